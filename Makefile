@@ -1,0 +1,98 @@
+# make          the library and the programs: build/lib, build/bin
+# make test     every test (scripts/test also installs what is missing)
+# make bench    vit-bench on this machine
+# make lint     formatting, floors, headers that stand alone
+# make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# make clean
+#
+# CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line.
+
+BUILD  ?= build
+CFLAGS ?= -O2 -g
+PKGS    = stb jansson zlib
+
+ifneq ($(shell pkg-config --exists $(PKGS) && echo yes),yes)
+ifeq ($(filter clean,$(MAKECMDGOALS)),)
+$(error a library is missing ($(PKGS), looked up with pkg-config): run scripts/setup first)
+endif
+endif
+
+# After the user's flags: what the canonical arithmetic (docs/design.md) needs, and what the
+# project is clean under. No fused multiply-add that the source does not name.
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -fopenmp \
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+  $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
+  -fno-fast-math -ffp-contract=off -fno-math-errno
+LIBS = $(shell pkg-config --libs $(PKGS)) -lm
+
+FLOORS   = vit/base vit/kernels vit/ops vit/model vit/image vit/weights datasets vit/train vit/api
+LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
+PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c))
+CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
+TEST_SRC = $(sort $(wildcard tests/test_*.c))
+HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
+TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
+
+.PHONY: all test tests bench lint asan clean
+all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
+
+# One instruction set per file; the compiler may use it there and nowhere else.
+KERNEL_FLAGS = -O3
+$(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
+$(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) -mavx2 -mfma
+$(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) -mavx512f -mavx512vl -mavx512bw \
+  -mavx512dq -mavx2 -mfma -mprefer-vector-width=512
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+
+# Rebuilds everything when the compiler or its flags change.
+.PHONY: FORCE
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' | cmp -s - $@ || \
+	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' > $@
+
+$(BUILD)/lib/libvit.a: $(call obj,$(LIB_SRC))
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/lib/libvit.so: $(call obj,$(LIB_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 -o $@ $^ $(LDFLAGS) $(LIBS)
+	@ln -sf libvit.so $(@D)/libvit.so.0
+
+$(PROGRAMS): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+
+$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs cmocka)
+
+tests: $(TESTS)
+
+test: all tests
+	BUILD=$(BUILD) tests/run
+
+bench: all
+	$(BUILD)/bin/vit-bench train --preset mnist
+	$(BUILD)/bin/vit-bench infer --preset mnist
+
+lint:
+	scripts/lint
+
+asan:
+	$(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test
+
+clean:
+	rm -rf build
+
+.SECONDARY:
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,36 @@
+/* Arenas: one allocation, carved from the front, given back all at once.
+ *
+ *     vit_arena arena;
+ *     vit_arena_init(&arena, bytes, "a training slice", error);
+ *     size_t mark = vit_arena_mark(&arena);
+ *     float *x = vit_arena_floats(&arena, rows * dim);   // NULL when it is full
+ *     vit_arena_reset(&arena, mark);                     // x is gone
+ *     vit_arena_free(&arena);
+ *
+ * An arena with base NULL only counts (vit_arena_count): run the code that takes from it once to
+ * learn how much it needs; what it hands out then must not be touched.
+ */
+#ifndef VIT_BASE_ARENA_H
+#define VIT_BASE_ARENA_H
+
+#include "vit/base/error.h"
+
+typedef struct vit_arena {
+    unsigned char *base;
+    size_t size, used, peak;
+} vit_arena;
+
+vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error);
+void vit_arena_free(vit_arena *arena);
+
+/* An arena that only counts: vit_arena_take returns NULL and `peak` grows. */
+vit_arena vit_arena_count(void);
+
+/* `bytes` bytes aligned to 64, not cleared; NULL when counting or when they do not fit. */
+void *vit_arena_take(vit_arena *arena, size_t bytes);
+float *vit_arena_floats(vit_arena *arena, size_t count);
+
+size_t vit_arena_mark(const vit_arena *arena);
+void vit_arena_reset(vit_arena *arena, size_t mark);
+
+#endif

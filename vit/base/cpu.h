@@ -1,0 +1,28 @@
+/* What instructions this processor and its operating system offer (CPUID and XGETBV). Kernels are
+ * chosen by feature, never by family or by what the compiler was told. */
+#ifndef VIT_BASE_CPU_H
+#define VIT_BASE_CPU_H
+
+#include <stdbool.h>
+
+/* Each set contains the ones before it. */
+typedef enum vit_cpu {
+    VIT_CPU_SCALAR,
+    VIT_CPU_AVX2,   /* AVX2, FMA */
+    VIT_CPU_AVX512, /* AVX-512 F, VL, BW, DQ */
+} vit_cpu;
+
+vit_cpu vit_cpu_detect(void);
+
+const char *vit_cpu_name(vit_cpu cpu);
+
+/* The set named; false for an unknown word. */
+bool vit_cpu_parse(const char *name, vit_cpu *cpu);
+
+/* The processor's own name, such as "AMD EPYC 9B14"; at most size - 1 characters. */
+void vit_cpu_brand(char *text, int size);
+
+/* Logical processors this process may use; at least 1. */
+int vit_cpu_count(void);
+
+#endif

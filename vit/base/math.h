@@ -1,0 +1,16 @@
+/* Transcendental functions in double for tables, schedules, initial weights and losses. The
+ * system's libm differs between machines (it picks variants by processor); these do not: they use
+ * only operations that IEEE 754 defines to the bit. Errors: at most 2 units in the last place
+ * for exp and log, 2e-16 absolute for sin and cos with |x| <= 1e5.
+ */
+#ifndef VIT_BASE_MATH_H
+#define VIT_BASE_MATH_H
+
+double vit_exp(double x);
+double vit_log(double x); /* -infinity for 0, NaN below */
+double vit_sin(double x); /* |x| <= 1e5; NaN beyond */
+double vit_cos(double x);
+
+#define VIT_PI 3.14159265358979323846
+
+#endif

@@ -1,0 +1,74 @@
+/* The system layer: every allocation, file and clock of the library goes through here, so that
+ * tests can make the n-th call fail (see tests/fault.h).
+ *
+ * All functions may be called from any thread; objects belong to one thread at a time.
+ */
+#ifndef VIT_BASE_SYS_H
+#define VIT_BASE_SYS_H
+
+#include "vit/base/error.h"
+
+/* ---- memory ---- */
+
+/* count * size bytes, zeroed, aligned to 64; NULL when that overflows or there are none.
+ * vit_alloc(0, n) is a valid pointer to nothing. Freed by vit_free, which takes NULL. */
+void *vit_alloc(size_t count, size_t size);
+void vit_free(void *memory);
+
+/* Grows or shrinks an array made by vit_alloc from old_count to new_count elements, the new ones
+ * zero; NULL (and `memory` untouched) on failure. */
+void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size);
+
+/* *product = a * b; false when that does not fit a size_t. */
+bool vit_multiply(size_t a, size_t b, size_t *product);
+
+/* A copy of a string, freed by vit_free; NULL when there is no memory. */
+char *vit_strdup(const char *text);
+
+/* ---- reading ---- */
+
+typedef struct vit_bytes {
+    uint8_t *data;
+    size_t size;
+} vit_bytes;
+
+/* The whole of a regular file, at most `limit` bytes; with path "-", standard input to its end.
+ * data is freed by vit_free(bytes.data). Directories, devices and larger files are errors. */
+vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error);
+
+/* A regular file mapped read-only; data is NULL for an empty file. */
+vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error);
+void vit_unmap_file(vit_bytes *file);
+
+typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
+vit_path_kind vit_path_look(const char *path);
+
+/* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
+char *vit_path_join(const char *directory, const char *name);
+
+/* The names in a directory but "." and "..", sorted by bytes; freed by vit_free(names), one block. */
+vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error);
+
+vit_status vit_make_directory(const char *path, vit_error *error); /* one that exists is fine */
+
+/* Removes a file; one that is absent is fine. */
+vit_status vit_remove_file(const char *path, vit_error *error);
+
+/* ---- writing: all or nothing ---- */
+
+/* A file that appears under its name only when it is complete and on the disk: written beside it
+ * under a temporary name, then fsync, close, rename, fsync of the directory. */
+typedef struct vit_writer vit_writer;
+
+vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error);
+vit_status vit_writer_put(vit_writer *writer, const void *data, size_t size, vit_error *error);
+/* Ends and frees the writer, whether it succeeds or not; on failure the old file is untouched and
+ * the temporary one gone. */
+vit_status vit_writer_commit(vit_writer *writer, vit_error *error);
+void vit_writer_abort(vit_writer *writer); /* takes NULL */
+
+/* ---- time ---- */
+
+double vit_clock(void); /* seconds since some fixed moment, never going back */
+
+#endif

@@ -1,0 +1,114 @@
+/* Pictures: bytes -> pixels.
+ *
+ * Pixels are 8 bits a channel, rows top to bottom, no padding: pixels [height][width][channels].
+ * Every size in a file is checked once, here, before the decoder sees a byte; after that the code
+ * trusts it. All functions may be called from any thread.
+ */
+#ifndef VIT_IMAGE_IMAGE_H
+#define VIT_IMAGE_IMAGE_H
+
+#include "vit/base/error.h"
+
+/* Larger pictures are refused: 100 megapixels, 65,535 a side; files of over 256 MiB. */
+#define VIT_IMAGE_MAX_PIXELS ((size_t)100000000)
+#define VIT_IMAGE_MAX_SIDE ((size_t)65535)
+#define VIT_IMAGE_MAX_FILE ((size_t)256 << 20)
+
+typedef struct vit_image {
+    uint8_t *pixels; /* [height][width][channels], owned; freed by vit_image_free */
+    size_t width, height;
+    size_t channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+} vit_image;
+
+void vit_image_free(vit_image *image); /* and zeroes it */
+
+/* ---- decode.c: PNG and JPEG ---- */
+
+/* Decodes a picture with the channels it has (16-bit samples become 8 by >> 8, palettes become
+ * RGB or RGBA). `name` stands for the file in messages. Errors: FORMAT for corrupt or truncated
+ * files (bytes after the end of the picture are tolerated), UNSUPPORTED for other formats and for
+ * JPEG with four components, MEMORY. */
+vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
+                            vit_error *error);
+
+/* Reads and decodes a file; "-" is standard input. */
+vit_status vit_image_load(vit_image *out, const char *path, vit_error *error);
+
+/* ---- convert.c ---- */
+
+/* Copies pixels with `stride` bytes from row to row into an image. */
+vit_status vit_image_from_pixels(vit_image *out, const uint8_t *pixels, size_t width,
+                                 size_t height, size_t channels, size_t stride, vit_error *error);
+
+/* To grey (1) or RGB (3): alpha is dropped; grey is repeated; RGB becomes grey as Pillow's
+ * convert("L") does: (19595 R + 38470 G + 7471 B + 2^15) >> 16. */
+vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channels,
+                             vit_error *error);
+
+/* ---- resize.c: Pillow's resampler, to the bit ---- */
+
+typedef enum vit_filter {
+    VIT_FILTER_NEAREST,
+    VIT_FILTER_BOX,
+    VIT_FILTER_BILINEAR,
+    VIT_FILTER_BICUBIC,
+    VIT_FILTER_LANCZOS,
+} vit_filter;
+
+const char *vit_filter_name(vit_filter filter); /* "nearest", "box", "bilinear", ... */
+bool vit_filter_parse(const char *name, vit_filter *filter);
+
+/* Resamples 1 or 3 channels to width x height as Pillow's Image.resize((width, height), filter):
+ * separable, horizontal pass first, antialiased when shrinking, weights in 22-bit fixed point,
+ * rounded to 8 bits and clipped after each pass. */
+vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
+                            vit_filter filter, vit_error *error);
+
+/* The part of `in` that begins at (left, top), which may lie outside: what is not covered is 0. */
+vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
+                          size_t width, size_t height, vit_error *error);
+
+/* ---- preprocess.c: the list of operations a model carries ---- */
+
+typedef enum vit_operation_kind {
+    VIT_OP_GREY,        /* {"op": "grey"}  to one channel */
+    VIT_OP_RGB,         /* {"op": "rgb"}   to three */
+    VIT_OP_RESIZE,      /* {"op": "resize", "height": H, "width": W, "filter": F}: exactly that
+                           size; {"op": "resize", "shorter": S, "filter": F}: the shorter side
+                           becomes S, the longer int(S * longer / shorter) */
+    VIT_OP_CENTER_CROP, /* {"op": "center_crop", "height": H, "width": W}: offset
+                           int(round((h - H) / 2)), halves to even as Python rounds */
+    VIT_OP_NORMALIZE,   /* {"op": "normalize", "mean": [...], "std": [...]}, last, always */
+} vit_operation_kind;
+
+typedef struct vit_operation {
+    vit_operation_kind kind;
+    size_t height, width; /* RESIZE, CENTER_CROP */
+    size_t shorter;       /* RESIZE; 0: height and width count */
+    vit_filter filter;
+    float mean[3], std[3]; /* NORMALIZE, of pixel / 255 */
+} vit_operation;
+
+#define VIT_MAX_OPERATIONS 16
+typedef struct vit_preprocessing {
+    vit_operation operations[VIT_MAX_OPERATIONS];
+    size_t count;
+} vit_preprocessing;
+
+/* JSON text <-> list. Unknown operations and keys are refused with the nearest known one. `name`
+ * stands for where the text came from. vit_preprocessing_write returns a string freed by vit_free,
+ * NULL when there is no memory; reading it back gives the same list. */
+vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, const char *name,
+                                  vit_error *error);
+char *vit_preprocessing_write(const vit_preprocessing *p);
+
+/* Runs the operations up to NORMALIZE: a picture as people have it -> prepared pixels of the
+ * network's size (checked: MISMATCH otherwise). */
+vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
+                          size_t height, size_t width, size_t channels, vit_error *error);
+
+/* table[c][v] = (v / 255 - mean[c]) / std[c] in float, in the order of operations of torchvision
+ * and timm (three roundings); 1 or 3 channels. */
+void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels);
+
+#endif

@@ -1,0 +1,230 @@
+/* vit.h - Vision Transformers on a CPU: load, classify, train, evaluate.
+ *
+ *     vit_model *model;
+ *     vit_session *session;
+ *     vit_error error;
+ *     if (vit_model_load(&model, "mnist.safetensors", &error) != VIT_OK ||
+ *         vit_session_new(&session, model, NULL, &error) != VIT_OK)
+ *         fprintf(stderr, "%s\n", error.message);
+ *     float logits[10];
+ *     if (vit_classify_file(session, "digit.png", logits, &error) == VIT_OK)
+ *         ...
+ *     vit_session_free(session);
+ *     vit_model_free(model);
+ *
+ * Rules that hold for every function here:
+ *   - A function that can fail returns a vit_status and, when that is not VIT_OK, has written one
+ *     sentence for a person into `error` (which may be NULL): the file, tensor or option, the
+ *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
+ *   - Nothing is printed, the process never exits, no global is changed; the host's locale, its
+ *     OpenMP settings and its floating-point mode are as they were when a call returns.
+ *   - What a function gives by `vit_x_new` or `vit_x_load` is freed by `vit_x_free`, which takes
+ *     NULL. Strings returned belong to the object they came from.
+ *   - Models are immutable after loading and may be shared between threads; a session (scratch
+ *     memory) serves one thread at a time.
+ *   - Results are a function of the inputs alone: the same bytes for any number of threads, alone
+ *     or in a batch, on every processor.
+ */
+#ifndef VIT_H
+#define VIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define VIT_API __attribute__((visibility("default")))
+#else
+#define VIT_API
+#endif
+
+#define VIT_VERSION "0.1.0"
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+typedef enum vit_status {
+    VIT_OK = 0,
+    VIT_ERROR_ARGUMENT,    /* a parameter or an option is out of its range */
+    VIT_ERROR_MEMORY,      /* the system gave no memory */
+    VIT_ERROR_IO,          /* the system could not open, read or write a file */
+    VIT_ERROR_FORMAT,      /* a file is not what its format promises: truncated, corrupt, ... */
+    VIT_ERROR_UNSUPPORTED, /* valid, but beyond what this library does */
+    VIT_ERROR_MISMATCH,    /* two things that belong together disagree: model and data, ... */
+    VIT_ERROR_CANCELLED,   /* a callback asked to stop */
+} vit_status;
+
+typedef struct vit_error {
+    vit_status status;
+    char message[1024]; /* one sentence, UTF-8, no newline */
+} vit_error;
+
+/* The name of a status, such as "format"; never NULL. */
+VIT_API const char *vit_status_name(vit_status status);
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+typedef struct vit_model vit_model;
+
+/* What a model is. Pointers live as long as the model. */
+typedef struct vit_model_info {
+    size_t height, width, channels; /* the network's input */
+    size_t patch;                   /* side of a square patch, in pixels */
+    size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
+    size_t classes;
+    size_t parameters;         /* numbers the training found */
+    size_t multiply_adds;      /* of one picture */
+    const char *config;        /* the architecture, JSON */
+    const char *preprocessing; /* ordered list of operations, JSON */
+    const char *recipe;        /* how it was trained, JSON; "{}" when unknown */
+} vit_model_info;
+
+/* Loads a model file (safetensors with this library's metadata; see docs/formats.md). */
+VIT_API vit_status vit_model_load(vit_model **out, const char *path, vit_error *error);
+
+/* Loads a model from the bytes of such a file, which may be freed afterwards; `name` stands for
+ * the file in messages. */
+VIT_API vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size,
+                                         const char *name, vit_error *error);
+
+VIT_API void vit_model_free(vit_model *model);
+
+VIT_API vit_model_info vit_model_describe(const vit_model *model);
+
+/* The name of class `index`, or NULL when index >= classes. Never NULL otherwise: a model without
+ * labels has the numbers "0", "1", ... */
+VIT_API const char *vit_model_label(const vit_model *model, size_t index);
+
+/* ---- classification ------------------------------------------------------------------------- */
+
+typedef struct vit_session vit_session;
+
+typedef struct vit_session_options {
+    int threads;     /* 0: as many as the process may use */
+    const char *cpu; /* highest instruction set: "scalar", "avx2", "avx512"; NULL: the best here */
+} vit_session_options;
+
+/* A session is the scratch memory for one thread of the caller; `model` must outlive it.
+ * `options` may be NULL. */
+VIT_API vit_status vit_session_new(vit_session **out, const vit_model *model,
+                                   const vit_session_options *options, vit_error *error);
+VIT_API void vit_session_free(vit_session *session);
+
+/* logits: [classes]. The picture goes through the model's own preprocessing. PNG and JPEG. */
+VIT_API vit_status vit_classify_file(vit_session *session, const char *path, float *logits,
+                                     vit_error *error);
+VIT_API vit_status vit_classify_memory(vit_session *session, const void *bytes, size_t size,
+                                       const char *name, float *logits, vit_error *error);
+
+/* Pixels, 8 bits a channel: [height] rows of [width][channels], `stride` bytes from row to row.
+ * channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
+VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixels, size_t width,
+                                       size_t height, size_t channels, size_t stride,
+                                       float *logits, vit_error *error);
+
+/* Prepared input, as a data set's records hold it: images [count][height][width][channels] of the
+ * network's own size, only normalised. logits: [count][classes]. */
+VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *images, size_t count,
+                                         float *logits, vit_error *error);
+
+/* features: [dim], the class token after the encoder (what the head sees), for the picture that
+ * the session classified last (the last one of a batch). */
+VIT_API vit_status vit_session_features(const vit_session *session, float *features,
+                                        vit_error *error);
+
+/* probabilities[i] = exp(logits[i]) / sum_j exp(logits[j]); both [classes], may be one array. */
+VIT_API void vit_probabilities(const float *logits, size_t classes, float *probabilities);
+
+/* indices[0..k) of the k largest values in falling order, the smaller index first where equal;
+ * NaN comes last. k <= count. */
+VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indices);
+
+/* ---- evaluation ----------------------------------------------------------------------------- */
+
+typedef enum vit_split { VIT_SPLIT_TEST, VIT_SPLIT_TRAIN, VIT_SPLIT_VAL } vit_split;
+
+typedef struct vit_evaluate_options {
+    const char *data; /* a directory, or a known name: "mnist", "fashion", "digits" */
+    vit_split split;
+    size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
+    int threads;     /* 0: as many as the process may use */
+    const char *cpu; /* as in vit_session_options */
+} vit_evaluate_options;
+
+typedef struct vit_evaluation {
+    size_t images, correct;
+    double top1, top5; /* fractions 0..1 */
+    double loss;       /* mean cross-entropy, natural logarithm */
+    double seconds;    /* computing, without reading the data */
+    size_t classes;
+    size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
+} vit_evaluation;
+
+VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
+                                vit_evaluation *result, vit_error *error);
+VIT_API void vit_evaluation_clear(vit_evaluation *result);
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+typedef enum vit_event_kind {
+    VIT_EVENT_START,      /* what will be done: steps, batch, model, ... */
+    VIT_EVENT_STEP,       /* after some steps, a few times a second at most */
+    VIT_EVENT_EPOCH,      /* an epoch ended and its held-back pictures were answered */
+    VIT_EVENT_CHECKPOINT, /* a checkpoint was written (`path`) */
+    VIT_EVENT_NOTE,       /* something the user should know (`text`) */
+    VIT_EVENT_DONE,       /* the model was written (`path`) and tested */
+} vit_event_kind;
+
+typedef struct vit_event {
+    vit_event_kind kind;
+    const char *preset, *data; /* names, for a title */
+    size_t parameters;
+    size_t train_images, val_images, batch;
+    uint64_t step, steps;     /* done so far, and of the whole schedule */
+    double epoch, epochs;     /* the same in passes over the training pictures */
+    double loss;              /* mean training loss since the last event of this kind */
+    double lr;                /* learning rate of the last step */
+    double val_top1, val_loss; /* of the held-back pictures; NaN: not measured */
+    double test_top1;         /* DONE: fraction 0..1; NaN: the data has no test set */
+    double images_per_second; /* training alone */
+    double seconds, seconds_left;
+    const char *path, *text;
+} vit_event;
+
+/* Return false to stop: the training then writes its checkpoint, if one was asked for, and
+ * vit_train returns VIT_ERROR_CANCELLED. `event` and its strings live for the call. */
+typedef bool vit_callback(const vit_event *event, void *user);
+
+typedef struct vit_train_options {
+    const char *data;       /* a directory, or a known name: "mnist", "fashion", "digits" */
+    const char *preset;     /* a name or a JSON file; NULL: the data decides */
+    const char *init;       /* a model to start from, or NULL */
+    const char *out;        /* the model file; NULL: none */
+    const char *checkpoint; /* a directory, or NULL */
+    bool resume;            /* go on from the checkpoint */
+    /* How long; at most one of the three kinds. All 0: the preset's epochs. */
+    double epochs;
+    uint64_t steps, schedule_steps; /* stop after `steps` of a schedule of `schedule_steps`
+                                       (0: the same) */
+    double minutes;                 /* the whole call ends within minutes + 0.5 */
+    size_t batch;                   /* 0: the preset's */
+    double lr;                      /* 0: the preset's */
+    uint64_t seed;
+    int threads;     /* 0: as many as the process may use; changes no byte of the result */
+    const char *cpu; /* as in vit_session_options; changes no byte of the result */
+    vit_callback *callback;
+    void *user;
+} vit_train_options;
+
+/* Trains a network and writes the model. Call with options zeroed but for what you set. The
+ * callback runs on the calling thread. `*out` is the trained model, or not wanted: out NULL. */
+VIT_API vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
