@@ -23,7 +23,7 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -f
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
   $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
   -fno-fast-math -ffp-contract=off -fno-math-errno
-LIBS = $(shell pkg-config --libs $(PKGS)) -lm
+LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers alone
 
 FLOORS   = vit/base vit/kernels vit/ops vit/model vit/image vit/weights datasets vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))

@@ -1,0 +1,112 @@
+/* The inner loops of the library: one table of functions per instruction set.
+ *
+ * Every table computes the same bits (docs/design.md, "Canonical arithmetic"): an element of a
+ * matrix product is one chain of fused multiply-adds over k in ascending order; a reduction over a
+ * row runs in 16 virtual lanes, folded by 8, 4, 2, 1. The loops are therefore written once, in
+ * gemm.inc and rows.inc, over a type of 16 lanes; v16_scalar.h, v16_avx2.h and v16_avx512.h say
+ * what those lanes are. A new instruction set is a new v16_*.h and a ten-line kernels_*.c.
+ *
+ * Outputs come first. Pointers need no alignment. Nothing is read or written outside the given
+ * elements. Rows of a matrix are `row` floats apart.
+ */
+#ifndef VIT_KERNELS_KERNELS_H
+#define VIT_KERNELS_KERNELS_H
+
+#include "vit/base/cpu.h"
+#include <stddef.h>
+
+#if defined(__FAST_MATH__)
+#error "-ffast-math would change results; build without it"
+#endif
+
+/* Columns of a packed panel; every table's tile_cols divides it. */
+#define VIT_PANEL 32
+
+/* Elements whose squares are summed at once; see square_sum. */
+#define VIT_CHUNK 4096
+
+/* What happens to a finished element c of a product, in this order, each step rounded:
+ * c * scale, + bias[column], + residual[row][column]. */
+typedef struct vit_epilogue {
+    int accumulate;        /* the chain continues from what C holds, instead of from +0 */
+    float scale;           /* 1: none */
+    const float *bias;     /* [columns] or NULL */
+    const float *residual; /* [rows][columns], residual_row apart, or NULL; may be C itself */
+    size_t residual_row;
+} vit_epilogue;
+
+/* The scalars of one AdamW step (Loshchilov, Hutter: Decoupled Weight Decay Regularization,
+ * algorithm 2), computed in double and rounded once. */
+typedef struct vit_adamw_scalars {
+    float clip;         /* every gradient is multiplied by it first */
+    float decay;        /* 1 - lr * weight_decay */
+    float beta1, beta2; /* with 1 - beta beside them, each rounded from double */
+    float rest1, rest2;
+    float root;      /* 1 / sqrt(1 - beta2^t) */
+    float step_size; /* lr / (1 - beta1^t) */
+    float eps;
+} vit_adamw_scalars;
+
+typedef struct vit_kernels {
+    vit_cpu cpu;
+    size_t tile_rows, tile_cols; /* of gemm_tile */
+
+    /* C[m][n] = epilogue(A B): A is [m][k] with element (i, p) at a[i * a_row + p * a_col], B is
+     * [k][n] with element (p, j) at b[p * b_row + j]. m <= tile_rows, n <= tile_cols. */
+    void (*gemm_tile)(float *c, size_t c_row, size_t m, size_t n, size_t k, const float *a,
+                      size_t a_row, size_t a_col, const float *b, size_t b_row,
+                      const vit_epilogue *epilogue);
+
+    /* For each of `rows` rows of n > 0: x = exp(x - max x), inverse = 1 / sum of that. */
+    void (*softmax)(float *x, float *inverse, size_t rows, size_t n, size_t row);
+
+    /* x[i][j] = x[i][j] * factors[i]. */
+    void (*scale_rows)(float *x, const float *factors, size_t rows, size_t n, size_t row);
+
+    /* dp = scale * p * (dp - sum_j p dp), row by row: dS from P and dP (lecture: softmax). */
+    void (*softmax_backward)(float *dp, const float *p, float scale, size_t rows, size_t n,
+                             size_t row);
+
+    /* y = (x - mean) * rstd * gamma + beta, rstd = 1 / sqrt(variance + eps), per row of n,
+     * contiguous (Ba, Kiros, Hinton: Layer Normalization, eq. 4). mean, rstd: [rows]. */
+    void (*layernorm)(float *y, float *mean, float *rstd, const float *x, const float *gamma,
+                      const float *beta, float eps, size_t rows, size_t n);
+
+    /* dx, dgamma, dbeta += gradients of layernorm, given dy. */
+    void (*layernorm_backward)(float *dx, float *dgamma, float *dbeta, const float *dy,
+                               const float *x, const float *mean, const float *rstd,
+                               const float *gamma, size_t rows, size_t n);
+
+    /* y = x Phi(x), Phi the normal distribution (Hendrycks, Gimpel: Gaussian Error Linear Units);
+     * dx = dy (Phi(x) + x Phi'(x)). In place is fine. */
+    void (*gelu)(float *y, const float *x, size_t n);
+    void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
+
+    /* y += x. */
+    void (*add)(float *y, const float *x, size_t n);
+
+    /* sums[j] += sum_i x[i][j], one ascending chain per column. */
+    void (*column_sums)(float *sums, const float *x, size_t rows, size_t n, size_t row);
+
+    /* Sum of x^2 in 16 lanes; n <= VIT_CHUNK. */
+    float (*square_sum)(const float *x, size_t n);
+
+    /* One AdamW step on n weights w with gradients g and moments m, v. */
+    void (*adamw)(float *w, float *m, float *v, const float *g, const vit_adamw_scalars *s,
+                  size_t n);
+
+    /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. */
+    void (*exp)(float *y, const float *x, size_t n);
+    void (*normal_cdf)(float *y, const float *x, size_t n);
+} vit_kernels;
+
+/* The table for the highest instruction set that is at most `highest` and that this processor and
+ * this build have. Never NULL: scalar C always works. */
+const vit_kernels *vit_kernels_choose(vit_cpu highest);
+
+/* The tables of this build, for vit_kernels_choose; NULL where the compiler cannot make one. */
+const vit_kernels *vit_kernels_scalar(void);
+const vit_kernels *vit_kernels_avx2(void);
+const vit_kernels *vit_kernels_avx512(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* Compiled with its own flags (see the Makefile); without them, for another processor, there is no
+ * such table. */
+#include "vit/kernels/kernels.h"
+
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+
+#include "vit/kernels/v16_avx512.h"
+
+#include "vit/kernels/table.inc"
+
+const vit_kernels *vit_kernels_avx512(void) {
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX512);
+    return &table;
+}
+
+#else
+
+const vit_kernels *vit_kernels_avx512(void) {
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,8 @@
+#include "vit/kernels/v16_scalar.h"
+
+#include "vit/kernels/table.inc"
+
+const vit_kernels *vit_kernels_scalar(void) {
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_SCALAR);
+    return &table;
+}

@@ -1,0 +1,124 @@
+/* 16 virtual lanes in two AVX2 registers. */
+#ifndef VIT_KERNELS_V16_AVX2_H
+#define VIT_KERNELS_V16_AVX2_H
+
+#include <immintrin.h>
+#include <stddef.h>
+
+/* 6 x 16: twelve accumulators, two registers of B and one of A, of sixteen. */
+#define TILE_ROWS 6
+#define TILE_VECS 1
+
+typedef struct v16 {
+    __m256 lo, hi;
+} v16;
+typedef struct v16_mask {
+    __m256i lo, hi;
+} v16_mask;
+
+static inline v16_mask v16_first(size_t n) {
+    const __m256i count = _mm256_set1_epi32((int)n);
+    const __m256i low = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i high = _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15);
+    return (v16_mask){_mm256_cmpgt_epi32(count, low), _mm256_cmpgt_epi32(count, high)};
+}
+
+static inline v16 v16_set(float x) {
+    return (v16){_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
+
+static inline v16 v16_load(const float *p) {
+    return (v16){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
+
+static inline v16 v16_load_masked(const float *p, v16_mask m) {
+    return (v16){_mm256_maskload_ps(p, m.lo), _mm256_maskload_ps(p + 8, m.hi)};
+}
+
+static inline void v16_store(float *p, v16 x) {
+    _mm256_storeu_ps(p, x.lo);
+    _mm256_storeu_ps(p + 8, x.hi);
+}
+
+static inline void v16_store_masked(float *p, v16 x, v16_mask m) {
+    _mm256_maskstore_ps(p, m.lo, x.lo);
+    _mm256_maskstore_ps(p + 8, m.hi, x.hi);
+}
+
+static inline v16 v16_add(v16 a, v16 b) {
+    return (v16){_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)};
+}
+
+static inline v16 v16_sub(v16 a, v16 b) {
+    return (v16){_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
+}
+
+static inline v16 v16_mul(v16 a, v16 b) {
+    return (v16){_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)};
+}
+
+static inline v16 v16_div(v16 a, v16 b) {
+    return (v16){_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)};
+}
+
+static inline v16 v16_sqrt(v16 a) {
+    return (v16){_mm256_sqrt_ps(a.lo), _mm256_sqrt_ps(a.hi)};
+}
+
+static inline v16 v16_fma(v16 a, v16 b, v16 c) {
+    return (v16){_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+
+static inline v16 v16_max(v16 a, v16 b) {
+    return (v16){_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)};
+}
+
+static inline v16 v16_min(v16 a, v16 b) {
+    return (v16){_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)};
+}
+
+static inline v16 v16_abs(v16 a) {
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    return (v16){_mm256_andnot_ps(sign, a.lo), _mm256_andnot_ps(sign, a.hi)};
+}
+
+static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
+    return (v16){_mm256_blendv_ps(no.lo, yes.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
+                 _mm256_blendv_ps(no.hi, yes.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
+}
+
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    return (v16){_mm256_blendv_ps(no.lo, yes.lo, _mm256_cmp_ps(a.lo, a.lo, _CMP_UNORD_Q)),
+                 _mm256_blendv_ps(no.hi, yes.hi, _mm256_cmp_ps(a.hi, a.hi, _CMP_UNORD_Q))};
+}
+
+static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
+    const __m256 fill = _mm256_set1_ps(x);
+    return (v16){_mm256_blendv_ps(fill, a.lo, _mm256_castsi256_ps(m.lo)),
+                 _mm256_blendv_ps(fill, a.hi, _mm256_castsi256_ps(m.hi))};
+}
+
+static inline __m256 v8_shift_exponent(__m256 p, __m256 magic) {
+    const __m256i n = _mm256_slli_epi32(_mm256_castps_si256(magic), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), n));
+}
+
+static inline v16 v16_shift_exponent(v16 p, v16 magic) {
+    return (v16){v8_shift_exponent(p.lo, magic.lo), v8_shift_exponent(p.hi, magic.hi)};
+}
+
+static inline float v16_fold_add(v16 a) {
+    const __m256 eight = _mm256_add_ps(a.lo, a.hi);
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+static inline float v16_fold_max(v16 a) {
+    const __m256 eight = _mm256_max_ps(a.lo, a.hi);
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* 16 virtual lanes in one AVX-512 register. */
+#ifndef VIT_KERNELS_V16_AVX512_H
+#define VIT_KERNELS_V16_AVX512_H
+
+#include <immintrin.h>
+#include <stddef.h>
+
+/* 12 x 32: twenty-four accumulators, two registers of B and one of A, of thirty-two. */
+#define TILE_ROWS 12
+#define TILE_VECS 2
+
+typedef __m512 v16;
+typedef __mmask16 v16_mask;
+
+static inline v16_mask v16_first(size_t n) {
+    return (v16_mask)((1u << n) - 1);
+}
+
+static inline v16 v16_set(float x) {
+    return _mm512_set1_ps(x);
+}
+
+static inline v16 v16_load(const float *p) {
+    return _mm512_loadu_ps(p);
+}
+
+static inline v16 v16_load_masked(const float *p, v16_mask m) {
+    return _mm512_maskz_loadu_ps(m, p);
+}
+
+static inline void v16_store(float *p, v16 x) {
+    _mm512_storeu_ps(p, x);
+}
+
+static inline void v16_store_masked(float *p, v16 x, v16_mask m) {
+    _mm512_mask_storeu_ps(p, m, x);
+}
+
+static inline v16 v16_add(v16 a, v16 b) {
+    return _mm512_add_ps(a, b);
+}
+
+static inline v16 v16_sub(v16 a, v16 b) {
+    return _mm512_sub_ps(a, b);
+}
+
+static inline v16 v16_mul(v16 a, v16 b) {
+    return _mm512_mul_ps(a, b);
+}
+
+static inline v16 v16_div(v16 a, v16 b) {
+    return _mm512_div_ps(a, b);
+}
+
+static inline v16 v16_sqrt(v16 a) {
+    return _mm512_sqrt_ps(a);
+}
+
+static inline v16 v16_fma(v16 a, v16 b, v16 c) {
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+static inline v16 v16_max(v16 a, v16 b) {
+    return _mm512_max_ps(a, b);
+}
+
+static inline v16 v16_min(v16 a, v16 b) {
+    return _mm512_min_ps(a, b);
+}
+
+static inline v16 v16_abs(v16 a) {
+    return _mm512_abs_ps(a);
+}
+
+static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
+}
+
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), no, yes);
+}
+
+static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
+    return _mm512_mask_blend_ps(m, _mm512_set1_ps(x), a);
+}
+
+static inline v16 v16_shift_exponent(v16 p, v16 magic) {
+    const __m512i n = _mm512_slli_epi32(_mm512_castps_si512(magic), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), n));
+}
+
+static inline __m256 v16_upper(v16 a) {
+    return _mm512_extractf32x8_ps(a, 1);
+}
+
+static inline float v16_fold_add(v16 a) {
+    const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), v16_upper(a));
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+static inline float v16_fold_max(v16 a) {
+    const __m256 eight = _mm256_max_ps(_mm512_castps512_ps256(a), v16_upper(a));
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
+#endif

@@ -1,0 +1,148 @@
+#include "vit/model/config.h"
+#include "vit/base/json.h"
+#include "vit/base/text.h"
+#include <string.h>
+
+static const char *const patch_orders[] = {"conv", "pixel", NULL};
+static const char *const attention_scales[] = {"head_dim", "dim", NULL};
+static const char *const heads[] = {"linear", "mlp", NULL};
+static const char *const inits[] = {"timm", "torch", NULL};
+
+vit_config vit_config_default(void) {
+    return (vit_config){.patch_order = VIT_PATCH_CONV,
+                        .qkv_bias = true,
+                        .attention_scale = VIT_SCALE_HEAD_DIM,
+                        .norm_eps = 1e-6,
+                        .final_norm = true,
+                        .head = VIT_HEAD_LINEAR,
+                        .init = VIT_INIT_TIMM};
+}
+
+static vit_status in_range(const char *key, size_t value, size_t low, size_t high,
+                           vit_error *error) {
+    if (value >= low && value <= high) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %zu, expected %zu to %zu", key, value,
+                    low, high);
+}
+
+static vit_status check_ranges(const vit_config *c, vit_error *error) {
+    const struct {
+        const char *key;
+        size_t value, high;
+    } sizes[] = {{"image height", c->height, 4096}, {"image width", c->width, 4096},
+                 {"patch", c->patch, 4096},         {"dim", c->dim, 65536},
+                 {"depth", c->depth, 256},          {"heads", c->heads, 65536},
+                 {"mlp", c->mlp, 65536},            {"classes", c->classes, 1000000}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const vit_status status = in_range(sizes[i].key, sizes[i].value, 1, sizes[i].high, error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+vit_status vit_config_check(const vit_config *c, vit_error *error) {
+    const vit_status status = check_ranges(c, error);
+    if (status != VIT_OK) return status;
+    if (c->channels != 1 && c->channels != 3)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"channels\" is %zu, expected 1 or 3",
+                        c->channels);
+    if (c->height % c->patch != 0 || c->width % c->patch != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"patch\" %zu does not divide the picture, %zu x %zu", c->patch,
+                        c->height, c->width);
+    if (c->dim % c->heads != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
+                        c->heads, c->dim);
+    if (!(c->norm_eps > 0 && c->norm_eps < 1))
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"norm_eps\" is %g, expected between 0 and 1",
+                        c->norm_eps);
+    return VIT_OK;
+}
+
+static vit_status read_image(vit_config *config, const json_t *object, const char *name,
+                             vit_error *error) {
+    const json_t *image = json_object_get(object, "image");
+    if (!image) return VIT_OK;
+    const json_int_t h = json_integer_value(json_array_get(image, 0));
+    const json_int_t w = json_integer_value(json_array_get(image, 1));
+    if (json_array_size(image) != 2 || h < 1 || w < 1 || h > 4096 || w > 4096)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"image\" must be [height, width], each 1 to 4096", name);
+    config->height = (size_t)h;
+    config->width = (size_t)w;
+    return VIT_OK;
+}
+
+vit_status vit_config_read(vit_config *config, const char *json, const char *name,
+                           vit_error *error) {
+    int order = config->patch_order, scale = config->attention_scale, head = config->head;
+    int init = config->init;
+    const vit_field fields[] = {
+        {"image", VIT_FIELD_OTHER, NULL, NULL},
+        {"channels", VIT_FIELD_SIZE, &config->channels, NULL},
+        {"patch", VIT_FIELD_SIZE, &config->patch, NULL},
+        {"dim", VIT_FIELD_SIZE, &config->dim, NULL},
+        {"depth", VIT_FIELD_SIZE, &config->depth, NULL},
+        {"heads", VIT_FIELD_SIZE, &config->heads, NULL},
+        {"mlp", VIT_FIELD_SIZE, &config->mlp, NULL},
+        {"classes", VIT_FIELD_SIZE, &config->classes, NULL},
+        {"patch_order", VIT_FIELD_ENUM, &order, patch_orders},
+        {"qkv_bias", VIT_FIELD_BOOL, &config->qkv_bias, NULL},
+        {"attention_scale", VIT_FIELD_ENUM, &scale, attention_scales},
+        {"norm_eps", VIT_FIELD_DOUBLE, &config->norm_eps, NULL},
+        {"final_norm", VIT_FIELD_BOOL, &config->final_norm, NULL},
+        {"head", VIT_FIELD_ENUM, &head, heads},
+        {"init", VIT_FIELD_ENUM, &init, inits},
+    };
+    json_t *object;
+    vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
+    if (status != VIT_OK) return status;
+    status = vit_json_read(object, fields, sizeof fields / sizeof *fields, name, error);
+    if (status == VIT_OK) status = read_image(config, object, name, error);
+    json_decref(object);
+    config->patch_order = (vit_patch_order)order;
+    config->attention_scale = (vit_attention_scale)scale;
+    config->head = (vit_head)head;
+    config->init = (vit_init)init;
+    return status;
+}
+
+static const char *truth(bool value) {
+    return value ? "true" : "false";
+}
+
+char *vit_config_write(const vit_config *c) {
+    char eps[32];
+    vit_text t = {0};
+    vit_text_add(&t, "{\"image\": [%zu, %zu], \"channels\": %zu, \"patch\": %zu, ", c->height,
+                 c->width, c->channels, c->patch);
+    vit_text_add(&t, "\"dim\": %zu, \"depth\": %zu, \"heads\": %zu, \"mlp\": %zu, ", c->dim,
+                 c->depth, c->heads, c->mlp);
+    vit_text_add(&t, "\"classes\": %zu, \"patch_order\": \"%s\", \"qkv_bias\": %s, ", c->classes,
+                 patch_orders[c->patch_order], truth(c->qkv_bias));
+    vit_text_add(&t, "\"attention_scale\": \"%s\", \"norm_eps\": %s, \"final_norm\": %s, ",
+                 attention_scales[c->attention_scale], vit_format_double(eps, c->norm_eps),
+                 truth(c->final_norm));
+    vit_text_add(&t, "\"head\": \"%s\", \"init\": \"%s\"}", heads[c->head], inits[c->init]);
+    if (t.failed) vit_text_free(&t);
+    return t.text;
+}
+
+size_t vit_config_patches(const vit_config *c) {
+    return c->height / c->patch * (c->width / c->patch);
+}
+
+size_t vit_config_tokens(const vit_config *c) {
+    return vit_config_patches(c) + 1;
+}
+
+vit_patch_shape vit_config_patch_shape(const vit_config *c) {
+    return (vit_patch_shape){c->height, c->width, c->channels, c->patch, c->patch_order};
+}
+
+size_t vit_config_multiply_adds(const vit_config *c) {
+    const size_t n = vit_config_patches(c), t = n + 1, d = c->dim;
+    const size_t block = 4 * t * d * d + 2 * t * t * d + 2 * t * d * c->mlp;
+    const size_t head = c->head == VIT_HEAD_MLP ? d * c->mlp + c->mlp * c->classes : d * c->classes;
+    return n * c->patch * c->patch * c->channels * d + c->depth * block + head;
+}

@@ -1,0 +1,171 @@
+#include "vit/model/network.h"
+#include "vit/ops/embed.h"
+#include "vit/ops/gelu.h"
+#include <string.h>
+
+/* ---- memory ---- */
+
+static vit_norm_state carve_stats(vit_arena *arena, size_t rows) {
+    float *mean = vit_arena_floats(arena, rows), *rstd = vit_arena_floats(arena, rows);
+    return (vit_norm_state){mean, rstd};
+}
+
+static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
+                                   bool training) {
+    const size_t tokens = vit_config_tokens(c), rows = capacity * tokens, d = c->dim;
+    vit_block_state b = {.z = vit_arena_floats(arena, rows * d)};
+    b.stats1 = carve_stats(arena, rows);
+    b.norm1 = vit_arena_floats(arena, rows * d);
+    b.qkv = vit_arena_floats(arena, rows * 3 * d);
+    b.p = training ? vit_arena_floats(arena, rows * c->heads * tokens) : NULL;
+    b.o = vit_arena_floats(arena, rows * d);
+    b.mid = training ? vit_arena_floats(arena, rows * d) : b.z;
+    b.stats2 = carve_stats(arena, rows);
+    b.norm2 = training ? vit_arena_floats(arena, rows * d) : b.norm1;
+    b.hidden = vit_arena_floats(arena, rows * c->mlp);
+    b.active = training ? vit_arena_floats(arena, rows * c->mlp) : b.hidden;
+    return b;
+}
+
+static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
+    s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
+    vit_block_state block = carve_block(arena, c, s->capacity, training);
+    for (size_t i = 0; i < c->depth; i++) {
+        if (i > 0 && training) block = carve_block(arena, c, s->capacity, training);
+        if (s->blocks) s->blocks[i] = block;
+    }
+}
+
+static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) {
+    const size_t rows = s->capacity * vit_config_tokens(c), d = c->dim;
+    s->d_logits = vit_arena_floats(arena, s->capacity * c->classes);
+    s->d_z = vit_arena_floats(arena, rows * d);
+    s->d_narrow = vit_arena_floats(arena, rows * d);
+    s->d_wide = vit_arena_floats(arena, rows * (3 * d > c->mlp ? 3 * d : c->mlp));
+}
+
+static size_t scratch_size(const vit_config *c) {
+    const size_t tokens = vit_config_tokens(c);
+    const vit_attention_shape shape = {
+        .head_dim = c->dim / c->heads, .queries = tokens, .keys = tokens};
+    return vit_attention_scratch(&shape);
+}
+
+void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
+                     int threads, bool training) {
+    const size_t d = c->dim, patches = capacity * vit_config_patches(c);
+    *s = (vit_state){.capacity = capacity};
+    s->patches = vit_arena_floats(arena, patches * c->patch * c->patch * c->channels);
+    s->embedded = vit_arena_floats(arena, patches * d);
+    carve_blocks(s, arena, c, training);
+    s->z = vit_arena_floats(arena, (patches + capacity) * d);
+    s->class_state = vit_arena_floats(arena, capacity * d);
+    s->stats = carve_stats(arena, capacity);
+    s->features = vit_arena_floats(arena, capacity * d);
+    if (c->head == VIT_HEAD_MLP) {
+        s->head_hidden = vit_arena_floats(arena, capacity * c->mlp);
+        s->head_active = vit_arena_floats(arena, capacity * c->mlp);
+    }
+    s->logits = vit_arena_floats(arena, capacity * c->classes);
+    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c));
+    if (training) carve_backward(s, arena, c);
+}
+
+/* ---- embedding ---- */
+
+static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                          const float *images) {
+    const vit_config *c = &n->config;
+    const vit_patch_shape shape = vit_config_patch_shape(c);
+    const size_t patches = vit_config_patches(c), pixels = c->height * c->width * c->channels;
+    for (size_t b = 0; b < s->batch; b++)
+        vit_patch_extract(s->patches + b * pixels, images + b * pixels, &shape);
+    vit_linear_forward(exec, s->embedded, s->patches, &n->weights.patch_embed, NULL,
+                       s->batch * patches);
+    vit_embed_forward(s->blocks[0].z, s->embedded, n->weights.class_token, n->weights.positions,
+                      s->batch, patches, c->dim);
+}
+
+static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                           const vit_gradients *g) {
+    const size_t patches = vit_config_patches(&n->config);
+    vit_embed_backward(exec, s->d_narrow, g->class_token, g->positions, s->d_z, s->batch, patches,
+                       n->config.dim);
+    vit_linear_backward(exec, NULL, &g->patch_embed, s->d_narrow, s->patches,
+                        &n->weights.patch_embed, s->batch * patches);
+}
+
+/* ---- head ---- */
+
+static void head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    const size_t d = n->config.dim, row = vit_config_tokens(&n->config) * d;
+    const vit_linear *head = n->weights.head;
+    for (size_t b = 0; b < s->batch; b++)
+        memcpy(s->class_state + b * d, s->z + b * row, d * sizeof(float));
+    if (n->config.final_norm)
+        vit_layernorm_forward(exec, s->features, &s->stats, s->class_state, &n->weights.norm,
+                              s->batch);
+    else memcpy(s->features, s->class_state, s->batch * d * sizeof(float));
+    if (n->config.head == VIT_HEAD_LINEAR) {
+        vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
+        return;
+    }
+    vit_linear_forward(exec, s->head_hidden, s->features, &head[0], NULL, s->batch);
+    vit_gelu_forward(exec, s->head_active, s->head_hidden, s->batch * n->config.mlp);
+    vit_linear_forward(exec, s->logits, s->head_active, &head[1], NULL, s->batch);
+}
+
+/* Gradient of the features into d_features, [batch][D]. */
+static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                                 const vit_gradients *g, float *d_features) {
+    const vit_linear *head = n->weights.head;
+    if (n->config.head == VIT_HEAD_LINEAR) {
+        vit_linear_backward(exec, d_features, &g->head[0], s->d_logits, s->features, &head[0],
+                            s->batch);
+        return;
+    }
+    float *d_hidden = s->d_wide;
+    vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
+                        s->batch);
+    vit_gelu_backward(exec, d_hidden, d_hidden, s->head_hidden, s->batch * n->config.mlp);
+    vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0], s->batch);
+}
+
+/* d_z = gradient of the last block's output: only its class tokens have one. */
+static void head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                          const vit_gradients *g) {
+    const size_t d = n->config.dim, row = vit_config_tokens(&n->config) * d;
+    float *d_features = s->d_narrow, *d_class = d_features;
+    head_layers_backward(n, exec, s, g, d_features);
+    if (n->config.final_norm) {
+        d_class = s->d_wide;
+        memset(d_class, 0, s->batch * d * sizeof(float));
+        vit_layernorm_backward(exec, d_class, &g->norm, d_features, s->class_state, &s->stats,
+                               &n->weights.norm, s->batch);
+    }
+    memset(s->d_z, 0, s->batch * row * sizeof(float));
+    for (size_t b = 0; b < s->batch; b++)
+        memcpy(s->d_z + b * row, d_class + b * d, d * sizeof(float));
+}
+
+/* ---- the whole ---- */
+
+void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                         const float *images, size_t batch) {
+    const size_t depth = n->config.depth;
+    s->batch = batch;
+    embed_forward(n, exec, s, images);
+    for (size_t i = 0; i < depth; i++)
+        vit_block_forward(exec, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i],
+                          &n->weights.blocks[i], &n->config, batch, s->scratch);
+    head_forward(n, exec, s);
+}
+
+void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                          const vit_gradients *g) {
+    head_backward(n, exec, s, g);
+    for (size_t i = n->config.depth; i-- > 0;)
+        vit_block_backward(exec, s, &s->blocks[i], &n->weights.blocks[i], &g->blocks[i],
+                           &n->config);
+    embed_backward(n, exec, s, g);
+}

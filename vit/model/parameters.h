@@ -1,0 +1,87 @@
+/* The parameter table: one row per tensor, in the order of the network, generated from a config.
+ * Sizes, offsets, file names, initial values, weight decay and the layout of gradients all come
+ * from it. */
+#ifndef VIT_MODEL_PARAMETERS_H
+#define VIT_MODEL_PARAMETERS_H
+
+#include "vit/model/config.h"
+#include "vit/ops/layernorm.h"
+#include "vit/ops/linear.h"
+
+typedef enum vit_parameter_kind {
+    VIT_PARAMETER_CLASS_TOKEN,
+    VIT_PARAMETER_POSITIONS,
+    VIT_PARAMETER_WEIGHT, /* of a linear layer, [out][in...]: the only kind that decays */
+    VIT_PARAMETER_BIAS,   /* of a linear layer */
+    VIT_PARAMETER_GAMMA,
+    VIT_PARAMETER_BETA,
+} vit_parameter_kind;
+
+typedef struct vit_parameter {
+    char name[48]; /* timm's: "blocks.0.attn.qkv.weight" */
+    vit_parameter_kind kind;
+    size_t dims, shape[4];
+    size_t count;         /* product of shape */
+    size_t offset;        /* floats, in an array of vit_table.size */
+    size_t fan_in;        /* WEIGHT, BIAS: inputs of the layer */
+    size_t packed_offset; /* WEIGHT: floats, in an array of vit_table.packed_size */
+} vit_parameter;
+
+typedef struct vit_table {
+    vit_parameter *rows; /* owned */
+    size_t count;
+    size_t size;        /* floats of one copy of all tensors, each beginning at a multiple of 16 */
+    size_t packed_size; /* floats of all weights packed for the forward pass */
+    size_t parameters;  /* numbers trained: sum of counts */
+} vit_table;
+
+vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *error);
+void vit_table_free(vit_table *table);
+
+/* The row of that name, or NULL. */
+const vit_parameter *vit_table_find(const vit_table *table, const char *name);
+
+/* values: [table->size]; a pure function of seed and the tensor's place in the table. */
+void vit_table_init(float *values, const vit_table *table, vit_init init, uint64_t seed);
+
+/* packed: [table->packed_size]: every linear weight of `values`, transposed, in panels. Tensors are
+ * the tasks. */
+void vit_table_pack(int threads, float *packed, const float *values, const vit_table *table);
+
+/* ---- views: an array of table->size by the names of the network ---- */
+
+typedef struct vit_block_weights {
+    vit_norm norm1, norm2;
+    vit_linear qkv, proj, fc1, fc2;
+} vit_block_weights;
+
+typedef struct vit_weights {
+    const float *class_token, *positions;
+    vit_linear patch_embed;
+    vit_block_weights *blocks; /* [depth], owned */
+    vit_norm norm;             /* gamma NULL: there is no final norm */
+    vit_linear head[2];        /* head[1].weight NULL: a linear head */
+} vit_weights;
+
+typedef struct vit_block_gradients {
+    vit_norm_gradient norm1, norm2;
+    vit_linear_gradient qkv, proj, fc1, fc2;
+} vit_block_gradients;
+
+typedef struct vit_gradients {
+    float *class_token, *positions;
+    vit_linear_gradient patch_embed;
+    vit_block_gradients *blocks; /* [depth], owned */
+    vit_norm_gradient norm;
+    vit_linear_gradient head[2];
+} vit_gradients;
+
+/* values, packed and gradients are borrowed. */
+vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
+                            const float *values, const float *packed, vit_error *error);
+void vit_weights_free(vit_weights *view);
+vit_status vit_gradients_view(vit_gradients *out, const vit_config *config,
+                              const vit_table *table, float *gradients, vit_error *error);
+void vit_gradients_free(vit_gradients *view);
+
+#endif

@@ -1,0 +1,114 @@
+/* Views: the arrays of a parameter table under the names of the network. Weights and gradients are
+ * bound by the same walk, so they cannot disagree. */
+#include "vit/base/sys.h"
+#include "vit/model/parameters.h"
+#include <stdio.h>
+
+typedef struct binder {
+    const vit_table *table;
+    const float *values, *packed;
+    float *gradients;
+    double norm_eps;
+} binder;
+
+static const vit_parameter *find(const binder *b, const char *layer, const char *part) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", layer, part);
+    return vit_table_find(b->table, name);
+}
+
+static const float *value(const binder *b, const vit_parameter *p) {
+    return p && b->values ? b->values + p->offset : NULL;
+}
+
+static float *gradient(const binder *b, const vit_parameter *p) {
+    return p && b->gradients ? b->gradients + p->offset : NULL;
+}
+
+static void bind_linear(const binder *b, const char *layer, vit_linear *w,
+                        vit_linear_gradient *g) {
+    const vit_parameter *weight = find(b, layer, ".weight"), *bias = find(b, layer, ".bias");
+    if (w && weight)
+        *w = (vit_linear){weight->fan_in, weight->shape[0], value(b, weight), value(b, bias),
+                          b->packed ? b->packed + weight->packed_offset : NULL};
+    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias)};
+}
+
+static void bind_norm(const binder *b, const char *layer, vit_norm *w, vit_norm_gradient *g) {
+    const vit_parameter *gamma = find(b, layer, ".weight"), *beta = find(b, layer, ".bias");
+    if (w && gamma)
+        *w = (vit_norm){gamma->count, (float)b->norm_eps, value(b, gamma), value(b, beta)};
+    if (g) *g = (vit_norm_gradient){gradient(b, gamma), gradient(b, beta)};
+}
+
+static void bind_block(const binder *b, size_t i, vit_block_weights *w, vit_block_gradients *g) {
+    char name[64];
+    const struct {
+        const char *layer;
+        vit_norm *w;
+        vit_norm_gradient *g;
+    } norms[] = {{"norm1", w ? &w->norm1 : NULL, g ? &g->norm1 : NULL},
+                 {"norm2", w ? &w->norm2 : NULL, g ? &g->norm2 : NULL}};
+    const struct {
+        const char *layer;
+        vit_linear *w;
+        vit_linear_gradient *g;
+    } linears[] = {{"attn.qkv", w ? &w->qkv : NULL, g ? &g->qkv : NULL},
+                   {"attn.proj", w ? &w->proj : NULL, g ? &g->proj : NULL},
+                   {"mlp.fc1", w ? &w->fc1 : NULL, g ? &g->fc1 : NULL},
+                   {"mlp.fc2", w ? &w->fc2 : NULL, g ? &g->fc2 : NULL}};
+    for (size_t j = 0; j < sizeof norms / sizeof *norms; j++) {
+        snprintf(name, sizeof name, "blocks.%zu.%s", i, norms[j].layer);
+        bind_norm(b, name, norms[j].w, norms[j].g);
+    }
+    for (size_t j = 0; j < sizeof linears / sizeof *linears; j++) {
+        snprintf(name, sizeof name, "blocks.%zu.%s", i, linears[j].layer);
+        bind_linear(b, name, linears[j].w, linears[j].g);
+    }
+}
+
+/* A linear head is one layer, "head"; an MLP head two, "head.0" and "head.2". */
+static void bind_head(const binder *b, bool mlp, vit_linear *w, vit_linear_gradient *g) {
+    bind_linear(b, mlp ? "head.0" : "head", w, g);
+    if (mlp) bind_linear(b, "head.2", w ? w + 1 : NULL, g ? g + 1 : NULL);
+}
+
+vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
+                            const float *values, const float *packed, vit_error *error) {
+    *out = (vit_weights){0};
+    out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
+    if (!out->blocks) return vit_fail_memory(error, "the network's view", config->depth);
+    const binder b = {table, values, packed, NULL, config->norm_eps};
+    out->class_token = value(&b, find(&b, "cls_token", ""));
+    out->positions = value(&b, find(&b, "pos_embed", ""));
+    bind_linear(&b, "patch_embed.proj", &out->patch_embed, NULL);
+    for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, &out->blocks[i], NULL);
+    bind_norm(&b, "norm", &out->norm, NULL);
+    bind_head(&b, config->head == VIT_HEAD_MLP, out->head, NULL);
+    return VIT_OK;
+}
+
+void vit_weights_free(vit_weights *view) {
+    vit_free(view->blocks);
+    *view = (vit_weights){0};
+}
+
+vit_status vit_gradients_view(vit_gradients *out, const vit_config *config,
+                              const vit_table *table, float *gradients, vit_error *error) {
+    *out = (vit_gradients){0};
+    out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
+    if (!out->blocks) return vit_fail_memory(error, "the gradients' view", config->depth);
+    const binder b = {table, NULL, NULL, gradients, config->norm_eps};
+    out->class_token = gradient(&b, find(&b, "cls_token", ""));
+    out->positions = gradient(&b, find(&b, "pos_embed", ""));
+    bind_linear(&b, "patch_embed.proj", NULL, &out->patch_embed);
+    for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, NULL, &out->blocks[i]);
+    bind_norm(&b, "norm", NULL, &out->norm);
+    bind_head(&b, config->head == VIT_HEAD_MLP, NULL, out->head);
+    return VIT_OK;
+}
+
+void vit_gradients_free(vit_gradients *view) {
+    vit_free(view->blocks);
+    *view = (vit_gradients){0};
+}

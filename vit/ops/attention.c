@@ -1,0 +1,105 @@
+#include "vit/ops/attention.h"
+#include "vit/ops/gemm.h"
+
+/* Queries whose full rows of scores are in the cache at once. A row's maximum, sum and chains run
+ * over all keys, so the size of a block is not part of the result. */
+#define QUERY_BLOCK 48
+
+typedef struct attention {
+    vit_exec exec; /* one thread: a head is a task */
+    vit_attention_shape s;
+    float *o, *p_out, *dq, *dk, *dv;
+    const float *q, *k, *v, *d_o, *p;
+    float *scratch;
+    size_t scratch_size;
+} attention;
+
+size_t vit_attention_scratch(const vit_attention_shape *s) {
+    const size_t scores = s->queries * s->keys; /* backward: dS of the whole head */
+    return vit_packed_size(s->keys, s->head_dim) + QUERY_BLOCK + scores;
+}
+
+/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [queries][keys]. */
+static void rows_by_keys(const attention *a, float *out, const float *rows, size_t row,
+                         size_t count, const float *packed, float scale) {
+    const vit_epilogue e = {.scale = scale};
+    vit_gemm(&a->exec, out, a->s.keys, count, a->s.keys, a->s.head_dim, (vit_left){rows, row, 1},
+             vit_right_packed(packed, a->s.head_dim), &e);
+}
+
+static void forward_task(size_t index, int thread, void *context) {
+    const attention *a = context;
+    const vit_attention_shape *s = &a->s;
+    const size_t sample = index / s->heads, column = index % s->heads * s->head_dim;
+    const float *q = a->q + sample * s->queries * s->q_row + column;
+    const float *k = a->k + sample * s->keys * s->k_row + column;
+    const float *v = a->v + sample * s->keys * s->v_row + column;
+    float *o = a->o + sample * s->queries * s->o_row + column;
+    float *packed = a->scratch + (size_t)thread * a->scratch_size;
+    float *inverse = packed + vit_packed_size(s->keys, s->head_dim);
+    float *scores = inverse + QUERY_BLOCK;
+    const vit_epilogue none = vit_epilogue_none();
+
+    vit_pack_transposed(packed, k, s->keys, s->head_dim, s->k_row);
+    for (size_t i = 0; i < s->queries; i += QUERY_BLOCK) {
+        const size_t count = s->queries - i < QUERY_BLOCK ? s->queries - i : QUERY_BLOCK;
+        float *e = a->p_out ? a->p_out + (index * s->queries + i) * s->keys : scores;
+        rows_by_keys(a, e, q + i * s->q_row, s->q_row, count, packed, s->scale);
+        a->exec.kernels->softmax(e, inverse, count, s->keys, s->keys);
+        /* O = (exp(S - max) V) / sum: the division comes last. */
+        vit_gemm(&a->exec, o + i * s->o_row, s->o_row, count, s->head_dim, s->keys,
+                 (vit_left){e, s->keys, 1}, vit_right_plain(v, s->v_row), &none);
+        a->exec.kernels->scale_rows(o + i * s->o_row, inverse, count, s->head_dim, s->o_row);
+        if (a->p_out) a->exec.kernels->scale_rows(e, inverse, count, s->keys, s->keys);
+    }
+}
+
+static void run(const vit_exec *exec, attention *a, vit_task *task) {
+    const vit_attention_shape *s = &a->s;
+    const size_t work = 2 * s->batch * s->heads * s->queries * s->keys * s->head_dim;
+    a->exec = (vit_exec){exec->kernels, 1};
+    a->scratch_size = vit_attention_scratch(s);
+    vit_parallel(vit_exec_threads(exec, work), s->batch * s->heads, task, a);
+}
+
+void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q,
+                           const float *k, const float *v, const vit_attention_shape *s,
+                           float *scratch) {
+    attention a = {.s = *s, .o = o, .p_out = p, .q = q, .k = k, .v = v, .scratch = scratch};
+    run(exec, &a, forward_task);
+}
+
+static void backward_task(size_t index, int thread, void *context) {
+    const attention *a = context;
+    const vit_attention_shape *s = &a->s;
+    const size_t sample = index / s->heads, column = index % s->heads * s->head_dim;
+    const size_t q0 = sample * s->queries * s->q_row + column;
+    const size_t k0 = sample * s->keys * s->k_row + column;
+    const size_t v0 = sample * s->keys * s->v_row + column;
+    const float *d_o = a->d_o + sample * s->queries * s->o_row + column;
+    const float *p = a->p + index * s->queries * s->keys;
+    float *packed = a->scratch + (size_t)thread * a->scratch_size;
+    float *ds = packed + vit_packed_size(s->keys, s->head_dim);
+    const vit_epilogue none = vit_epilogue_none();
+
+    /* O = P V: dV = P^T dO, dP = dO V^T */
+    vit_gemm(&a->exec, a->dv + v0, s->v_row, s->keys, s->head_dim, s->queries,
+             (vit_left){p, 1, s->keys}, vit_right_plain(d_o, s->o_row), &none);
+    vit_pack_transposed(packed, a->v + v0, s->keys, s->head_dim, s->v_row);
+    rows_by_keys(a, ds, d_o, s->o_row, s->queries, packed, 1);
+    /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
+    a->exec.kernels->softmax_backward(ds, p, s->scale, s->queries, s->keys, s->keys);
+    /* S = Q K^T: dQ = dS K, dK = dS^T Q */
+    vit_gemm(&a->exec, a->dq + q0, s->q_row, s->queries, s->head_dim, s->keys,
+             (vit_left){ds, s->keys, 1}, vit_right_plain(a->k + k0, s->k_row), &none);
+    vit_gemm(&a->exec, a->dk + k0, s->k_row, s->keys, s->head_dim, s->queries,
+             (vit_left){ds, 1, s->keys}, vit_right_plain(a->q + q0, s->q_row), &none);
+}
+
+void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv,
+                            const float *d_o, const float *p, const float *q, const float *k,
+                            const float *v, const vit_attention_shape *s, float *scratch) {
+    attention a = {.s = *s, .dq = dq, .dk = dk, .dv = dv, .d_o = d_o, .p = p, .q = q, .k = k, .v = v,
+                   .scratch = scratch};
+    run(exec, &a, backward_task);
+}

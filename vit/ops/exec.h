@@ -1,0 +1,23 @@
+/* How operators run: with which kernels, on how many threads. All of the library's OpenMP is
+ * behind vit_parallel. */
+#ifndef VIT_OPS_EXEC_H
+#define VIT_OPS_EXEC_H
+
+#include "vit/kernels/kernels.h"
+#include <stddef.h>
+
+typedef struct vit_exec {
+    const vit_kernels *kernels;
+    int threads; /* inside one operator; 1 while slices of a batch have a thread each */
+} vit_exec;
+
+/* Calls task(index, thread, context) once for every index < count, on at most `threads` threads,
+ * in any order; `thread` < threads tells whose scratch memory to use. Each worker runs in the
+ * library's floating-point mode. A result must not depend on `thread`. */
+typedef void vit_task(size_t index, int thread, void *context);
+void vit_parallel(int threads, size_t count, vit_task *task, void *context);
+
+/* The threads worth waking for `multiply_adds` of work, at most exec's. */
+int vit_exec_threads(const vit_exec *exec, size_t multiply_adds);
+
+#endif

@@ -1,0 +1,31 @@
+/* Layer norm over the features of one token (Ba, Kiros, Hinton: Layer Normalization, eq. 4):
+ * y = (x - mean) rstd gamma + beta, rstd = 1 / sqrt(variance + eps). x, y: [rows][dim];
+ * gamma, beta: [dim]; mean, rstd: [rows], kept for the backward pass. */
+#ifndef VIT_OPS_LAYERNORM_H
+#define VIT_OPS_LAYERNORM_H
+
+#include "vit/ops/exec.h"
+
+typedef struct vit_norm {
+    size_t dim;
+    float eps;
+    const float *gamma, *beta;
+} vit_norm;
+
+typedef struct vit_norm_gradient {
+    float *gamma, *beta;
+} vit_norm_gradient;
+
+typedef struct vit_norm_state {
+    float *mean, *rstd;
+} vit_norm_state;
+
+void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
+                           const float *x, const vit_norm *w, size_t rows);
+
+/* dx += ..., dgamma += ..., dbeta += ...: dx holds the gradient of the residual path already. */
+void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,
+                            const float *dy, const float *x, const vit_norm_state *state,
+                            const vit_norm *w, size_t rows);
+
+#endif

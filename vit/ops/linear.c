@@ -1,0 +1,23 @@
+#include "vit/ops/linear.h"
+
+void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
+                        const float *residual, size_t rows) {
+    const vit_epilogue e = {
+        .scale = 1, .bias = w->bias, .residual = residual, .residual_row = w->out};
+    vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_left){x, w->in, 1},
+             vit_right_packed(w->packed, w->in), &e);
+}
+
+void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
+                         const float *dy, const float *x, const vit_linear *w, size_t rows) {
+    /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
+    const vit_epilogue sum = {.accumulate = 1, .scale = 1};
+    vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, w->out},
+             vit_right_plain(x, w->in), &sum);
+    if (d->bias) exec->kernels->column_sums(d->bias, dy, rows, w->out, w->out);
+    /* dx[r][i] = sum over outputs of dy[r][o] W[o][i] */
+    const vit_epilogue none = vit_epilogue_none();
+    if (dx)
+        vit_gemm(exec, dx, w->in, rows, w->in, w->out, (vit_left){dy, w->out, 1},
+                 vit_right_plain(w->weight, w->in), &none);
+}

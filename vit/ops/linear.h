@@ -1,0 +1,29 @@
+/* Linear layer: y = x W^T + b (the lecture's x_p E, X W^Q, ...; PyTorch's nn.Linear).
+ *
+ * x: [rows][in], y: [rows][out], W: [out][in] as PyTorch stores it, b: [out]; packed: W^T as
+ * vit_pack_transposed makes it, packed anew whenever W has changed. Rows of x and y are contiguous.
+ */
+#ifndef VIT_OPS_LINEAR_H
+#define VIT_OPS_LINEAR_H
+
+#include "vit/ops/gemm.h"
+
+typedef struct vit_linear {
+    size_t in, out;
+    const float *weight, *bias; /* bias may be NULL */
+    const float *packed;
+} vit_linear;
+
+typedef struct vit_linear_gradient {
+    float *weight, *bias; /* bias may be NULL */
+} vit_linear_gradient;
+
+/* y = x W^T + b + residual; residual: [rows][out], NULL for none, may be y. */
+void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
+                        const float *residual, size_t rows);
+
+/* dW += dy^T x, db += column sums of dy, dx = dy W; dx NULL: not wanted. */
+void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
+                         const float *dy, const float *x, const vit_linear *w, size_t rows);
+
+#endif

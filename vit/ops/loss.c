@@ -1,0 +1,35 @@
+#include "vit/ops/loss.h"
+#include "vit/base/math.h"
+
+static double largest(const float *x, size_t n) {
+    double max = x[0];
+    for (size_t i = 1; i < n; i++) max = x[i] > max ? x[i] : max;
+    return max;
+}
+
+/* log sum exp(x - max) */
+static double log_sum(const float *x, size_t n, double max) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += vit_exp(x[i] - max);
+    return vit_log(sum);
+}
+
+double vit_cross_entropy(float *d_logits, const float *logits, size_t classes, size_t label,
+                         double smoothing, double weight) {
+    const double max = largest(logits, classes), log_total = log_sum(logits, classes, max);
+    const double even = smoothing / (double)classes;
+    double loss = 0;
+    for (size_t i = 0; i < classes; i++) {
+        const double target = (i == label ? 1 - smoothing : 0) + even;
+        const double log_p = logits[i] - max - log_total;
+        if (target > 0) loss -= target * log_p;
+        if (d_logits) d_logits[i] = (float)(weight * (vit_exp(log_p) - target));
+    }
+    return loss;
+}
+
+void vit_softmax(float *probabilities, const float *logits, size_t classes) {
+    const double max = largest(logits, classes), log_total = log_sum(logits, classes, max);
+    for (size_t i = 0; i < classes; i++)
+        probabilities[i] = (float)vit_exp(logits[i] - max - log_total);
+}

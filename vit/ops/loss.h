@@ -1,0 +1,18 @@
+/* Cross-entropy of softmax(logits) with label smoothing (Szegedy et al.: Rethinking the Inception
+ * Architecture, eq. 3): the target is 1 - smoothing for the label, plus smoothing / classes for
+ * every class. Computed in double: the figures of a training must not depend on a processor. */
+#ifndef VIT_OPS_LOSS_H
+#define VIT_OPS_LOSS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One picture: returns its loss; d_logits = weight * (softmax(logits) - target), NULL: not wanted.
+ * weight: 1 / pictures of a batch. */
+double vit_cross_entropy(float *d_logits, const float *logits, size_t classes, size_t label,
+                         double smoothing, double weight);
+
+/* probabilities = softmax(logits), [classes] each; may be one array. */
+void vit_softmax(float *probabilities, const float *logits, size_t classes);
+
+#endif
