@@ -16,7 +16,7 @@ typedef struct vit_records {
 } vit_records;
 
 typedef struct vit_dataset {
-    char name[32];    /* "mnist", "fashion", "digits", "grey": also the default preset */
+    char name[32];     /* "mnist", "fashion", "digits", "grey": also the default preset */
     char checksum[65]; /* SHA-256, hex, of the label files' and picture files' uncompressed bytes,
                           or of what defines a drawn set: goes into the model's recipe */
     size_t height, width, channels, classes;
@@ -27,8 +27,9 @@ typedef struct vit_dataset {
 
 /* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion": a
  * directory of that name in $VIT_DATA, then in data/). Names of known directories that are not
- * found: the message says where was looked and how to get it. `need` are the parts (bits of VIT_PART_*)
- * that must be there, `want` those that are read where they are there; others are not read. */
+ * found: the message says where was looked and how to get it. `need` are the parts (bits of
+ * VIT_PART_*) that must be there, `want` those that are read where they are there; others are not
+ * read. */
 enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2 };
 vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, unsigned want,
                             vit_error *error);

@@ -122,8 +122,8 @@ VIT_API vit_status vit_classify_memory(vit_session *session, const void *bytes, 
 /* Pixels, 8 bits a channel: [height] rows of [width][channels], `stride` bytes from row to row.
  * channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
 VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixels, size_t width,
-                                       size_t height, size_t channels, size_t stride,
-                                       float *logits, vit_error *error);
+                                       size_t height, size_t channels, size_t stride, float *logits,
+                                       vit_error *error);
 
 /* Prepared input, as a data set's records hold it: images [count][height][width][channels] of the
  * network's own size, only normalised. logits: [count][classes]. */
@@ -167,6 +167,12 @@ VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_optio
                                 vit_evaluation *result, vit_error *error);
 VIT_API void vit_evaluation_clear(vit_evaluation *result);
 
+/* ---- built-in data --------------------------------------------------------------------------- */
+
+/* The digit of picture `index` of a set drawn with `seed`: pixels [28][28], white on black. Returns
+ * its label, 0..9. The training pictures of "digits" have seed 1, its test pictures seed 2. */
+VIT_API uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index);
+
 /* ---- training ------------------------------------------------------------------------------- */
 
 typedef enum vit_event_kind {
@@ -183,13 +189,13 @@ typedef struct vit_event {
     const char *preset, *data; /* names, for a title */
     size_t parameters;
     size_t train_images, val_images, batch;
-    uint64_t step, steps;     /* done so far, and of the whole schedule */
-    double epoch, epochs;     /* the same in passes over the training pictures */
-    double loss;              /* mean training loss since the last event of this kind */
-    double lr;                /* learning rate of the last step */
+    uint64_t step, steps;      /* done so far, and of the whole schedule */
+    double epoch, epochs;      /* the same in passes over the training pictures */
+    double loss;               /* mean training loss since the last event of this kind */
+    double lr;                 /* learning rate of the last step */
     double val_top1, val_loss; /* of the held-back pictures; NaN: not measured */
-    double test_top1;         /* DONE: fraction 0..1; NaN: the data has no test set */
-    double images_per_second; /* training alone */
+    double test_top1;          /* DONE: fraction 0..1; NaN: the data has no test set */
+    double images_per_second;  /* training alone */
     double seconds, seconds_left;
     const char *path, *text;
 } vit_event;

@@ -69,8 +69,10 @@ static vit_status read_field(const vit_field *field, const json_t *value, const 
         if (!json_is_boolean(value)) return wrong_type(field, "true or false", name, error);
         *(bool *)field->value = json_is_true(value);
         return VIT_OK;
-    case VIT_FIELD_ENUM: return read_enum(field, value, name, error);
-    case VIT_FIELD_OTHER: break;
+    case VIT_FIELD_ENUM:
+        return read_enum(field, value, name, error);
+    case VIT_FIELD_OTHER:
+        break;
     }
     return VIT_OK;
 }

@@ -17,8 +17,8 @@ typedef enum vit_field_kind {
 typedef struct vit_field {
     const char *key;
     vit_field_kind kind;
-    void *value;               /* left as it is when the key is absent */
-    const char *const *names;  /* ENUM: the name of value i, ended by NULL */
+    void *value;              /* left as it is when the key is absent */
+    const char *const *names; /* ENUM: the name of value i, ended by NULL */
 } vit_field;
 
 /* Parses text as one JSON object (duplicate keys refused); freed by json_decref. `name` stands for

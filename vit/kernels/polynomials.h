@@ -11,7 +11,7 @@
 /* exp(r), |r| <= ln 2 / 2; relative error 2e-9 before rounding. */
 #define VIT_EXP_TERMS 7
 static const float vit_exp_polynomial[VIT_EXP_TERMS] = {
-    0x1.6ab286p-10f, 0x1.127402p-7f,  0x1.5558bcp-5f, 0x1.5553fep-3f,
+    0x1.6ab286p-10f, 0x1.127402p-7f, 0x1.5558bcp-5f, 0x1.5553fep-3f,
     0x1.fffffap-2f,  0x1.000000p+0f, 0x1.000000p+0f,
 };
 

@@ -15,9 +15,9 @@ typedef struct v16 {
 } v16;
 typedef size_t v16_mask; /* how many of the first lanes are there */
 
-#define V16_EACH(expression)                                                                       \
-    v16 y;                                                                                         \
-    for (int i = 0; i < 16; i++) y.lane[i] = (expression);                                         \
+#define V16_EACH(expression)                               \
+    v16 y;                                                 \
+    for (int i = 0; i < 16; i++) y.lane[i] = (expression); \
     return y
 
 static inline v16_mask v16_first(size_t n) {

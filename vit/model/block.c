@@ -51,6 +51,5 @@ void vit_block_backward(const vit_exec *exec, vit_state *s, const vit_block_stat
     vit_attention_backward(exec, d_qkv, d_qkv + d, d_qkv + 2 * d, s->d_narrow, b->p, b->qkv,
                            b->qkv + d, b->qkv + 2 * d, &shape, s->scratch);
     vit_linear_backward(exec, s->d_narrow, &g->qkv, d_qkv, b->norm1, &w->qkv, rows);
-    vit_layernorm_backward(exec, s->d_z, &g->norm1, s->d_narrow, b->z, &b->stats1, &w->norm1,
-                           rows);
+    vit_layernorm_backward(exec, s->d_z, &g->norm1, s->d_narrow, b->z, &b->stats1, &w->norm1, rows);
 }

@@ -29,10 +29,14 @@ static vit_status check_ranges(const vit_config *c, vit_error *error) {
     const struct {
         const char *key;
         size_t value, high;
-    } sizes[] = {{"image height", c->height, 4096}, {"image width", c->width, 4096},
-                 {"patch", c->patch, 4096},         {"dim", c->dim, 65536},
-                 {"depth", c->depth, 256},          {"heads", c->heads, 65536},
-                 {"mlp", c->mlp, 65536},            {"classes", c->classes, 1000000}};
+    } sizes[] = {{"image height", c->height, 4096},
+                 {"image width", c->width, 4096},
+                 {"patch", c->patch, 4096},
+                 {"dim", c->dim, 65536},
+                 {"depth", c->depth, 256},
+                 {"heads", c->heads, 65536},
+                 {"mlp", c->mlp, 65536},
+                 {"classes", c->classes, 1000000}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const vit_status status = in_range(sizes[i].key, sizes[i].value, 1, sizes[i].high, error);
         if (status != VIT_OK) return status;
@@ -48,8 +52,8 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
                         c->channels);
     if (c->height % c->patch != 0 || c->width % c->patch != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"patch\" %zu does not divide the picture, %zu x %zu", c->patch,
-                        c->height, c->width);
+                        "\"patch\" %zu does not divide the picture, %zu x %zu", c->patch, c->height,
+                        c->width);
     if (c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);

@@ -8,8 +8,7 @@ static void fill(float *values, size_t n, float value) {
 }
 
 static void uniform(float *values, size_t n, double bound, vit_random *r) {
-    for (size_t i = 0; i < n; i++)
-        values[i] = (float)((2 * vit_random_uniform(r) - 1) * bound);
+    for (size_t i = 0; i < n; i++) values[i] = (float)((2 * vit_random_uniform(r) - 1) * bound);
 }
 
 /* cut: in deviations. */
@@ -25,22 +24,38 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
     const double bound = p->fan_in > 0 ? 1 / sqrt((double)p->fan_in) : 0;
     switch (p->kind) {
     case VIT_PARAMETER_CLASS_TOKEN:
-    case VIT_PARAMETER_POSITIONS: normal(values, p->count, 1, INFINITY, r); break;
+    case VIT_PARAMETER_POSITIONS:
+        normal(values, p->count, 1, INFINITY, r);
+        break;
     case VIT_PARAMETER_WEIGHT:
-    case VIT_PARAMETER_BIAS: uniform(values, p->count, bound, r); break;
-    case VIT_PARAMETER_GAMMA: fill(values, p->count, 1); break;
-    case VIT_PARAMETER_BETA: fill(values, p->count, 0); break;
+    case VIT_PARAMETER_BIAS:
+        uniform(values, p->count, bound, r);
+        break;
+    case VIT_PARAMETER_GAMMA:
+        fill(values, p->count, 1);
+        break;
+    case VIT_PARAMETER_BETA:
+        fill(values, p->count, 0);
+        break;
     }
 }
 
 static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
     switch (p->kind) {
-    case VIT_PARAMETER_CLASS_TOKEN: normal(values, p->count, 1e-6, INFINITY, r); break;
+    case VIT_PARAMETER_CLASS_TOKEN:
+        normal(values, p->count, 1e-6, INFINITY, r);
+        break;
     case VIT_PARAMETER_POSITIONS:
-    case VIT_PARAMETER_WEIGHT: normal(values, p->count, .02, 2, r); break;
-    case VIT_PARAMETER_GAMMA: fill(values, p->count, 1); break;
+    case VIT_PARAMETER_WEIGHT:
+        normal(values, p->count, .02, 2, r);
+        break;
+    case VIT_PARAMETER_GAMMA:
+        fill(values, p->count, 1);
+        break;
     case VIT_PARAMETER_BIAS:
-    case VIT_PARAMETER_BETA: fill(values, p->count, 0); break;
+    case VIT_PARAMETER_BETA:
+        fill(values, p->count, 0);
+        break;
     }
 }
 
@@ -49,7 +64,9 @@ void vit_table_init(float *values, const vit_table *table, vit_init init, uint64
     for (size_t i = 0; i < table->count; i++) {
         vit_random r = vit_random_start(seed, VIT_RANDOM_INIT, 0, (uint32_t)i);
         const vit_parameter *p = &table->rows[i];
-        if (init == VIT_INIT_TORCH) init_torch(values + p->offset, p, &r);
-        else init_timm(values + p->offset, p, &r);
+        if (init == VIT_INIT_TORCH)
+            init_torch(values + p->offset, p, &r);
+        else
+            init_timm(values + p->offset, p, &r);
     }
 }

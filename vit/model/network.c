@@ -105,7 +105,8 @@ static void head_forward(const vit_network *n, const vit_exec *exec, vit_state *
     if (n->config.final_norm)
         vit_layernorm_forward(exec, s->features, &s->stats, s->class_state, &n->weights.norm,
                               s->batch);
-    else memcpy(s->features, s->class_state, s->batch * d * sizeof(float));
+    else
+        memcpy(s->features, s->class_state, s->batch * d * sizeof(float));
     if (n->config.head == VIT_HEAD_LINEAR) {
         vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
         return;

@@ -34,10 +34,10 @@ typedef struct vit_state {
     float *patches;         /* [batch][N][P^2 C] */
     float *embedded;        /* [batch][N][D] */
     vit_block_state *blocks;
-    float *z;             /* [R][D] output of the last block */
-    float *class_state;   /* [batch][D] its class tokens */
-    vit_norm_state stats; /* [batch] */
-    float *features;      /* [batch][D] after the final norm: what the head sees */
+    float *z;                         /* [R][D] output of the last block */
+    float *class_state;               /* [batch][D] its class tokens */
+    vit_norm_state stats;             /* [batch] */
+    float *features;                  /* [batch][D] after the final norm: what the head sees */
     float *head_hidden, *head_active; /* [batch][M], MLP head */
     float *logits;                    /* [batch][classes] */
     float *scratch;                   /* attention: [threads][...] */

@@ -66,7 +66,8 @@ static void add_embedding(builder *b, const vit_config *c) {
     add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3, (size_t[4]){1, vit_config_tokens(c), d});
     if (c->patch_order == VIT_PATCH_CONV)
         add_linear_shaped(b, "patch_embed.proj", 4, (size_t[4]){d, c->channels, p, p}, true);
-    else add_linear(b, "patch_embed.proj", p * p * c->channels, d, true);
+    else
+        add_linear(b, "patch_embed.proj", p * p * c->channels, d, true);
 }
 
 static void add_block(builder *b, const vit_config *c) {

@@ -80,8 +80,8 @@ typedef struct vit_gradients {
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const float *packed, vit_error *error);
 void vit_weights_free(vit_weights *view);
-vit_status vit_gradients_view(vit_gradients *out, const vit_config *config,
-                              const vit_table *table, float *gradients, vit_error *error);
+vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
+                              float *gradients, vit_error *error);
 void vit_gradients_free(vit_gradients *view);
 
 #endif

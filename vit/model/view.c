@@ -25,8 +25,7 @@ static float *gradient(const binder *b, const vit_parameter *p) {
     return p && b->gradients ? b->gradients + p->offset : NULL;
 }
 
-static void bind_linear(const binder *b, const char *layer, vit_linear *w,
-                        vit_linear_gradient *g) {
+static void bind_linear(const binder *b, const char *layer, vit_linear *w, vit_linear_gradient *g) {
     const vit_parameter *weight = find(b, layer, ".weight"), *bias = find(b, layer, ".bias");
     if (w && weight)
         *w = (vit_linear){weight->fan_in, weight->shape[0], value(b, weight), value(b, bias),
@@ -93,8 +92,8 @@ void vit_weights_free(vit_weights *view) {
     *view = (vit_weights){0};
 }
 
-vit_status vit_gradients_view(vit_gradients *out, const vit_config *config,
-                              const vit_table *table, float *gradients, vit_error *error) {
+vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
+                              float *gradients, vit_error *error) {
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks) return vit_fail_memory(error, "the gradients' view", config->depth);

@@ -62,9 +62,8 @@ static void run(const vit_exec *exec, attention *a, vit_task *task) {
     vit_parallel(vit_exec_threads(exec, work), s->batch * s->heads, task, a);
 }
 
-void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q,
-                           const float *k, const float *v, const vit_attention_shape *s,
-                           float *scratch) {
+void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q, const float *k,
+                           const float *v, const vit_attention_shape *s, float *scratch) {
     attention a = {.s = *s, .o = o, .p_out = p, .q = q, .k = k, .v = v, .scratch = scratch};
     run(exec, &a, forward_task);
 }
@@ -96,10 +95,18 @@ static void backward_task(size_t index, int thread, void *context) {
              (vit_left){ds, 1, s->keys}, vit_right_plain(a->q + q0, s->q_row), &none);
 }
 
-void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv,
-                            const float *d_o, const float *p, const float *q, const float *k,
-                            const float *v, const vit_attention_shape *s, float *scratch) {
-    attention a = {.s = *s, .dq = dq, .dk = dk, .dv = dv, .d_o = d_o, .p = p, .q = q, .k = k, .v = v,
+void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
+                            const float *p, const float *q, const float *k, const float *v,
+                            const vit_attention_shape *s, float *scratch) {
+    attention a = {.s = *s,
+                   .dq = dq,
+                   .dk = dk,
+                   .dv = dv,
+                   .d_o = d_o,
+                   .p = p,
+                   .q = q,
+                   .k = k,
+                   .v = v,
                    .scratch = scratch};
     run(exec, &a, backward_task);
 }

@@ -12,7 +12,7 @@
 
 typedef struct vit_attention_shape {
     size_t batch, heads, head_dim;
-    size_t queries, keys; /* tokens of q and o, of k and v */
+    size_t queries, keys;              /* tokens of q and o, of k and v */
     size_t q_row, k_row, v_row, o_row; /* floats from token to token; the next sample follows
                                           after its tokens */
     float scale;
@@ -24,13 +24,12 @@ size_t vit_attention_scratch(const vit_attention_shape *s);
 /* o: [batch][queries] rows of heads * head_dim. p: [batch][heads][queries][keys], the attention
  * weights, kept for the backward pass; NULL when there will be none. scratch:
  * [exec->threads][vit_attention_scratch]. */
-void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q,
-                           const float *k, const float *v, const vit_attention_shape *s,
-                           float *scratch);
+void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q, const float *k,
+                           const float *v, const vit_attention_shape *s, float *scratch);
 
 /* dq, dk, dv (strides as q, k, v) = gradients, given d_o (strides as o) and p. */
-void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv,
-                            const float *d_o, const float *p, const float *q, const float *k,
-                            const float *v, const vit_attention_shape *s, float *scratch);
+void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
+                            const float *p, const float *q, const float *k, const float *v,
+                            const vit_attention_shape *s, float *scratch);
 
 #endif

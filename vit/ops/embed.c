@@ -14,9 +14,8 @@ void vit_embed_forward(float *z, const float *embedded, const float *class_token
     }
 }
 
-void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class,
-                        float *d_positions, const float *dz, size_t batch, size_t patches,
-                        size_t dim) {
+void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class, float *d_positions,
+                        const float *dz, size_t batch, size_t patches, size_t dim) {
     const size_t rest = patches * dim;
     for (size_t b = 0; b < batch; b++, dz += dim + rest, d_embedded += rest) {
         exec->kernels->add(d_class, dz, dim);

@@ -11,8 +11,7 @@ void vit_embed_forward(float *z, const float *embedded, const float *class_token
                        const float *positions, size_t batch, size_t patches, size_t dim);
 
 /* d_class += ..., d_positions += ... (one ascending chain over the samples), d_embedded = ... */
-void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class,
-                        float *d_positions, const float *dz, size_t batch, size_t patches,
-                        size_t dim);
+void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class, float *d_positions,
+                        const float *dz, size_t batch, size_t patches, size_t dim);
 
 #endif

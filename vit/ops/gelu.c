@@ -24,7 +24,6 @@ void vit_gelu_forward(const vit_exec *exec, float *y, const float *x, size_t n) 
                  &e);
 }
 
-void vit_gelu_backward(const vit_exec *exec, float *dx, const float *dy, const float *x,
-                       size_t n) {
+void vit_gelu_backward(const vit_exec *exec, float *dx, const float *dy, const float *x, size_t n) {
     exec->kernels->gelu_backward(dx, dy, x, n);
 }

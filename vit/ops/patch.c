@@ -19,8 +19,10 @@ void vit_patch_extract(float *patches, const float *image, const vit_patch_shape
     for (size_t y = 0; y < s->height; y += s->patch) {
         for (size_t x = 0; x < s->width; x += s->patch) {
             const float *pixel = image + (y * s->width + x) * s->channels;
-            if (s->order == VIT_PATCH_CONV) planes(patches, pixel, s);
-            else pixels(patches, pixel, s);
+            if (s->order == VIT_PATCH_CONV)
+                planes(patches, pixel, s);
+            else
+                pixels(patches, pixel, s);
             patches += s->patch * s->patch * s->channels;
         }
     }
