@@ -410,11 +410,11 @@ static void test_messages_show_any_name(void **state) {
     assert_non_null(strstr(error.message, "\xe2\x82\xac...': data_offsets [0, 2] span 2 bytes"));
     vit_free(bytes.data);
     vit_text_free(&header);
-    char text[VIT_NAME_TEXT], name[102];
+    char text[VIT_NAME_TEXT], name[105];
     memset(name, 'n', sizeof name);
-    name[100] = '\0';
+    name[103] = '\0';
     assert_string_equal(vit_name_text(text, name), name); /* the longest that is shown whole */
-    name[100] = 'n', name[101] = '\0';
+    name[103] = 'n', name[104] = '\0';
     assert_string_equal(vit_name_text(text, name) + 97, "nnn...");
 }
 

@@ -46,14 +46,14 @@ void vit_shape_text(char text[128], const size_t *shape, size_t dims) {
 }
 
 const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name) {
-    size_t limit = VIT_NAME_TEXT - sizeof "...", length = 0;
-    for (; name[length] != '\0' && length < limit; length++) {
-        bool control = (unsigned char)name[length] < ' ' || name[length] == 0x7f;
-        text[length] = control ? '?' : name[length];
+    size_t length = strlen(name);
+    bool cut = length >= VIT_NAME_TEXT;
+    if (cut) {
+        length = VIT_NAME_TEXT - sizeof "...";
+        while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
+            length--; /* not inside a character */
     }
-    bool cut = name[length] != '\0';
-    while (cut && length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
-        length--; /* not inside a character */
+    memcpy(text, name, length);
     memcpy(text + length, cut ? "..." : "", cut ? 4 : 1);
     return text;
 }

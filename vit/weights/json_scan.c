@@ -1,22 +1,9 @@
 #include "vit/weights/json_scan.h"
 
+#include "vit/base/text.h"
+
 #include <stdio.h>
 #include <string.h>
-
-size_t vit_utf8_length(const unsigned char *at, const unsigned char *end) {
-    unsigned char first = at[0];
-    if (first < 0x80) return 1;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || (size_t)(end - at) < length) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    /* Overlong forms, the surrogates, and what lies beyond U+10FFFF show in the second byte. */
-    unsigned char second = at[1];
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-        return 0;
-    return length;
-}
 
 static bool is_space(unsigned char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -71,9 +58,13 @@ vit_status vit_scan_expect(vit_scan *scan, char c, const char *expected) {
 static vit_status scan_character(vit_scan *scan) {
     if (*scan->at < 0x20)
         return vit_scan_fail(scan, "no control character in a string (\\u00XX stands for one)");
-    size_t length = vit_utf8_length(scan->at, scan->end);
+    /* A copy, because the header has no 0 at its end. */
+    size_t left = (size_t)(scan->end - scan->at);
+    char next[5] = "";
+    memcpy(next, scan->at, left < 4 ? left : 4);
+    size_t length = vit_utf8_length(next);
     if (length == 0) return vit_scan_fail(scan, "valid UTF-8");
-    memcpy(scan->strings, scan->at, length);
+    memcpy(scan->strings, next, length);
     scan->strings += length;
     scan->at += length;
     return VIT_OK;

@@ -16,9 +16,6 @@ typedef struct vit_scan {
     vit_error *error;
 } vit_scan;
 
-/* The bytes of the UTF-8 character at `at`, 1 to 4; 0 where it is not valid UTF-8. at < end. */
-size_t vit_utf8_length(const unsigned char *at, const unsigned char *end);
-
 /* "header byte N: expected EXPECTED, found ...". */
 vit_status vit_scan_fail(vit_scan *scan, const char *expected);
 

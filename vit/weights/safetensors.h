@@ -64,7 +64,7 @@ vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error 
 /* "[3, 224, 224]" for messages, cut to fit. */
 void vit_shape_text(char text[128], const size_t *shape, size_t dims);
 
-/* A name from a file for messages: cut to fit, control characters shown as '?'. Returns text. */
+/* A name from a file, which may be as long as it likes, cut to fit for messages. Returns text. */
 #define VIT_NAME_TEXT 104
 const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name);
 

@@ -105,7 +105,7 @@ static vit_status read_header_size(size_t *header_size, const uint8_t *bytes, si
 
 static vit_status read_all(vit_safetensors *file, const uint8_t *bytes, size_t size,
                            vit_error *error) {
-    size_t header_size;
+    size_t header_size = 0;
     vit_status status = read_header_size(&header_size, bytes, size, error);
     if (status != VIT_OK) return status;
     const uint8_t *data = bytes + 8 + header_size;

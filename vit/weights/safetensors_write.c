@@ -1,5 +1,4 @@
 #include "vit/base/text.h"
-#include "vit/weights/json_scan.h"
 #include "vit/weights/safetensors_header.h"
 
 #include <stdlib.h>
@@ -26,13 +25,9 @@ static int compare_sizes(const void *a, const void *b) {
 /* ---- checks ---- */
 
 static bool is_utf8(const char *text) {
-    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
-    while (at < end) {
-        size_t length = vit_utf8_length(at, end);
-        if (length == 0) return false;
-        at += length;
-    }
-    return true;
+    size_t length;
+    while ((length = vit_utf8_length(text)) > 0) text += length;
+    return *text == '\0';
 }
 
 static vit_status check_tensor(const vit_tensor *t, vit_error *error) {
