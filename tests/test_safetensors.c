@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -499,9 +500,9 @@ static void test_large_header(void **state) {
     assert_true(header.length > 20000000);
     vit_bytes bytes = make_sized(header.text, header.length, 2 * TENSORS);
     vit_text_free(&header);
-    double start = vit_clock();
+    clock_t start = clock(); /* of this process: others may keep the machine busy */
     vit_safetensors *file = parse(&bytes);
-    double seconds = vit_clock() - start;
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     print_message("# %d tensors in %.3f s\n", TENSORS, seconds);
     assert_true(seconds < 2);
     assert_int_equal(vit_safetensors_count(file), TENSORS);
