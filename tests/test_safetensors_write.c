@@ -266,7 +266,7 @@ typedef struct place {
 
 static int make_place(void **state) {
     static place p;
-    strcpy(p.directory, "/tmp/vit-weights-XXXXXX");
+    p = (place){"/tmp/vit-weights-XXXXXX", NULL};
     if (!mkdtemp(p.directory)) return -1;
     p.path = vit_path_join(p.directory, "w.safetensors");
     *state = &p;
