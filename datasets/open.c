@@ -103,6 +103,7 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, u
                             vit_error *error) {
     vit_status status;
     *out = (vit_dataset){0};
+    if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
         status = open_directory(out, data, need, want, error);
     else if (!is_known(data))

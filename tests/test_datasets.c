@@ -420,8 +420,8 @@ static void test_gzip_cut_anywhere(void **state) {
     for (size_t n = 0; n < size; n++) gunzip_fails(packed, n, 1000, "cut off");
 }
 
-/* A changed byte is refused, unless it is one that says nothing of the contents (time, flags that
- * zlib ignores, the system's number). */
+/* A changed bit is refused, unless it says nothing of the contents: those of the header (time,
+ * system, "is text") and those that fill the last byte of the compressed data. */
 static void test_gzip_changed_anywhere(void **state) {
     (void)state;
     uint8_t packed[256];
@@ -431,7 +431,7 @@ static void test_gzip_changed_anywhere(void **state) {
             vit_bytes out;
             packed[i] ^= (uint8_t)(1 << bit);
             vit_status status = vit_gunzip(&out, packed, size, 1000, "FILE", NULL);
-            if (i == 3 || i >= 10) assert_int_equal(status, VIT_ERROR_FORMAT);
+            if (i >= 10 && i != size - 9) assert_int_equal(status, VIT_ERROR_FORMAT);
             if (status == VIT_OK) {
                 assert_int_equal(out.size, sizeof text);
                 assert_memory_equal(out.data, text, sizeof text);
@@ -510,6 +510,7 @@ static void test_unknown_names(void **state) {
            "did you mean mnist?");
     refuse("/no/such/place", BOTH, VIT_ERROR_ARGUMENT, "/no/such/place: is neither",
            "digits, mnist, fashion)");
+    refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
     refuse("", BOTH, VIT_ERROR_ARGUMENT, "neither a directory", "digits, mnist, fashion");
     put("a file", "x", 1);
     char path[256];
