@@ -16,7 +16,7 @@ typedef struct vit_records {
 } vit_records;
 
 typedef struct vit_dataset {
-    char name[32];    /* "mnist", "fashion", "digits", "grey": also the default preset */
+    char name[32];     /* "mnist", "fashion", "digits", "grey": also the default preset */
     char checksum[65]; /* SHA-256, hex, of the uncompressed files of the parts that were read
                           (training labels and pictures, test labels and pictures, in this order),
                           or of what defines a drawn set: goes into the model's recipe */

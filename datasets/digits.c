@@ -143,7 +143,7 @@ typedef struct hand {
 static hand choose_hand(vit_random *r) {
     hand h;
     for (int i = 0; i < 6; i++) h.bend[i] = spread(r, 0, 0.28);
-    double angle = spread(r, 0, 0.09), slant = spread(r, 0.12, 0.3);
+    double angle = spread(r, 0, 0.09), slant = spread(r, 0.12, 0.3); /* positive: to the right */
     double width = vit_exp(spread(r, 0, 0.27));
     double c = vit_cos(angle), s = vit_sin(angle);
     h.xx = c * width, h.xy = -s - slant * c;
@@ -179,8 +179,9 @@ static void add_vertex(path *p, vec v, bool starts) {
 
 /* Catmull-Rom: from b to c, coming from a, going on to d. */
 static double spline(double a, double b, double c, double d, double t) {
-    double t1 = 0.5 * (c - a), t2 = a - 2.5 * b + 2 * c - 0.5 * d,
-           t3 = 1.5 * (b - c) + 0.5 * (d - a);
+    double t1 = 0.5 * (c - a);
+    double t2 = a - 2.5 * b + 2 * c - 0.5 * d;
+    double t3 = 1.5 * (b - c) + 0.5 * (d - a);
     return b + t * (t1 + t * (t2 + t * t3));
 }
 
@@ -194,10 +195,11 @@ static void write_shape(path *p, const shape *s, const hand *h, vit_random *r) {
             add_vertex(p, at[i], true);
             continue;
         }
+        /* At ends and corners the curve does not see what lies beyond. */
         bool from_curve = s->controls[i - 1].pen == S;
         bool to_curve = i + 1 < n && s->controls[i].pen == S && s->controls[i + 1].pen != M;
-        vec a = at[from_curve ? i - 2 : i - 1], b = at[i - 1], c = at[i],
-            d = at[to_curve ? i + 1 : i];
+        vec a = at[from_curve ? i - 2 : i - 1], b = at[i - 1];
+        vec c = at[i], d = at[to_curve ? i + 1 : i];
         for (int k = 1; k <= STEPS; k++) {
             double t = (double)k / STEPS;
             add_vertex(p, (vec){spline(a.x, b.x, c.x, d.x, t), spline(a.y, b.y, c.y, d.y, t)},
