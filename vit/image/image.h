@@ -37,8 +37,8 @@ vit_status vit_image_load(vit_image *out, const char *path, vit_error *error);
 /* ---- convert.c ---- */
 
 /* Copies pixels with `stride` bytes from row to row into an image. */
-vit_status vit_image_from_pixels(vit_image *out, const uint8_t *pixels, size_t width,
-                                 size_t height, size_t channels, size_t stride, vit_error *error);
+vit_status vit_image_from_pixels(vit_image *out, const uint8_t *pixels, size_t width, size_t height,
+                                 size_t channels, size_t stride, vit_error *error);
 
 /* To grey (1) or RGB (3): alpha is dropped; grey is repeated; RGB becomes grey as Pillow's
  * convert("L") does: (19595 R + 38470 G + 7471 B + 2^15) >> 16. */
