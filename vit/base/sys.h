@@ -32,21 +32,24 @@ typedef struct vit_bytes {
     size_t size;
 } vit_bytes;
 
-/* The whole of a regular file, at most `limit` bytes; with path "-", standard input to its end.
- * data is freed by vit_free(bytes.data). Directories, devices and larger files are errors. */
+/* The whole of a regular file or of a pipe, at most `limit` bytes; with path "-", standard input
+ * to its end. data, never NULL, is freed by vit_free(bytes.data). Directories and devices are
+ * VIT_ERROR_IO, as is a file that cannot be read; a larger file is VIT_ERROR_UNSUPPORTED. */
 vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 
 /* A regular file mapped read-only; data is NULL for an empty file. */
 vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error);
 void vit_unmap_file(vit_bytes *file);
 
+/* What a path leads to, through symbolic links. NONE: nothing, or a pipe, device or socket. */
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);
 
 /* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
 char *vit_path_join(const char *directory, const char *name);
 
-/* The names in a directory but "." and "..", sorted by bytes; freed by vit_free(names), one block. */
+/* The names in a directory but "." and "..", sorted by bytes; freed by vit_free(names), one block.
+ */
 vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error);
 
 vit_status vit_make_directory(const char *path, vit_error *error); /* one that exists is fine */
@@ -57,13 +60,16 @@ vit_status vit_remove_file(const char *path, vit_error *error);
 /* ---- writing: all or nothing ---- */
 
 /* A file that appears under its name only when it is complete and on the disk: written beside it
- * under a temporary name, then fsync, close, rename, fsync of the directory. */
+ * under a temporary name (.vit-PID-N.tmp), then fsync, close, rename, fsync of the directory. It
+ * keeps the mode of the file it replaces. Where `path` is a symbolic link, the file behind it is
+ * replaced. Directories, devices, pipes and files that may not be written are errors. */
 typedef struct vit_writer vit_writer;
 
 vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error);
 vit_status vit_writer_put(vit_writer *writer, const void *data, size_t size, vit_error *error);
 /* Ends and frees the writer, whether it succeeds or not; on failure the old file is untouched and
- * the temporary one gone. */
+ * the temporary one gone. The one exception is that the last sync fails: then the new file is in
+ * place, complete, and the message says that it may not survive a power failure. */
 vit_status vit_writer_commit(vit_writer *writer, vit_error *error);
 void vit_writer_abort(vit_writer *writer); /* takes NULL */
 

@@ -1,0 +1,332 @@
+#include "vit/base/sys.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- memory ---- */
+
+enum { ALIGNMENT = 64 };
+
+bool vit_multiply(size_t a, size_t b, size_t *product) {
+    if (b != 0 && a > SIZE_MAX / b) {
+        return false;
+    }
+    *product = a * b;
+    return true;
+}
+
+void *vit_alloc(size_t count, size_t size) {
+    size_t bytes;
+    void *memory;
+    /* More than PTRDIFF_MAX bytes cannot be indexed, whatever the allocator says. */
+    if (!vit_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX ||
+        posix_memalign(&memory, ALIGNMENT, bytes > 0 ? bytes : 1) != 0) {
+        return NULL;
+    }
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+void vit_free(void *memory) {
+    free(memory);
+}
+
+void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size) {
+    void *grown = vit_alloc(new_count, size);
+    if (grown != NULL && memory != NULL) {
+        size_t kept = old_count < new_count ? old_count : new_count;
+        memcpy(grown, memory, kept * size);
+        vit_free(memory);
+    }
+    return grown;
+}
+
+char *vit_strdup(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = vit_alloc(size, 1);
+    return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
+/* ---- reading ---- */
+
+static vit_status check_kind(const struct stat *info, const char *path, bool pipes,
+                             vit_error *error) {
+    if (S_ISDIR(info->st_mode)) {
+        return vit_fail(error, VIT_ERROR_IO, "%s is a directory, expected a file", path);
+    }
+    if (!S_ISREG(info->st_mode) && !(pipes && S_ISFIFO(info->st_mode))) {
+        return vit_fail(error, VIT_ERROR_IO, "%s is a device or other special file, expected %s",
+                        path, pipes ? "a regular file or a pipe" : "a regular file");
+    }
+    return VIT_OK;
+}
+
+/* Looks before it opens, because to open a device can already do something to it. */
+static vit_status open_for_reading(int *fd, struct stat *info, const char *path, bool pipes,
+                                   vit_error *error) {
+    *fd = -1;
+    if (stat(path, info) != 0) {
+        return vit_fail_errno(error, errno, "cannot open %s", path);
+    }
+    vit_status status = check_kind(info, path, pipes, error);
+    if (status != VIT_OK) {
+        return status;
+    }
+    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (opened < 0 || fstat(opened, info) != 0) {
+        status = vit_fail_errno(error, errno, "cannot open %s", path);
+    } else {
+        status = check_kind(info, path, pipes, error);
+    }
+    if (status != VIT_OK && opened >= 0) {
+        close(opened);
+        return status;
+    }
+    *fd = opened;
+    return status;
+}
+
+/* Bytes read, 0 only at the end; -1 with errno. */
+static ssize_t read_some(int fd, void *data, size_t size) {
+    const size_t most = 1 << 30; /* more than SSIZE_MAX may not be asked for at once */
+    ssize_t n;
+    do {
+        n = read(fd, data, size < most ? size : most);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static vit_status grow(vit_bytes *out, size_t capacity, const char *name, vit_error *error) {
+    uint8_t *grown = vit_realloc(out->data, out->size, capacity, 1);
+    if (grown == NULL) {
+        return vit_fail_memory(error, name, capacity);
+    }
+    out->data = grown;
+    return VIT_OK;
+}
+
+static vit_status fail_limit(const char *name, size_t limit, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s is larger than the limit of %zu bytes", name,
+                    limit);
+}
+
+/* Reads to the end. `expected` is only where to start: files grow, shrink or do not know. */
+static vit_status read_all(vit_bytes *out, int fd, size_t expected, const char *name, size_t limit,
+                           vit_error *error) {
+    size_t capacity = expected < limit ? expected : limit;
+    vit_status status = grow(out, capacity, name, error);
+    while (status == VIT_OK) {
+        uint8_t probe;
+        bool full = out->size == capacity;
+        ssize_t n = full ? read_some(fd, &probe, 1)
+                         : read_some(fd, out->data + out->size, capacity - out->size);
+        if (n < 0) {
+            return vit_fail_errno(error, errno, "cannot read %s", name);
+        }
+        if (n == 0) {
+            break;
+        }
+        if (!full) {
+            out->size += (size_t)n;
+            continue;
+        }
+        if (capacity == limit) {
+            return fail_limit(name, limit, error);
+        }
+        capacity = capacity < 4096 ? 4096 : capacity;
+        capacity = capacity < limit / 2 ? capacity * 2 : limit;
+        status = grow(out, capacity, name, error);
+        if (status == VIT_OK) out->data[out->size++] = probe;
+    }
+    return status;
+}
+
+vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error) {
+    *out = (vit_bytes){0};
+    bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "standard input" : path;
+    int fd = STDIN_FILENO;
+    struct stat info = {0};
+    vit_status status = VIT_OK;
+    if (!standard) {
+        status = open_for_reading(&fd, &info, path, true, error);
+    }
+    bool regular = S_ISREG(info.st_mode);
+    size_t expected = regular ? (size_t)info.st_size : 65536;
+    if (status == VIT_OK && regular && (uint64_t)info.st_size > limit) {
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s has %zu bytes, expected at most %zu",
+                          name, expected, limit);
+    }
+    if (status == VIT_OK) {
+        status = read_all(out, fd, expected, name, limit, error);
+    }
+    if (!standard && fd >= 0) {
+        close(fd);
+    }
+    if (status != VIT_OK) {
+        vit_free(out->data);
+        *out = (vit_bytes){0};
+    }
+    return status;
+}
+
+vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error) {
+    *out = (vit_bytes){0};
+    int fd;
+    struct stat info;
+    vit_status status = open_for_reading(&fd, &info, path, false, error);
+    if (status == VIT_OK && (uint64_t)info.st_size > PTRDIFF_MAX) {
+        status = fail_limit(path, PTRDIFF_MAX, error);
+    }
+    if (status == VIT_OK && info.st_size > 0) {
+        size_t size = (size_t)info.st_size;
+        void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) {
+            status = vit_fail_errno(error, errno, "cannot map %s", path);
+        } else {
+            *out = (vit_bytes){.data = data, .size = size};
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return status;
+}
+
+void vit_unmap_file(vit_bytes *file) {
+    if (file->data != NULL) {
+        munmap(file->data, file->size);
+    }
+    *file = (vit_bytes){0};
+}
+
+/* ---- names ---- */
+
+vit_path_kind vit_path_look(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return VIT_PATH_NONE;
+    }
+    return S_ISDIR(info.st_mode)   ? VIT_PATH_DIRECTORY
+           : S_ISREG(info.st_mode) ? VIT_PATH_FILE
+                                   : VIT_PATH_NONE;
+}
+
+char *vit_path_join(const char *directory, const char *name) {
+    size_t length = strlen(directory);
+    size_t name_size = strlen(name) + 1;
+    size_t slash = length > 0 && directory[length - 1] != '/';
+    char *path = vit_alloc(length + slash + name_size, 1);
+    if (path == NULL) {
+        return NULL;
+    }
+    memcpy(path, directory, length);
+    if (slash) path[length] = '/';
+    memcpy(path + length + slash, name, name_size);
+    return path;
+}
+
+/* Appends the directory's names, each with its 0, to *text. errno of what failed, or 0. */
+static int read_names(DIR *directory, char **text, size_t *used, size_t *count) {
+    size_t capacity = 0;
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(directory);
+        if (entry == NULL) {
+            return errno;
+        }
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+            continue;
+        }
+        size_t size = strlen(name) + 1;
+        if (*used + size > capacity) {
+            size_t wanted = (*used + size) * 2 + 4096;
+            char *grown = vit_realloc(*text, *used, wanted, 1);
+            if (grown == NULL) {
+                return ENOMEM;
+            }
+            *text = grown;
+            capacity = wanted;
+        }
+        memcpy(*text + *used, name, size);
+        *used += size;
+        ++*count;
+    }
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* One block: the pointers, then the names they point to. */
+static char **sorted_names(const char *text, size_t used, size_t count) {
+    size_t table = count * sizeof(char *);
+    char **names = vit_alloc(table + used, 1);
+    if (names == NULL || count == 0) {
+        return names;
+    }
+    char *name = memcpy((char *)names + table, text, used);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = name;
+        name += strlen(name) + 1;
+    }
+    qsort(names, count, sizeof *names, compare_names);
+    return names;
+}
+
+vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error) {
+    *names = NULL;
+    *count = 0;
+    DIR *directory = opendir(path);
+    if (directory == NULL) {
+        return vit_fail_errno(error, errno, "cannot open directory %s", path);
+    }
+    char *text = NULL;
+    size_t used = 0;
+    int number = read_names(directory, &text, &used, count);
+    closedir(directory);
+    if (number == 0) {
+        *names = sorted_names(text, used, *count);
+        number = *names == NULL ? ENOMEM : 0;
+    }
+    vit_free(text);
+    if (number != 0) {
+        *count = 0;
+        return vit_fail_errno(error, number, "cannot read directory %s", path);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_make_directory(const char *path, vit_error *error) {
+    if (mkdir(path, 0777) == 0) {
+        return VIT_OK;
+    }
+    int number = errno;
+    if (number == EEXIST && vit_path_look(path) == VIT_PATH_DIRECTORY) {
+        return VIT_OK;
+    }
+    return vit_fail_errno(error, number, "cannot make directory %s", path);
+}
+
+vit_status vit_remove_file(const char *path, vit_error *error) {
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return vit_fail_errno(error, errno, "cannot remove %s", path);
+    }
+    return VIT_OK;
+}
+
+/* ---- time ---- */
+
+double vit_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,198 @@
+/* Files that appear whole or not at all (vit/base/sys.h). */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vit/base/sys.h"
+
+struct vit_writer {
+    char *path;      /* as the caller named it: for messages */
+    char *target;    /* the file itself, behind symbolic links */
+    char *temporary; /* beside the target; NULL once it is gone or renamed */
+    int fd, directory;
+    bool failed;
+};
+
+/* A link stays a link: what it points to is replaced. Absent files have no real path yet. */
+static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
+    struct stat info;
+    *mode = 0;
+    if (lstat(w->path, &info) != 0) {
+        if (errno != ENOENT) {
+            return vit_fail_errno(error, errno, "cannot write %s", w->path);
+        }
+        w->target = vit_strdup(w->path);
+        return w->target == NULL ? vit_fail_memory(error, "a file name", strlen(w->path)) : VIT_OK;
+    }
+    if (stat(w->path, &info) != 0) {
+        return vit_fail_errno(error, errno, "cannot write %s, a symbolic link", w->path);
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return vit_fail(error, VIT_ERROR_IO, "cannot write %s: it is a directory, expected a file",
+                        w->path);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return vit_fail(error, VIT_ERROR_IO,
+                        "cannot write %s: it is a device or a pipe, expected the name of a regular "
+                        "file, which is replaced as a whole",
+                        w->path);
+    }
+    char *real = access(w->path, W_OK) == 0 ? realpath(w->path, NULL) : NULL;
+    if (real == NULL) {
+        return vit_fail_errno(error, errno, "cannot write %s", w->path);
+    }
+    w->target = vit_strdup(real);
+    free(real);
+    *mode = info.st_mode & 0777;
+    return w->target == NULL ? vit_fail_memory(error, "a file name", strlen(w->path)) : VIT_OK;
+}
+
+/* Opens the directory now, so that what can fail does so before anything is replaced. */
+static vit_status open_directory(vit_writer *w, size_t length, vit_error *error) {
+    char *name = vit_alloc(length + 2, 1);
+    if (name == NULL) {
+        return vit_fail_memory(error, "a file name", length + 2);
+    }
+    memcpy(name, length > 0 ? w->target : ".", length > 0 ? length : 1);
+    w->directory = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    vit_status status = VIT_OK;
+    if (w->directory < 0) {
+        status =
+            vit_fail_errno(error, errno, "cannot write %s: cannot open its directory", w->path);
+    }
+    vit_free(name);
+    return status;
+}
+
+/* The first free name of ".vit-PID-N.tmp"; it does not grow with the target's name, which may be
+ * as long as names can be. `length`: of the directory in front, with its slash. */
+static vit_status open_temporary(vit_writer *w, size_t length, vit_error *error) {
+    const size_t size = length + 64;
+    char *name = vit_alloc(size, 1);
+    if (name == NULL) {
+        return vit_fail_memory(error, "a file name", size);
+    }
+    memcpy(name, w->target, length);
+    for (int i = 0; i < 10000 && w->fd < 0; i++) {
+        snprintf(name + length, size - length, ".vit-%ld-%d.tmp", (long)getpid(), i);
+        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->fd < 0 && errno != EEXIST && errno != EINTR) {
+            break;
+        }
+    }
+    if (w->fd < 0) {
+        vit_status status =
+            vit_fail_errno(error, errno, "cannot write %s: cannot make a file beside it", w->path);
+        vit_free(name);
+        return status;
+    }
+    w->temporary = name;
+    return VIT_OK;
+}
+
+/* Closes and removes what is still there. */
+static void clear(vit_writer *w) {
+    if (w->fd >= 0) close(w->fd);
+    if (w->directory >= 0) close(w->directory);
+    if (w->temporary != NULL) unlink(w->temporary);
+    vit_free(w->temporary);
+    vit_free(w->target);
+    vit_free(w->path);
+    vit_free(w);
+}
+
+vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error) {
+    *out = NULL;
+    size_t size = strlen(path);
+    if (size == 0 || path[size - 1] == '/') {
+        return vit_fail(error, VIT_ERROR_IO, "cannot write \"%s\": expected the name of a file",
+                        path);
+    }
+    vit_writer *w = vit_alloc(1, sizeof *w);
+    if (w == NULL) {
+        return vit_fail_memory(error, path, sizeof *w);
+    }
+    *w = (vit_writer){.path = vit_strdup(path), .fd = -1, .directory = -1};
+    mode_t mode = 0;
+    vit_status status = w->path != NULL ? find_target(w, &mode, error)
+                                        : vit_fail_memory(error, "a file name", size + 1);
+    if (status == VIT_OK) {
+        const char *slash = strrchr(w->target, '/');
+        size_t length = slash == NULL ? 0 : (size_t)(slash - w->target) + 1;
+        status = open_directory(w, length, error);
+        if (status == VIT_OK) status = open_temporary(w, length, error);
+    }
+    if (status == VIT_OK && mode != 0 && fchmod(w->fd, mode) != 0) {
+        status = vit_fail_errno(error, errno, "cannot write %s: cannot set its mode", path);
+    }
+    if (status != VIT_OK) {
+        clear(w);
+        return status;
+    }
+    *out = w;
+    return VIT_OK;
+}
+
+vit_status vit_writer_put(vit_writer *w, const void *data, size_t size, vit_error *error) {
+    const size_t most = 1 << 30; /* more than SSIZE_MAX may not be asked for at once */
+    const uint8_t *bytes = data;
+    while (size > 0) {
+        ssize_t n = write(w->fd, bytes, size < most ? size : most);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            w->failed = true;
+            return vit_fail_errno(error, n < 0 ? errno : ENOSPC, "cannot write %s", w->path);
+        }
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return VIT_OK;
+}
+
+/* After EINTR the descriptor is closed on Linux, and closing again could hit another thread's. */
+static vit_status finish_file(vit_writer *w, vit_error *error) {
+    if (w->failed) {
+        return vit_fail(error, VIT_ERROR_IO, "cannot write %s: an earlier part failed", w->path);
+    }
+    if (fsync(w->fd) != 0) {
+        return vit_fail_errno(error, errno, "cannot write %s to the disk", w->path);
+    }
+    int fd = w->fd;
+    w->fd = -1;
+    if (close(fd) != 0 && errno != EINTR) {
+        return vit_fail_errno(error, errno, "cannot write %s to the disk", w->path);
+    }
+    if (rename(w->temporary, w->target) != 0) {
+        return vit_fail_errno(error, errno, "cannot replace %s", w->path);
+    }
+    vit_free(w->temporary);
+    w->temporary = NULL;
+    return VIT_OK;
+}
+
+vit_status vit_writer_commit(vit_writer *w, vit_error *error) {
+    vit_status status = finish_file(w, error);
+    /* Some file systems cannot sync a directory and say EINVAL; they are as safe as they get. */
+    if (status == VIT_OK && fsync(w->directory) != 0 && errno != EINVAL) {
+        status = vit_fail_errno(error, errno,
+                                "%s is written, but its directory could not be synced, so that it "
+                                "may not survive a power failure",
+                                w->path);
+    }
+    clear(w);
+    return status;
+}
+
+void vit_writer_abort(vit_writer *w) {
+    if (w != NULL) {
+        clear(w);
+    }
+}
