@@ -27,10 +27,13 @@ LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers a
 
 FLOORS   = vit/base vit/kernels vit/ops vit/model vit/image vit/weights datasets vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
+PRESETS  = $(sort $(wildcard models/presets/*.json))
 PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c))
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
+
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
@@ -50,6 +53,14 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
+$(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
+	@mkdir -p $(@D)
+	scripts/embed-presets $(PRESETS) > $@
+
+$(BUILD)/obj/presets.o: $(BUILD)/presets.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
 # Rebuilds everything when the compiler or its flags change.
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
@@ -57,12 +68,12 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' | cmp -s - $@ || \
 	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' > $@
 
-$(BUILD)/lib/libvit.a: $(call obj,$(LIB_SRC))
+$(BUILD)/lib/libvit.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/lib/libvit.so: $(call obj,$(LIB_SRC))
+$(BUILD)/lib/libvit.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 -o $@ $^ $(LDFLAGS) $(LIBS)
 	@ln -sf libvit.so $(@D)/libvit.so.0
