@@ -3,6 +3,7 @@
 # make bench    vit-bench on this machine
 # make lint     formatting, floors, headers that stand alone
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line.
@@ -39,7 +40,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint asan clean
+.PHONY: all test tests bench lint asan fuzz fuzzers clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
@@ -48,6 +49,11 @@ $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
 $(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) -mavx2 -mfma
 $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) -mavx512f -mavx512vl -mavx512bw \
   -mavx512dq -mavx2 -mfma -mprefer-vector-width=512
+
+# stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
+# bits than a number has, of zero. Resampling is an inner loop.
+$(BUILD)/obj/vit/image/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
+$(BUILD)/obj/vit/image/resize.o: EXTRA = -O3
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -104,6 +110,17 @@ lint:
 asan:
 	$(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test
+
+# Run one: build/fuzz/fuzz_image -max_total_time=180 CORPUS SEEDS...
+FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/*.c)))
+fuzz:
+	$(MAKE) CC=clang BUILD=build/fuzz CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	  SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
+
+fuzzers: $(FUZZERS)
+
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDFLAGS) $(LIBS)
 
 clean:
 	rm -rf build
