@@ -497,6 +497,8 @@ static void test_known_names_not_found(void **state) {
     unsetenv("VIT_DATA");
     refuse("fashion", BOTH, VIT_ERROR_IO, "directories fashion, data/fashion;",
            "scripts/fetch-data fashion");
+    setenv("VIT_DATA", "", 1);
+    refuse("fashion", BOTH, VIT_ERROR_IO, "directories fashion, data/fashion;", "fetch-data");
     leave(saved, here);
 }
 
