@@ -78,7 +78,10 @@ static vit_status load_init(vit_run *run, vit_error *error) {
     if (!run->options->init) return VIT_OK;
     vit_status status = vit_map_file(&bytes, run->options->init, error);
     if (status != VIT_OK) return status;
-    vit_sha256_hex(run->init, bytes.data, bytes.size);
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, bytes.data, bytes.size);
+    vit_sha256_hex(&hash, run->init);
     status = vit_safetensors_parse(&file, bytes.data, bytes.size, run->options->init, error);
     if (status == VIT_OK) {
         status = vit_table_load(state.values, state.table, file, "", error);

@@ -2,6 +2,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/model_file.h"
+#include <stdio.h>
 #include <string.h>
 
 #define FILE_NAME "checkpoint.safetensors"
