@@ -78,24 +78,29 @@ static void test_parse_double(void **state) {
  * one; a single digit at the very end decides otherwise. */
 static void test_parse_long_texts(void **state) {
     (void)state;
-    enum { ZEROS = 5000 };
-    char text[ZEROS + 64];
-    int n = sprintf(text, "9007199254740993.");
-    memset(text + n, '0', ZEROS);
-    strcpy(text + n + ZEROS, "0");
-    double v;
-    assert_true(vit_parse_double(text, &v) && v == 9007199254740992.0);
-    strcpy(text + n + ZEROS, "1");
-    assert_true(vit_parse_double(text, &v) && v == 9007199254740994.0);
-    memset(text, '0', ZEROS);
-    strcpy(text + ZEROS, "12e-1");
-    assert_true(vit_parse_double(text, &v) && v == 1.2);
-    text[0] = '.';
-    strcpy(text + ZEROS, "12e5001");
-    assert_true(vit_parse_double(text, &v) && v == 12);
-    memset(text, '1', ZEROS);
-    strcpy(text + ZEROS, "e-5000");
-    assert_true(vit_parse_double(text, &v) && v == 0x1.c71c71c71c71cp-4);
+    static const struct {
+        const char *before;
+        char repeated;
+        const char *after;
+        double value;
+    } cases[] = {
+        {"9007199254740993.", '0', "0", 9007199254740992.0},
+        {"9007199254740993.", '0', "1", 9007199254740994.0},
+        {"", '0', "12e-1", 1.2},
+        {".", '0', "12e5001", 1.2},
+        {"", '1', "e-5000", 0x1.c71c71c71c71cp-4},
+        {"0.", '9', "", 1},
+        {"1e", '0', "2", 100},
+    };
+    enum { TIMES = 5000 };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char repeated[TIMES + 1], text[TIMES + 64];
+        memset(repeated, cases[i].repeated, TIMES);
+        repeated[TIMES] = '\0';
+        snprintf(text, sizeof text, "%s%s%s", cases[i].before, repeated, cases[i].after);
+        double v = 7;
+        assert_true(vit_parse_double(text, &v) && v == cases[i].value);
+    }
 }
 
 static void test_format_known(void **state) {
@@ -169,7 +174,7 @@ static void test_format_is_shortest(void **state) {
         int digits = 0;
         for (const char *p = text; *p != '\0' && *p != 'e'; p++) digits += *p >= '0' && *p <= '9';
         if (digits > 1 && digits <= 17 && strchr(text, 'e') != NULL) {
-            sprintf(shorter, "%.*e", digits - 2, value);
+            snprintf(shorter, sizeof shorter, "%.*e", digits - 2, value);
             assert_true(strtod(shorter, NULL) != value);
         }
     }
