@@ -80,7 +80,7 @@ static void test_count(void **state) {
     CPU_ZERO(&one);
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     assert_int_equal(count, CPU_COUNT(&before));
-    int first = 0;
+    size_t first = 0;
     while (!CPU_ISSET(first, &before)) first++;
     CPU_SET(first, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
