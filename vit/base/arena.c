@@ -1,0 +1,53 @@
+#include "vit/base/arena.h"
+
+#include "vit/base/sys.h"
+
+enum { ALIGNMENT = 64 };
+
+vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error) {
+    *arena = (vit_arena){.base = vit_alloc(bytes, 1), .size = bytes};
+    if (arena->base == NULL) {
+        *arena = (vit_arena){0};
+        return vit_fail_memory(error, what, bytes);
+    }
+    return VIT_OK;
+}
+
+void vit_arena_free(vit_arena *arena) {
+    vit_free(arena->base);
+    *arena = (vit_arena){0};
+}
+
+vit_arena vit_arena_count(void) {
+    return (vit_arena){.size = SIZE_MAX};
+}
+
+void *vit_arena_take(vit_arena *arena, size_t bytes) {
+    size_t padded = bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
+    size_t left = arena->size - arena->used;
+    if (bytes > left || padded < bytes) {
+        /* What does not even fit a size_t must not count as little: no arena will be that large. */
+        if (arena->base == NULL && arena->size == SIZE_MAX) arena->peak = SIZE_MAX;
+        return NULL;
+    }
+    unsigned char *taken = arena->base == NULL ? NULL : arena->base + arena->used;
+    arena->used = padded > left ? arena->size : arena->used + padded;
+    if (arena->used > arena->peak) arena->peak = arena->used;
+    return taken;
+}
+
+float *vit_arena_floats(vit_arena *arena, size_t count) {
+    size_t bytes;
+    if (!vit_multiply(count, sizeof(float), &bytes)) {
+        bytes = SIZE_MAX;
+    }
+    return vit_arena_take(arena, bytes);
+}
+
+size_t vit_arena_mark(const vit_arena *arena) {
+    return arena->used;
+}
+
+void vit_arena_reset(vit_arena *arena, size_t mark) {
+    arena->used = mark;
+}

@@ -1,0 +1,111 @@
+#ifdef __linux__
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+
+#include "vit/base/cpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+static const char *const names[] = {"scalar", "avx2", "avx512"};
+
+const char *vit_cpu_name(vit_cpu cpu) {
+    return names[cpu];
+}
+
+bool vit_cpu_parse(const char *name, vit_cpu *cpu) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *cpu = (vit_cpu)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+
+/* Which registers the operating system saves when it switches threads. Only after CPUID has said
+ * OSXSAVE. */
+static uint32_t saved_registers(void) {
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static bool has(uint32_t word, uint32_t bits) {
+    return (word & bits) == bits;
+}
+
+vit_cpu vit_cpu_detect(void) {
+    const uint32_t osxsave_avx_fma = 1u << 27 | 1u << 28 | 1u << 12;
+    const uint32_t avx2 = 1u << 5;
+    const uint32_t avx512_f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+    const uint32_t xmm_ymm = 0x06, opmask_zmm = 0xe0;
+    uint32_t a, b, c, d;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, osxsave_avx_fma)) {
+        return VIT_CPU_SCALAR;
+    }
+    uint32_t saved = saved_registers();
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, avx2) || !has(saved, xmm_ymm)) {
+        return VIT_CPU_SCALAR;
+    }
+    return has(b, avx512_f_dq_bw_vl) && has(saved, opmask_zmm) ? VIT_CPU_AVX512 : VIT_CPU_AVX2;
+}
+
+/* 48 characters in three leaves, padded with spaces. */
+static bool read_brand(char raw[49]) {
+    uint32_t words[12];
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t *w = words + 4 * i;
+        if (__get_cpuid(0x80000002u + i, &w[0], &w[1], &w[2], &w[3]) == 0) {
+            return false;
+        }
+    }
+    memcpy(raw, words, 48);
+    raw[48] = '\0';
+    return raw[strspn(raw, " ")] != '\0';
+}
+
+#else
+
+vit_cpu vit_cpu_detect(void) {
+    return VIT_CPU_SCALAR;
+}
+
+static bool read_brand(char raw[49]) {
+    (void)raw;
+    return false;
+}
+
+#endif
+
+void vit_cpu_brand(char *text, int size) {
+    char raw[49];
+    const char *p = read_brand(raw) ? raw : "unknown processor";
+    int length = 0;
+    for (; *p != '\0' && length < size - 1; p++) {
+        bool spare = *p == ' ' && (length == 0 || p[1] == ' ' || p[1] == '\0');
+        if (!spare) text[length++] = *p;
+    }
+    if (size > 0) text[length] = '\0';
+}
+
+int vit_cpu_count(void) {
+#ifdef __linux__
+    cpu_set_t sets[16]; /* one holds 1024 processors; the kernel refuses too small a mask */
+    if (sched_getaffinity(0, sizeof sets, sets) == 0) {
+        int count = CPU_COUNT_S(sizeof sets, sets);
+        return count > 0 ? count : 1;
+    }
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
