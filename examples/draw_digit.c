@@ -10,9 +10,9 @@
 enum { SIDE = 28, ZOOM = 10, SEED = 3 }; /* "digits" trains on seed 1 and tests on seed 2 */
 
 int main(int argc, char **argv) {
-    char *end = "";
+    char *end = NULL;
     uint32_t number = argc == 3 ? (uint32_t)strtoul(argv[2], &end, 10) : 0;
-    if (argc < 2 || argc > 3 || *end) {
+    if (argc < 2 || argc > 3 || (end && *end)) {
         fprintf(stderr, "usage: draw_digit FILE.png [NUMBER]\n");
         return 2;
     }
