@@ -1,4 +1,4 @@
-# make          the library and the programs: build/lib, build/bin
+# make          the library, the programs and the examples: build/lib, build/bin, build/examples
 # make test     every test (scripts/test also installs what is missing)
 # make bench    vit-bench on this machine
 # make lint     formatting, floors, headers that stand alone
@@ -34,10 +34,11 @@ HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
+EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: all test tests bench lint asan clean
-all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
+all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3
@@ -71,9 +72,16 @@ $(PROGRAMS): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o $(call obj,$(CLI_SRC)) $(B
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 
+$(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs stb)
+
+# In tests, the library's calls of the system go through tests/fault.c, which can make them fail.
+FAULT_CALLS = posix_memalign open read write fsync close rename mmap opendir readdir
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs cmocka)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
+	  $(shell pkg-config --libs cmocka)
 
 tests: $(TESTS)
 

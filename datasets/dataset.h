@@ -1,5 +1,5 @@
 /* Labelled pictures of one size behind one small interface. Readers: idx.c (MNIST, Fashion-MNIST
- * and other 28x28 sets), digits.c (drawn by the program); open.c decides which.
+ * and other sets of grey pictures), digits.c (drawn by the program); open.c decides which.
  *
  * A data set is immutable after opening and may be read from any thread.
  */
@@ -17,11 +17,14 @@ typedef struct vit_records {
 
 typedef struct vit_dataset {
     char name[32];     /* "mnist", "fashion", "digits", "grey": also the default preset */
-    char checksum[65]; /* SHA-256, hex, of the label files' and picture files' uncompressed bytes,
+    char checksum[65]; /* SHA-256, hex, of the uncompressed files of the parts that were read
+                          (training labels and pictures, test labels and pictures, in this order),
                           or of what defines a drawn set: goes into the model's recipe */
     size_t height, width, channels, classes;
     const char *const *labels; /* [classes], or NULL: numbers */
-    float mean[3], std[3];     /* of the training pixels / 255: the published ones for known sets */
+    float mean[3], std[3];     /* of the training pixels / 255: the published ones for known sets;
+                                  of the test pixels where only those were read; std 1 for pictures
+                                  that do not vary. One per channel */
     vit_records train, test;
 } vit_dataset;
 
@@ -29,7 +32,9 @@ typedef struct vit_dataset {
  * directory of that name in $VIT_DATA, then in data/). Names of known directories that are not
  * found: the message says where was looked and how to get it. `need` are the parts (bits of
  * VIT_PART_*) that must be there, `want` those that are read where they are there; others are not
- * read. */
+ * read, and at least one part must be there. Errors: ARGUMENT for DATA that names nothing, IO for
+ * what is absent, FORMAT and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY;
+ * then *out is zeroed. Freed by vit_dataset_close. */
 enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2 };
 vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, unsigned want,
                             vit_error *error);

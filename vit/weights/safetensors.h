@@ -48,7 +48,7 @@ void vit_safetensors_close(vit_safetensors *file); /* takes NULL */
 
 const char *vit_safetensors_name(const vit_safetensors *file); /* path or name, for messages */
 
-/* Tensors in the order of their names (by bytes). */
+/* Tensors in the order of their names (by bytes); index < count. */
 size_t vit_safetensors_count(const vit_safetensors *file);
 const vit_tensor *vit_safetensors_at(const vit_safetensors *file, size_t index);
 const vit_tensor *vit_safetensors_find(const vit_safetensors *file, const char *name); /* or NULL */
@@ -56,12 +56,17 @@ const vit_tensor *vit_safetensors_find(const vit_safetensors *file, const char *
 /* The value of a __metadata__ key, or NULL. */
 const char *vit_safetensors_metadata(const vit_safetensors *file, const char *key);
 
-/* Elements as float32 (F64, F32, F16, BF16 and integers that are exact are converted): values:
- * [tensor->count]. UNSUPPORTED for BOOL. */
+/* Elements as float32: values [tensor->count]. F32, F16 and BF16 keep every value, F64 is rounded
+ * to nearest. UNSUPPORTED for BOOL, and for an element that float32 cannot hold: a finite F64 that
+ * would become infinite, an integer that is not exact. */
 vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error);
 
 /* "[3, 224, 224]" for messages, cut to fit. */
 void vit_shape_text(char text[128], const size_t *shape, size_t dims);
+
+/* A name from a file, which may be as long as it likes, cut to fit for messages. Returns text. */
+#define VIT_NAME_TEXT 104
+const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name);
 
 /* ---- writing ---- */
 
@@ -71,7 +76,9 @@ typedef struct vit_metadata {
 
 /* Writes tensors (any order; data aligned or not) and metadata ("format": "pt" is added) to `path`,
  * atomically. Bytes depend on names, types, shapes, data and metadata only: tensors sorted by
- * element size descending, then name; metadata by key; the header padded with spaces to 8. */
+ * element size descending, then name; metadata by key; the header padded with spaces to 8.
+ * ARGUMENT for what the reader would refuse: a name twice, a name that is not UTF-8, a count that
+ * is not the shape's product; and for the metadata key "format", which belongs to the writer. */
 vit_status vit_safetensors_write(const char *path, const vit_tensor *tensors, size_t count,
                                  const vit_metadata *metadata, size_t metadata_count,
                                  vit_error *error);

@@ -1,0 +1,126 @@
+#include "datasets/gzip.h"
+
+#define ZLIB_CONST
+#include <limits.h>
+#include <zlib.h>
+
+/* zlib's own largest ratio: bounds what the length stored in a short file can make us allocate. */
+#define MAX_RATIO 1032
+
+static bool is_gzip(const uint8_t *data, size_t size) {
+    return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
+}
+
+static voidpf take(voidpf unused, uInt count, uInt size) {
+    (void)unused;
+    return vit_alloc(count, size);
+}
+
+static void give(voidpf unused, voidpf memory) {
+    (void)unused;
+    vit_free(memory);
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* What to allocate first. The last four bytes hold the length of the last member; it is exact for
+ * honest files, and a liar gains nothing: the array grows as data comes. */
+static size_t first_capacity(const uint8_t *data, size_t size, size_t limit) {
+    size_t length = 0;
+    for (size_t i = 0; i < 4 && i < size; i++) length = length << 8 | data[size - 1 - i];
+    size_t most = size <= SIZE_MAX / MAX_RATIO ? size * MAX_RATIO : SIZE_MAX;
+    return smaller(smaller(length, most), limit) + 1;
+}
+
+/* One byte beyond the limit is taken to see that there is more. */
+static vit_status grow(vit_bytes *out, size_t *capacity, size_t limit, const char *name,
+                       vit_error *error) {
+    size_t wanted = *capacity <= limit / 2 ? 2 * *capacity : limit + 1;
+    void *data = vit_realloc(out->data, *capacity, wanted, 1);
+    if (data == NULL) return vit_fail_memory(error, name, wanted);
+    out->data = data;
+    *capacity = wanted;
+    return VIT_OK;
+}
+
+static vit_status corrupt(const z_stream *z, int result, const char *name, vit_error *error) {
+    if (result == Z_MEM_ERROR) return vit_fail_memory(error, name, sizeof(z_stream));
+    if (result == Z_OK || result == Z_BUF_ERROR)
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "%s: the gzip data is cut off: it ends after %lu bytes, before its end mark", name,
+            z->total_in);
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: the gzip data is corrupt at byte %lu: %s", name,
+                    z->total_in, z->msg != NULL ? z->msg : "no reason given");
+}
+
+/* After the end of a member: *more, and ready for it, or at the end of the data. */
+static vit_status next_member(z_stream *z, bool *more, const char *name, vit_error *error) {
+    *more = z->avail_in > 0;
+    if (!*more) return VIT_OK;
+    if (!is_gzip(z->next_in, z->avail_in))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: %u bytes follow the end of the gzip data and are not gzip data", name,
+                        z->avail_in);
+    /* total_in goes on counting over the members: it is the position in messages. */
+    uLong total = z->total_in;
+    int result = inflateReset(z);
+    z->total_in = total;
+    return result == Z_OK ? VIT_OK : corrupt(z, result, name, error);
+}
+
+static vit_status inflate_members(vit_bytes *out, size_t *capacity, z_stream *z, size_t limit,
+                                  const char *name, vit_error *error) {
+    for (bool more = true; more;) {
+        vit_status status = VIT_OK;
+        if (out->size == *capacity) status = grow(out, capacity, limit, name, error);
+        if (status != VIT_OK) return status;
+        z->next_out = out->data + out->size;
+        z->avail_out = (uInt)smaller(*capacity - out->size, UINT_MAX);
+        int result = inflate(z, Z_NO_FLUSH);
+        out->size = (size_t)(z->next_out - out->data);
+        if (out->size > limit)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: the gzip data inflates to more than %zu bytes, the most allowed",
+                            name, limit);
+        if (result == Z_STREAM_END)
+            status = next_member(z, &more, name, error);
+        else if (result != Z_OK || z->avail_out > 0)
+            status = corrupt(z, result, name, error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+vit_status vit_gunzip(vit_bytes *out, const void *data, size_t size, size_t limit, const char *name,
+                      vit_error *error) {
+    *out = (vit_bytes){0};
+    if (size > UINT_MAX)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: %zu bytes of gzip data, at most %u are read", name, size, UINT_MAX);
+    z_stream z = {.zalloc = take, .zfree = give, .next_in = data, .avail_in = (uInt)size};
+    int result = inflateInit2(&z, 16 + MAX_WBITS); /* 16: a gzip header, not zlib's */
+    if (result != Z_OK) return corrupt(&z, result, name, error);
+    size_t capacity = first_capacity(data, size, limit);
+    out->data = vit_alloc(capacity, 1);
+    vit_status status = out->data != NULL ? inflate_members(out, &capacity, &z, limit, name, error)
+                                          : vit_fail_memory(error, name, capacity);
+    inflateEnd(&z);
+    if (status != VIT_OK) {
+        vit_free(out->data);
+        *out = (vit_bytes){0};
+    }
+    return status;
+}
+
+vit_status vit_read_plain_or_gzip(vit_bytes *out, const char *path, size_t limit,
+                                  vit_error *error) {
+    vit_status status = vit_read_file(out, path, limit, error);
+    if (status != VIT_OK || !is_gzip(out->data, out->size)) return status;
+    vit_bytes packed = *out;
+    status = vit_gunzip(out, packed.data, packed.size, limit, path, error);
+    vit_free(packed.data);
+    return status;
+}

@@ -1,0 +1,333 @@
+/* IDX files, the form in which MNIST and its relatives are published: a magic number 0x0000TTDD
+ * (type of the elements, number of dimensions), the dimensions as 32-bit integers, most
+ * significant byte first, then the elements, row by row.
+ */
+#include "datasets/gzip.h"
+#include "datasets/reader.h"
+#include "vit/base/sha256.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SIDE 1024
+#define MAX_FILE ((size_t)1 << 30)
+
+typedef enum part { TRAIN, TEST, PARTS } part;
+typedef enum kind { LABELS, PICTURES, KINDS } kind;
+
+static const char *const prefixes[PARTS] = {"train", "t10k"};
+
+/* ---- one file ---- */
+
+static uint32_t big_endian(const uint8_t *b) {
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static vit_status check_header(const vit_idx *x, const char *name, vit_error *error) {
+    if (x->count == 0 || x->height == 0 || x->width == 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: the header says %zu records of %zux%zu, expected at least 1 of each",
+                        name, x->count, x->height, x->width);
+    if (x->height > MAX_SIDE || x->width > MAX_SIDE)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: pictures are %zux%zu, at most %dx%d are read", name, x->height,
+                        x->width, MAX_SIDE, MAX_SIDE);
+    return VIT_OK;
+}
+
+static vit_status check_size(const vit_idx *x, size_t size, const char *name, vit_error *error) {
+    /* At most 2^32 * 2^20 + 16: no overflow in 64 bits. */
+    uint64_t expected = (uint64_t)x->count * x->height * x->width + x->offset;
+    if (size == expected) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: %s: %zu bytes found, %llu expected for %zu records of %zux%zu", name,
+                    size < expected ? "is cut off" : "goes on after its end", size,
+                    (unsigned long long)expected, x->count, x->height, x->width);
+}
+
+vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsigned dimensions,
+                         const char *name, vit_error *error) {
+    *out = (vit_idx){0};
+    vit_idx x = {.offset = 4 + 4 * (size_t)dimensions, .height = 1, .width = 1};
+    uint32_t magic = 0x800 + dimensions;
+    if (size >= 4 && big_endian(bytes) != magic)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: begins with 0x%08x, expected 0x%08x (IDX, unsigned bytes, "
+                        "dimensions: %u)",
+                        name, big_endian(bytes), magic, dimensions);
+    if (size < x.offset)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: is cut off: %zu bytes found, the header alone has %zu", name, size,
+                        x.offset);
+    x.count = big_endian(bytes + 4);
+    if (dimensions == 3) {
+        x.height = big_endian(bytes + 8);
+        x.width = big_endian(bytes + 12);
+    }
+    vit_status status = check_header(&x, name, error);
+    if (status == VIT_OK) status = check_size(&x, size, name, error);
+    if (status == VIT_OK) *out = x;
+    return status;
+}
+
+/* ---- known sets ---- */
+
+typedef struct known_set {
+    const char *name;
+    const char *const *labels;
+    float mean, std;
+    const char *fingerprints[PARTS]; /* SHA-256 of the label files, uncompressed */
+} known_set;
+
+#define KNOWN_CLASSES 10
+#define KNOWN_SIDE 28
+
+static const char *const digits[KNOWN_CLASSES] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+static const char *const clothes[KNOWN_CLASSES] = {
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+    "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+
+static const known_set known_sets[] = {
+    {"mnist",
+     digits,
+     0.1307f,
+     0.3081f,
+     {"65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+      "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}},
+    {"fashion",
+     clothes,
+     0.2860f,
+     0.3530f,
+     {"bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+      "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"}},
+};
+
+static const known_set *recognise(part p, const uint8_t *bytes, size_t size) {
+    vit_sha256 hash;
+    char hex[65];
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, bytes, size);
+    vit_sha256_hex(&hash, hex);
+    for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)
+        if (strcmp(hex, known_sets[i].fingerprints[p]) == 0) return &known_sets[i];
+    return NULL;
+}
+
+/* ---- names ---- */
+
+#define SPELLINGS 4
+
+/* The published names have a dash before "idx"; some archives unpack to a dot. */
+static void spell(char name[64], part p, kind k, int spelling) {
+    snprintf(name, 64, "%s-%s%cidx%c-ubyte%s", prefixes[p], k == LABELS ? "labels" : "images",
+             spelling % 2 == 0 ? '-' : '.', k == LABELS ? '1' : '3', spelling < 2 ? "" : ".gz");
+}
+
+static bool in_listing(const vit_listing *directory, const char *name) {
+    for (size_t i = 0; i < directory->count; i++)
+        if (strcmp(directory->names[i], name) == 0) return true;
+    return false;
+}
+
+/* *path: the file in the directory, to be freed, or NULL when it is absent. */
+static vit_status find(char **path, const vit_listing *directory, part p, kind k,
+                       vit_error *error) {
+    char name[64];
+    *path = NULL;
+    for (int i = 0; i < SPELLINGS; i++) {
+        spell(name, p, k, i);
+        if (!in_listing(directory, name)) continue;
+        char *found = vit_path_join(directory->path, name);
+        if (found == NULL) return vit_fail_memory(error, "a path", strlen(directory->path) + 64);
+        /* Some archives unpack every file into a directory of the same name. */
+        if (vit_path_look(found) != VIT_PATH_DIRECTORY) {
+            *path = found;
+            return VIT_OK;
+        }
+        vit_free(found);
+    }
+    return VIT_OK;
+}
+
+static bool probe(const vit_listing *directory) {
+    char name[64];
+    for (int i = 0; i < PARTS * KINDS * SPELLINGS; i++) {
+        spell(name, (part)(i % PARTS), (kind)(i / PARTS % KINDS), i / PARTS / KINDS);
+        if (in_listing(directory, name)) return true;
+    }
+    return false;
+}
+
+/* ---- one part ---- */
+
+/* What is gathered while the parts are read. */
+typedef struct gathered {
+    vit_dataset *set;
+    vit_sha256 hash; /* of all files in the order in which they are read */
+    const known_set *known[PARTS];
+} gathered;
+
+static vit_status read_labels(vit_records *records, gathered *g, part p, const char *path,
+                              vit_error *error) {
+    vit_bytes file;
+    vit_idx idx;
+    vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
+    if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 1, path, error);
+    if (status != VIT_OK) {
+        vit_free(file.data);
+        return status;
+    }
+    vit_sha256_add(&g->hash, file.data, file.size);
+    g->known[p] = recognise(p, file.data, file.size);
+    /* The records take over the file's memory, its contents moved to the front. */
+    memmove(file.data, file.data + idx.offset, idx.count);
+    records->labels = file.data;
+    records->count = idx.count;
+    return VIT_OK;
+}
+
+/* The pictures must fit the labels, the other part, and the set they were recognised as. */
+static vit_status check_pictures(const vit_idx *idx, const vit_records *records,
+                                 const vit_dataset *set, const known_set *known, const char *path,
+                                 vit_error *error) {
+    if (idx->count != records->count)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: holds %zu pictures, but the labels beside it are %zu", path,
+                        idx->count, records->count);
+    if (set->height != 0 && (idx->height != set->height || idx->width != set->width))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: pictures are %zux%zu, expected %zux%zu as in the training files", path,
+                        idx->height, idx->width, set->height, set->width);
+    if (known != NULL && (idx->height != KNOWN_SIDE || idx->width != KNOWN_SIDE))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: pictures are %zux%zu, expected %dx%d: the labels are those of %s",
+                        path, idx->height, idx->width, KNOWN_SIDE, KNOWN_SIDE, known->name);
+    return VIT_OK;
+}
+
+static vit_status read_pictures(vit_records *records, gathered *g, part p, const char *path,
+                                vit_error *error) {
+    vit_bytes file;
+    vit_idx idx;
+    vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
+    if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 3, path, error);
+    if (status == VIT_OK) status = check_pictures(&idx, records, g->set, g->known[p], path, error);
+    if (status != VIT_OK) {
+        vit_free(file.data);
+        return status;
+    }
+    vit_sha256_add(&g->hash, file.data, file.size);
+    memmove(file.data, file.data + idx.offset, file.size - idx.offset);
+    records->pixels = file.data;
+    g->set->height = idx.height;
+    g->set->width = idx.width;
+    return VIT_OK;
+}
+
+static vit_status missing(const vit_listing *directory, part p, kind k, vit_error *error) {
+    char name[64];
+    spell(name, p, k, 0);
+    return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz), the %s of the %s part",
+                    directory->path, name, name, k == LABELS ? "labels" : "pictures",
+                    p == TRAIN ? "training" : "test");
+}
+
+/* Reads a part that is there; one that is absent is an error only where it is needed. */
+static vit_status read_part(gathered *g, const vit_listing *directory, part p, bool needed,
+                            vit_error *error) {
+    vit_records *records = p == TRAIN ? &g->set->train : &g->set->test;
+    char *paths[KINDS] = {NULL, NULL};
+    vit_status status = find(&paths[LABELS], directory, p, LABELS, error);
+    if (status == VIT_OK) status = find(&paths[PICTURES], directory, p, PICTURES, error);
+    if (status != VIT_OK) goto done;
+    if (paths[LABELS] == NULL && paths[PICTURES] == NULL && !needed) goto done;
+    for (kind k = LABELS; k < KINDS && status == VIT_OK; k++)
+        if (paths[k] == NULL) status = missing(directory, p, k, error);
+    if (status == VIT_OK) status = read_labels(records, g, p, paths[LABELS], error);
+    if (status == VIT_OK) status = read_pictures(records, g, p, paths[PICTURES], error);
+done:
+    for (kind k = LABELS; k < KINDS; k++) vit_free(paths[k]);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* Mean and deviation of pixel / 255. From counts, so that neither order nor rounding matters. */
+static void measure(vit_dataset *set) {
+    const vit_records *r = set->train.count > 0 ? &set->train : &set->test;
+    size_t n = r->count * set->height * set->width;
+    uint64_t counts[256] = {0}, sum = 0;
+    for (size_t i = 0; i < n; i++) counts[r->pixels[i]]++;
+    for (size_t v = 0; v < 256; v++) sum += counts[v] * v;
+    double mean = (double)sum / (double)n, squares = 0;
+    for (int v = 0; v < 256; v++) squares += (double)counts[v] * (v - mean) * (v - mean);
+    set->mean[0] = (float)(mean / 255);
+    set->std[0] = (float)(sqrt(squares / (double)n) / 255);
+    /* Pictures of one single grey have no deviation to divide by. */
+    if (squares == 0) set->std[0] = 1;
+}
+
+static size_t count_classes(const vit_dataset *set) {
+    uint8_t largest = 0;
+    for (size_t i = 0; i < set->train.count; i++)
+        if (set->train.labels[i] > largest) largest = set->train.labels[i];
+    for (size_t i = 0; i < set->test.count; i++)
+        if (set->test.labels[i] > largest) largest = set->test.labels[i];
+    return (size_t)largest + 1;
+}
+
+static void describe(vit_dataset *set, const known_set *known) {
+    snprintf(set->name, sizeof set->name, "%s", known != NULL ? known->name : "grey");
+    set->channels = 1;
+    if (known == NULL) {
+        set->classes = count_classes(set);
+        measure(set);
+        return;
+    }
+    set->classes = KNOWN_CLASSES;
+    set->labels = known->labels;
+    set->mean[0] = known->mean;
+    set->std[0] = known->std;
+}
+
+/* Parts of two different known sets would train one and test the other; a known part beside an
+ * unknown one is a set of the user's own. */
+static vit_status agree(const known_set **known, const gathered *g, const vit_listing *directory,
+                        vit_error *error) {
+    const known_set *a = g->known[TRAIN], *b = g->known[TEST];
+    if (a != NULL && b != NULL && a != b)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: the training labels are those of %s, the test labels those of %s",
+                        directory->path, a->name, b->name);
+    if (g->set->train.count == 0) a = b;
+    if (g->set->test.count == 0) b = a;
+    *known = a == b ? a : NULL;
+    return VIT_OK;
+}
+
+static vit_status read_idx(vit_dataset *out, const vit_listing *directory, unsigned need,
+                           unsigned want, vit_error *error) {
+    gathered g = {.set = out};
+    const known_set *known = NULL;
+    vit_status status = VIT_OK;
+    vit_sha256_start(&g.hash);
+    if ((need | want) & VIT_PART_TRAIN)
+        status = read_part(&g, directory, TRAIN, (need & VIT_PART_TRAIN) != 0, error);
+    if (status == VIT_OK && ((need | want) & VIT_PART_TEST))
+        status = read_part(&g, directory, TEST, (need & VIT_PART_TEST) != 0, error);
+    if (status == VIT_OK && out->train.count == 0 && out->test.count == 0)
+        status = missing(directory, want & VIT_PART_TRAIN ? TRAIN : TEST, LABELS, error);
+    if (status == VIT_OK) status = agree(&known, &g, directory, error);
+    if (status != VIT_OK) return status;
+    describe(out, known);
+    vit_sha256_hex(&g.hash, out->checksum);
+    return VIT_OK;
+}
+
+const vit_reader vit_reader_idx = {
+    .expects = "IDX files (train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-..., "
+               "gzipped or not)",
+    .probe = probe,
+    .read = read_idx,
+};

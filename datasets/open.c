@@ -1,0 +1,129 @@
+#include "datasets/reader.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Tried in this order; the first whose probe says yes reads. */
+static const vit_reader *const readers[] = {&vit_reader_idx};
+
+/* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
+static const char *const known_names[] = {"digits", "mnist", "fashion"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- a directory ---- */
+
+#define NAMES_SHOWN 4
+
+static vit_status nothing_known(const vit_listing *directory, vit_error *error) {
+    vit_text holds = {0}, expects = {0};
+    for (size_t i = 0; i < directory->count && i < NAMES_SHOWN; i++)
+        vit_text_add(&holds, "%s%s", i > 0 ? ", " : "", directory->names[i]);
+    if (directory->count > NAMES_SHOWN)
+        vit_text_add(&holds, " and %zu more", directory->count - NAMES_SHOWN);
+    if (directory->count == 0) vit_text_add(&holds, "nothing");
+    for (size_t i = 0; i < COUNT(readers); i++)
+        vit_text_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
+    vit_status status = holds.failed || expects.failed
+                            ? vit_fail_memory(error, "a message", 256)
+                            : vit_fail(error, VIT_ERROR_FORMAT,
+                                       "%s: holds no data set that is known: expected %s; "
+                                       "found %s",
+                                       directory->path, expects.text, holds.text);
+    vit_text_free(&holds);
+    vit_text_free(&expects);
+    return status;
+}
+
+static vit_status open_directory(vit_dataset *out, const char *path, unsigned need, unsigned want,
+                                 vit_error *error) {
+    vit_listing directory = {.path = path};
+    char **names = NULL;
+    vit_status status = vit_list_directory(&names, &directory.count, path, error);
+    if (status != VIT_OK) return status;
+    directory.names = names;
+    size_t i = 0;
+    while (i < COUNT(readers) && !readers[i]->probe(&directory)) i++;
+    status = i < COUNT(readers) ? readers[i]->read(out, &directory, need, want, error)
+                                : nothing_known(&directory, error);
+    vit_free(names);
+    return status;
+}
+
+/* ---- a name ---- */
+
+static bool is_known(const char *name) {
+    for (size_t i = 0; i < COUNT(known_names); i++)
+        if (strcmp(name, known_names[i]) == 0) return true;
+    return false;
+}
+
+static vit_status unknown(const char *data, vit_error *error) {
+    const char *near = vit_nearest(data, known_names, COUNT(known_names));
+    vit_path_kind kind = vit_path_look(data);
+    if (kind == VIT_PATH_FILE)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s: is a file, expected a directory or the name of a data set", data);
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "%s: is neither a directory nor the name of a data set (digits, mnist, "
+                    "fashion)%s%s%s",
+                    data, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                    near != NULL ? "?" : "");
+}
+
+static vit_status not_found(const char *name, const char *root, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_IO,
+                    "%s: not found: looked for the directories %s, %s%s%s%sdata/%s; get it with "
+                    "scripts/fetch-data %s, or set VIT_DATA to the directory that holds %s",
+                    name, name, root != NULL ? root : "", root != NULL ? "/" : "",
+                    root != NULL ? name : "", root != NULL ? ", " : "", name, name, name);
+}
+
+/* NAME as a directory in $VIT_DATA, then in data. */
+static vit_status open_name(vit_dataset *out, const char *name, unsigned need, unsigned want,
+                            vit_error *error) {
+    const char *root = getenv("VIT_DATA");
+    if (root != NULL && *root == 0) root = NULL;
+    const char *const roots[] = {root, "data"};
+    for (size_t i = 0; i < COUNT(roots); i++) {
+        if (roots[i] == NULL) continue;
+        char *path = vit_path_join(roots[i], name);
+        if (path == NULL) return vit_fail_memory(error, "a path", strlen(roots[i]) + 32);
+        bool found = vit_path_look(path) == VIT_PATH_DIRECTORY;
+        vit_status status = found ? open_directory(out, path, need, want, error) : VIT_OK;
+        vit_free(path);
+        if (found) return status;
+    }
+    return not_found(name, root, error);
+}
+
+vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, unsigned want,
+                            vit_error *error) {
+    vit_status status;
+    *out = (vit_dataset){0};
+    if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
+    if (vit_path_look(data) == VIT_PATH_DIRECTORY)
+        status = open_directory(out, data, need, want, error);
+    else if (!is_known(data))
+        status = unknown(data, error);
+    else if (strcmp(data, "digits") == 0)
+        status = vit_digits_open(out, need | want, error);
+    else
+        status = open_name(out, data, need, want, error);
+    if (status != VIT_OK) vit_dataset_close(out);
+    return status;
+}
+
+void vit_dataset_close(vit_dataset *dataset) {
+    vit_free(dataset->train.pixels);
+    vit_free(dataset->train.labels);
+    vit_free(dataset->test.pixels);
+    vit_free(dataset->test.labels);
+    *dataset = (vit_dataset){0};
+}
+
+const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index) {
+    return r->pixels + index * d->height * d->width * d->channels;
+}

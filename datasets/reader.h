@@ -1,0 +1,44 @@
+/* What a reader of a kind of directory looks like to open.c, and the sets that need no files. */
+#ifndef VIT_DATASETS_READER_H
+#define VIT_DATASETS_READER_H
+
+#include "datasets/dataset.h"
+
+/* A directory and the sorted names in it. */
+typedef struct vit_listing {
+    const char *path;
+    char *const *names;
+    size_t count;
+} vit_listing;
+
+typedef struct vit_reader {
+    const char *expects; /* what such a directory holds, for messages */
+    /* Is this a directory of that kind? By names alone. */
+    bool (*probe)(const vit_listing *directory);
+    /* Fills *out, which is zeroed; on failure what it holds is freed by the caller. */
+    vit_status (*read)(vit_dataset *out, const vit_listing *directory, unsigned need, unsigned want,
+                       vit_error *error);
+} vit_reader;
+
+/* ---- idx.c ---- */
+
+extern const vit_reader vit_reader_idx;
+
+/* An IDX file of unsigned bytes in memory. */
+typedef struct vit_idx {
+    size_t count, height, width; /* labels: height and width 1 */
+    size_t offset;               /* of the first byte after the header */
+} vit_idx;
+
+/* Checks the header and that the size is what it promises. dimensions: 3 for pictures, 1 for
+ * labels. `name` stands for the file in messages. Errors: FORMAT; UNSUPPORTED for pictures of over
+ * 1024 a side. */
+vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsigned dimensions,
+                         const char *name, vit_error *error);
+
+/* ---- digits.c ---- */
+
+/* The drawn set: 20,000 pictures for training, 2,000 for testing, the same everywhere. */
+vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error);
+
+#endif

@@ -1,0 +1,39 @@
+/* Draws a digit with the library, writes it as a PNG file ten times enlarged, and shows it here.
+ *
+ * usage: draw_digit FILE.png [NUMBER]      NUMBER 0, 1, 2, ... is one of four billion digits
+ */
+#include "vit/vit.h"
+#include <stb_image_write.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SIDE = 28, ZOOM = 10, SEED = 3 }; /* "digits" trains on seed 1 and tests on seed 2 */
+
+int main(int argc, char **argv) {
+    char *end = NULL;
+    uint32_t number = argc == 3 ? (uint32_t)strtoul(argv[2], &end, 10) : 0;
+    if (argc < 2 || argc > 3 || (end && *end)) {
+        fprintf(stderr, "usage: draw_digit FILE.png [NUMBER]\n");
+        return 2;
+    }
+    uint8_t pixels[SIDE * SIDE];
+    int label = vit_draw_digit(pixels, SEED, number);
+
+    /* Two rows to a line of text: a character is about twice as high as wide. */
+    for (int y = 0; y < SIDE; y += 2) {
+        printf("    ");
+        for (int x = 0; x < SIDE; x++)
+            putchar(" .:*#"[(pixels[y * SIDE + x] + pixels[(y + 1) * SIDE + x]) * 4 / 510]);
+        putchar('\n');
+    }
+
+    uint8_t large[SIDE * ZOOM * SIDE * ZOOM];
+    for (int i = 0; i < SIDE * ZOOM * SIDE * ZOOM; i++)
+        large[i] = pixels[i / (SIDE * ZOOM) / ZOOM * SIDE + i % (SIDE * ZOOM) / ZOOM];
+    if (!stbi_write_png(argv[1], SIDE * ZOOM, SIDE * ZOOM, 1, large, SIDE * ZOOM)) {
+        fprintf(stderr, "draw_digit: %s cannot be written\n", argv[1]);
+        return 1;
+    }
+    printf("A drawn %d, in %s\n", label, argv[1]);
+    return 0;
+}

@@ -1,0 +1,143 @@
+#include "tests/fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static atomic_long target, count, trickled;
+static atomic_bool armed, trickling;
+static const char *_Atomic failed;
+
+void fault_arm(long n) {
+    target = n;
+    count = 0;
+    failed = NULL;
+    armed = true;
+}
+
+void fault_disarm(void) {
+    armed = false;
+}
+
+long fault_count(void) {
+    return count;
+}
+
+const char *fault_call(void) {
+    return failed;
+}
+
+void fault_trickle(bool on) {
+    trickled = 0;
+    trickling = on;
+}
+
+/* True when this call is the one to fail; then errno says why. */
+static bool fails(const char *name, int number) {
+    if (!armed || atomic_fetch_add(&count, 1) + 1 != target) {
+        return false;
+    }
+    failed = name;
+    errno = number;
+    return true;
+}
+
+static bool interrupted(size_t *size) {
+    if (!trickling) {
+        return false;
+    }
+    if (atomic_fetch_add(&trickled, 1) % 2 == 0) {
+        errno = EINTR;
+        return true;
+    }
+    *size = *size < 3 ? *size : 3;
+    return false;
+}
+
+/* What the linker puts in place of the calls (--wrap=call), and the names it gives the originals.
+ */
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+ssize_t __real_read(int fd, void *data, size_t size);
+ssize_t __wrap_read(int fd, void *data, size_t size);
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+struct dirent *__real_readdir(DIR *directory);
+struct dirent *__wrap_readdir(DIR *directory);
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
+    return fails("posix_memalign", ENOMEM) ? ENOMEM
+                                           : __real_posix_memalign(memory, alignment, size);
+}
+
+int __wrap_open(const char *path, int flags, ...) {
+    int mode = 0;
+    if ((flags & O_CREAT) != 0) {
+        va_list arguments;
+        va_start(arguments, flags);
+        mode = va_arg(arguments, int);
+        va_end(arguments);
+    }
+    return fails("open", EMFILE) ? -1 : __real_open(path, flags, mode);
+}
+
+ssize_t __wrap_read(int fd, void *data, size_t size) {
+    return fails("read", EIO) || interrupted(&size) ? -1 : __real_read(fd, data, size);
+}
+
+ssize_t __wrap_write(int fd, const void *data, size_t size) {
+    return fails("write", ENOSPC) || interrupted(&size) ? -1 : __real_write(fd, data, size);
+}
+
+int __wrap_fsync(int fd) {
+    return fails("fsync", EIO) ? -1 : __real_fsync(fd);
+}
+
+/* A close that fails has closed all the same. */
+int __wrap_close(int fd) {
+    bool failing = fails("close", EIO);
+    int result = __real_close(fd);
+    if (failing) errno = EIO;
+    return failing ? -1 : result;
+}
+
+int __wrap_rename(const char *from, const char *to) {
+    return fails("rename", ENOSPC) ? -1 : __real_rename(from, to);
+}
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+    return fails("mmap", ENOMEM) ? MAP_FAILED
+                                 : __real_mmap(address, size, protection, flags, fd, offset);
+}
+
+DIR *__wrap_opendir(const char *path) {
+    return fails("opendir", EMFILE) ? NULL : __real_opendir(path);
+}
+
+struct dirent *__wrap_readdir(DIR *directory) {
+    return fails("readdir", EIO) ? NULL : __real_readdir(directory);
+}
+
+/* AddressSanitizer otherwise ends the program where an allocator would say no. */
+const char *__asan_default_options(void);
+
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
+    return "allocator_may_return_null=1";
+}

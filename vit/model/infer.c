@@ -1,0 +1,107 @@
+#include "vit/model/infer.h"
+#include "vit/base/sys.h"
+#include <string.h>
+
+/* Rows (tokens) of a slice that keep the tiles full and the activations in the cache. */
+#define SLICE_ROWS 192
+
+typedef struct worker {
+    vit_arena arena;
+    vit_state state;
+    float *images;
+} worker;
+
+struct vit_inference {
+    const vit_network *network;
+    const vit_kernels *kernels;
+    int threads;
+    size_t capacity; /* pictures that a worker has room for */
+    worker *workers; /* [threads], made when first needed */
+    /* of the run in progress: */
+    float *logits, *features;
+    vit_image_source *source;
+    void *context;
+    size_t count, slice;
+    int inner_threads;
+};
+
+vit_status vit_inference_new(vit_inference **out, const vit_network *network,
+                             const vit_kernels *kernels, int threads, vit_error *error) {
+    const size_t tokens = vit_config_tokens(&network->config);
+    *out = vit_alloc(1, sizeof **out);
+    worker *workers = vit_alloc((size_t)threads, sizeof *workers);
+    if (!*out || !workers) {
+        vit_free(*out);
+        vit_free(workers);
+        *out = NULL;
+        return vit_fail_memory(error, "a session", sizeof **out);
+    }
+    **out = (vit_inference){.network = network,
+                            .kernels = kernels,
+                            .threads = threads,
+                            .capacity = (SLICE_ROWS + tokens - 1) / tokens,
+                            .workers = workers};
+    return VIT_OK;
+}
+
+void vit_inference_free(vit_inference *inference) {
+    if (!inference) return;
+    for (int i = 0; i < inference->threads; i++) vit_arena_free(&inference->workers[i].arena);
+    vit_free(inference->workers);
+    vit_free(inference);
+}
+
+static void carve(worker *w, const vit_inference *inference, int scratch_threads) {
+    const vit_config *c = &inference->network->config;
+    vit_state_carve(&w->state, &w->arena, c, inference->capacity, scratch_threads, false);
+    w->images =
+        vit_arena_floats(&w->arena, inference->capacity * c->height * c->width * c->channels);
+}
+
+/* Worker 0 has scratch memory for all threads, so that it can also run alone. */
+static vit_status make_worker(vit_inference *inference, int index, vit_error *error) {
+    worker *w = &inference->workers[index];
+    const int scratch_threads = index == 0 ? inference->threads : 1;
+    if (w->arena.base) return VIT_OK;
+    w->arena = vit_arena_count();
+    carve(w, inference, scratch_threads);
+    const vit_status status = vit_arena_init(&w->arena, w->arena.peak, "a session", error);
+    if (status == VIT_OK) carve(w, inference, scratch_threads);
+    return status;
+}
+
+static void slice_task(size_t index, int thread, void *context) {
+    vit_inference *i = context;
+    const vit_config *c = &i->network->config;
+    const vit_exec exec = {i->kernels, i->inner_threads};
+    worker *w = &i->workers[thread];
+    const size_t first = index * i->slice, left = i->count - first;
+    const size_t count = left < i->slice ? left : i->slice;
+    i->source(w->images, first, count, i->context);
+    vit_network_forward(i->network, &exec, &w->state, w->images, count);
+    memcpy(i->logits + first * c->classes, w->state.logits, count * c->classes * sizeof(float));
+    if (i->features)
+        memcpy(i->features + first * c->dim, w->state.features, count * c->dim * sizeof(float));
+}
+
+vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
+                             vit_image_source *source, void *context, size_t count,
+                             vit_error *error) {
+    const size_t threads = (size_t)i->threads, share = (count + threads - 1) / threads;
+    const bool spread = count >= threads;
+    const int workers = spread ? i->threads : 1;
+    if (count == 0) return VIT_OK;
+    for (int w = 0; w < workers; w++) {
+        const vit_status status = make_worker(i, w, error);
+        if (status != VIT_OK) return status;
+    }
+    i->logits = logits;
+    i->features = features;
+    i->source = source;
+    i->context = context;
+    i->count = count;
+    i->slice = share < i->capacity ? share : i->capacity;
+    i->inner_threads = spread ? 1 : i->threads;
+    vit_parallel(workers, (count + i->slice - 1) / i->slice, slice_task, i);
+    return VIT_OK;
+}

@@ -1,0 +1,26 @@
+/* Logits of any number of pictures, spread over threads: slices of a large batch each on a thread
+ * of their own; tiles and heads inside the operators when there are fewer pictures than threads.
+ * The bytes are the same either way. */
+#ifndef VIT_MODEL_INFER_H
+#define VIT_MODEL_INFER_H
+
+#include "vit/model/network.h"
+
+typedef struct vit_inference vit_inference;
+
+/* Puts pictures first .. first + count - 1 into images: [count][height][width][channels],
+ * normalised. Called from several threads at once. */
+typedef void vit_image_source(float *images, size_t first, size_t count, void *context);
+
+/* The network is borrowed. One caller at a time. */
+vit_status vit_inference_new(vit_inference **out, const vit_network *network,
+                             const vit_kernels *kernels, int threads, vit_error *error);
+void vit_inference_free(vit_inference *inference);
+
+/* logits: [count][classes]; features: [count][dim] (what the head sees), or NULL. Allocates nothing
+ * after the first calls. */
+vit_status vit_inference_run(vit_inference *inference, float *logits, float *features,
+                             vit_image_source *source, void *context, size_t count,
+                             vit_error *error);
+
+#endif

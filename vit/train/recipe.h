@@ -1,0 +1,40 @@
+/* How to train: the part "train" of a preset. */
+#ifndef VIT_TRAIN_RECIPE_H
+#define VIT_TRAIN_RECIPE_H
+
+#include "vit/base/error.h"
+
+typedef struct vit_recipe {
+    size_t batch;
+    double epochs;
+    double lr;           /* the largest learning rate */
+    double warmup;       /* share of the steps in which it rises, 0..1 */
+    double weight_decay; /* of weights of linear layers alone */
+    double beta1, beta2, eps;
+    double clip;            /* largest norm of the gradient; 0: not clipped */
+    double label_smoothing; /* 0..1 */
+    size_t shift;           /* pictures are moved by up to this many pixels each way */
+} vit_recipe;
+
+vit_recipe vit_recipe_default(void);
+
+/* ARGUMENT, naming the value, unless all are in range. */
+vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error);
+
+/* JSON object <-> recipe, keys as the members: {"batch": 128, "epochs": 10, "lr": 0.002, ...}. What
+ * is left out keeps the value in *recipe; unknown keys are refused with the nearest known one;
+ * `name` stands for where the text came from. vit_recipe_write returns a string freed by vit_free,
+ * NULL when there is no memory. */
+vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
+                           vit_error *error);
+char *vit_recipe_write(const vit_recipe *recipe);
+
+/* The learning rate of step `step` (from 0) of `steps`: rises linearly over the first `warmup`
+ * steps, lr (step + 1) / warmup, then falls as a half cosine to 0 (Loshchilov, Hutter: SGDR, eq. 5
+ * without restarts). */
+double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t steps);
+
+/* Whole warm-up steps of a schedule: at least 1 unless the share is 0. */
+uint64_t vit_warmup_steps(const vit_recipe *recipe, uint64_t steps);
+
+#endif

@@ -1,0 +1,205 @@
+#include "vit/train/trainer.h"
+#include "vit/base/sys.h"
+#include "vit/ops/loss.h"
+#include "vit/train/adamw.h"
+#include <string.h>
+
+/* Rows (tokens) of a slice that fill the matrix product's tiles and leave its activations in the
+ * cache, and copies of the gradient that are worth their memory. */
+#define SLICE_ROWS 136
+#define MOST_LANES 8
+#define LANES_FLOATS ((size_t)32 << 20)
+
+typedef struct worker {
+    vit_arena arena;
+    vit_state state;
+    float *images;  /* [slice][height][width][channels] */
+    size_t *labels; /* [slice] */
+} worker;
+
+struct vit_trainer {
+    vit_network network;
+    vit_table table;
+    vit_recipe recipe;
+    const vit_kernels *kernels;
+    int threads;
+    size_t slice, slices, lanes;
+    float *values, *packed, *m, *v;
+    float *gradients;          /* [lanes][table.size] */
+    vit_gradients *lane_views; /* [lanes] */
+    vit_chunks chunks;
+    worker *workers; /* [threads], or one that uses all threads when there is one lane */
+    size_t worker_count;
+    double *losses; /* [batch] */
+    uint64_t step;
+    vit_batch_source *source;
+    void *context;
+};
+
+/* ---- memory ---- */
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static void plan(vit_trainer *t) {
+    const size_t batch = t->recipe.batch, tokens = vit_config_tokens(&t->network.config);
+    const size_t by_rows = (SLICE_ROWS + tokens - 1) / tokens;
+    t->slice = smaller(by_rows, (batch + MOST_LANES - 1) / MOST_LANES);
+    t->slices = (batch + t->slice - 1) / t->slice;
+    t->lanes = smaller(MOST_LANES, t->slices);
+    while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
+    t->worker_count = smaller(t->lanes, (size_t)t->threads);
+}
+
+/* Threads inside an operator of a worker. */
+static int inner_threads(const vit_trainer *t) {
+    return t->lanes == 1 ? t->threads : 1;
+}
+
+static void carve_worker(worker *w, const vit_trainer *t) {
+    const vit_config *c = &t->network.config;
+    vit_state_carve(&w->state, &w->arena, c, t->slice, inner_threads(t), true);
+    w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
+    w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
+}
+
+static vit_status make_workers(vit_trainer *t, vit_error *error) {
+    t->workers = vit_alloc(t->worker_count, sizeof *t->workers);
+    if (!t->workers) return vit_fail_memory(error, "training threads", t->worker_count);
+    for (size_t i = 0; i < t->worker_count; i++) {
+        worker *w = &t->workers[i];
+        w->arena = vit_arena_count();
+        carve_worker(w, t);
+        const vit_status status =
+            vit_arena_init(&w->arena, w->arena.peak, "the activations of a slice", error);
+        if (status != VIT_OK) return status;
+        carve_worker(w, t);
+    }
+    return VIT_OK;
+}
+
+static vit_status make_arrays(vit_trainer *t, vit_error *error) {
+    const size_t n = t->table.size;
+    t->values = vit_alloc(n, sizeof(float));
+    t->packed = vit_alloc(t->table.packed_size, sizeof(float));
+    t->m = vit_alloc(n, sizeof(float));
+    t->v = vit_alloc(n, sizeof(float));
+    t->gradients = vit_alloc(t->lanes * n, sizeof(float));
+    t->lane_views = vit_alloc(t->lanes, sizeof *t->lane_views);
+    t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
+    if (!t->values || !t->packed || !t->m || !t->v || !t->gradients || !t->lane_views || !t->losses)
+        return vit_fail_memory(error, "the network's weights and gradients",
+                               (t->lanes + 4) * n * sizeof(float));
+    return vit_chunks_new(&t->chunks, &t->table, error);
+}
+
+static vit_status make_views(vit_trainer *t, vit_error *error) {
+    const vit_config *c = &t->network.config;
+    vit_status status =
+        vit_weights_view(&t->network.weights, c, &t->table, t->values, t->packed, error);
+    for (size_t i = 0; i < t->lanes && status == VIT_OK; i++)
+        status = vit_gradients_view(&t->lane_views[i], c, &t->table,
+                                    t->gradients + i * t->table.size, error);
+    return status;
+}
+
+vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
+                           const vit_kernels *kernels, int threads, uint64_t seed,
+                           vit_error *error) {
+    *out = NULL;
+    vit_status status = vit_recipe_check(recipe, error);
+    if (status != VIT_OK) return status;
+    vit_trainer *t = vit_alloc(1, sizeof *t);
+    if (!t) return vit_fail_memory(error, "a trainer", sizeof *t);
+    t->network.config = *config;
+    t->recipe = *recipe;
+    t->kernels = kernels;
+    t->threads = threads;
+    status = vit_table_new(&t->table, config, error);
+    if (status == VIT_OK) {
+        plan(t);
+        status = make_arrays(t, error);
+    }
+    if (status == VIT_OK) status = make_views(t, error);
+    if (status == VIT_OK) status = make_workers(t, error);
+    if (status != VIT_OK) {
+        vit_trainer_free(t);
+        return status;
+    }
+    vit_trainer_reset(t, seed);
+    *out = t;
+    return VIT_OK;
+}
+
+void vit_trainer_free(vit_trainer *t) {
+    if (!t) return;
+    for (size_t i = 0; t->workers && i < t->worker_count; i++) vit_arena_free(&t->workers[i].arena);
+    for (size_t i = 0; t->lane_views && i < t->lanes; i++) vit_gradients_free(&t->lane_views[i]);
+    vit_weights_free(&t->network.weights);
+    vit_chunks_free(&t->chunks);
+    vit_table_free(&t->table);
+    void *const arrays[] = {t->values,     t->packed, t->m,       t->v, t->gradients,
+                            t->lane_views, t->losses, t->workers, t};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
+}
+
+void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
+    const size_t bytes = t->table.size * sizeof(float);
+    vit_table_init(t->values, &t->table, t->network.config.init, seed);
+    memset(t->m, 0, bytes);
+    memset(t->v, 0, bytes);
+    vit_trainer_changed(t, 0);
+}
+
+/* ---- one step ---- */
+
+static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
+    const vit_exec exec = {t->kernels, inner_threads(t)};
+    const size_t first = index * t->slice, classes = t->network.config.classes;
+    const size_t count = smaller(t->slice, t->recipe.batch - first);
+    t->source(w->images, w->labels, first, count, t->context);
+    vit_network_forward(&t->network, &exec, &w->state, w->images, count);
+    for (size_t i = 0; i < count; i++)
+        t->losses[first + i] = vit_cross_entropy(
+            w->state.d_logits + i * classes, w->state.logits + i * classes, classes, w->labels[i],
+            t->recipe.label_smoothing, 1 / (double)t->recipe.batch);
+    vit_network_backward(&t->network, &exec, &w->state, gradients);
+}
+
+static void lane_task(size_t lane, int thread, void *context) {
+    vit_trainer *t = context;
+    memset(t->gradients + lane * t->table.size, 0, t->table.size * sizeof(float));
+    for (size_t s = lane; s < t->slices; s += t->lanes)
+        run_slice(t, s, &t->workers[thread], &t->lane_views[lane]);
+}
+
+double vit_trainer_step(vit_trainer *t, double lr, vit_batch_source *source, void *context) {
+    t->source = source;
+    t->context = context;
+    vit_parallel((int)t->worker_count, t->lanes, lane_task, t);
+    const double norm = vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes);
+    const vit_adamw_state state = {t->values, t->m, t->v, t->gradients};
+    vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, lr, norm, t->step);
+    vit_trainer_changed(t, t->step + 1);
+    double loss = 0;
+    for (size_t i = 0; i < t->recipe.batch; i++) loss += t->losses[i];
+    return loss / (double)t->recipe.batch;
+}
+
+vit_trainer_state vit_trainer_get(vit_trainer *t) {
+    return (vit_trainer_state){&t->table, t->values, t->m, t->v, t->step};
+}
+
+void vit_trainer_changed(vit_trainer *t, uint64_t step) {
+    vit_table_pack(t->threads, t->packed, t->values, &t->table);
+    t->step = step;
+}
+
+const vit_network *vit_trainer_network(const vit_trainer *t) {
+    return &t->network;
+}
+
+const float *vit_trainer_gradient(const vit_trainer *t) {
+    return t->gradients;
+}

@@ -1,0 +1,54 @@
+/* One training step: forward, loss, backward, clipping, AdamW.
+ *
+ * A batch is cut into slices whose size follows from the shape of the network. A slice goes forward
+ * and backward through the whole network on one thread, in that thread's own memory, so its
+ * activations stay in the cache and nothing waits inside. Gradients are added into P lanes (P
+ * follows from the network's size, never from the threads): slice s goes into lane s mod P, a lane
+ * takes its slices in order, and the lanes are summed in order. So the result is the same for any
+ * number of threads. A network too large for several copies of its gradient has one lane, and the
+ * threads share the tiles and heads inside each operator instead.
+ */
+#ifndef VIT_TRAIN_TRAINER_H
+#define VIT_TRAIN_TRAINER_H
+
+#include "vit/model/network.h"
+#include "vit/train/recipe.h"
+
+typedef struct vit_trainer vit_trainer;
+
+/* Puts pictures first .. first + count - 1 of the batch into images: [count][height][width]
+ * [channels], normalised, and labels: [count]. Called from several threads at once. */
+typedef void vit_batch_source(float *images, size_t *labels, size_t first, size_t count,
+                              void *context);
+
+/* The network gets its initial values from `seed`. `recipe` is copied. */
+vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
+                           const vit_kernels *kernels, int threads, uint64_t seed,
+                           vit_error *error);
+void vit_trainer_free(vit_trainer *trainer);
+
+/* Back to the initial values of `seed`, no step done. */
+void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
+
+/* One step at learning rate lr; returns the mean loss of the batch before it. */
+double vit_trainer_step(vit_trainer *trainer, double lr, vit_batch_source *source, void *context);
+
+/* What a checkpoint holds, each [table->size]: the weights and AdamW's two moments. */
+typedef struct vit_trainer_state {
+    const vit_table *table;
+    float *values, *m, *v;
+    uint64_t step; /* done */
+} vit_trainer_state;
+
+vit_trainer_state vit_trainer_get(vit_trainer *trainer);
+
+/* After the caller has written new values into the arrays of vit_trainer_get. */
+void vit_trainer_changed(vit_trainer *trainer, uint64_t step);
+
+/* The network as it is after the last step; valid until the next one. */
+const vit_network *vit_trainer_network(const vit_trainer *trainer);
+
+/* The summed gradient of the last step, before clipping: [table->size]; for tests. */
+const float *vit_trainer_gradient(const vit_trainer *trainer);
+
+#endif

@@ -1,0 +1,180 @@
+#include "vit/weights/model_file.h"
+#include "vit/base/json.h"
+#include "vit/base/text.h"
+#include <string.h>
+
+#define NAME_SIZE 64
+
+/* ---- tensors of a table ---- */
+
+vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table *table,
+                             const float *values, const char *prefix, vit_error *error) {
+    *names = vit_alloc(table->count, NAME_SIZE);
+    if (!*names) return vit_fail_memory(error, "tensor names", table->count * NAME_SIZE);
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        char *name = *names + i * NAME_SIZE;
+        snprintf(name, NAME_SIZE, "%s%s", prefix, p->name);
+        tensors[i] = (vit_tensor){.name = name,
+                                  .dtype = VIT_F32,
+                                  .dims = p->dims,
+                                  .count = p->count,
+                                  .data = values + p->offset};
+        memcpy(tensors[i].shape, p->shape, p->dims * sizeof *p->shape);
+    }
+    return VIT_OK;
+}
+
+static vit_status missing(const vit_safetensors *file, const char *name, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing",
+                    vit_safetensors_name(file), name);
+}
+
+static vit_status load_one(float *values, const vit_parameter *p, const vit_safetensors *file,
+                           const char *name, vit_error *error) {
+    const vit_tensor *t = vit_safetensors_find(file, name);
+    if (!t) return missing(file, name, error);
+    if (t->dims != p->dims || memcmp(t->shape, p->shape, p->dims * sizeof *p->shape) != 0) {
+        char found[128], expected[128];
+        vit_shape_text(found, t->shape, t->dims);
+        vit_shape_text(expected, p->shape, p->dims);
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: tensor %s has shape %s, its config asks for %s",
+                        vit_safetensors_name(file), name, found, expected);
+    }
+    const vit_status status = vit_tensor_floats(t, values + p->offset, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_safetensors_name(file));
+}
+
+vit_status vit_table_load(float *values, const vit_table *table, const vit_safetensors *file,
+                          const char *prefix, vit_error *error) {
+    for (size_t i = 0; i < table->count; i++) {
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s%s", prefix, table->rows[i].name);
+        const vit_status status = load_one(values, &table->rows[i], file, name, error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+/* ---- reading ---- */
+
+static vit_status refuse_unexpected(const vit_table *table, const vit_safetensors *file,
+                                    vit_error *error) {
+    for (size_t i = 0; i < vit_safetensors_count(file); i++) {
+        const char *name = vit_safetensors_at(file, i)->name;
+        if (!vit_table_find(table, name))
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor %s does not belong to the network of its config",
+                            vit_safetensors_name(file), name);
+    }
+    return VIT_OK;
+}
+
+static vit_status need(const char **value, const vit_safetensors *file, const char *key,
+                       vit_error *error) {
+    *value = vit_safetensors_metadata(file, key);
+    if (*value) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: no \"%s\" in its metadata: not a model file of this program",
+                    vit_safetensors_name(file), key);
+}
+
+static vit_status read_labels(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
+    const char *text = vit_safetensors_metadata(file, "vit.labels");
+    const char *name = vit_safetensors_name(file);
+    size_t count = 0;
+    json_error_t reason;
+    if (!text) return VIT_OK;
+    json_t *array = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
+    if (!array) return vit_fail(error, VIT_ERROR_FORMAT, "%s: vit.labels: %s", name, reason.text);
+    vit_status status = vit_json_strings(&m->labels, &count, array, "vit.labels", error);
+    json_decref(array);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, name);
+    if (count == m->config.classes) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: %zu labels for %zu classes", name, count,
+                    m->config.classes);
+}
+
+static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
+    const char *config, *preprocessing, *recipe = vit_safetensors_metadata(file, "vit.recipe");
+    vit_status status = need(&config, file, "vit.config", error);
+    if (status == VIT_OK) status = need(&preprocessing, file, "vit.preprocessing", error);
+    if (status != VIT_OK) return status;
+    m->config = vit_config_default();
+    status = vit_config_read(&m->config, config, "vit.config", error);
+    if (status == VIT_OK) status = vit_table_new(&m->table, &m->config, error);
+    if (status == VIT_OK)
+        status =
+            vit_preprocessing_read(&m->preprocessing, preprocessing, "vit.preprocessing", error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
+    m->recipe = vit_strdup(recipe ? recipe : "{}");
+    if (!m->recipe) return vit_fail_memory(error, "the recipe", 0);
+    return read_labels(m, file, error);
+}
+
+vit_status vit_model_file_load(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
+    *m = (vit_model_file){0};
+    vit_status status = read_metadata(m, file, error);
+    if (status == VIT_OK) status = refuse_unexpected(&m->table, file, error);
+    if (status == VIT_OK) {
+        m->values = vit_alloc(m->table.size, sizeof(float));
+        status = m->values ? vit_table_load(m->values, &m->table, file, "", error)
+                           : vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
+    }
+    if (status != VIT_OK) vit_model_file_clear(m);
+    return status;
+}
+
+void vit_model_file_clear(vit_model_file *m) {
+    vit_table_free(&m->table);
+    vit_free(m->values);
+    vit_free(m->labels);
+    vit_free(m->recipe);
+    *m = (vit_model_file){0};
+}
+
+/* ---- writing ---- */
+
+/* ["0", "1"], NULL when there is no memory. */
+static char *labels_text(const vit_model_file *m) {
+    vit_text t = {0};
+    for (size_t i = 0; i < m->config.classes; i++) {
+        vit_text_add(&t, i ? ", " : "[");
+        vit_text_add_json(&t, m->labels[i]);
+    }
+    vit_text_add(&t, "]");
+    if (t.failed) vit_text_free(&t);
+    return t.text;
+}
+
+static vit_status write_file(const char *path, const vit_model_file *m, char *const values[4],
+                             vit_error *error) {
+    static const char *const keys[] = {"vit.config", "vit.preprocessing", "vit.recipe",
+                                       "vit.labels"};
+    vit_metadata metadata[4];
+    char *names = NULL;
+    const size_t count = m->labels ? 4 : 3;
+    for (size_t i = 0; i < count; i++) {
+        if (!values[i]) return vit_fail_memory(error, keys[i], 0);
+        metadata[i] = (vit_metadata){keys[i], values[i]};
+    }
+    vit_tensor *tensors = vit_alloc(m->table.count, sizeof *tensors);
+    if (!tensors) return vit_fail_memory(error, "tensor list", m->table.count * sizeof *tensors);
+    vit_status status = vit_table_tensors(tensors, &names, &m->table, m->values, "", error);
+    if (status == VIT_OK)
+        status = vit_safetensors_write(path, tensors, m->table.count, metadata, count, error);
+    vit_free(names);
+    vit_free(tensors);
+    return status;
+}
+
+vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_error *error) {
+    char *values[4] = {vit_config_write(&m->config), vit_preprocessing_write(&m->preprocessing),
+                       m->recipe, m->labels ? labels_text(m) : NULL};
+    const vit_status status = write_file(path, m, values, error);
+    vit_free(values[0]);
+    vit_free(values[1]);
+    vit_free(values[3]);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* The model file: safetensors with timm's names, and in __metadata__ everything else that a
+ * prediction needs: `vit.config`, `vit.labels`, `vit.preprocessing`, `vit.recipe` (JSON). */
+#ifndef VIT_WEIGHTS_MODEL_FILE_H
+#define VIT_WEIGHTS_MODEL_FILE_H
+
+#include "vit/image/image.h"
+#include "vit/model/parameters.h"
+#include "vit/weights/safetensors.h"
+
+typedef struct vit_model_file {
+    vit_config config;
+    vit_table table;
+    float *values; /* [table.size] */
+    char **labels; /* [config.classes], one block, or NULL: the numbers */
+    vit_preprocessing preprocessing;
+    char *recipe; /* JSON */
+} vit_model_file;
+
+/* Reads and checks everything: every tensor of the table must be there with its shape, none may be
+ * left over, labels must be as many as classes. */
+vit_status vit_model_file_load(vit_model_file *out, const vit_safetensors *file, vit_error *error);
+
+/* Writes the file atomically; its bytes depend on *model alone. */
+vit_status vit_model_file_save(const char *path, const vit_model_file *model, vit_error *error);
+
+void vit_model_file_clear(vit_model_file *model);
+
+/* Tensors that stand for `values` ([table->size]) under the names PREFIX + table name, for writing:
+ * tensors: [table->count], names in one block that the caller frees with vit_free(*names). */
+vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table *table,
+                             const float *values, const char *prefix, vit_error *error);
+
+/* Fills values ([table->size]) from the tensors PREFIX + table name of `file`: MISMATCH where one
+ * is missing or has another shape. */
+vit_status vit_table_load(float *values, const vit_table *table, const vit_safetensors *file,
+                          const char *prefix, vit_error *error);
+
+#endif
