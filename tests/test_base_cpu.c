@@ -1,5 +1,10 @@
 /* Processor features and the floating-point mode. */
+#ifdef __linux__
+#define _GNU_SOURCE /* sched_setaffinity */
+#endif
+
 #include <fenv.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +73,21 @@ static void test_brand_fits_any_buffer(void **state) {
 
 static void test_count(void **state) {
     (void)state;
-    assert_in_range(vit_cpu_count(), 1, 1 << 20);
+    const int count = vit_cpu_count();
+    assert_in_range(count, 1, 1 << 20);
+#ifdef __linux__
+    cpu_set_t before, one;
+    CPU_ZERO(&one);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(count, CPU_COUNT(&before));
+    int first = 0;
+    while (!CPU_ISSET(first, &before)) first++;
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    const int alone = vit_cpu_count();
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(alone, 1);
+#endif
 }
 
 /* Volatile, so that the processor computes these here and in the mode of the moment. */
