@@ -80,7 +80,7 @@ static void test_count(void **state) {
     CPU_ZERO(&one);
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     assert_int_equal(count, CPU_COUNT(&before));
-    int first = 0;
+    size_t first = 0;
     while (!CPU_ISSET(first, &before)) first++;
     CPU_SET(first, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
@@ -90,20 +90,24 @@ static void test_count(void **state) {
 #endif
 }
 
-/* Volatile, so that the processor computes these here and in the mode of the moment. */
+/* Volatile, results too, so that the processor computes these here and in the mode of the moment.
+ */
 static double denormal_sum(void) {
     volatile double tiny = 0x1p-1074;
-    return tiny + tiny;
+    volatile double sum = tiny + tiny;
+    return sum;
 }
 
 static double small_product(void) {
     volatile double a = 0x1p-1000, b = 0x1p-50;
-    return a * b;
+    volatile double product = a * b;
+    return product;
 }
 
 static double third(void) {
     volatile double one = 1, three = 3;
-    return one / three;
+    volatile double quotient = one / three;
+    return quotient;
 }
 
 static void test_mode_is_entered_and_left(void **state) {
