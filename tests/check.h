@@ -1,7 +1,7 @@
 /* What the tests share: comparisons that NaN fails, random fillings, and memory that notices stray
  * reads and writes. */
-#ifndef TESTS_CHECK_H
-#define TESTS_CHECK_H
+#ifndef VIT_TESTS_CHECK_H
+#define VIT_TESTS_CHECK_H
 
 #include "vit/base/random.h"
 #include <stdbool.h>
