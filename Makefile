@@ -3,6 +3,7 @@
 # make bench    vit-bench on this machine
 # make lint     formatting, floors, headers that stand alone
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line.
@@ -27,17 +28,20 @@ LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers a
 
 FLOORS   = vit/base vit/kernels vit/ops vit/model vit/image vit/weights datasets vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
+PRESETS  = $(sort $(wildcard models/presets/*.json))
 PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c))
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
+
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint asan clean
+.PHONY: all test tests bench lint asan fuzz fuzzers clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
@@ -47,9 +51,22 @@ $(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) -mavx2 -mfma
 $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) -mavx512f -mavx512vl -mavx512bw \
   -mavx512dq -mavx2 -mfma -mprefer-vector-width=512
 
+# stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
+# bits than a number has, of zero. Resampling is an inner loop.
+$(BUILD)/obj/vit/image/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
+$(BUILD)/obj/vit/image/resize.o: EXTRA = -O3
+
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+
+$(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
+	@mkdir -p $(@D)
+	scripts/embed-presets $(PRESETS) > $@
+
+$(BUILD)/obj/presets.o: $(BUILD)/presets.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rebuilds everything when the compiler or its flags change.
 .PHONY: FORCE
@@ -58,12 +75,12 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' | cmp -s - $@ || \
 	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' > $@
 
-$(BUILD)/lib/libvit.a: $(call obj,$(LIB_SRC))
+$(BUILD)/lib/libvit.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/lib/libvit.so: $(call obj,$(LIB_SRC))
+$(BUILD)/lib/libvit.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 -o $@ $^ $(LDFLAGS) $(LIBS)
 	@ln -sf libvit.so $(@D)/libvit.so.0
@@ -98,6 +115,17 @@ lint:
 asan:
 	$(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test
+
+# Run one: build/fuzz/fuzz_image -max_total_time=180 CORPUS SEEDS...
+FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/*.c)))
+fuzz:
+	$(MAKE) CC=clang BUILD=build/fuzz CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	  SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
+
+fuzzers: $(FUZZERS)
+
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDFLAGS) $(LIBS)
 
 clean:
 	rm -rf build

@@ -1,5 +1,10 @@
 /* Processor features and the floating-point mode. */
+#ifdef __linux__
+#define _GNU_SOURCE /* sched_setaffinity */
+#endif
+
 #include <fenv.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,23 +73,41 @@ static void test_brand_fits_any_buffer(void **state) {
 
 static void test_count(void **state) {
     (void)state;
-    assert_in_range(vit_cpu_count(), 1, 1 << 20);
+    const int count = vit_cpu_count();
+    assert_in_range(count, 1, 1 << 20);
+#ifdef __linux__
+    cpu_set_t before, one;
+    CPU_ZERO(&one);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(count, CPU_COUNT(&before));
+    size_t first = 0;
+    while (!CPU_ISSET(first, &before)) first++;
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    const int alone = vit_cpu_count();
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(alone, 1);
+#endif
 }
 
-/* Volatile, so that the processor computes these here and in the mode of the moment. */
+/* Volatile, results too, so that the processor computes these here and in the mode of the moment.
+ */
 static double denormal_sum(void) {
     volatile double tiny = 0x1p-1074;
-    return tiny + tiny;
+    volatile double sum = tiny + tiny;
+    return sum;
 }
 
 static double small_product(void) {
     volatile double a = 0x1p-1000, b = 0x1p-50;
-    return a * b;
+    volatile double product = a * b;
+    return product;
 }
 
 static double third(void) {
     volatile double one = 1, three = 3;
-    return one / three;
+    volatile double quotient = one / three;
+    return quotient;
 }
 
 static void test_mode_is_entered_and_left(void **state) {

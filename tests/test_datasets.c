@@ -2,6 +2,7 @@
  * (sums, checksums) were computed with numpy and hashlib. Everything else is written into a
  * directory of its own under /tmp. */
 #include "datasets/reader.h"
+#include "tests/fault.h"
 #include "vit/base/sys.h"
 
 #include <math.h>
@@ -403,6 +404,49 @@ static void test_gzip_files(void **state) {
            directory);
 }
 
+/* ---- a system that fails ---- */
+
+/* Whatever call fails, opening either fails and leaves nothing, or did not need that call. */
+static void open_with_faults(const char *data, const char *checksum) {
+    vit_dataset set, zero = {0};
+    for (long n = 1;; n++) {
+        vit_error error = {0};
+        fault_arm(n);
+        vit_status status = vit_dataset_open(&set, data, VIT_PART_TEST, VIT_PART_TEST, &error);
+        fault_disarm();
+        if (status == VIT_OK) {
+            assert_string_equal(set.checksum, checksum);
+            vit_dataset_close(&set);
+        } else {
+            assert_int_equal(error.status, status);
+            assert_true(error.message[0] != 0);
+        }
+        assert_memory_equal(&set, &zero, sizeof set);
+        if (fault_call() == NULL) break;
+        if (strcmp(fault_call(), "posix_memalign") == 0) assert_int_equal(status, VIT_ERROR_MEMORY);
+    }
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    char path[256], checksum[65];
+    uint8_t bytes[256];
+    vit_dataset set;
+    put_idx("t10k-labels.idx1-ubyte", 4, 0, 0, 0);
+    path_of(path, "t10k-images-idx3-ubyte.gz");
+    gzFile file = gzopen(path, "wb");
+    gzwrite(file, bytes, (unsigned)make_idx(bytes, 4, 5, 3, 7));
+    assert_int_equal(gzclose(file), Z_OK);
+    accept(&set, directory, VIT_PART_TEST, VIT_PART_TEST);
+    memcpy(checksum, set.checksum, sizeof checksum);
+    vit_dataset_close(&set);
+    open_with_faults(directory, checksum);
+    accept(&set, "digits", VIT_PART_TEST, VIT_PART_TEST);
+    memcpy(checksum, set.checksum, sizeof checksum);
+    vit_dataset_close(&set);
+    open_with_faults("digits", checksum);
+}
+
 /* ---- finding DATA ---- */
 
 static void test_unknown_names(void **state) {
@@ -453,6 +497,8 @@ static void test_known_names_not_found(void **state) {
     unsetenv("VIT_DATA");
     refuse("fashion", BOTH, VIT_ERROR_IO, "directories fashion, data/fashion;",
            "scripts/fetch-data fashion");
+    setenv("VIT_DATA", "", 1);
+    refuse("fashion", BOTH, VIT_ERROR_IO, "directories fashion, data/fashion;", "fetch-data");
     leave(saved, here);
 }
 
@@ -497,6 +543,7 @@ int main(void) {
         cmocka_unit_test(test_every_wrong_size),
         cmocka_unit_test(test_header_values),
         HERE(test_gzip_files),
+        HERE(test_faults),
         HERE(test_unknown_names),
         HERE(test_unknown_directories),
         HERE(test_known_names_not_found),

@@ -37,12 +37,8 @@ double vit_exp(double x) {
         return 0;
     }
     double n = rint(x * (1 / (LN2_HIGH + LN2_LOW)));
-    double high = x - n * LN2_HIGH;
-    double low = n * LN2_LOW;
-    double r = high - low;
-    double lost = (high - r) - low;
-    double small = fma(r * r, POLYNOMIAL(r, c), lost);
-    return ldexp(1 + (r + small), (int)n);
+    double r = fma(-n, LN2_LOW, x - n * LN2_HIGH);
+    return ldexp(1 + fma(r * r, POLYNOMIAL(r, c), r), (int)n);
 }
 
 /* x = 2^n (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). With s = f / (2 + f),

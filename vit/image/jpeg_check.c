@@ -212,7 +212,7 @@ static vit_status check_frame(jpeg_walk *w, int marker) {
     const uint8_t *p = take(w, 6);
     if (w->has_frame) return corrupt(w, "it has two frames");
     if (!p) return corrupt(w, "its frame header is cut off");
-    if (p[0] != 8) return unsupported(w, p[0] == 12 ? "12-bit" : "an uncommon kind of");
+    if (p[0] != 8) return unsupported(w, p[0] == 12 ? "a 12-bit" : "an uncommon kind of");
     w->height = get_u16(p + 1);
     w->width = get_u16(p + 3);
     w->count = p[5];

@@ -1,0 +1,137 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "tests/check.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- comparisons ---- */
+
+bool check_same(float a, float b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+size_t check_first_other(const float *a, const float *b, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!check_same(a[i], b[i])) return i;
+    return n;
+}
+
+bool check_within(const char *what, const float *got, const double *want, const double *bound,
+                  size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const double error = fabs((double)got[i] - want[i]);
+        if (error <= bound[i]) continue;
+        fprintf(stderr, "%s[%zu] is %.9g, expected %.9g: off by %.3g, allowed %.3g\n", what, i,
+                (double)got[i], want[i], error, bound[i]);
+        return false;
+    }
+    return true;
+}
+
+double check_difference(const float *got, const float *want, size_t n) {
+    double most = 0, largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double error = fabs((double)got[i] - (double)want[i]);
+        if (!isfinite(error)) return NAN;
+        most = fmax(most, error);
+        largest = fmax(largest, fabs((double)want[i]));
+    }
+    return most > 0 ? most / largest : 0;
+}
+
+/* ---- fillings ---- */
+
+vit_random check_random(uint32_t seed) {
+    return vit_random_start(seed, VIT_RANDOM_TEST, 0, 0);
+}
+
+void check_fill(float *x, size_t n, float size, vit_random *r) {
+    for (size_t i = 0; i < n; i++) x[i] = (float)(2 * vit_random_uniform(r) - 1) * size;
+}
+
+void check_fill_double(double *x, size_t n, double size, vit_random *r) {
+    for (size_t i = 0; i < n; i++) x[i] = (2 * vit_random_uniform(r) - 1) * size;
+}
+
+static void *zeroed(size_t count, size_t size) {
+    void *memory = calloc(count + 1, size); /* + 1: never NULL for nothing */
+    if (memory) return memory;
+    fprintf(stderr, "a test needs %zu bytes of memory\n", count * size);
+    abort();
+}
+
+float *check_floats(size_t count) {
+    return zeroed(count, sizeof(float));
+}
+
+double *check_doubles(size_t count) {
+    return zeroed(count, sizeof(double));
+}
+
+/* ---- memory between forbidden pages ---- */
+
+/* A signalling NaN: nothing computes it. */
+static const uint32_t pattern = 0x7fa5a5a5;
+
+/* Floats before and behind that are watched; what strays further meets a forbidden page or not. */
+#define WATCHED 64
+
+static void fill_pattern(float *from, const float *to) {
+    for (; from < to; from++) memcpy(from, &pattern, sizeof pattern);
+}
+
+bool check_is_pattern(float x) {
+    return memcmp(&x, &pattern, sizeof x) == 0;
+}
+
+check_memory check_memory_new(size_t floats) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t size = ((floats + 1) * sizeof(float) + page - 1) / page * page;
+    unsigned char *map =
+        mmap(NULL, size + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED || mprotect(map, page, PROT_NONE) != 0 ||
+        mprotect(map + page + size, page, PROT_NONE) != 0) {
+        perror("a test needs memory between forbidden pages");
+        abort();
+    }
+    return (check_memory){.whole = (float *)(void *)(map + page), .floats = size / sizeof(float)};
+}
+
+void check_memory_free(check_memory *memory) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap((unsigned char *)(void *)memory->whole - page,
+           memory->floats * sizeof(float) + 2 * page);
+    *memory = (check_memory){0};
+}
+
+static float *watched_begin(const check_memory *m) {
+    return m->data - m->whole > WATCHED ? m->data - WATCHED : m->whole;
+}
+
+static float *watched_end(const check_memory *m) {
+    float *end = m->whole + m->floats, *behind = m->data + m->count;
+    return end - behind > WATCHED ? behind + WATCHED : end;
+}
+
+float *check_memory_take(check_memory *m, size_t count, check_place place) {
+    if (count + 1 > m->floats) {
+        fprintf(stderr, "a test takes %zu floats of %zu\n", count, m->floats);
+        abort();
+    }
+    const size_t first = place == CHECK_AT_END ? m->floats - count : place == CHECK_UNALIGNED;
+    m->data = m->whole + first;
+    m->count = count;
+    fill_pattern(watched_begin(m), watched_end(m));
+    return m->data;
+}
+
+bool check_memory_intact(const check_memory *m) {
+    for (const float *x = watched_begin(m); x < m->data; x++)
+        if (!check_is_pattern(*x)) return false;
+    for (const float *x = m->data + m->count; x < watched_end(m); x++)
+        if (!check_is_pattern(*x)) return false;
+    return true;
+}

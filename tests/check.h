@@ -1,0 +1,68 @@
+/* What the tests share: comparisons that NaN fails, random fillings, and memory that notices stray
+ * reads and writes. */
+#ifndef TESTS_CHECK_H
+#define TESTS_CHECK_H
+
+#include "vit/base/random.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- comparisons ---- */
+
+/* Same bits, or both NaN. */
+bool check_same(float a, float b);
+
+/* Index of the first of n elements that are not the same; n where there is none. */
+size_t check_first_other(const float *a, const float *b, size_t n);
+
+/* Whether |got[i] - want[i]| <= bound[i] for all i; NaN in any of the three is no. Says on stderr
+ * what is wrong with the first that is outside. */
+bool check_within(const char *what, const float *got, const double *want, const double *bound,
+                  size_t n);
+
+/* Largest |got - want| over largest |want|; NaN as soon as one number is NaN or infinite, so
+ * compare as assert_true(check_difference(...) <= bound). 0 where all are 0. */
+double check_difference(const float *got, const float *want, size_t n);
+
+/* ---- fillings ---- */
+
+vit_random check_random(uint32_t seed);
+
+/* x[i] uniform in [-size, size). */
+void check_fill(float *x, size_t n, float size, vit_random *r);
+void check_fill_double(double *x, size_t n, double size, vit_random *r);
+
+/* Memory for count elements, zeroed; ends the process where there is none. */
+float *check_floats(size_t count);
+double *check_doubles(size_t count);
+
+/* ---- memory with pages before and behind it that cannot be touched ---- */
+
+typedef enum check_place {
+    CHECK_AT_END,    /* the last element ends where memory does */
+    CHECK_AT_START,  /* the first one begins where memory does */
+    CHECK_UNALIGNED, /* one float after that: pointers have alignment 4, no more */
+    CHECK_PLACES,
+} check_place;
+
+typedef struct check_memory {
+    float *data;   /* what check_memory_take gave last */
+    size_t count;  /* how many */
+    float *whole;  /* the accessible pages */
+    size_t floats; /* in them */
+} check_memory;
+
+/* Room for at least `floats`; freed by check_memory_free. */
+check_memory check_memory_new(size_t floats);
+void check_memory_free(check_memory *memory);
+
+/* `count` floats; they, and what lies before and behind them, hold the pattern. */
+float *check_memory_take(check_memory *memory, size_t count, check_place place);
+
+/* Whether what lies before and behind still holds it. */
+bool check_memory_intact(const check_memory *memory);
+
+/* Whether x has the bits of the pattern, a NaN: what was read astray and used shows, too. */
+bool check_is_pattern(float x);
+
+#endif

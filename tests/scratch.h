@@ -1,0 +1,27 @@
+/* A test in an empty directory of its own, which is also the current one while it runs:
+ *
+ *     IN_DIRECTORY(test_something),    // among the tests of cmocka_run_group_tests
+ */
+#ifndef VIT_TESTS_SCRATCH_H
+#define VIT_TESTS_SCRATCH_H
+
+#include "vit/base/error.h"
+
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+
+int enter_directory(void **state);
+int leave_directory(void **state);
+
+/* Makes a file with this text. */
+void put_file(const char *path, const char *text);
+
+/* The file holds exactly this text of at most 4000 bytes. */
+void assert_content(const char *path, const char *expected);
+
+/* Names in the current directory, hidden ones included. */
+size_t count_entries(void);
+
+/* The error has this status, and both `a` and `b` occur in its message. */
+void assert_says(const vit_error *error, vit_status status, const char *a, const char *b);
+
+#endif

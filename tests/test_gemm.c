@@ -1,0 +1,179 @@
+/* The matrix product against its definition: one ascending chain of fmaf per element, bit by bit,
+ * whatever the blocking, packing, threads and kernels. */
+#include "tests/check.h"
+#include "vit/ops/gemm.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct size {
+    size_t m, n, k;
+} size;
+
+static const size small_sizes[] = {
+    {1, 1, 0},   {1, 1, 1},    {1, 1, 257}, {3, 5, 7},   {2, 33, 2},     {17, 31, 33},
+    {13, 47, 5}, {5, 65, 256}, {1, 32, 16}, {12, 32, 8}, {25, 100, 300}, {7, 1, 513},
+    {1, 96, 3},  {97, 3, 9},   {0, 4, 4},   {4, 0, 4},   {33, 129, 515},
+};
+#define SMALL_SIZES (sizeof small_sizes / sizeof *small_sizes)
+
+enum { ACCUMULATE = 1, SCALE = 2, BIAS = 4, RESIDUAL = 8, TRANSPOSED = 16, PACKED = 32 };
+#define OPTIONS 64
+#define GAP 3 /* floats between rows */
+
+typedef struct product {
+    size s;
+    unsigned options;
+    float *a, *b, *b_transposed, *packed, *c, *want, *bias, *residual;
+    size_t a_floats, c_floats;
+    vit_left left;
+    vit_right right;
+    vit_epilogue epilogue;
+} product;
+
+static float *filled(size_t count, vit_random *r) {
+    float *x = check_floats(count);
+    check_fill(x, count, 1, r);
+    return x;
+}
+
+static void set_right(product *p) {
+    const size s = p->s;
+    p->right = vit_right_plain(p->b, s.n + GAP);
+    if (!(p->options & PACKED)) return;
+    for (size_t j = 0; j < s.n; j++)
+        for (size_t i = 0; i < s.k; i++)
+            p->b_transposed[j * (s.k + GAP) + i] = p->b[i * (s.n + GAP) + j];
+    vit_pack_transposed(p->packed, p->b_transposed, s.n, s.k, s.k + GAP);
+    p->right = vit_right_packed(p->packed, s.k);
+}
+
+static product product_new(size s, unsigned options) {
+    vit_random r = check_random((uint32_t)(s.m * 101 + s.n * 11 + s.k + options));
+    product p = {.s = s, .options = options};
+    p.c_floats = s.m * (s.n + GAP);
+    p.a_floats = (s.m + GAP) * (s.k + GAP);
+    p.a = filled(p.a_floats, &r);
+    p.b = filled(s.k * (s.n + GAP), &r);
+    p.b_transposed = check_floats(s.n * (s.k + GAP));
+    p.packed = check_floats(vit_packed_size(s.n, s.k));
+    p.c = filled(p.c_floats, &r);
+    p.want = check_floats(p.c_floats);
+    p.bias = filled(s.n, &r);
+    p.residual = filled(p.c_floats, &r);
+    p.left = options & TRANSPOSED ? (vit_left){p.a, 1, s.m + GAP} : (vit_left){p.a, s.k + GAP, 1};
+    p.epilogue = (vit_epilogue){.accumulate = (options & ACCUMULATE) != 0,
+                                .scale = options & SCALE ? .37f : 1,
+                                .bias = options & BIAS ? p.bias : NULL,
+                                .residual = options & RESIDUAL ? p.residual : NULL,
+                                .residual_row = s.n + GAP};
+    set_right(&p);
+    return p;
+}
+
+static void product_free(product *p) {
+    float *const all[] = {p->a, p->b,    p->b_transposed, p->packed,
+                          p->c, p->want, p->bias,         p->residual};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* The definition (docs/design.md, "Canonical arithmetic"), into want. */
+static void define(product *p) {
+    const vit_epilogue *e = &p->epilogue;
+    const size_t row = p->s.n + GAP;
+    memcpy(p->want, p->c, p->c_floats * sizeof(float));
+    for (size_t i = 0; i < p->s.m; i++) {
+        for (size_t j = 0; j < p->s.n; j++) {
+            float c = e->accumulate ? p->c[i * row + j] : 0;
+            for (size_t k = 0; k < p->s.k; k++)
+                c = fmaf(p->left.data[i * p->left.row + k * p->left.col], p->b[k * row + j], c);
+            if (e->scale != 1) c = c * e->scale;
+            if (e->bias) c = c + e->bias[j];
+            if (e->residual) c = c + e->residual[i * row + j];
+            p->want[i * row + j] = c;
+        }
+    }
+}
+
+static void check_product(product *p, const vit_kernels *k, int threads) {
+    const vit_exec exec = {k, threads};
+    float *c = check_floats(p->c_floats);
+    memcpy(c, p->c, p->c_floats * sizeof(float));
+    vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->left, p->right, &p->epilogue);
+    const size_t other = check_first_other(c, p->want, p->c_floats);
+    if (other < p->c_floats)
+        fail_msg("%s, %d threads, %zu x %zu x %zu, options %u: element %zu is %a, expected %a",
+                 vit_cpu_name(k->cpu), threads, p->s.m, p->s.n, p->s.k, p->options, other,
+                 (double)c[other], (double)p->want[other]);
+    free(c);
+}
+
+static void over_tables(size s, unsigned options, const int *threads, size_t count) {
+    const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
+    product p = product_new(s, options);
+    define(&p);
+    for (size_t t = 0; t < 3; t++) {
+        if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
+        for (size_t i = 0; i < count; i++) check_product(&p, tables[t], threads[i]);
+    }
+    product_free(&p);
+}
+
+static void test_definition(void **state) {
+    (void)state;
+    const int one = 1;
+    for (size_t i = 0; i < SMALL_SIZES; i++)
+        for (unsigned options = 0; options < OPTIONS; options++)
+            over_tables(small_sizes[i], options, &one, 1);
+}
+
+/* Large enough for eight threads to be woken (exec.c). */
+static void test_threads(void **state) {
+    (void)state;
+    static const size large[] = {{129, 130, 131}, {300, 33, 259}, {5, 700, 700}};
+    static const int threads[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const unsigned options[] = {0, PACKED | BIAS | RESIDUAL, TRANSPOSED | ACCUMULATE};
+    for (size_t i = 0; i < 3; i++) {
+        const vit_exec exec = {vit_kernels_scalar(), 8};
+        assert_int_equal(vit_exec_threads(&exec, large[i].m * large[i].n * large[i].k), 8);
+        for (size_t j = 0; j < 3; j++) over_tables(large[i], options[j], threads, 8);
+    }
+}
+
+static void test_packing(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 2, 31, 32, 33, 64, 65};
+    vit_random r = check_random(3);
+    float *w = filled(65 * 70, &r);
+    check_memory m = check_memory_new(vit_packed_size(65, 65));
+    for (size_t a = 0; a < 7; a++) {
+        for (size_t b = 0; b < 7; b++) {
+            const size_t n = sizes[a], k = sizes[b], row = k + 5;
+            const size_t floats = vit_packed_size(n, k);
+            float *packed = check_memory_take(&m, floats, CHECK_AT_END);
+            vit_pack_transposed(packed, w, n, k, row);
+            assert_true(check_memory_intact(&m));
+            for (size_t i = 0; i < floats; i++) {
+                const size_t j = i / (VIT_PANEL * k) * VIT_PANEL + i % VIT_PANEL;
+                const size_t p = i % (VIT_PANEL * k) / VIT_PANEL;
+                assert_true(check_same(packed[i], j < n ? w[j * row + p] : 0));
+            }
+        }
+    }
+    check_memory_free(&m);
+    free(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_packing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

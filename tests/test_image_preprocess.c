@@ -1,0 +1,304 @@
+/* Lists of operations against timm and torchvision: tests/fixtures/images_preprocess.txt. */
+#include "tests/pictures.h"
+#include "vit/base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#define HALF "{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0.5]}"
+#define IMAGENET \
+    "{\"op\": \"normalize\", \"mean\": [0.485, 0.456, 0.406], \"std\": [0.229, 0.224, 0.225]}"
+#define CROP "{\"op\": \"center_crop\", \"height\": 224, \"width\": 224}, "
+
+/* The pipelines of make_images.py. */
+static const struct pipeline {
+    const char *name, *json;
+    size_t size, channels;
+} pipelines[] = {
+    {"timm224",
+     "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 248, \"filter\": \"bicubic\"}, " CROP
+         HALF "]",
+     224, 3},
+    {"deit224",
+     "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 256, \"filter\": \"bicubic\"}, " CROP
+         IMAGENET "]",
+     224, 3},
+    {"squash224",
+     "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 224, \"width\": 224, "
+     "\"filter\": \"bilinear\"}, " HALF "]",
+     224, 3},
+    {"grey28",
+     "[{\"op\": \"grey\"}, {\"op\": \"resize\", \"height\": 28, \"width\": 28, "
+     "\"filter\": \"bicubic\"}, {\"op\": \"normalize\", \"mean\": [0.1307], \"std\": [0.3081]}]",
+     28, 1},
+    {"vision224",
+     "[{\"op\": \"resize\", \"shorter\": 256, \"filter\": \"bilinear\"}, " CROP IMAGENET "]", 224,
+     3},
+};
+
+static vit_preprocessing read_list(const char *json) {
+    vit_preprocessing p;
+    vit_error error;
+    if (vit_preprocessing_read(&p, json, "a test", &error)) fail_msg("%s", error.message);
+    return p;
+}
+
+static const struct pipeline *find_pipeline(const char *name) {
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        if (strcmp(name, pipelines[i].name) == 0) return &pipelines[i];
+    }
+    fail_msg("no pipeline %s", name);
+    return NULL;
+}
+
+/* The tensor [channels][height][width] as the network would see it. */
+static uint32_t tensor_crc(const vit_image *image, const vit_preprocessing *p) {
+    float table[3][256];
+    uLong crc = 0;
+    vit_normalize_table(table, p, image->channels);
+    for (size_t c = 0; c < image->channels; c++) {
+        for (size_t i = 0; i < image->width * image->height; i++) {
+            const float *value = &table[c][image->pixels[i * image->channels + c]];
+            crc = crc32(crc, (const Bytef *)value, sizeof *value);
+        }
+    }
+    return (uint32_t)crc;
+}
+
+static void prepares_as_timm_and_torchvision_do(void **state) {
+    (void)state;
+    FILE *file = open_fixture("images_preprocess.txt");
+    char name[32];
+    size_t width, height, count = 0;
+    unsigned crc;
+    for (; fscanf(file, "%31s %zu %zu %x", name, &width, &height, &crc) == 4; count++) {
+        const struct pipeline *pipeline = find_pipeline(name);
+        vit_preprocessing p = read_list(pipeline->json);
+        vit_image out, in = noise_picture(width, height, 3, 0);
+        vit_error error;
+        if (vit_preprocess(&out, &in, &p, pipeline->size, pipeline->size, pipeline->channels,
+                           &error))
+            fail_msg("%s", error.message);
+        if (tensor_crc(&out, &p) != crc)
+            fail_msg("%s of %zux%zu differs from Python's", name, width, height);
+        vit_image_free(&out);
+        vit_image_free(&in);
+    }
+    fclose(file);
+    assert_int_equal(count, 30);
+}
+
+/* A column of pixels that know where they are; outside is 0. */
+static void crops_where_python_does(void **state) {
+    (void)state;
+    FILE *file = open_fixture("images_crop.txt");
+    size_t size, crop, count = 0;
+    int offset;
+    for (; fscanf(file, "%zu %zu %d", &size, &crop, &offset) == 3; count++) {
+        char json[256];
+        vit_image out, in = noise_picture(1, size, 1, 0);
+        vit_error error;
+        for (size_t i = 0; i < size; i++) in.pixels[i] = (uint8_t)(i + 1);
+        snprintf(json, sizeof json,
+                 "[{\"op\": \"center_crop\", \"height\": %zu, \"width\": 1}, " HALF "]", crop);
+        vit_preprocessing p = read_list(json);
+        assert_int_equal(vit_preprocess(&out, &in, &p, crop, 1, 1, &error), VIT_OK);
+        for (int i = 0; i < (int)crop; i++) {
+            int from = i + offset;
+            int expected = from >= 0 && from < (int)size ? from + 1 : 0;
+            if (out.pixels[i] != expected)
+                fail_msg("%zu cropped to %zu: row %d is %d, expected %d", size, crop, i,
+                         out.pixels[i], expected);
+        }
+        vit_image_free(&out);
+        vit_image_free(&in);
+    }
+    fclose(file);
+    assert_int_equal(count, 23 * 23);
+}
+
+static void lists_survive_writing(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        vit_preprocessing first = read_list(pipelines[i].json);
+        char *text = vit_preprocessing_write(&first);
+        assert_non_null(text);
+        assert_string_equal(text, pipelines[i].json);
+        vit_preprocessing second = read_list(text);
+        assert_memory_equal(&first, &second, sizeof first);
+        vit_free(text);
+    }
+}
+
+static void refuses_bad_lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *json, *message;
+    } cases[] = {
+        {"[", "not valid JSON"},
+        {"{}", "array of 1 to 16"},
+        {"[]", "array of 1 to 16"},
+        {"[{\"op\": \"rgb\"}]", "must be the last operation"},
+        {"[" HALF ", " HALF "]", "must be the last operation"},
+        {"[" HALF ", {\"op\": \"rgb\"}]", "operation 1 (normalize)"},
+        {"[3, " HALF "]", "expected an object"},
+        {"[{\"height\": 3}, " HALF "]", "\"op\" is missing"},
+        {"[{\"op\": \"rezise\"}, " HALF "]", "did you mean resize"},
+        {"[{\"op\": \"frobnicate\"}, " HALF "]",
+         "known: grey, rgb, resize, center_crop, normalize"},
+        {"[{\"op\": \"rgb\", \"op\": \"grey\"}, " HALF "]", "duplicate"},
+        {"[{\"op\": \"rgb\", \"size\": 3}, " HALF "]", "unknown key \"size\""},
+        {"[{\"op\": \"resize\", \"heigth\": 3, \"width\": 3, \"filter\": \"box\"}, " HALF "]",
+         "did you mean height"},
+        {"[{\"op\": \"resize\", \"height\": 3, \"filter\": \"box\"}, " HALF "]",
+         "\"width\" is missing"},
+        {"[{\"op\": \"resize\", \"filter\": \"box\"}, " HALF "]", "expected either \"shorter\""},
+        {"[{\"op\": \"resize\", \"shorter\": 3, \"width\": 3, \"filter\": \"box\"}, " HALF "]",
+         "expected either \"shorter\""},
+        {"[{\"op\": \"resize\", \"shorter\": 0, \"filter\": \"box\"}, " HALF "]",
+         "from 1 to 65535"},
+        {"[{\"op\": \"resize\", \"shorter\": 2.5, \"filter\": \"box\"}, " HALF "]",
+         "from 1 to 65535"},
+        {"[{\"op\": \"resize\", \"shorter\": 3}, " HALF "]", "\"filter\" is missing"},
+        {"[{\"op\": \"resize\", \"shorter\": 3, \"filter\": \"bicubik\"}, " HALF "]",
+         "did you mean bicubic"},
+        {"[{\"op\": \"center_crop\", \"height\": 70000, \"width\": 3}, " HALF "]",
+         "operation 1 (center_crop): \"height\""},
+        {"[{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0]}]", "greater than 0"},
+        {"[{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [1e-60]}]", "greater than 0"},
+        {"[{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [1e60]}]", "finite"},
+        {"[{\"op\": \"normalize\", \"mean\": [\"0\"], \"std\": [1]}]", "finite"},
+        {"[{\"op\": \"normalize\", \"mean\": [0, 0], \"std\": [1]}]", "1 or 3 numbers"},
+        {"[{\"op\": \"normalize\", \"mean\": [0]}]", "\"std\" must be an array"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vit_preprocessing p;
+        vit_error error;
+        assert_int_equal(vit_preprocessing_read(&p, cases[i].json, "a test", &error),
+                         VIT_ERROR_FORMAT);
+        if (!strstr(error.message, cases[i].message))
+            fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].json, error.message, cases[i].message);
+        assert_ptr_equal(strstr(error.message, "a test: "), error.message);
+        assert_int_equal(p.count, 0);
+    }
+}
+
+static void limits_the_number_of_operations(void **state) {
+    (void)state;
+    vit_preprocessing p;
+    vit_error error;
+    for (int count = VIT_MAX_OPERATIONS - 1; count <= VIT_MAX_OPERATIONS; count++) {
+        bool is_valid = count < VIT_MAX_OPERATIONS; /* normalize is one more */
+        vit_text json = {0};
+        vit_text_add(&json, "[");
+        for (int i = 0; i < count; i++) vit_text_add(&json, "{\"op\": \"rgb\"}, ");
+        vit_text_add(&json, HALF "]");
+        assert_int_equal(vit_preprocessing_read(&p, json.text, "a test", &error),
+                         is_valid ? VIT_OK : VIT_ERROR_FORMAT);
+        assert_int_equal(p.count, is_valid ? VIT_MAX_OPERATIONS : 0);
+        vit_text_free(&json);
+    }
+}
+
+static void checks_what_the_network_gets(void **state) {
+    (void)state;
+    vit_preprocessing p = read_list("[{\"op\": \"grey\"}, " HALF "]");
+    vit_image out, in = noise_picture(5, 4, 4, 0);
+    vit_error error;
+    assert_int_equal(vit_preprocess(&out, &in, &p, 5, 4, 1, &error), VIT_ERROR_MISMATCH);
+    assert_non_null(strstr(error.message, "4 x 5 pixels of 1 channels"));
+    assert_non_null(strstr(error.message, "takes 5 x 4 of 1"));
+    assert_null(out.pixels);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 4, 5, 3, &error), VIT_ERROR_MISMATCH);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 4, 5, 1, &error), VIT_OK);
+    vit_image_free(&out);
+    vit_image_free(&in);
+}
+
+/* A picture 1 x 60000 would become 224 x 13 million. */
+static void refuses_pictures_that_would_grow_too_large(void **state) {
+    (void)state;
+    vit_preprocessing p = read_list(pipelines[0].json);
+    vit_image out, in = noise_picture(1, 60000, 1, 0);
+    vit_error error;
+    assert_int_equal(vit_preprocess(&out, &in, &p, 224, 224, 3, &error), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "resize: 248 x 14880000 pixels"));
+    vit_image_free(&in);
+}
+
+static void converts_channels(void **state) {
+    (void)state;
+    const uint8_t rgba[8] = {10, 200, 30, 7, 255, 255, 255, 0};
+    vit_image image, grey, rgb, back;
+    vit_error error;
+    assert_int_equal(vit_image_from_pixels(&image, rgba, 1, 2, 4, 4, &error), VIT_OK);
+    assert_int_equal(vit_image_convert(&grey, &image, 1, &error), VIT_OK);
+    assert_int_equal(grey.pixels[0], (19595 * 10 + 38470 * 200 + 7471 * 30 + 32768) >> 16);
+    assert_int_equal(grey.pixels[1], 255);
+    assert_int_equal(vit_image_convert(&rgb, &image, 3, &error), VIT_OK);
+    assert_memory_equal(rgb.pixels, "\x0a\xc8\x1e\xff\xff\xff", 6);
+    assert_int_equal(vit_image_convert(&back, &grey, 3, &error), VIT_OK);
+    assert_int_equal(back.pixels[2], grey.pixels[0]);
+    vit_image_free(&back);
+    assert_int_equal(vit_image_convert(&back, &grey, 2, &error), VIT_ERROR_ARGUMENT);
+    assert_null(back.pixels);
+    vit_image_free(&image);
+    vit_image_free(&grey);
+    vit_image_free(&rgb);
+}
+
+static void takes_pixels_with_a_stride(void **state) {
+    (void)state;
+    const uint8_t rows[] = {1, 2, 9, 3, 4, 9};
+    vit_image image;
+    vit_error error;
+    assert_int_equal(vit_image_from_pixels(&image, rows, 2, 2, 1, 3, &error), VIT_OK);
+    assert_memory_equal(image.pixels, "\1\2\3\4", 4);
+    vit_image_free(&image);
+    assert_int_equal(vit_image_from_pixels(&image, rows, 2, 2, 1, 1, &error), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "need 2"));
+    assert_int_equal(vit_image_from_pixels(&image, rows, 0, 2, 1, 1, &error), VIT_ERROR_ARGUMENT);
+    assert_int_equal(vit_image_from_pixels(&image, rows, 1, 1, 5, 9, &error), VIT_ERROR_ARGUMENT);
+    assert_int_equal(vit_image_from_pixels(&image, NULL, 1, 1, 1, 1, &error), VIT_ERROR_ARGUMENT);
+    assert_null(image.pixels);
+}
+
+static void crops_outside_are_black(void **state) {
+    (void)state;
+    vit_image out, in = noise_picture(3, 3, 3, 0);
+    vit_error error;
+    const ptrdiff_t far_away[][2] = {{3, 0},  {0, 3},           {-2, 0},
+                                     {0, -2}, {PTRDIFF_MAX, 0}, {PTRDIFF_MIN, PTRDIFF_MIN}};
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(vit_image_crop(&out, &in, far_away[i][0], far_away[i][1], 2, 2, &error),
+                         VIT_OK);
+        for (size_t k = 0; k < 12; k++) assert_int_equal(out.pixels[k], 0);
+        vit_image_free(&out);
+    }
+    assert_int_equal(vit_image_crop(&out, &in, -1, 2, 2, 2, &error), VIT_OK);
+    assert_memory_equal(out.pixels + 3, in.pixels + 18, 3);
+    for (size_t k = 6; k < 12; k++) assert_int_equal(out.pixels[k], 0);
+    vit_image_free(&out);
+    vit_image_free(&in);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepares_as_timm_and_torchvision_do),
+        cmocka_unit_test(crops_where_python_does),
+        cmocka_unit_test(lists_survive_writing),
+        cmocka_unit_test(refuses_bad_lists),
+        cmocka_unit_test(limits_the_number_of_operations),
+        cmocka_unit_test(checks_what_the_network_gets),
+        cmocka_unit_test(refuses_pictures_that_would_grow_too_large),
+        cmocka_unit_test(converts_channels),
+        cmocka_unit_test(takes_pixels_with_a_stride),
+        cmocka_unit_test(crops_outside_are_black),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* The resampler against Pillow: tests/fixtures/images_resize.txt. */
+#include "tests/pictures.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct resize_case {
+    char filter[16], hex[64];
+    size_t channels, width, height, to_width, to_height;
+    uint32_t kind, crc;
+} resize_case;
+
+static bool next_case(FILE *file, resize_case *c) {
+    char line[256];
+    c->hex[0] = 0;
+    if (!fgets(line, sizeof line, file)) return false;
+    int fields =
+        sscanf(line, "%15s %zu %u %zu %zu %zu %zu %x %63s", c->filter, &c->channels, &c->kind,
+               &c->width, &c->height, &c->to_width, &c->to_height, &c->crc, c->hex);
+    assert_true(fields >= 8);
+    return true;
+}
+
+static void check_case(const resize_case *c, size_t *whole) {
+    vit_filter filter;
+    vit_image out, in = noise_picture(c->width, c->height, c->channels, c->kind);
+    vit_error error;
+    assert_true(vit_filter_parse(c->filter, &filter));
+    if (vit_image_resize(&out, &in, c->to_width, c->to_height, filter, &error))
+        fail_msg("%s", error.message);
+    if (picture_crc(&out) != c->crc) {
+        fail_msg("%s, %zu channels, noise %u, %zux%zu -> %zux%zu: CRC %08x, Pillow has %08x",
+                 c->filter, c->channels, c->kind, c->width, c->height, c->to_width, c->to_height,
+                 picture_crc(&out), c->crc);
+    }
+    if (c->hex[0]) {
+        uint8_t expected[32];
+        size_t count = parse_hex(c->hex, expected, sizeof expected);
+        assert_int_equal(count, out.width * out.height * out.channels);
+        assert_memory_equal(out.pixels, expected, count);
+        (*whole)++;
+    }
+    vit_image_free(&out);
+    vit_image_free(&in);
+}
+
+static void resizes_as_pillow_does(void **state) {
+    (void)state;
+    FILE *file = open_fixture("images_resize.txt");
+    resize_case c;
+    size_t count = 0, whole = 0;
+    for (; next_case(file, &c); count++) check_case(&c, &whole);
+    fclose(file);
+    assert_true(count >= 400);
+    assert_true(whole >= 10);
+}
+
+static void refuses_impossible_sizes(void **state) {
+    (void)state;
+    vit_image out, in = noise_picture(4, 4, 1, 0);
+    vit_error error;
+    const size_t sizes[][2] = {{0, 4}, {4, 0}, {65536, 1}, {1, 65536}, {10001, 10000}};
+    for (size_t i = 0; i < 5; i++) {
+        vit_status status =
+            vit_image_resize(&out, &in, sizes[i][0], sizes[i][1], VIT_FILTER_BOX, &error);
+        assert_int_equal(status, VIT_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "65535"));
+        assert_null(out.pixels);
+    }
+    in.channels = 4;
+    in.width = in.height = 2;
+    assert_int_equal(vit_image_resize(&out, &in, 2, 2, VIT_FILTER_BOX, &error), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "4 channels, expected 1 or 3"));
+    assert_null(out.pixels);
+    vit_image_free(&in);
+}
+
+/* 65535 rows of a picture that becomes 65535 columns wide: what lies between the passes would be
+ * 4 GB if it were not worked off in strips. */
+static void extreme_shapes_take_little_memory(void **state) {
+    (void)state;
+    vit_image out, in = noise_picture(1, 65535, 1, 0);
+    vit_error error;
+    assert_int_equal(vit_image_resize(&out, &in, 65535, 3, VIT_FILTER_BILINEAR, &error), VIT_OK);
+    for (size_t i = 1; i < 65535; i++) assert_int_equal(out.pixels[i], out.pixels[0]);
+    vit_image_free(&out);
+    vit_image_free(&in);
+}
+
+static void filters_have_names(void **state) {
+    (void)state;
+    vit_filter filter = VIT_FILTER_BOX;
+    for (int i = VIT_FILTER_NEAREST; i <= VIT_FILTER_LANCZOS; i++) {
+        assert_true(vit_filter_parse(vit_filter_name((vit_filter)i), &filter));
+        assert_int_equal(filter, i);
+    }
+    assert_false(vit_filter_parse("Bicubic", &filter));
+    assert_false(vit_filter_parse("", &filter));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resizes_as_pillow_does),
+        cmocka_unit_test(refuses_impossible_sizes),
+        cmocka_unit_test(extreme_shapes_take_little_memory),
+        cmocka_unit_test(filters_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,24 @@
+/* What the objects of vit/vit.h are made of. */
+#ifndef VIT_API_INTERNAL_H
+#define VIT_API_INTERNAL_H
+
+#include "vit/model/infer.h"
+#include "vit/weights/model_file.h"
+
+struct vit_model {
+    vit_model_file file;
+    float *packed; /* [file.table.packed_size] */
+    vit_network network;
+    char *config, *preprocessing; /* JSON, for vit_model_describe */
+    char **numbers;               /* ["0", "1", ...], one block, when file.labels is NULL */
+};
+
+/* Takes *file over (and clears it), whether it succeeds or not. */
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
+
+/* The kernels and the number of threads that options ask for: cpu NULL is the best, threads 0 all.
+ * ARGUMENT for what is neither. */
+vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
+                      vit_error *error);
+
+#endif

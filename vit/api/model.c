@@ -1,0 +1,113 @@
+#include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
+#include <stdio.h>
+#include <string.h>
+
+/* "4294967295" and its end. */
+#define NUMBER_SIZE 12
+
+static vit_status number_labels(vit_model *m, vit_error *error) {
+    const size_t n = m->file.config.classes, bytes = n * (sizeof(char *) + NUMBER_SIZE);
+    if (m->file.labels) return VIT_OK;
+    m->numbers = vit_alloc(1, bytes);
+    if (!m->numbers) return vit_fail_memory(error, "labels", bytes);
+    char *text = (char *)(m->numbers + n);
+    for (size_t i = 0; i < n; i++, text += NUMBER_SIZE) {
+        snprintf(text, NUMBER_SIZE, "%u", (unsigned)i);
+        m->numbers[i] = text;
+    }
+    return VIT_OK;
+}
+
+static vit_status fill(vit_model *m, vit_error *error) {
+    const vit_model_file *f = &m->file;
+    m->packed = vit_alloc(f->table.packed_size, sizeof(float));
+    if (!m->packed)
+        return vit_fail_memory(error, "packed weights", f->table.packed_size * sizeof(float));
+    vit_table_pack(1, m->packed, f->values, &f->table);
+    m->network.config = f->config;
+    m->config = vit_config_write(&f->config);
+    m->preprocessing = vit_preprocessing_write(&f->preprocessing);
+    if (!m->config || !m->preprocessing) return vit_fail_memory(error, "a description", 0);
+    const vit_status status = number_labels(m, error);
+    if (status != VIT_OK) return status;
+    return vit_weights_view(&m->network.weights, &f->config, &f->table, f->values, m->packed,
+                            error);
+}
+
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error) {
+    vit_model *m = vit_alloc(1, sizeof *m);
+    *out = NULL;
+    if (!m) {
+        vit_model_file_clear(file);
+        return vit_fail_memory(error, "a model", sizeof *m);
+    }
+    m->file = *file;
+    *file = (vit_model_file){0};
+    const vit_status status = fill(m, error);
+    if (status == VIT_OK)
+        *out = m;
+    else
+        vit_model_free(m);
+    return status;
+}
+
+/* Closes `opened`. */
+static vit_status load(vit_model **out, vit_safetensors *opened, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_model_file file;
+    vit_status status = vit_model_file_load(&file, opened, error);
+    vit_safetensors_close(opened);
+    if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
+    vit_safetensors *opened;
+    *out = NULL;
+    const vit_status status = vit_safetensors_open(&opened, path, error);
+    return status == VIT_OK ? load(out, opened, error) : status;
+}
+
+vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size, const char *name,
+                                 vit_error *error) {
+    vit_safetensors *opened;
+    *out = NULL;
+    const vit_status status = vit_safetensors_parse(&opened, bytes, size, name, error);
+    return status == VIT_OK ? load(out, opened, error) : status;
+}
+
+void vit_model_free(vit_model *m) {
+    if (!m) return;
+    vit_weights_free(&m->network.weights);
+    vit_model_file_clear(&m->file);
+    vit_free(m->packed);
+    vit_free(m->config);
+    vit_free(m->preprocessing);
+    vit_free(m->numbers);
+    vit_free(m);
+}
+
+vit_model_info vit_model_describe(const vit_model *m) {
+    const vit_config *c = &m->file.config;
+    return (vit_model_info){.height = c->height,
+                            .width = c->width,
+                            .channels = c->channels,
+                            .patch = c->patch,
+                            .dim = c->dim,
+                            .depth = c->depth,
+                            .heads = c->heads,
+                            .mlp = c->mlp,
+                            .classes = c->classes,
+                            .parameters = m->file.table.parameters,
+                            .multiply_adds = vit_config_multiply_adds(c),
+                            .config = m->config,
+                            .preprocessing = m->preprocessing,
+                            .recipe = m->file.recipe};
+}
+
+const char *vit_model_label(const vit_model *m, size_t index) {
+    if (index >= m->file.config.classes) return NULL;
+    return (m->file.labels ? m->file.labels : m->numbers)[index];
+}

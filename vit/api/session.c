@@ -1,0 +1,160 @@
+#include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
+#include "vit/ops/loss.h"
+#include <string.h>
+
+struct vit_session {
+    const vit_model *model;
+    vit_inference *inference;
+    float table[3][256]; /* normalised value of a byte, per channel */
+    float *features;     /* [dim] of the last picture */
+    bool answered;
+};
+
+vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
+                      vit_error *error) {
+    vit_cpu highest = VIT_CPU_AVX512;
+    if (cpu && !vit_cpu_parse(cpu, &highest))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "instruction set \"%s\", expected scalar, avx2 or avx512", cpu);
+    if (threads < 0 || threads > 1024)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
+    *kernels = vit_kernels_choose(highest);
+    *count = threads > 0 ? threads : vit_cpu_count();
+    return VIT_OK;
+}
+
+vit_status vit_session_new(vit_session **out, const vit_model *model,
+                           const vit_session_options *options, vit_error *error) {
+    const vit_session_options best = {0}, *o = options ? options : &best;
+    const vit_kernels *kernels;
+    int threads;
+    *out = NULL;
+    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, error);
+    if (status != VIT_OK) return status;
+    vit_session *s = vit_alloc(1, sizeof *s);
+    if (!s) return vit_fail_memory(error, "a session", sizeof *s);
+    s->model = model;
+    s->features = vit_alloc(model->file.config.dim, sizeof(float));
+    vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
+    status = s->features
+                 ? vit_inference_new(&s->inference, &model->network, kernels, threads, error)
+                 : vit_fail_memory(error, "a session", model->file.config.dim);
+    if (status == VIT_OK)
+        *out = s;
+    else
+        vit_session_free(s);
+    return status;
+}
+
+void vit_session_free(vit_session *s) {
+    if (!s) return;
+    vit_inference_free(s->inference);
+    vit_free(s->features);
+    vit_free(s);
+}
+
+/* ---- prepared pictures ---- */
+
+typedef struct prepared {
+    const vit_session *session;
+    const uint8_t *images;
+} prepared;
+
+static void normalise(float *images, size_t first, size_t count, void *context) {
+    const prepared *p = context;
+    const vit_config *c = &p->session->model->file.config;
+    const size_t bytes = c->height * c->width * c->channels;
+    const uint8_t *pixels = p->images + first * bytes;
+    for (size_t i = 0; i < count * bytes; i++)
+        images[i] = p->session->table[i % c->channels][pixels[i]];
+}
+
+vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
+                                 vit_error *error) {
+    const size_t dim = s->model->file.config.dim;
+    if (count == 0) return VIT_OK;
+    float *features = vit_alloc(count, dim * sizeof *features);
+    if (!features) return vit_fail_memory(error, "features", count * dim * sizeof *features);
+    const vit_fpmode host = vit_fpmode_enter();
+    prepared p = {s, images};
+    const vit_status status =
+        vit_inference_run(s->inference, logits, features, normalise, &p, count, error);
+    vit_fpmode_leave(host);
+    s->answered = status == VIT_OK;
+    if (s->answered) memcpy(s->features, features + (count - 1) * dim, dim * sizeof *features);
+    vit_free(features);
+    return status;
+}
+
+vit_status vit_session_features(const vit_session *s, float *features, vit_error *error) {
+    if (!s->answered)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "the session has classified no picture yet");
+    memcpy(features, s->features, s->model->file.config.dim * sizeof *features);
+    return VIT_OK;
+}
+
+/* ---- pictures as people have them ---- */
+
+/* Frees the image. */
+static vit_status classify(vit_session *s, vit_image *image, const char *name, float *logits,
+                           vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    vit_image ready = {0};
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_status status = vit_preprocess(&ready, image, &s->model->file.preprocessing, c->height,
+                                       c->width, c->channels, error);
+    vit_fpmode_leave(host);
+    vit_image_free(image);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, name);
+    status = vit_classify_prepared(s, ready.pixels, 1, logits, error);
+    vit_image_free(&ready);
+    return status;
+}
+
+vit_status vit_classify_file(vit_session *s, const char *path, float *logits, vit_error *error) {
+    vit_image image;
+    const vit_status status = vit_image_load(&image, path, error);
+    return status == VIT_OK ? classify(s, &image, path, logits, error) : status;
+}
+
+vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, const char *name,
+                               float *logits, vit_error *error) {
+    vit_image image;
+    const vit_status status = vit_image_decode(&image, bytes, size, name, error);
+    return status == VIT_OK ? classify(s, &image, name, logits, error) : status;
+}
+
+vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t width, size_t height,
+                               size_t channels, size_t stride, float *logits, vit_error *error) {
+    vit_image image;
+    const vit_status status =
+        vit_image_from_pixels(&image, pixels, width, height, channels, stride, error);
+    return status == VIT_OK ? classify(s, &image, "the picture", logits, error) : status;
+}
+
+/* ---- logits to answers ---- */
+
+void vit_probabilities(const float *logits, size_t classes, float *probabilities) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_softmax(probabilities, logits, classes);
+    vit_fpmode_leave(host);
+}
+
+/* Whether a comes before b; NaN comes last. */
+static bool before(const float *values, size_t a, size_t b) {
+    const float x = values[a], y = values[b];
+    if (x != x || y != y) return y != y && (x == x || a < b);
+    return x > y || (x == y && a < b);
+}
+
+void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
+    for (size_t i = 0, held = 0; i < count && k > 0; i++) {
+        size_t place = held < k ? held++ : k;
+        while (place > 0 && before(values, i, indices[place - 1])) {
+            if (place < k) indices[place] = indices[place - 1];
+            place--;
+        }
+        if (place < k) indices[place] = i;
+    }
+}

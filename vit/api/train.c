@@ -1,0 +1,234 @@
+#include "datasets/dataset.h"
+#include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
+#include "vit/base/sha256.h"
+#include "vit/base/text.h"
+#include "vit/train/run.h"
+#include "vit/train/score.h"
+#include <math.h>
+#include <string.h>
+
+#define SCORE_BATCH 512
+
+uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index) {
+    const vit_fpmode host = vit_fpmode_enter();
+    const uint8_t label = vit_digits_draw(pixels, seed, index);
+    vit_fpmode_leave(host);
+    return label;
+}
+
+/* ---- before ---- */
+
+static vit_status check_options(const vit_train_options *o, vit_error *error) {
+    if (!o->data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
+    if ((o->epochs > 0) + (o->steps > 0) + (o->minutes > 0) > 1)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "epochs, steps and minutes exclude each other: give one");
+    if (!(o->epochs >= 0) || !(o->minutes >= 0) || !(o->lr >= 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "epochs, minutes and the learning rate must not be negative");
+    if (o->schedule_steps > 0 && o->steps > o->schedule_steps)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%llu steps of a schedule of %llu",
+                        (unsigned long long)o->steps, (unsigned long long)o->schedule_steps);
+    if (o->resume && !o->checkpoint)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "resuming needs to know the checkpoint's directory");
+    return VIT_OK;
+}
+
+/* Unknown 28x28 grey sets are trained as MNIST is. */
+static const char *preset_of(const vit_run *run) {
+    if (run->options->preset) return run->options->preset;
+    return strcmp(run->data.name, "grey") == 0 ? "mnist" : run->data.name;
+}
+
+static vit_status open_inputs(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_status status = vit_dataset_open(&run->data, o->data, VIT_PART_TRAIN,
+                                         VIT_PART_TRAIN | VIT_PART_TEST, error);
+    if (status == VIT_OK) status = vit_preset_load(&run->preset, preset_of(run), error);
+    if (status != VIT_OK) return status;
+    if (o->batch > 0) run->preset.recipe.batch = o->batch;
+    if (o->lr > 0) run->preset.recipe.lr = o->lr;
+    status = vit_preset_fit(&run->preset, &run->data, error);
+    if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
+    if (status == VIT_OK)
+        status = vit_choose(&run->kernels, &run->threads, o->cpu, o->threads, error);
+    return status;
+}
+
+static vit_status open_trainer(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_status status =
+        vit_loader_new(&run->loader, &run->data, &run->preset.recipe, o->seed, error);
+    if (status == VIT_OK)
+        status = vit_trainer_new(&run->trainer, &run->preset.config, &run->preset.recipe,
+                                 run->kernels, run->threads, o->seed, error);
+    if (status == VIT_OK)
+        status = vit_inference_new(&run->inference, vit_trainer_network(run->trainer), run->kernels,
+                                   run->threads, error);
+    return status;
+}
+
+/* The weights of --init in place of random ones. */
+static vit_status load_init(vit_run *run, vit_error *error) {
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    vit_bytes bytes;
+    vit_safetensors *file;
+    if (!run->options->init) return VIT_OK;
+    vit_status status = vit_map_file(&bytes, run->options->init, error);
+    if (status != VIT_OK) return status;
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, bytes.data, bytes.size);
+    vit_sha256_hex(&hash, run->init);
+    status = vit_safetensors_parse(&file, bytes.data, bytes.size, run->options->init, error);
+    if (status == VIT_OK) {
+        status = vit_table_load(state.values, state.table, file, "", error);
+        vit_safetensors_close(file);
+    }
+    vit_unmap_file(&bytes);
+    if (status == VIT_OK) vit_trainer_changed(run->trainer, 0);
+    return status;
+}
+
+/* Plans, and goes to where a checkpoint was. */
+static vit_status start(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    bool found = false;
+    uint64_t schedule = 0;
+    vit_status status = VIT_OK;
+    if (o->resume) status = vit_checkpoint_schedule(&found, &schedule, o->checkpoint, error);
+    if (status == VIT_OK) status = vit_run_plan(run, found ? schedule : 0, error);
+    if (status == VIT_OK) status = load_init(run, error);
+    if (status != VIT_OK) return status;
+    if (o->resume && !found)
+        vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
+    if (!found) return VIT_OK;
+    const vit_identity identity = vit_run_identity(run);
+    status = vit_checkpoint_load(run->trainer, o->checkpoint, &identity, error);
+    if (status == VIT_OK)
+        vit_run_note(run, "resuming after step %llu of %llu",
+                     (unsigned long long)vit_trainer_get(run->trainer).step,
+                     (unsigned long long)run->schedule);
+    return status;
+}
+
+/* ---- after ---- */
+
+/* How the model came to be. Nothing in it depends on time, path, host or threads. */
+static char *recipe_text(const vit_run *run) {
+    vit_text t = {0};
+    char *recipe = vit_recipe_write(&run->preset.recipe);
+    vit_text_add(&t, "{\"preset\": ");
+    vit_text_add_json(&t, run->preset.name);
+    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.name,
+                 run->data.checksum);
+    if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
+    vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
+                 (unsigned long long)run->options->seed,
+                 (unsigned long long)vit_trainer_get(run->trainer).step,
+                 (unsigned long long)run->schedule, recipe ? recipe : "");
+    if (t.failed || !recipe) vit_text_free(&t);
+    vit_free(recipe);
+    return t.text;
+}
+
+/* A picture becomes grey (or RGB), is resized to the network's input and normalised. */
+static vit_preprocessing preprocessing_of(const vit_dataset *d) {
+    vit_preprocessing p = {.count = 3};
+    p.operations[0].kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB;
+    p.operations[1] = (vit_operation){.kind = VIT_OP_RESIZE,
+                                      .height = d->height,
+                                      .width = d->width,
+                                      .filter = VIT_FILTER_BILINEAR};
+    p.operations[2].kind = VIT_OP_NORMALIZE;
+    memcpy(p.operations[2].mean, d->mean, sizeof d->mean);
+    memcpy(p.operations[2].std, d->std, sizeof d->std);
+    return p;
+}
+
+static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *error) {
+    size_t bytes = d->classes * sizeof(char *);
+    if (!d->labels) return VIT_OK;
+    for (size_t i = 0; i < d->classes; i++) bytes += strlen(d->labels[i]) + 1;
+    *out = vit_alloc(1, bytes);
+    if (!*out) return vit_fail_memory(error, "labels", bytes);
+    char *text = (char *)(*out + d->classes);
+    for (size_t i = 0; i < d->classes; i++) {
+        const size_t size = strlen(d->labels[i]) + 1;
+        (*out)[i] = memcpy(text, d->labels[i], size);
+        text += size;
+    }
+    return VIT_OK;
+}
+
+static vit_status make_model(vit_model **out, const vit_run *run, vit_error *error) {
+    vit_model_file f = {.config = run->preset.config,
+                        .preprocessing = preprocessing_of(&run->data),
+                        .recipe = recipe_text(run)};
+    vit_status status = f.recipe ? vit_table_new(&f.table, &f.config, error)
+                                 : vit_fail_memory(error, "the recipe", 0);
+    if (status == VIT_OK) status = copy_labels(&f.labels, &run->data, error);
+    if (status == VIT_OK) {
+        f.values = vit_alloc(f.table.size, sizeof(float));
+        if (!f.values) status = vit_fail_memory(error, "the model", f.table.size * sizeof(float));
+    }
+    if (status != VIT_OK) {
+        vit_model_file_clear(&f);
+        return status;
+    }
+    memcpy(f.values, vit_trainer_get(run->trainer).values, f.table.size * sizeof(float));
+    return vit_model_from_file(out, &f, error);
+}
+
+/* The model is safe on the disk before it is tested. */
+static vit_status finish(vit_model **out, vit_run *run, vit_error *error) {
+    vit_score score = {0};
+    vit_status status = make_model(out, run, error);
+    if (status == VIT_OK && run->options->out)
+        status = vit_model_file_save(run->options->out, &(*out)->file, error);
+    if (status == VIT_OK)
+        status = vit_score_records(&score, run->inference, &run->preset.config, &run->data,
+                                   &run->data.test, NULL, run->data.test.count, run->loader.table,
+                                   SCORE_BATCH, error);
+    if (status != VIT_OK) return status;
+    vit_event event = vit_run_event(run, VIT_EVENT_DONE);
+    if (score.images > 0) event.test_top1 = (double)score.correct / (double)score.images;
+    event.path = run->options->out;
+    vit_run_emit(run, &event);
+    return VIT_OK;
+}
+
+/* ---- the whole ---- */
+
+static vit_status train(vit_model **out, vit_run *run, vit_error *error) {
+    vit_status status = open_inputs(run, error);
+    if (status == VIT_OK) status = open_trainer(run, error);
+    if (status == VIT_OK) status = start(run, error);
+    if (status != VIT_OK) return status;
+    const vit_event event = vit_run_event(run, VIT_EVENT_START);
+    if (!vit_run_emit(run, &event))
+        return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
+    status = vit_run_loop(run, error);
+    return status == VIT_OK ? finish(out, run, error) : status;
+}
+
+vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
+    vit_run run = {.options = options, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
+    vit_model *model = NULL;
+    if (out) *out = NULL;
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_status status = check_options(options, error);
+    if (status == VIT_OK) status = train(&model, &run, error);
+    if (status == VIT_OK && out)
+        *out = model;
+    else
+        vit_model_free(model);
+    vit_inference_free(run.inference);
+    vit_trainer_free(run.trainer);
+    vit_loader_free(&run.loader);
+    vit_dataset_close(&run.data);
+    vit_fpmode_leave(host);
+    return status;
+}

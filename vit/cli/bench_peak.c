@@ -1,0 +1,82 @@
+/* The most this machine can do: fused multiply-adds on registers alone. Each accumulator is an
+ * operand of a volatile asm statement, so that no chain can be dropped; twelve chains hide the
+ * latency of every processor so far. */
+#include "vit/base/sys.h"
+#include "vit/cli/bench.h"
+#include "vit/ops/exec.h"
+
+#define ROUNDS ((uint64_t)1 << 21)
+#define CHAINS 12
+#define TRIES 5
+
+typedef void probe(uint64_t rounds);
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define STEP(x) __asm__ volatile("vfmadd231ps %1, %1, %0" : "+v"(x) : "v"(y))
+#define ALL_CHAINS \
+    STEP(a);       \
+    STEP(b);       \
+    STEP(c);       \
+    STEP(d);       \
+    STEP(e);       \
+    STEP(f);       \
+    STEP(g);       \
+    STEP(h);       \
+    STEP(i);       \
+    STEP(j);       \
+    STEP(k);       \
+    STEP(l)
+
+__attribute__((target("avx512f"))) static void probe_avx512(uint64_t rounds) {
+    const __m512 y = _mm512_set1_ps(.5f);
+    __m512 a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y, k = y, l = y;
+    for (uint64_t n = 0; n < rounds; n++) {
+        ALL_CHAINS;
+    }
+}
+
+__attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
+    const __m256 y = _mm256_set1_ps(.5f);
+    __m256 a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y, k = y, l = y;
+    for (uint64_t n = 0; n < rounds; n++) {
+        ALL_CHAINS;
+    }
+}
+#endif
+
+static void probe_scalar(uint64_t rounds) {
+    float chains[CHAINS] = {0};
+    for (uint64_t n = 0; n < rounds; n++) {
+        for (int i = 0; i < CHAINS; i++) {
+            chains[i] = chains[i] * .5f + .5f;
+#if defined(__GNUC__)
+            __asm__ volatile("" : "+m"(chains[i]));
+#endif
+        }
+    }
+}
+
+static void probe_task(size_t index, int thread, void *context) {
+    (void)index, (void)thread;
+    probe *const *run = context;
+    (*run)(ROUNDS);
+}
+
+double bench_peak(vit_cpu cpu, int threads) {
+    probe *run = probe_scalar;
+    double lanes = 1, best = 0;
+#if defined(__x86_64__)
+    if (cpu == VIT_CPU_AVX2) run = probe_avx2, lanes = 8;
+    if (cpu == VIT_CPU_AVX512) run = probe_avx512, lanes = 16;
+#endif
+    for (int i = 0; i < TRIES; i++) {
+        const double start = vit_clock();
+        vit_parallel(threads, (size_t)threads, probe_task, &run);
+        const double seconds = vit_clock() - start;
+        const double flop = 2 * lanes * CHAINS * (double)ROUNDS * threads;
+        best = flop / seconds > best ? flop / seconds : best;
+    }
+    return best / 1e9;
+}

@@ -1,0 +1,132 @@
+/* vit-bench: how fast the library is on this machine, beside what the machine can do. */
+#include "vit/base/cpu.h"
+#include "vit/cli/bench.h"
+#include "vit/cli/program.h"
+#include <string.h>
+
+typedef struct settings {
+    const char *preset;
+    uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
+    uint64_t batch, threads;
+    bool json;
+} settings;
+
+#define SIZE(name, help) \
+    { #name, VIT_OPTION_COUNT, offsetof(settings, name), "N", help, 1, 65536, NULL, false, 0 }
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "The network"},
+    {"preset", VIT_OPTION_TEXT, offsetof(settings, preset), "NAME|FILE",
+     "a preset's network (default: mnist); the sizes below replace its own", 0, 0, NULL, false, 0},
+    SIZE(image, "side of the picture, in pixels (default: the preset's, or 28)"),
+    SIZE(channels, "1 or 3"),
+    SIZE(patch, "side of a patch"),
+    SIZE(dim, "width of a token"),
+    SIZE(depth, "encoder blocks"),
+    SIZE(heads, "attention heads"),
+    SIZE(mlp, "width of the MLP"),
+    SIZE(classes, "classes (default: 10)"),
+    {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
+    SIZE(batch, "pictures at a time (default: train 128, infer 1, gemm 8)"),
+    {"threads", VIT_OPTION_COUNT, offsetof(settings, threads), "N",
+     "threads (default: as many as there are processors)", 1, 1024, NULL, false, 0},
+    {"json", VIT_OPTION_FLAG, offsetof(settings, json), NULL, "one JSON object a line", 0, 0, NULL,
+     false, 0},
+};
+
+static const vit_command command = {
+    .name = "vit-bench",
+    .usage = "Usage: vit-bench train|infer|gemm|ops [OPTION ...]\n"
+             "\n"
+             "Measures, as the median of about two seconds:\n"
+             "  train  a whole training step: loading, forward, backward, clipping, AdamW\n"
+             "  infer  a batch of pictures through a session, weights already loaded\n"
+             "  gemm   the network's matrix products, forward and backward\n"
+             "  ops    its other operators, on one thread, for one slice of a batch\n"
+             "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
+             "\n"
+             "Examples:\n"
+             "  vit-bench train --preset mnist\n"
+             "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
+             "            --heads 3 --mlp 768 --classes 1000\n"
+             "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n",
+    .operands = "train|infer|gemm|ops",
+    .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
+             "attention products; a training step counts three times the forward pass.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+};
+
+typedef struct mode {
+    const char *name;
+    size_t batch;
+    vit_status (*run)(const bench *b, vit_error *error);
+} mode;
+
+static const mode modes[] = {{"train", 128, bench_train},
+                             {"infer", 1, bench_infer},
+                             {"gemm", 8, bench_gemm},
+                             {"ops", 8, bench_ops}};
+
+static const mode *find_mode(const char *name) {
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(modes[i].name, name) == 0) return &modes[i];
+    return NULL;
+}
+
+static void replace(size_t *size, uint64_t given, size_t otherwise) {
+    if (given > 0) *size = (size_t)given;
+    if (*size == 0) *size = otherwise;
+}
+
+/* The preset's network with the sizes given; without a preset the name says so. */
+static vit_status choose_network(bench *b, const settings *s, vit_error *error) {
+    vit_status status = vit_preset_load(&b->preset, s->preset ? s->preset : "mnist", error);
+    if (status != VIT_OK) return status;
+    vit_config *c = &b->preset.config;
+    if (s->image > 0) c->height = c->width = (size_t)s->image;
+    replace(&c->height, 0, 28);
+    replace(&c->width, 0, 28);
+    replace(&c->channels, s->channels, 1);
+    replace(&c->patch, s->patch, 0);
+    replace(&c->dim, s->dim, 0);
+    replace(&c->depth, s->depth, 0);
+    replace(&c->heads, s->heads, 0);
+    replace(&c->mlp, s->mlp, 0);
+    replace(&c->classes, s->classes, 10);
+    if (s->image || s->patch || s->dim || s->depth || s->heads || s->mlp)
+        snprintf(b->preset.name, sizeof b->preset.name, "%zux%zux%zu p%zu d%zu L%zu h%zu m%zu",
+                 c->height, c->width, c->channels, c->patch, c->dim, c->depth, c->heads, c->mlp);
+    return vit_config_check(c, error);
+}
+
+static vit_status measure(const mode *m, const settings *s, vit_error *error) {
+    bench b = {.json = s->json, .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+    const char *cpu = vit_chosen_cpu();
+    vit_cpu highest = VIT_CPU_AVX512;
+    vit_status status = choose_network(&b, s, error);
+    if (status != VIT_OK) return status;
+    if (cpu) vit_cpu_parse(cpu, &highest);
+    b.kernels = vit_kernels_choose(highest);
+    b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
+    b.peak = bench_peak(b.kernels->cpu, m->run == bench_ops ? 1 : b.threads);
+    if (!b.json) {
+        char brand[64];
+        vit_cpu_brand(brand, sizeof brand);
+        printf("%s: %s, %d threads, %s, peak %.1f GFLOP/s\n", b.preset.name, brand, b.threads,
+               vit_cpu_name(b.kernels->cpu), b.peak);
+    }
+    return m->run(&b, error);
+}
+
+int main(int argc, char **argv) {
+    settings s = {0};
+    vit_error error;
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (argc != 2) return vit_say_usage(&command, "say what to measure: train, infer, gemm or ops");
+    const mode *m = find_mode(argv[1]);
+    if (!m) return vit_say_usage(&command, "only train, infer, gemm and ops can be measured");
+    if (measure(m, &s, &error) != VIT_OK) return vit_say_error(&command, &error);
+    return vit_program_end(&command, VIT_EXIT_OK);
+}

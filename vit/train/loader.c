@@ -1,0 +1,106 @@
+#include "vit/train/loader.h"
+#include "vit/base/random.h"
+#include "vit/base/sys.h"
+#include "vit/image/image.h"
+#include <string.h>
+
+#define MOST_HELD_BACK 5000
+#define NO_EPOCH UINT64_MAX
+
+typedef struct vit_sample {
+    uint32_t record, epoch, position; /* position: in the epoch */
+} vit_sample;
+
+static void count_up(uint32_t *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)i;
+}
+
+vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
+                          uint64_t seed, vit_error *error) {
+    const size_t n = data->train.count, tenth = n / 10;
+    *l = (vit_loader){.data = data,
+                      .batch = recipe->batch,
+                      .shift = recipe->shift,
+                      .seed = seed,
+                      .val_count = tenth < MOST_HELD_BACK ? tenth : MOST_HELD_BACK,
+                      .order_epoch = NO_EPOCH};
+    l->train_count = n - l->val_count;
+    l->train = vit_alloc(n, sizeof *l->train);
+    l->order = vit_alloc(l->train_count, sizeof *l->order);
+    l->samples = vit_alloc(l->batch, sizeof *l->samples);
+    if (!l->train || !l->order || !l->samples) {
+        vit_loader_free(l);
+        return vit_fail_memory(error, "the order of the training pictures",
+                               n * 2 * sizeof(uint32_t));
+    }
+    count_up(l->train, n);
+    vit_random r = vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0);
+    vit_random_shuffle(&r, l->train, (uint32_t)n);
+    l->val = l->train + l->train_count;
+    vit_preprocessing normalise = {.count = 1};
+    normalise.operations[0].kind = VIT_OP_NORMALIZE;
+    memcpy(normalise.operations[0].mean, data->mean, sizeof data->mean);
+    memcpy(normalise.operations[0].std, data->std, sizeof data->std);
+    vit_normalize_table(l->table, &normalise, data->channels);
+    return VIT_OK;
+}
+
+void vit_loader_free(vit_loader *l) {
+    vit_free(l->train);
+    vit_free(l->order);
+    vit_free(l->samples);
+    *l = (vit_loader){0};
+}
+
+static uint32_t record_at(vit_loader *l, uint64_t epoch, size_t position) {
+    if (l->order_epoch != epoch) {
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, (uint32_t)epoch, 0);
+        count_up(l->order, l->train_count);
+        vit_random_shuffle(&r, l->order, (uint32_t)l->train_count);
+        l->order_epoch = epoch;
+    }
+    return l->train[l->order[position]];
+}
+
+void vit_loader_prepare(vit_loader *l, uint64_t step) {
+    for (size_t i = 0; i < l->batch; i++) {
+        const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
+        const size_t position = (size_t)(at % l->train_count);
+        l->samples[i] =
+            (vit_sample){record_at(l, epoch, position), (uint32_t)epoch, (uint32_t)position};
+    }
+}
+
+void vit_normalise_shifted(float *image, const uint8_t *pixels, float table[3][256],
+                           const vit_dataset *data, int dy, int dx) {
+    const int h = (int)data->height, w = (int)data->width, channels = (int)data->channels;
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++) {
+            const int from_y = y - dy, from_x = x - dx;
+            const bool inside = from_y >= 0 && from_y < h && from_x >= 0 && from_x < w;
+            for (int c = 0; c < channels; c++) {
+                const uint8_t byte = inside ? pixels[(from_y * w + from_x) * channels + c] : 0;
+                *image++ = table[c][byte];
+            }
+        }
+    }
+}
+
+/* A whole number from -shift to shift. */
+static int draw_shift(vit_random *r, size_t shift) {
+    return (int)vit_random_below(r, (uint32_t)(2 * shift + 1)) - (int)shift;
+}
+
+void vit_loader_source(float *images, size_t *labels, size_t first, size_t count, void *context) {
+    vit_loader *l = context;
+    const vit_dataset *data = l->data;
+    const size_t pixels = data->height * data->width * data->channels;
+    for (size_t i = 0; i < count; i++) {
+        const vit_sample *s = &l->samples[first + i];
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->epoch, s->position);
+        const int dy = draw_shift(&r, l->shift), dx = draw_shift(&r, l->shift);
+        vit_normalise_shifted(images + i * pixels, vit_record_pixels(data, &data->train, s->record),
+                              l->table, data, dy, dx);
+        labels[i] = data->train.labels[s->record];
+    }
+}

@@ -1,0 +1,36 @@
+/* Batches: sample -> augment -> normalise, a pure function of (seed, epoch, position). */
+#ifndef VIT_TRAIN_LOADER_H
+#define VIT_TRAIN_LOADER_H
+
+#include "datasets/dataset.h"
+#include "vit/train/recipe.h"
+
+/* The training pictures without those held back, in the order of each epoch. */
+typedef struct vit_loader {
+    const vit_dataset *data;
+    size_t batch, shift;
+    uint64_t seed;
+    uint32_t *train, *val; /* record numbers; owned by `train` */
+    size_t train_count, val_count;
+    float table[3][256]; /* normalised value of a byte, per channel */
+    uint32_t *order;     /* [train_count] of epoch order_epoch */
+    uint64_t order_epoch;
+    struct vit_sample *samples; /* [batch] of the batch that was prepared */
+} vit_loader;
+
+/* Holds back min(5,000, a tenth) of the training pictures, by seed. */
+vit_status vit_loader_new(vit_loader *out, const vit_dataset *data, const vit_recipe *recipe,
+                          uint64_t seed, vit_error *error);
+void vit_loader_free(vit_loader *loader);
+
+/* Chooses the pictures of batch number `step`: positions step * batch ... of the endless row of
+ * epochs. Then vit_loader_source (a vit_batch_source, context: the loader) may be called. */
+void vit_loader_prepare(vit_loader *loader, uint64_t step);
+void vit_loader_source(float *images, size_t *labels, size_t first, size_t count, void *context);
+
+/* image: [height][width][channels] normalised by table, moved by (dy, dx) pixels, 0 bytes coming
+ * in. */
+void vit_normalise_shifted(float *image, const uint8_t *pixels, float table[3][256],
+                           const vit_dataset *data, int dy, int dx);
+
+#endif

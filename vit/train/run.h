@@ -1,0 +1,59 @@
+/* A training from first to last step: how long it will be (plan.c), the loop over steps and epochs
+ * with its events and checkpoints (loop.c). vit/api/train.c opens and closes what it needs. */
+#ifndef VIT_TRAIN_RUN_H
+#define VIT_TRAIN_RUN_H
+
+#include "vit/model/infer.h"
+#include "vit/train/checkpoint.h"
+#include "vit/train/loader.h"
+
+typedef struct vit_run {
+    const vit_train_options *options;
+    double started;    /* vit_clock() when the command began */
+    vit_preset preset; /* fitted to the data, with the options' batch and lr */
+    vit_dataset data;
+    char init[65]; /* SHA-256 of the model it starts from, "" for none */
+    const vit_kernels *kernels;
+    int threads;
+    vit_loader loader;
+    vit_trainer *trainer;
+    vit_inference *inference; /* of the trainer's network */
+
+    uint64_t steps;    /* where this run ends */
+    uint64_t schedule; /* steps of the whole schedule */
+    double deadline;   /* vit_clock() at which it ends whatever the step; infinite without
+                          --minutes */
+    double training;   /* seconds spent in steps of this process, and how many those were */
+    uint64_t done;
+    double loss_sum; /* since the last epoch's end */
+    uint64_t loss_steps;
+    double step_loss_sum; /* since the last STEP event */
+    uint64_t step_loss_steps;
+    double last_event;
+    double val_top1, val_loss;
+} vit_run;
+
+vit_identity vit_run_identity(const vit_run *run);
+
+/* Sets steps, schedule and deadline from the options; with `minutes`, by measuring. A schedule of
+ * a checkpoint that will be resumed is kept: resumed is its number of steps, or 0. */
+vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
+
+/* Trains up to run->steps. CANCELLED when the callback said so; the checkpoint is written then
+ * too. */
+vit_status vit_run_loop(vit_run *run, vit_error *error);
+
+/* Passes since the start; one pass is all training pictures but those held back. */
+double vit_run_epochs(const vit_run *run, uint64_t steps);
+
+/* An event filled with where the run stands. */
+vit_event vit_run_event(const vit_run *run, vit_event_kind kind);
+
+/* Calls the callback if there is one; false: stop. */
+bool vit_run_emit(const vit_run *run, const vit_event *event);
+
+/* A NOTE event. */
+void vit_run_note(const vit_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,73 @@
+#include "vit/train/score.h"
+#include "vit/base/sys.h"
+#include "vit/ops/loss.h"
+
+typedef struct records_source {
+    const vit_dataset *data;
+    const vit_records *records;
+    const uint32_t *numbers;
+    size_t first; /* of this batch */
+    float (*table)[256];
+} records_source;
+
+static size_t record_number(const records_source *s, size_t index) {
+    return s->numbers ? s->numbers[s->first + index] : s->first + index;
+}
+
+static void normalise(float *images, size_t first, size_t count, void *context) {
+    const records_source *s = context;
+    const size_t channels = s->data->channels;
+    const size_t bytes = s->data->height * s->data->width * channels;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *pixels = vit_record_pixels(s->data, s->records, record_number(s, first + i));
+        for (size_t j = 0; j < bytes; j++) *images++ = s->table[j % channels][pixels[j]];
+    }
+}
+
+/* How many classes come before `label`: larger logits, and equal ones of smaller index. NaN comes
+ * last, and a NaN of the label after all. */
+static size_t rank_of(const float *logits, size_t classes, size_t label) {
+    const float x = logits[label];
+    size_t before = 0;
+    if (x != x) return classes;
+    for (size_t i = 0; i < classes; i++) before += logits[i] > x || (logits[i] == x && i < label);
+    return before;
+}
+
+static size_t answer(const float *logits, size_t classes) {
+    size_t best = 0;
+    for (size_t i = 1; i < classes; i++)
+        if (logits[i] > logits[best] || logits[best] != logits[best]) best = i;
+    return best;
+}
+
+static void count_answers(vit_score *score, const float *logits, size_t classes,
+                          const records_source *s, size_t count) {
+    for (size_t i = 0; i < count; i++, logits += classes) {
+        const size_t label = s->records->labels[record_number(s, i)];
+        const size_t before = rank_of(logits, classes, label);
+        score->images++;
+        score->correct += before == 0;
+        score->correct5 += before < 5 && before < classes;
+        score->loss += vit_cross_entropy(NULL, logits, classes, label, 0, 1);
+        if (score->confusion) score->confusion[label * classes + answer(logits, classes)]++;
+    }
+}
+
+vit_status vit_score_records(vit_score *score, vit_inference *inference, const vit_config *config,
+                             const vit_dataset *data, const vit_records *records,
+                             const uint32_t *numbers, size_t count, float table[3][256],
+                             size_t batch, vit_error *error) {
+    float *logits = vit_alloc(batch, config->classes * sizeof *logits);
+    if (!logits) return vit_fail_memory(error, "logits", batch * config->classes * sizeof *logits);
+    vit_status status = VIT_OK;
+    for (size_t first = 0; first < count && status == VIT_OK; first += batch) {
+        const size_t n = count - first < batch ? count - first : batch;
+        records_source source = {data, records, numbers, first, table};
+        status = vit_inference_run(inference, logits, NULL, normalise, &source, n, error);
+        if (status == VIT_OK) count_answers(score, logits, config->classes, &source, n);
+    }
+    if (count > 0) score->loss /= (double)count;
+    vit_free(logits);
+    return status;
+}
