@@ -95,7 +95,8 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.
 
 # In tests, the library's calls of the system go through tests/fault.c, which can make them fail.
 FAULT_CALLS = posix_memalign open read write fsync close rename mmap opendir readdir
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(BUILD)/lib/libvit.a
+$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
+    $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)

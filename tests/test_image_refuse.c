@@ -1,4 +1,5 @@
 /* Pictures that must be refused, with a reason, without a crash and without much memory. */
+#include "tests/fault.h"
 #include "tests/pictures.h"
 
 #include <setjmp.h>
@@ -22,9 +23,9 @@ static void assert_refused(const void *bytes, size_t size, vit_status expected,
 
 /* ---- prefixes and single bytes ---- */
 
-static const char *const fixtures[] = {"image_rgb.png",         "image_palette.png",
-                                       "image_420_restart.jpg", "image_progressive.jpg",
-                                       "image_grey.jpg",        "image_cmyk.jpg"};
+static const char *const fixtures[] = {
+    "image_rgb.png",  "image_palette.png", "image_420_restart.jpg", "image_progressive.jpg",
+    "image_grey.jpg", "image_cmyk.jpg",    "image_overflow.jpg"};
 
 static void refuses_every_prefix(void **state) {
     (void)state;
@@ -365,6 +366,43 @@ static void limits_the_number_of_scans(void **state) {
     vit_free(bytes);
 }
 
+/* ---- no memory ---- */
+
+/* Decodes and prepares while the n-th call of the system fails; true when there was no n-th. */
+static bool prepare_with_fault(const vit_bytes *file, const vit_preprocessing *p, long n) {
+    vit_image image, prepared = {0};
+    vit_error error;
+    fault_arm(n);
+    vit_status status = vit_image_decode(&image, file->data, file->size, "some.file", &error);
+    if (!status) status = vit_preprocess(&prepared, &image, p, 8, 8, 1, &error);
+    fault_disarm();
+    bool is_over = fault_call() == NULL;
+    assert_int_equal(status, is_over ? VIT_OK : VIT_ERROR_MEMORY);
+    assert_true((prepared.pixels != NULL) == is_over);
+    if (!is_over) assert_non_null(strstr(error.message, "out of memory"));
+    vit_image_free(&prepared);
+    vit_image_free(&image);
+    return is_over;
+}
+
+static void ends_well_without_memory(void **state) {
+    (void)state;
+    static const vit_preprocessing p = {
+        .operations = {{.kind = VIT_OP_GREY},
+                       {.kind = VIT_OP_RESIZE, .shorter = 9, .filter = VIT_FILTER_LANCZOS},
+                       {.kind = VIT_OP_CENTER_CROP, .width = 9, .height = 9},
+                       {.kind = VIT_OP_RESIZE, .width = 8, .height = 8},
+                       {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
+        .count = 5};
+    for (size_t i = 0; i < 5; i++) {
+        vit_bytes file = read_fixture(fixtures[i]);
+        long n = 1;
+        while (!prepare_with_fault(&file, &p, n)) n++;
+        assert_true(n > 10);
+        vit_free(file.data);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_every_prefix),
@@ -379,6 +417,7 @@ int main(void) {
         cmocka_unit_test(refuses_misplaced_jpeg_segments),
         cmocka_unit_test(refuses_cmyk_jpeg),
         cmocka_unit_test(limits_the_number_of_scans),
+        cmocka_unit_test(ends_well_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

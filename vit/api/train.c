@@ -143,8 +143,10 @@ static vit_preprocessing preprocessing_of(const vit_dataset *d) {
                                       .width = d->width,
                                       .filter = VIT_FILTER_BILINEAR};
     p.operations[2].kind = VIT_OP_NORMALIZE;
-    memcpy(p.operations[2].mean, d->mean, sizeof d->mean);
-    memcpy(p.operations[2].std, d->std, sizeof d->std);
+    for (size_t i = 0; i < 3; i++) { /* grey: the one channel's, three times */
+        p.operations[2].mean[i] = d->mean[i % d->channels];
+        p.operations[2].std[i] = d->std[i % d->channels];
+    }
     return p;
 }
 

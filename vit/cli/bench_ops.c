@@ -22,11 +22,13 @@ static float *noise(size_t count) {
 
 /* ---- matrix products ---- */
 
+typedef enum form { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS } form;
+
 typedef struct product {
     vit_exec exec;
     size_t m, n, k;
     float *a, *b, *c;
-    enum { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT } form;
+    form form;
 } product;
 
 /* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
@@ -42,7 +44,7 @@ static void multiply(void *context) {
         vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1},
                  vit_right_plain(p->b, p->k), &none);
         break;
-    case WEIGHT_GRADIENT:
+    default:
         vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},
                  vit_right_plain(p->b, p->k), &sum);
         break;
@@ -53,13 +55,14 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
                                 size_t out, vit_error *error) {
     static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
     const size_t wide = in > out ? in : out, room = wide * (wide > rows ? wide : rows) + 32 * wide;
-    product p = {{b->kernels, b->threads}, rows, out, in, noise(room), noise(room), noise(room), 0};
+    product p = {
+        {b->kernels, b->threads}, rows, out, in, noise(room), noise(room), noise(room), FORWARD};
     vit_status status = VIT_OK;
     if (!p.a || !p.b || !p.c) status = vit_fail_memory(error, "matrices", 3 * room * sizeof(float));
-    for (int form = FORWARD; form <= WEIGHT_GRADIENT && status == VIT_OK; form++) {
+    for (int i = 0; i < FORMS && status == VIT_OK; i++) {
         bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
-        p.form = form;
-        snprintf(line.detail, sizeof line.detail, "%s %s %zux%zux%zu", layer, forms[form], rows, in,
+        p.form = (form)i;
+        snprintf(line.detail, sizeof line.detail, "%s %s %zux%zux%zu", layer, forms[i], rows, in,
                  out);
         line.seconds = bench_median(multiply, &p);
         bench_print(b, &line);

@@ -60,7 +60,9 @@ bool vit_filter_parse(const char *name, vit_filter *filter);
 
 /* Resamples 1 or 3 channels to width x height as Pillow's Image.resize((width, height), filter):
  * separable, horizontal pass first, antialiased when shrinking, weights in 22-bit fixed point,
- * rounded to 8 bits and clipped after each pass. */
+ * rounded to 8 bits and clipped after each pass. So does Pillow up to version 12; 13.0 takes the
+ * vertical pass first when in->height - height > max(0, 2 (in->width - width)), which changes some
+ * pixels by a level. Sizes of 0 and beyond the limits above are ARGUMENT errors. */
 vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
                             vit_filter filter, vit_error *error);
 
@@ -78,7 +80,8 @@ typedef enum vit_operation_kind {
                            becomes S, the longer int(S * longer / shorter) */
     VIT_OP_CENTER_CROP, /* {"op": "center_crop", "height": H, "width": W}: offset
                            int(round((h - H) / 2)), halves to even as Python rounds */
-    VIT_OP_NORMALIZE,   /* {"op": "normalize", "mean": [...], "std": [...]}, last, always */
+    VIT_OP_NORMALIZE,   /* {"op": "normalize", "mean": [...], "std": [...]}, last, always; one
+                           number for all channels, or three */
 } vit_operation_kind;
 
 typedef struct vit_operation {

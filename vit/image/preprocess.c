@@ -77,7 +77,7 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
     *out = (vit_image){0};
     for (size_t i = 0; !status && i < p->count; i++) {
         const vit_image *from = current.pixels ? &current : in;
-        vit_image next;
+        vit_image next = {0};
         if (is_idle(&p->operations[i], from)) continue;
         status = apply(&next, from, &p->operations[i], error);
         vit_image_free(&current);

@@ -79,8 +79,8 @@ static vit_status read_image(vit_config *config, const json_t *object, const cha
 
 vit_status vit_config_read(vit_config *config, const char *json, const char *name,
                            vit_error *error) {
-    int order = config->patch_order, scale = config->attention_scale, head = config->head;
-    int init = config->init;
+    int order = (int)config->patch_order, scale = (int)config->attention_scale;
+    int head = (int)config->head, init = (int)config->init;
     const vit_field fields[] = {
         {"image", VIT_FIELD_OTHER, NULL, NULL},
         {"channels", VIT_FIELD_SIZE, &config->channels, NULL},

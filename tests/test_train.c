@@ -1,0 +1,366 @@
+/* Training: ten AdamW steps against PyTorch, the same bytes on any number of threads, schedule,
+ * loader, recipes. */
+#include "tests/check.h"
+#include "vit/base/sys.h"
+#include "vit/train/loader.h"
+#include "vit/train/preset.h"
+#include "vit/train/trainer.h"
+#include "vit/weights/model_file.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define STEPS 10
+
+/* ---- fixtures of PyTorch ---- */
+
+typedef struct fixture {
+    vit_safetensors *file;
+    vit_config config;
+    vit_recipe recipe;
+} fixture;
+
+static fixture open_fixture(const char *name) {
+    char path[128];
+    fixture f = {.config = vit_config_default(), .recipe = vit_recipe_default()};
+    snprintf(path, sizeof path, "tests/fixtures/networks/%s.safetensors", name);
+    assert_int_equal(vit_safetensors_open(&f.file, path, NULL), VIT_OK);
+    const char *config = vit_safetensors_metadata(f.file, "config");
+    const char *recipe = vit_safetensors_metadata(f.file, "recipe");
+    assert_int_equal(vit_config_read(&f.config, config, path, NULL), VIT_OK);
+    assert_int_equal(vit_recipe_read(&f.recipe, recipe, path, NULL), VIT_OK);
+    return f;
+}
+
+/* The elements of a tensor; freed by vit_free. */
+static float *floats(const fixture *f, const char *name, size_t *count) {
+    const vit_tensor *t = vit_safetensors_find(f->file, name);
+    assert_non_null(t);
+    float *values = check_floats(t->count);
+    assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
+    if (count) *count = t->count;
+    return values;
+}
+
+typedef struct batch {
+    float *images, *labels;
+    size_t pixels;
+} batch;
+
+static void copy_batch(float *images, size_t *labels, size_t first, size_t count, void *context) {
+    const batch *b = context;
+    memcpy(images, b->images + first * b->pixels, count * b->pixels * sizeof *images);
+    for (size_t i = 0; i < count; i++) labels[i] = (size_t)b->labels[first + i];
+}
+
+static batch read_batch(const fixture *f, size_t step) {
+    char input[32], labels[32];
+    snprintf(input, sizeof input, "input.%zu", step);
+    snprintf(labels, sizeof labels, "labels.%zu", step);
+    return (batch){floats(f, input, NULL), floats(f, labels, NULL),
+                   f->config.height * f->config.width * f->config.channels};
+}
+
+static double norm(const float *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
+}
+
+static void take_steps(const fixture *f, vit_trainer *t) {
+    const double lr = f->recipe.lr;
+    float *rates = floats(f, "lr", NULL), *losses = floats(f, "train.loss", NULL);
+    float *norms = floats(f, "train.norm", NULL);
+    const uint64_t warmup = vit_warmup_steps(&f->recipe, STEPS);
+    for (size_t s = 0; s < STEPS; s++) {
+        batch b = read_batch(f, s);
+        const double rate = vit_learning_rate(lr, warmup, s, STEPS);
+        const double loss = vit_trainer_step(t, rate, copy_batch, &b);
+        const double found = norm(vit_trainer_gradient(t), vit_trainer_get(t).table->size);
+        assert_true(fabs(rate - (double)rates[s]) <= 1e-7 * lr);
+        assert_true(fabs(loss - (double)losses[s]) <= 1e-5 * (double)losses[s]);
+        assert_true(fabs(found - (double)norms[s]) <= 1e-4 * (double)norms[s]);
+        vit_free(b.images);
+        vit_free(b.labels);
+    }
+    vit_free(rates);
+    vit_free(losses);
+    vit_free(norms);
+}
+
+/* Every tensor within 1e-5 of its largest weight. */
+static void compare_weights(const fixture *f, vit_trainer *t) {
+    const vit_trainer_state state = vit_trainer_get(t);
+    for (size_t i = 0; i < state.table->count; i++) {
+        const vit_parameter *p = &state.table->rows[i];
+        char name[64];
+        snprintf(name, sizeof name, "after.%s", p->name);
+        float *after = floats(f, name, NULL);
+        const double difference = check_difference(state.values + p->offset, after, p->count);
+        if (!(difference <= 1e-5)) print_error("%s: %g\n", name, difference);
+        assert_true(difference <= 1e-5);
+        vit_free(after);
+    }
+}
+
+static void ten_steps(const char *name, const vit_kernels *kernels, int threads) {
+    fixture f = open_fixture(name);
+    vit_trainer *t;
+    assert_int_equal(vit_trainer_new(&t, &f.config, &f.recipe, kernels, threads, 0, NULL), VIT_OK);
+    const vit_trainer_state state = vit_trainer_get(t);
+    assert_int_equal(vit_table_load(state.values, state.table, f.file, "param.", NULL), VIT_OK);
+    vit_trainer_changed(t, 0);
+    take_steps(&f, t);
+    compare_weights(&f, t);
+    vit_trainer_free(t);
+    vit_safetensors_close(f.file);
+}
+
+static void ten_steps_match_pytorch(void **unused) {
+    (void)unused;
+    static const char *const names[] = {"lecture_grey", "lecture_colour", "timm_grey",
+                                        "timm_colour",  "timm_odd",       "timm_one"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ten_steps(names[i], vit_kernels_choose(VIT_CPU_AVX512), 2);
+        ten_steps(names[i], vit_kernels_scalar(), 1);
+    }
+}
+
+/* ---- the same bytes ---- */
+
+static void noise_batch(float *images, size_t *labels, size_t first, size_t count, void *context) {
+    const vit_config *c = context;
+    const size_t pixels = c->height * c->width * c->channels;
+    for (size_t i = 0; i < count; i++) {
+        vit_random r = check_random((uint32_t)(first + i));
+        check_fill(images + i * pixels, pixels, 1, &r);
+        labels[i] = vit_random_below(&r, (uint32_t)c->classes);
+    }
+}
+
+/* Weights after three steps; freed by vit_free. */
+static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, int threads,
+                      size_t *count) {
+    vit_config c = *config;
+    vit_recipe recipe = vit_recipe_default();
+    vit_trainer *t;
+    recipe.batch = batch_size;
+    assert_int_equal(vit_trainer_new(&t, &c, &recipe, vit_kernels_choose(cpu), threads, 7, NULL),
+                     VIT_OK);
+    for (int i = 0; i < 3; i++) vit_trainer_step(t, 1e-3, noise_batch, &c);
+    const vit_trainer_state state = vit_trainer_get(t);
+    float *values = check_floats(state.table->size);
+    memcpy(values, state.values, state.table->size * sizeof *values);
+    *count = state.table->size;
+    vit_trainer_free(t);
+    return values;
+}
+
+static void assert_same_bytes(const vit_config *c, size_t batch_size) {
+    static const vit_cpu cpus[] = {VIT_CPU_SCALAR, VIT_CPU_AVX2, VIT_CPU_AVX512};
+    static const int threads[] = {1, 2, 3, 8};
+    size_t count;
+    float *want = trained(c, batch_size, VIT_CPU_SCALAR, 1, &count);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            float *got = trained(c, batch_size, cpus[i], threads[j], &count);
+            assert_memory_equal(got, want, count * sizeof *want);
+            vit_free(got);
+        }
+    }
+    vit_free(want);
+}
+
+static vit_config small_network(void) {
+    vit_config c = vit_config_default();
+    c.height = c.width = 9;
+    c.channels = 1;
+    c.patch = 3;
+    c.dim = 20;
+    c.depth = 2;
+    c.heads = 4;
+    c.mlp = 33;
+    c.classes = 7;
+    return c;
+}
+
+static void threads_and_instructions_change_no_byte(void **unused) {
+    (void)unused;
+    const vit_config c = small_network();
+    assert_same_bytes(&c, 37); /* several lanes, a ragged last slice */
+    assert_same_bytes(&c, 1);  /* one lane */
+}
+
+static void reset_starts_again(void **unused) {
+    (void)unused;
+    vit_config c = small_network();
+    vit_recipe recipe = vit_recipe_default();
+    vit_trainer *t;
+    assert_int_equal(
+        vit_trainer_new(&t, &c, &recipe, vit_kernels_choose(VIT_CPU_AVX512), 2, 3, NULL), VIT_OK);
+    const double first = vit_trainer_step(t, 1e-2, noise_batch, &c);
+    const double second = vit_trainer_step(t, 1e-2, noise_batch, &c);
+    vit_trainer_reset(t, 3);
+    assert_true(vit_trainer_step(t, 1e-2, noise_batch, &c) == first);
+    assert_true(vit_trainer_step(t, 1e-2, noise_batch, &c) == second);
+    assert_true(second < first); /* it learns the batch it sees twice */
+    vit_trainer_free(t);
+}
+
+/* ---- schedule ---- */
+
+static void learning_rate_rises_and_falls(void **unused) {
+    (void)unused;
+    vit_recipe recipe = vit_recipe_default();
+    recipe.warmup = .1;
+    assert_int_equal(vit_warmup_steps(&recipe, 100), 10);
+    assert_int_equal(vit_warmup_steps(&recipe, 5), 1);
+    recipe.warmup = 0;
+    assert_int_equal(vit_warmup_steps(&recipe, 100), 0);
+    assert_true(fabs(vit_learning_rate(2, 10, 0, 110) - .2) < 1e-15);
+    assert_true(fabs(vit_learning_rate(2, 10, 9, 110) - 2) < 1e-15);
+    assert_true(fabs(vit_learning_rate(2, 10, 10, 110) - 2) < 1e-15);
+    assert_true(fabs(vit_learning_rate(2, 10, 60, 110) - 1) < 1e-15);
+    assert_true(fabs(vit_learning_rate(2, 10, 35, 110) - (1 + sqrt(.5))) < 1e-15);
+    assert_true(vit_learning_rate(2, 10, 110, 110) == 0);
+}
+
+/* ---- loader ---- */
+
+#define RECORDS 205
+#define SIDE 4
+
+/* Picture i is of the byte i % 251, so that a pixel tells where it came from. */
+static vit_dataset striped(uint8_t *pixels, uint8_t *labels) {
+    for (size_t i = 0; i < RECORDS; i++) {
+        memset(pixels + i * SIDE * SIDE, (int)i + 1, SIDE * SIDE);
+        labels[i] = (uint8_t)(i % 10);
+    }
+    return (vit_dataset){.height = SIDE,
+                         .width = SIDE,
+                         .channels = 1,
+                         .classes = 10,
+                         .mean = {0},
+                         .std = {1},
+                         .train = {RECORDS, pixels, labels}};
+}
+
+static void every_epoch_shows_each_picture_once(void **unused) {
+    (void)unused;
+    uint8_t pixels[RECORDS * SIDE * SIDE], labels[RECORDS];
+    const vit_dataset data = striped(pixels, labels);
+    vit_recipe recipe = vit_recipe_default();
+    recipe.batch = 37; /* batches straddle epochs: 185 pictures, 5 batches */
+    vit_loader l;
+    int seen[RECORDS] = {0}, held[RECORDS] = {0};
+    assert_int_equal(vit_loader_new(&l, &data, &recipe, 1, NULL), VIT_OK);
+    assert_int_equal(l.val_count, 20);
+    assert_int_equal(l.train_count, 185);
+    for (size_t i = 0; i < l.val_count; i++) held[l.val[i]]++;
+    for (uint64_t step = 0; step < 10; step++) {
+        float images[37 * SIDE * SIDE];
+        size_t answers[37];
+        vit_loader_prepare(&l, step);
+        vit_loader_source(images, answers, 0, 20, &l);
+        vit_loader_source(images + 20 * SIDE * SIDE, answers + 20, 20, 17, &l);
+        for (size_t i = 0; i < 37; i++) {
+            const size_t record = (size_t)lroundf(images[i * SIDE * SIDE] * 255) - 1;
+            assert_true(record < RECORDS && answers[i] == record % 10);
+            seen[record]++;
+        }
+    }
+    for (size_t i = 0; i < RECORDS; i++) assert_int_equal(seen[i], held[i] ? 0 : 2);
+    vit_loader_free(&l);
+}
+
+static void seeds_hold_back_others(void **unused) {
+    (void)unused;
+    uint8_t pixels[RECORDS * SIDE * SIDE], labels[RECORDS];
+    const vit_dataset data = striped(pixels, labels);
+    const vit_recipe recipe = vit_recipe_default();
+    vit_loader a, b, c;
+    assert_int_equal(vit_loader_new(&a, &data, &recipe, 1, NULL), VIT_OK);
+    assert_int_equal(vit_loader_new(&b, &data, &recipe, 1, NULL), VIT_OK);
+    assert_int_equal(vit_loader_new(&c, &data, &recipe, 2, NULL), VIT_OK);
+    assert_memory_equal(a.val, b.val, a.val_count * sizeof *a.val);
+    assert_memory_not_equal(a.val, c.val, a.val_count * sizeof *a.val);
+    vit_loader_free(&a);
+    vit_loader_free(&b);
+    vit_loader_free(&c);
+}
+
+static void shifts_move_pixels(void **unused) {
+    (void)unused;
+    const uint8_t pixels[6] = {1, 2, 3, 4, 5, 6}; /* 2 x 3 */
+    const float want[6] = {0, 0, 0, 0, 1, 2};     /* one down, one right */
+    const vit_dataset data = {.height = 2, .width = 3, .channels = 1};
+    float table[3][256], image[6];
+    for (int i = 0; i < 256; i++) table[0][i] = (float)i;
+    vit_normalise_shifted(image, pixels, table, &data, 1, 1);
+    assert_memory_equal(image, want, sizeof want);
+    const float back[6] = {5, 6, 0, 0, 0, 0};
+    vit_normalise_shifted(image, pixels, table, &data, -1, -1);
+    assert_memory_equal(image, back, sizeof back);
+}
+
+/* ---- recipes and presets ---- */
+
+static void recipes_are_read_strictly(void **unused) {
+    (void)unused;
+    vit_error error;
+    vit_recipe r = vit_recipe_default(), back = {0};
+    assert_int_equal(vit_recipe_read(&r, "{\"lr\": 0.5, \"batch\": 9}", "x.json", &error), VIT_OK);
+    assert_true(r.lr == .5 && r.batch == 9 && r.clip == 1);
+    char *text = vit_recipe_write(&r);
+    assert_int_equal(vit_recipe_read(&back, text, "x.json", &error), VIT_OK);
+    assert_memory_equal(&r, &back, sizeof r);
+    vit_free(text);
+    assert_int_equal(vit_recipe_read(&r, "{\"lrr\": 1}", "x.json", &error), VIT_ERROR_FORMAT);
+    assert_string_equal(error.message, "x.json: unknown key \"lrr\"; did you mean \"lr\"?");
+    assert_int_equal(vit_recipe_read(&r, "{\"lr\": \"1\"}", "x.json", &error), VIT_ERROR_FORMAT);
+    assert_string_equal(error.message, "x.json: \"lr\" must be a number");
+    r.lr = NAN;
+    assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
+}
+
+static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
+    (void)unused;
+    vit_error error;
+    vit_preset p;
+    const vit_dataset mnist = {
+        .name = "mnist", .height = 28, .width = 28, .channels = 1, .classes = 10};
+    static const char *const names[] = {"mnist", "fashion", "digits", "lecture"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(vit_preset_load(&p, names[i], &error), VIT_OK);
+        assert_int_equal(vit_preset_fit(&p, &mnist, &error), VIT_OK);
+        assert_string_equal(p.name, names[i]);
+    }
+    const vit_config *c = &p.config;
+    assert_true(c->patch == 14 && c->dim == 128 && c->depth == 6 && c->heads == 8 && c->mlp == 128);
+    assert_true(!c->qkv_bias && !c->final_norm && c->norm_eps == 1e-5 && c->head == VIT_HEAD_MLP);
+    assert_int_equal(c->attention_scale, VIT_SCALE_DIM);
+    assert_int_equal(c->patch_order, VIT_PATCH_PIXEL);
+    assert_int_equal(c->init, VIT_INIT_TORCH);
+    assert_int_equal(vit_preset_load(&p, "minst", &error), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "did you mean \"mnist\""));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_steps_match_pytorch),
+        cmocka_unit_test(threads_and_instructions_change_no_byte),
+        cmocka_unit_test(reset_starts_again),
+        cmocka_unit_test(learning_rate_rises_and_falls),
+        cmocka_unit_test(every_epoch_shows_each_picture_once),
+        cmocka_unit_test(seeds_hold_back_others),
+        cmocka_unit_test(shifts_move_pixels),
+        cmocka_unit_test(recipes_are_read_strictly),
+        cmocka_unit_test(presets_are_those_of_the_lecture_and_the_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

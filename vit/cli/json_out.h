@@ -1,0 +1,37 @@
+/* Writing JSON, one object a line:
+ *
+ *     vit_json_out json = {0};
+ *     vit_json_open(&json, NULL, '{');
+ *     vit_json_text(&json, "file", path);
+ *     vit_json_open(&json, "logits", '[');
+ *     vit_json_g9(&json, NULL, logits[0]);
+ *     vit_json_close(&json, ']');
+ *     vit_json_close(&json, '}');
+ *     if (!vit_json_end_line(&json, stdout)) ...
+ *
+ * `key` is NULL inside an array. Numbers that JSON cannot write (NaN, infinities) become null.
+ */
+#ifndef VIT_CLI_JSON_OUT_H
+#define VIT_CLI_JSON_OUT_H
+
+#include <stdio.h>
+
+#include "vit/base/text.h"
+
+typedef struct vit_json_out {
+    vit_text line;
+    bool comma; /* one is due before the next value */
+} vit_json_out;
+
+void vit_json_open(vit_json_out *json, const char *key, char bracket);
+void vit_json_close(vit_json_out *json, char bracket);
+void vit_json_text(vit_json_out *json, const char *key, const char *text); /* NULL: null */
+void vit_json_count(vit_json_out *json, const char *key, uint64_t count);
+void vit_json_number(vit_json_out *json, const char *key, double number);
+void vit_json_float(vit_json_out *json, const char *key, float number); /* shortest digits */
+void vit_json_g9(vit_json_out *json, const char *key, float number);    /* %.9g */
+
+/* Writes the line at once and frees it; false when it could not be written or memory ran out. */
+bool vit_json_end_line(vit_json_out *json, FILE *stream);
+
+#endif

@@ -1,0 +1,303 @@
+#include "vit/cli/options.h"
+
+#include <string.h>
+
+enum { OPTIONS_MAX = 64 };
+
+typedef struct parser {
+    const vit_command *command;
+    char *settings;
+    bool given[OPTIONS_MAX]; /* by place in the table */
+    vit_error *error;
+} parser;
+
+static bool refuse_value(parser *p, const vit_option *option, const char *value,
+                         const char *expected) {
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: \"%s\" is not %s", option->name, value, expected);
+    return false;
+}
+
+static bool in_range(parser *p, const vit_option *option, const char *value, double number,
+                     bool above) {
+    bool low = above ? !(number > option->min) : !(number >= option->min);
+    if (!low && (option->max == 0 || number <= option->max)) {
+        return true;
+    }
+    char min[32], max[32];
+    vit_text limits = {0};
+    vit_text_add(&limits, "expected %s %s", above ? "more than" : "at least",
+                 vit_format_double(min, option->min));
+    if (option->max != 0) {
+        vit_text_add(&limits, " and at most %s", vit_format_double(max, option->max));
+    }
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, %s", option->name, value,
+             limits.failed ? "see --help" : limits.text);
+    vit_text_free(&limits);
+    return false;
+}
+
+static bool take_count(parser *p, const vit_option *option, const char *value, uint64_t *out) {
+    if (!vit_parse_u64(value, out)) {
+        return refuse_value(p, option, value, "a whole number");
+    }
+    return in_range(p, option, value, (double)*out, false);
+}
+
+static bool take_number(parser *p, const vit_option *option, const char *value, double *out) {
+    if (!vit_parse_double(value, out)) {
+        return refuse_value(p, option, value, "a number");
+    }
+    return in_range(p, option, value, *out, true);
+}
+
+/* "n" or "n/N". */
+static bool take_steps(parser *p, const vit_option *option, const char *value, vit_steps *out) {
+    char first[32];
+    const char *slash = strchr(value, '/');
+    size_t length = slash == NULL ? strlen(value) : (size_t)(slash - value);
+    *out = (vit_steps){0};
+    if (length < sizeof first) {
+        memcpy(first, value, length);
+        first[length] = '\0';
+    }
+    if (length >= sizeof first || !vit_parse_u64(first, &out->steps) ||
+        (slash != NULL && !vit_parse_u64(slash + 1, &out->schedule))) {
+        return refuse_value(p, option, value, "a whole number, or two as in 300/4000");
+    }
+    if (out->steps == 0 || (slash != NULL && out->steps > out->schedule)) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected %s",
+                 option->name, value,
+                 slash == NULL ? "at least 1" : "n/N with n at least 1 and at most N");
+        return false;
+    }
+    return true;
+}
+
+static bool take_choice(parser *p, const vit_option *option, const char *value, int *out) {
+    vit_text words = {0};
+    for (int i = 0; option->choices[i] != NULL; i++) {
+        if (strcmp(value, option->choices[i]) == 0) {
+            *out = i;
+            vit_text_free(&words);
+            return true;
+        }
+        const char *separator = i == 0 ? "" : option->choices[i + 1] == NULL ? " or " : ", ";
+        vit_text_add(&words, "%s%s", separator, option->choices[i]);
+    }
+    refuse_value(p, option, value, words.failed ? "a word it knows" : words.text);
+    vit_text_free(&words);
+    return false;
+}
+
+static bool take_text(parser *p, const vit_option *option, const char *value, const char **out) {
+    if (*value == '\0') {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is empty, expected %s",
+                 option->name, option->argument);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool take_value(parser *p, const vit_option *option, const char *value) {
+    void *place = p->settings + option->offset;
+    switch (option->kind) {
+    case VIT_OPTION_FLAG:
+        *(bool *)place = true;
+        return true;
+    case VIT_OPTION_TEXT:
+        return take_text(p, option, value, place);
+    case VIT_OPTION_COUNT:
+        return take_count(p, option, value, place);
+    case VIT_OPTION_NUMBER:
+        return take_number(p, option, value, place);
+    case VIT_OPTION_CHOICE:
+        return take_choice(p, option, value, place);
+    case VIT_OPTION_STEPS:
+        return take_steps(p, option, value, place);
+    case VIT_OPTION_GROUP:
+        break;
+    }
+    return false;
+}
+
+static void refuse_unknown(parser *p, const char *name, size_t length) {
+    const char *names[OPTIONS_MAX + 2] = {"help", "version"};
+    size_t count = 2;
+    for (size_t i = 0; i < p->command->option_count; i++) {
+        if (p->command->options[i].name != NULL) names[count++] = p->command->options[i].name;
+    }
+    vit_text word = {0};
+    vit_text_add_bytes(&word, name, length);
+    const char *nearest = word.failed ? NULL : vit_nearest(word.text, names, count);
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "unknown option --%s%s%s%s",
+             word.failed ? "" : word.text, nearest == NULL ? "" : "; did you mean --",
+             nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+    vit_text_free(&word);
+}
+
+/* The option called name[0..length), or NULL. */
+static const vit_option *find_option(const vit_command *command, const char *name, size_t length) {
+    for (size_t i = 0; i < command->option_count; i++) {
+        const vit_option *option = &command->options[i];
+        if (option->name != NULL && strlen(option->name) == length &&
+            memcmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/* Notes that an option is given: once, and none that excludes it. */
+static bool mark_given(parser *p, const vit_option *option) {
+    size_t place = (size_t)(option - p->command->options);
+    if (p->given[place]) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given twice", option->name);
+        return false;
+    }
+    for (size_t i = 0; i < p->command->option_count && option->exclusive != 0; i++) {
+        const vit_option *other = &p->command->options[i];
+        if (p->given[i] && other->exclusive == option->exclusive) {
+            vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                     "--%s and --%s exclude each other: give one of them", other->name,
+                     option->name);
+            return false;
+        }
+    }
+    p->given[place] = true;
+    return true;
+}
+
+/* The value of an option: behind its '=', or the next argument. NULL when there is none. */
+static const char *find_value(parser *p, const vit_option *option, const char *equals,
+                              const char *next, bool *took_next) {
+    const char *value = equals != NULL ? equals + 1 : next;
+    if (option->kind == VIT_OPTION_FLAG && equals == NULL) {
+        return "";
+    }
+    if (option->kind == VIT_OPTION_FLAG) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value, got \"%s\"", option->name,
+                 value);
+        return NULL;
+    }
+    if (equals == NULL && (next == NULL || strncmp(next, "--", 2) == 0)) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is missing, expected --%s %s",
+                 option->name, option->name, option->argument);
+        return NULL;
+    }
+    *took_next = equals == NULL;
+    return value;
+}
+
+/* One argument that begins with '-', and the next one where that is its value. */
+static vit_request take_option(parser *p, const char *argument, const char *next, bool *took_next) {
+    if (strcmp(argument, "--help") == 0) return VIT_REQUEST_HELP;
+    if (strcmp(argument, "--version") == 0) return VIT_REQUEST_VERSION;
+    if (strncmp(argument, "--", 2) != 0) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                 "unknown option %s: options begin with two dashes, and a file of that name is "
+                 "written ./%s",
+                 argument, argument);
+        return VIT_REQUEST_REFUSED;
+    }
+    const char *name = argument + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
+    const vit_option *option = find_option(p->command, name, length);
+    if (option == NULL) {
+        refuse_unknown(p, name, length);
+        return VIT_REQUEST_REFUSED;
+    }
+    const char *value = find_value(p, option, equals, next, took_next);
+    bool fine = value != NULL && mark_given(p, option) && take_value(p, option, value);
+    return fine ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
+}
+
+/* What can only be said once all arguments are read. */
+static bool check_all(parser *p, int operands, char **argv) {
+    const vit_command *command = p->command;
+    if (operands > 0 && command->operands == NULL) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "unexpected argument \"%s\": %s takes only options",
+                 argv[1], command->name);
+        return false;
+    }
+    for (size_t i = 0; i < command->option_count; i++) {
+        const vit_option *option = &command->options[i];
+        if (option->required && !p->given[i]) {
+            vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s %s is missing", option->name,
+                     option->argument);
+            return false;
+        }
+    }
+    return true;
+}
+
+vit_request vit_options_parse(const vit_command *command, void *settings, int *argc, char **argv,
+                              vit_error *error) {
+    parser p = {.command = command, .settings = settings, .error = error};
+    int operands = 0;
+    bool options_end = false;
+    for (int i = 1; i < *argc; i++) {
+        char *argument = argv[i];
+        if (options_end || argument[0] != '-' || argument[1] == '\0') {
+            argv[1 + operands++] = argument;
+        } else if (strcmp(argument, "--") == 0) {
+            options_end = true;
+        } else {
+            bool took_next = false;
+            const char *next = i + 1 < *argc ? argv[i + 1] : NULL;
+            vit_request request = take_option(&p, argument, next, &took_next);
+            if (request != VIT_REQUEST_RUN) {
+                return request;
+            }
+            i += took_next;
+        }
+    }
+    *argc = 1 + operands;
+    return check_all(&p, operands, argv) ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
+}
+
+/* ---- --help ---- */
+
+static size_t label_width(const vit_option *option) {
+    return strlen(option->name) + (option->argument == NULL ? 0 : strlen(option->argument) + 1);
+}
+
+static void add_option_help(vit_text *out, const vit_option *option, size_t width) {
+    vit_text_add(out, "  --%s%s%s%*s", option->name, option->argument == NULL ? "" : " ",
+                 option->argument == NULL ? "" : option->argument,
+                 (int)(width - label_width(option) + 2), "");
+    const char *line = option->help;
+    for (const char *end = strchr(line, '\n'); end != NULL; end = strchr(line, '\n')) {
+        vit_text_add_bytes(out, line, (size_t)(end - line));
+        vit_text_add(out, "\n%*s", (int)width + 6, "");
+        line = end + 1;
+    }
+    vit_text_add(out, "%s\n", line);
+}
+
+void vit_options_help(vit_text *out, const vit_command *command) {
+    static const vit_option always[] = {
+        {.kind = VIT_OPTION_GROUP, .help = "Help"},
+        {.name = "help", .help = "this text"},
+        {.name = "version", .help = "the version"},
+    };
+    const vit_option *const tables[] = {command->options, always};
+    const size_t counts[] = {command->option_count, sizeof always / sizeof always[0]};
+    size_t width = strlen("version");
+    for (size_t i = 0; i < command->option_count; i++) {
+        size_t w = command->options[i].name == NULL ? 0 : label_width(&command->options[i]);
+        width = w > width ? w : width;
+    }
+    vit_text_add(out, "%s", command->usage);
+    for (size_t t = 0; t < 2; t++) {
+        for (size_t i = 0; i < counts[t]; i++) {
+            if (tables[t][i].name == NULL) {
+                vit_text_add(out, "\n%s:\n", tables[t][i].help);
+            } else {
+                add_option_help(out, &tables[t][i], width);
+            }
+        }
+    }
+    vit_text_add(out, "\n%s", command->notes);
+}

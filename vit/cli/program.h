@@ -1,0 +1,51 @@
+/* What every program does around its work: options, messages, the environment, the exit status. */
+#ifndef VIT_CLI_PROGRAM_H
+#define VIT_CLI_PROGRAM_H
+
+#include <stdio.h>
+
+#include "vit/cli/json_out.h"
+#include "vit/cli/options.h"
+
+enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
+
+/* Parses the options and checks VIT_CPU. False when the program is to end with *exit_status:
+ * --help and --version have been answered, or a usage error explained. */
+bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
+                       int *exit_status);
+
+/* "NAME: SENTENCE" on standard error; and for a usage error with where help is, returning the exit
+ * status. */
+void vit_say(const vit_command *command, const char *sentence);
+int vit_say_usage(const vit_command *command, const char *sentence);
+
+/* Says error->message; returns the exit status that belongs to it. */
+int vit_say_error(const vit_command *command, const vit_error *error);
+
+/* Appends `text` and spaces up to `width` columns. What could steer a terminal, or is not UTF-8,
+ * appears as '?': names of files and labels of models come from strangers. */
+void vit_text_add_visible(vit_text *t, const char *text, size_t width);
+
+/* Columns that `text` takes when it appears so. */
+size_t vit_text_columns(const char *text);
+
+/* 1234567 as "1,234,567". */
+char *vit_format_count(char text[32], uint64_t count);
+
+/* True when the terminal, or whatever shows the text, says it understands UTF-8. */
+bool vit_speaks_utf8(void);
+
+/* The value of VIT_CPU as the library takes it; NULL for the best. */
+const char *vit_chosen_cpu(void);
+
+/* Writes `text` to standard output at once and frees it. False when memory had run out, which has
+ * then been said; that the output itself failed is found out by vit_program_end. */
+bool vit_print(const vit_command *command, vit_text *text);
+
+/* The same for a line of JSON. */
+bool vit_print_json(const vit_command *command, vit_json_out *json);
+
+/* The last thing main does: an answer that could not be written is a failure. */
+int vit_program_end(const vit_command *command, int exit_status);
+
+#endif

@@ -1,0 +1,163 @@
+#include "vit/cli/train_report.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "vit/cli/json_out.h"
+
+/* The name of an event in JSON; NULL for those that are not written there. */
+static const char *event_name(vit_event_kind kind) {
+    switch (kind) {
+    case VIT_EVENT_START:
+        return "start";
+    case VIT_EVENT_EPOCH:
+        return "epoch";
+    case VIT_EVENT_CHECKPOINT:
+        return "checkpoint";
+    case VIT_EVENT_DONE:
+        return "done";
+    case VIT_EVENT_STEP:
+    case VIT_EVENT_NOTE:
+        break;
+    }
+    return NULL;
+}
+
+static void add_start(vit_json_out *json, const vit_train_report *report, const vit_event *event) {
+    vit_json_text(json, "preset", event->preset);
+    vit_json_text(json, "data", event->data);
+    vit_json_text(json, "model", report->out);
+    vit_json_count(json, "parameters", event->parameters);
+    vit_json_count(json, "train_images", event->train_images);
+    vit_json_count(json, "val_images", event->val_images);
+    vit_json_count(json, "batch", event->batch);
+}
+
+static vit_json_out event_json(const vit_train_report *report, const vit_event *event) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "event", event_name(event->kind));
+    if (event->kind == VIT_EVENT_START) {
+        add_start(&json, report, event);
+    }
+    vit_json_number(&json, "epoch", event->epoch);
+    vit_json_number(&json, "epochs", event->epochs);
+    vit_json_count(&json, "step", event->step);
+    vit_json_count(&json, "steps", event->steps);
+    vit_json_number(&json, "loss", event->loss);
+    vit_json_number(&json, "lr", event->lr);
+    vit_json_number(&json, "val_top1", event->val_top1);
+    vit_json_number(&json, "val_loss", event->val_loss);
+    vit_json_number(&json, "images_per_second", event->images_per_second);
+    vit_json_number(&json, "seconds", event->seconds);
+    if (event->kind == VIT_EVENT_CHECKPOINT) {
+        vit_json_text(&json, "path", event->path);
+    }
+    if (event->kind == VIT_EVENT_DONE) {
+        vit_json_text(&json, "model", event->path != NULL ? event->path : report->out);
+        vit_json_number(&json, "test_top1", event->test_top1);
+    }
+    vit_json_close(&json, '}');
+    return json;
+}
+
+/* A log that cannot be written does not stop a training; it is said once, and at the end the exit
+ * status tells. */
+static void say_log_failure(vit_train_report *report, int reason) {
+    vit_error error;
+    vit_fail_errno(&error, reason, "%s: the log could not be written, the training goes on",
+                   report->log_path);
+    vit_say(report->command, error.message);
+    report->log_failed = true;
+}
+
+static void write_log(vit_train_report *report, const vit_event *event) {
+    if (report->log == NULL || report->log_failed) {
+        return;
+    }
+    vit_json_out json = event_json(report, event);
+    errno = 0;
+    if (!vit_json_end_line(&json, report->log)) {
+        say_log_failure(report, errno);
+    }
+}
+
+static void write_start(const vit_train_report *report, const vit_event *event) {
+    char parameters[32], images[32], held_back[32], steps[32], epochs[32];
+    vit_text text = {0};
+    vit_text_add(&text, "training %s on ", event->preset != NULL ? event->preset : "a network");
+    vit_text_add_visible(&text, event->data != NULL ? event->data : "the data", 0);
+    vit_text_add(&text, ": %s parameters, %s pictures, %s more held back\n",
+                 vit_format_count(parameters, event->parameters),
+                 vit_format_count(images, event->train_images),
+                 vit_format_count(held_back, event->val_images));
+    vit_text_add(&text, "%s steps of %zu pictures, %s epochs, into ",
+                 vit_format_count(steps, event->steps), event->batch,
+                 vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
+    vit_text_add_visible(&text, report->out, 0);
+    fprintf(stderr, "%s\n", text.failed ? "training" : text.text);
+    vit_text_free(&text);
+}
+
+static void write_done(const vit_train_report *report, const vit_event *event) {
+    char percent[32];
+    vit_text text = {0};
+    if (isfinite(event->test_top1)) {
+        vit_text_add(&text, "%s %% of the test pictures right",
+                     vit_format_fixed(percent, 100 * event->test_top1, 2));
+    } else {
+        vit_text_add(&text, "the data has no test pictures");
+    }
+    vit_text_add(&text, "; the model is ");
+    vit_text_add_visible(&text, event->path != NULL ? event->path : report->out, 0);
+    vit_text_add(&text, "\n");
+    vit_print(report->command, &text);
+}
+
+vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error) {
+    report->progress = vit_progress_start(!report->json);
+    if (report->log_path != NULL) {
+        report->log = fopen(report->log_path, append ? "a" : "w");
+        if (report->log == NULL) {
+            return vit_fail_errno(error, errno, "--log: cannot write %s", report->log_path);
+        }
+    }
+    return VIT_OK;
+}
+
+void vit_train_report_event(vit_train_report *report, const vit_event *event) {
+    if (event->kind != VIT_EVENT_NOTE) {
+        report->step = event->step;
+        report->steps = event->steps;
+    }
+    if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {
+        vit_progress_show(&report->progress, event);
+    } else {
+        vit_progress_clear(&report->progress);
+    }
+    if (event->kind == VIT_EVENT_NOTE && event->text != NULL) {
+        vit_say(report->command, event->text);
+    }
+    bool named = event_name(event->kind) != NULL;
+    if (named) {
+        write_log(report, event);
+    }
+    if (!report->json && event->kind == VIT_EVENT_START) {
+        write_start(report, event);
+    } else if (!report->json && event->kind == VIT_EVENT_DONE) {
+        write_done(report, event);
+    } else if (report->json && named) {
+        vit_json_out json = event_json(report, event);
+        vit_progress_clear(&report->progress);
+        vit_print_json(report->command, &json);
+    }
+}
+
+bool vit_train_report_end(vit_train_report *report) {
+    vit_progress_clear(&report->progress);
+    if (report->log != NULL && fclose(report->log) != 0 && !report->log_failed) {
+        say_log_failure(report, errno);
+    }
+    report->log = NULL;
+    return !report->log_failed;
+}

@@ -1,0 +1,27 @@
+/* What a training says while it runs: text for people, JSON events, a log file. */
+#ifndef VIT_CLI_TRAIN_REPORT_H
+#define VIT_CLI_TRAIN_REPORT_H
+
+#include "vit/cli/program.h"
+#include "vit/cli/progress.h"
+
+typedef struct vit_train_report {
+    const vit_command *command;
+    const char *out;      /* the model to be written */
+    const char *log_path; /* NULL: no log */
+    FILE *log;
+    bool json;            /* events on standard output instead of text */
+    bool log_failed;      /* which has been said */
+    uint64_t step, steps; /* of the last event */
+    vit_progress progress;
+} vit_train_report;
+
+/* Opens the log, afresh or at its end; the other members are the caller's to set. */
+vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error);
+
+void vit_train_report_event(vit_train_report *report, const vit_event *event);
+
+/* Closes the log; false when it could not be written, which has been said. */
+bool vit_train_report_end(vit_train_report *report);
+
+#endif

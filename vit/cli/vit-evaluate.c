@@ -1,0 +1,278 @@
+/* vit-evaluate: measures a model on a data set. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/json_out.h"
+#include "vit/cli/models.h"
+#include "vit/cli/program.h"
+
+typedef struct settings {
+    const char *model, *data;
+    int split; /* vit_split */
+    uint64_t batch, threads;
+    bool json, confusion;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+
+/* In the order of vit_split. */
+static const char *const splits[] = {"test", "train", "val", NULL};
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "What to measure"},
+    {.name = "model",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(model),
+     .argument = "NAME|MODEL",
+     .help = "a file, a directory holding model.safetensors, or the\n"
+             "name of a model in $VIT_MODELS or beside the program",
+     .required = true},
+    {.name = "data",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(data),
+     .argument = "DATA",
+     .help = "a directory, or mnist, fashion (looked up in $VIT_DATA,\n"
+             "then data/), or digits, drawn by the program",
+     .required = true},
+    {.name = "split",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(split),
+     .argument = "test|train|val",
+     .help = "which of its pictures (default: test)",
+     .choices = splits},
+    {.kind = VIT_OPTION_GROUP, .help = "The answer"},
+    {.name = "json", .kind = VIT_OPTION_FLAG, .offset = PLACE(json), .help = "one JSON object"},
+    {.name = "confusion",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(confusion),
+     .help = "also how often each class was taken for each other"},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    {.name = "batch",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(batch),
+     .argument = "N",
+     .help = "pictures at a time; changes no figure (default: chosen)",
+     .min = 1,
+     .max = 1e6},
+    {.name = "threads",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(threads),
+     .argument = "N",
+     .help = "changes no figure but the speed (default: all processors)",
+     .min = 1,
+     .max = 1024},
+};
+
+static const vit_command command = {
+    .name = "vit-evaluate",
+    .usage = "usage: vit-evaluate --model NAME|MODEL --data DATA [OPTION...]\n"
+             "\n"
+             "Measures how often a model is right.\n"
+             "\n"
+             "  vit-evaluate --model digits.safetensors --data digits\n"
+             "      accuracy on the test pictures, as a whole and class by class\n"
+             "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
+             "      and what was taken for what\n",
+    .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
+             "VIT_CPU=scalar|avx2|avx512 is the highest instruction set used; the figures\n"
+             "are the same with each.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+/* An evaluation with the names that belong to it. */
+typedef struct report {
+    const settings *settings;
+    const vit_model *model;
+    const vit_evaluation *result;
+} report;
+
+/* What a class's row of the confusion matrix says. */
+typedef struct class_score {
+    const char *label;
+    size_t images, correct;
+    double accuracy; /* NaN where there are no pictures */
+} class_score;
+
+static class_score score_class(const report *r, size_t class) {
+    const size_t *row = r->result->confusion + class * r->result->classes;
+    class_score score = {.label = vit_model_label(r->model, class), .correct = row[class]};
+    for (size_t i = 0; i < r->result->classes; i++) score.images += row[i];
+    score.accuracy = score.images > 0 ? (double)score.correct / (double)score.images : NAN;
+    return score;
+}
+
+static double images_per_second(const vit_evaluation *result) {
+    return result->seconds > 0 ? (double)result->images / result->seconds : NAN;
+}
+
+static void add_json_classes(vit_json_out *json, const report *r) {
+    vit_json_open(json, "per_class", '[');
+    for (size_t i = 0; i < r->result->classes; i++) {
+        class_score score = score_class(r, i);
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "label", score.label);
+        vit_json_count(json, "images", score.images);
+        vit_json_count(json, "correct", score.correct);
+        vit_json_number(json, "accuracy", score.accuracy);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
+static void add_json_confusion(vit_json_out *json, const vit_evaluation *result) {
+    vit_json_open(json, "confusion", '[');
+    for (size_t i = 0; i < result->classes; i++) {
+        vit_json_open(json, NULL, '[');
+        for (size_t j = 0; j < result->classes; j++) {
+            vit_json_count(json, NULL, result->confusion[i * result->classes + j]);
+        }
+        vit_json_close(json, ']');
+    }
+    vit_json_close(json, ']');
+}
+
+static bool write_json(const report *r) {
+    const vit_evaluation *result = r->result;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "model", r->settings->model);
+    vit_json_text(&json, "data", r->settings->data);
+    vit_json_text(&json, "split", splits[r->settings->split]);
+    vit_json_count(&json, "images", result->images);
+    vit_json_count(&json, "correct", result->correct);
+    vit_json_number(&json, "top1", result->top1);
+    vit_json_number(&json, "top5", result->top5);
+    vit_json_number(&json, "loss", result->loss);
+    vit_json_number(&json, "seconds", result->seconds);
+    vit_json_number(&json, "images_per_second", images_per_second(result));
+    add_json_classes(&json, r);
+    if (r->settings->confusion) {
+        add_json_confusion(&json, result);
+    }
+    vit_json_close(&json, '}');
+    return vit_print_json(&command, &json);
+}
+
+/* "98.71 %", or "-" where there is nothing to tell. */
+static void add_percent(vit_text *text, double fraction) {
+    char number[32];
+    if (isfinite(fraction)) {
+        vit_text_add(text, "%7s %%", vit_format_fixed(number, 100 * fraction, 2));
+    } else {
+        vit_text_add(text, "%9s", "-");
+    }
+}
+
+static void add_summary(vit_text *text, const report *r) {
+    const vit_evaluation *result = r->result;
+    char images[32], number[32], seconds[32];
+    vit_text_add_visible(text, r->settings->model, 0);
+    vit_text_add(text, " on ");
+    vit_text_add_visible(text, r->settings->data, 0);
+    vit_text_add(text, ", split %s: %s pictures\n\n", splits[r->settings->split],
+                 vit_format_count(images, result->images));
+    vit_text_add(text, "  right     ");
+    add_percent(text, result->top1);
+    vit_text_add(text, "   %s pictures\n", vit_format_count(number, result->correct));
+    vit_text_add(text, "  top five  ");
+    add_percent(text, result->top5);
+    vit_text_add(text, "   the right class is among the five likeliest\n");
+    vit_text_add(text, "  loss      %7s     mean cross-entropy\n",
+                 vit_format_fixed(number, result->loss, 4));
+    double rate = images_per_second(result);
+    vit_text_add(text, "  time      %7s s   %s pictures a second\n\n",
+                 vit_format_fixed(seconds, result->seconds, 2),
+                 vit_format_count(number, rate > 0 && rate < 1e15 ? (uint64_t)rate : 0));
+}
+
+static size_t label_width(const report *r) {
+    size_t width = strlen("class");
+    for (size_t i = 0; i < r->result->classes; i++) {
+        size_t columns = vit_text_columns(vit_model_label(r->model, i));
+        width = columns > width ? columns : width;
+    }
+    return width < 40 ? width : 40;
+}
+
+static void add_classes(vit_text *text, const report *r) {
+    char images[32], correct[32];
+    size_t width = label_width(r);
+    vit_text_add(text, "  ");
+    vit_text_add_visible(text, "class", width);
+    vit_text_add(text, "   pictures      right\n");
+    for (size_t i = 0; i < r->result->classes; i++) {
+        class_score score = score_class(r, i);
+        vit_text_add(text, "  ");
+        vit_text_add_visible(text, score.label, width);
+        vit_text_add(text, " %10s %10s ", vit_format_count(images, score.images),
+                     vit_format_count(correct, score.correct));
+        add_percent(text, score.accuracy);
+        vit_text_add(text, "\n");
+    }
+}
+
+/* Columns carry the numbers of the classes, as labels may be long. */
+static void add_confusion(vit_text *text, const report *r) {
+    size_t classes = r->result->classes, width = label_width(r);
+    vit_text_add(text,
+                 "\n  rows: the true class; columns: the answer, classes in the same order\n");
+    for (size_t i = 0; i < classes; i++) {
+        vit_text_add(text, "  ");
+        vit_text_add_visible(text, vit_model_label(r->model, i), width);
+        for (size_t j = 0; j < classes; j++) {
+            vit_text_add(text, " %6zu", r->result->confusion[i * classes + j]);
+        }
+        vit_text_add(text, "\n");
+    }
+}
+
+static bool write_text(const report *r) {
+    vit_text text = {0};
+    add_summary(&text, r);
+    add_classes(&text, r);
+    if (r->settings->confusion) {
+        add_confusion(&text, r);
+    }
+    return vit_print(&command, &text);
+}
+
+static vit_status measure(const settings *s, vit_model **model, vit_evaluation *result,
+                          vit_error *error) {
+    char *path;
+    vit_status status = vit_find_model(&path, s->model, error);
+    if (status != VIT_OK) {
+        return status;
+    }
+    status = vit_model_load(model, path, error);
+    vit_free(path);
+    vit_evaluate_options choice = {.data = s->data,
+                                   .split = (vit_split)s->split,
+                                   .batch = (size_t)s->batch,
+                                   .threads = (int)s->threads,
+                                   .cpu = vit_chosen_cpu()};
+    return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
+}
+
+int main(int argc, char **argv) {
+    settings s = {.split = VIT_SPLIT_TEST};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
+        return exit_status;
+    }
+    vit_model *model = NULL;
+    vit_evaluation result = {0};
+    vit_error error;
+    if (measure(&s, &model, &result, &error) != VIT_OK) {
+        exit_status = vit_say_error(&command, &error);
+    } else {
+        report r = {.settings = &s, .model = model, .result = &result};
+        bool fine = s.json ? write_json(&r) : write_text(&r);
+        exit_status = fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+    }
+    vit_evaluation_clear(&result);
+    vit_model_free(model);
+    return vit_program_end(&command, exit_status);
+}

@@ -1,0 +1,247 @@
+/* vit-train: trains a network and writes the model. */
+#include <stddef.h>
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/interrupt.h"
+#include "vit/cli/models.h"
+#include "vit/cli/train_report.h"
+
+typedef struct settings {
+    const char *data, *preset, *init, *out, *checkpoint, *log;
+    double epochs, minutes, lr;
+    vit_steps steps;
+    uint64_t batch, seed, threads;
+    bool resume, json;
+} settings;
+
+enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
+
+#define PLACE(member) offsetof(settings, member)
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
+    {.name = "data",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(data),
+     .argument = "DATA",
+     .help = "the pictures: a directory, or mnist, fashion (looked up in\n"
+             "$VIT_DATA, then data/), or digits, drawn by the program",
+     .required = true},
+    {.name = "preset",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(preset),
+     .argument = "NAME|FILE",
+     .help = "network and recipe: mnist, fashion, digits, lecture, or a\n"
+             "JSON file (default: the data decides)"},
+    {.name = "init",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(init),
+     .argument = "MODEL",
+     .help = "start from the weights of a model (default: random ones)"},
+    {.name = "out",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(out),
+     .argument = "FILE",
+     .help = "the model (default: NAME.safetensors here, where NAME is\n"
+             "the preset, or the data where no preset is given)"},
+    {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
+    {.name = "epochs",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(epochs),
+     .argument = "N",
+     .help = "passes over the training pictures",
+     .max = 1e6,
+     .exclusive = HOW_LONG},
+    {.name = "steps",
+     .kind = VIT_OPTION_STEPS,
+     .offset = PLACE(steps),
+     .argument = "N|n/N",
+     .help = "optimiser steps; n/N stops after n steps of a schedule of N",
+     .exclusive = HOW_LONG},
+    {.name = "minutes",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(minutes),
+     .argument = "M",
+     .help = "as many steps as fit into M minutes, test included",
+     .max = 1e6,
+     .exclusive = HOW_LONG},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    {.name = "batch",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(batch),
+     .argument = "N",
+     .help = "pictures a step (default: the preset's)",
+     .min = 1,
+     .max = 1e6},
+    {.name = "lr",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(lr),
+     .argument = "X",
+     .help = "highest learning rate (default: the preset's)",
+     .max = 1000},
+    {.name = "seed",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(seed),
+     .argument = "N",
+     .help = "same seed, same bytes (default: 0)"},
+    {.name = "threads",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(threads),
+     .argument = "N",
+     .help = "changes no byte of the result (default: all processors)",
+     .min = 1,
+     .max = 1024},
+    {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
+    {.name = "checkpoint",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(checkpoint),
+     .argument = "DIR",
+     .help = "save the state there after every epoch and when\ninterrupted (default: nowhere)"},
+    {.name = "resume",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(resume),
+     .help = "go on from the state in --checkpoint DIR"},
+    {.kind = VIT_OPTION_GROUP, .help = "Output"},
+    {.name = "log",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(log),
+     .argument = "FILE.jsonl",
+     .help = "write every event there, one JSON object a line;\nappended to with --resume"},
+    {.name = "json",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(json),
+     .help = "the same events on standard output"},
+};
+
+static const vit_command command = {
+    .name = "vit-train",
+    .usage = "usage: vit-train --data DATA [OPTION...]\n"
+             "\n"
+             "Trains a Vision Transformer and writes it into one file.\n"
+             "\n"
+             "  vit-train --data digits --minutes 0.5\n"
+             "      half a minute on drawn digits, which need no download; afterwards:\n"
+             "      vit-classify --model digits.safetensors PICTURE.png\n"
+             "  vit-train --data mnist --minutes 3 --out my.safetensors\n"
+             "      the MNIST files in $VIT_DATA/mnist or data/mnist\n"
+             "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
+             "      can be interrupted and given again; ends in the same bytes\n",
+    .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes the\n"
+             "step and saves it where --checkpoint is given; a second one ends at once.\n"
+             "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
+             "VIT_CPU=scalar|avx2|avx512 is the highest instruction set used; the model is\n"
+             "the same with each.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("-_.", c) != NULL;
+}
+
+/* NAME.safetensors: NAME is the last part of a path, without .json, of plain characters. */
+static char *default_out(const settings *s) {
+    const char *path = s->preset != NULL ? s->preset : s->data;
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/') end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/') start--;
+    if (s->preset != NULL && end - start > 5 && memcmp(path + end - 5, ".json", 5) == 0) {
+        end -= 5;
+    }
+    while (start < end && path[start] == '.') start++; /* no hidden file, no ".." */
+    vit_text name = {0};
+    for (size_t i = start; i < end; i++) {
+        vit_text_add_bytes(&name, is_plain(path[i]) ? &path[i] : "-", 1);
+    }
+    vit_text_add(&name, "%s.safetensors", start == end ? "model" : "");
+    char *out = name.failed ? NULL : vit_strdup(name.text);
+    vit_text_free(&name);
+    return out;
+}
+
+static bool on_event(const vit_event *event, void *user) {
+    vit_train_report_event(user, event);
+    return vit_interrupted() == 0;
+}
+
+static vit_train_options train_options(const settings *s, const char *init, const char *out,
+                                       vit_train_report *report) {
+    return (vit_train_options){
+        .data = s->data,
+        .preset = s->preset,
+        .init = init,
+        .out = out,
+        .checkpoint = s->checkpoint,
+        .resume = s->resume,
+        .epochs = s->epochs,
+        .steps = s->steps.steps,
+        .schedule_steps = s->steps.schedule,
+        .minutes = s->minutes,
+        .batch = (size_t)s->batch,
+        .lr = s->lr,
+        .seed = s->seed,
+        .threads = (int)s->threads,
+        .cpu = vit_chosen_cpu(),
+        .callback = on_event,
+        .user = report,
+    };
+}
+
+/* Says why the training ended early; returns the exit status. */
+static int explain(const settings *s, const vit_train_report *report, const vit_error *error) {
+    int number = vit_interrupted();
+    if (error->status != VIT_ERROR_CANCELLED || number == 0) {
+        return vit_say_error(&command, error);
+    }
+    vit_text text = {0};
+    vit_text_add(&text, "interrupted after step %llu of %llu; %s", (unsigned long long)report->step,
+                 (unsigned long long)report->steps,
+                 s->checkpoint != NULL ? "the same command with --resume goes on from there"
+                                       : "nothing was saved, as no --checkpoint was given");
+    vit_say(&command, text.failed ? "interrupted" : text.text);
+    vit_text_free(&text);
+    return 128 + number;
+}
+
+static int train(const settings *s, const char *init, const char *out) {
+    vit_error error = {0};
+    vit_train_report report = {
+        .command = &command, .out = out, .log_path = s->log, .json = s->json};
+    if (vit_train_report_start(&report, s->resume, &error) != VIT_OK) {
+        return vit_say_error(&command, &error);
+    }
+    vit_train_options choice = train_options(s, init, out, &report);
+    vit_status status = vit_train(NULL, &choice, &error);
+    bool logged = vit_train_report_end(&report);
+    if (status != VIT_OK) {
+        return explain(s, &report, &error);
+    }
+    return logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+}
+
+int main(int argc, char **argv) {
+    settings s = {0};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
+        return exit_status;
+    }
+    if (s.resume && s.checkpoint == NULL) {
+        return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
+    }
+    vit_interrupt_catch();
+    vit_error error = {0};
+    char *init = NULL;
+    char *out = s.out != NULL ? vit_strdup(s.out) : default_out(&s);
+    if (out == NULL) {
+        vit_fail_memory(&error, "the model's name", strlen(s.data));
+    } else if (s.init != NULL) {
+        vit_find_model(&init, s.init, &error);
+    }
+    exit_status = error.status != VIT_OK ? vit_say_error(&command, &error) : train(&s, init, out);
+    vit_free(init);
+    vit_free(out);
+    return vit_program_end(&command, exit_status);
+}
