@@ -91,8 +91,8 @@ static void write_start(const vit_train_report *report, const vit_event *event) 
                  vit_format_count(parameters, event->parameters),
                  vit_format_count(images, event->train_images),
                  vit_format_count(held_back, event->val_images));
-    vit_text_add(&text, "%s steps of %zu pictures, %s epochs, into ",
-                 vit_format_count(steps, event->steps), event->batch,
+    vit_text_add(&text, "%s step%s of %zu pictures, %s epochs, into ",
+                 vit_format_count(steps, event->steps), event->steps == 1 ? "" : "s", event->batch,
                  vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
     vit_text_add_visible(&text, report->out, 0);
     fprintf(stderr, "%s\n", text.failed ? "training" : text.text);
