@@ -42,6 +42,70 @@ double check_difference(const float *got, const float *want, size_t n) {
     return most > 0 ? most / largest : 0;
 }
 
+/* ---- gradients ---- */
+
+double check_gamma(size_t roundings) {
+    const double nu = (double)roundings * CHECK_ROUNDOFF;
+    return nu / (1 - nu);
+}
+
+typedef struct slope {
+    check_loss *loss;
+    const void *context;
+    const double *theta, *v;
+    double *moved;
+    size_t n;
+} slope;
+
+static double loss_at(const slope *s, double step) {
+    for (size_t i = 0; i < s->n; i++) s->moved[i] = s->theta[i] + step * s->v[i];
+    return s->loss(s->moved, s->context);
+}
+
+/* Central difference of fourth order. */
+static double difference(const slope *s, double h) {
+    const double near = loss_at(s, h) - loss_at(s, -h);
+    const double far = loss_at(s, 2 * h) - loss_at(s, -2 * h);
+    return (8 * near - far) / (12 * h);
+}
+
+static bool check_slope(const char *what, const slope *s, const float *gradient,
+                        const float *before, const double *bound) {
+    const double step = 2e-4;
+    const double want = difference(s, step / 2);
+    /* The step's own error, and the rounding of losses that are sums of some n terms of size 1. */
+    const double rounding = (double)s->n * 0x1p-52 / step;
+    double got = 0, allowed = fabs(difference(s, step) - want) + rounding;
+    for (size_t i = 0; i < s->n; i++) {
+        got += ((double)gradient[i] - (before ? (double)before[i] : 0)) * s->v[i];
+        allowed += bound[i] * fabs(s->v[i]);
+    }
+    if (fabs(got - want) <= allowed) return true;
+    fprintf(stderr, "%s: slope %.9g, finite difference %.9g: off by %.3g, allowed %.3g\n", what,
+            got, want, fabs(got - want), allowed);
+    return false;
+}
+
+bool check_gradient(const char *what, check_loss *loss, const void *context, const double *theta,
+                    size_t n, const float *gradient, const float *before, const double *bound) {
+    const int directions = 3, single = 5;
+    vit_random r = check_random((uint32_t)n);
+    double *v = check_doubles(n), *moved = check_doubles(n);
+    const slope s = {loss, context, theta, v, moved, n};
+    bool right = true;
+    for (int i = 0; i < directions + single && right; i++) {
+        memset(v, 0, n * sizeof *v);
+        if (i < directions)
+            check_fill_double(v, n, 1, &r);
+        else
+            v[vit_random_below(&r, (uint32_t)n)] = 1;
+        right = check_slope(what, &s, gradient, before, bound);
+    }
+    free(v);
+    free(moved);
+    return right;
+}
+
 /* ---- fillings ---- */
 
 vit_random check_random(uint32_t seed) {

@@ -1,7 +1,7 @@
 /* What the tests share: comparisons that NaN fails, random fillings, and memory that notices stray
  * reads and writes. */
-#ifndef TESTS_CHECK_H
-#define TESTS_CHECK_H
+#ifndef VIT_TESTS_CHECK_H
+#define VIT_TESTS_CHECK_H
 
 #include "vit/base/random.h"
 #include <stdbool.h>
@@ -23,6 +23,28 @@ bool check_within(const char *what, const float *got, const double *want, const 
 /* Largest |got - want| over largest |want|; NaN as soon as one number is NaN or infinite, so
  * compare as assert_true(check_difference(...) <= bound). 0 where all are 0. */
 double check_difference(const float *got, const float *want, size_t n);
+
+/* ---- gradients ---- */
+
+/* Unit roundoff of float, and the bound n u / (1 - n u) on n roundings one after another (Higham:
+ * Accuracy and Stability of Numerical Algorithms, lemma 3.1). */
+#define CHECK_ROUNDOFF 0x1p-24
+double check_gamma(size_t roundings);
+
+/* Errors of the kernels' functions, as vit/kernels/kernels.h states them. */
+#define CHECK_EXP_ERROR 9e-8          /* relative */
+#define CHECK_CDF_ERROR 1.9e-7        /* absolute */
+#define CHECK_CDF_TAIL_ERROR 4.3e-6   /* relative */
+#define CHECK_GELU_SLOPE_ERROR 2.1e-7 /* absolute */
+
+/* A loss as a function of n parameters, in double. */
+typedef double check_loss(const double *theta, const void *context);
+
+/* Whether gradient - before (NULL: 0) is the loss's gradient at theta: along random directions and
+ * single parameters v, sum_i gradient_i v_i may differ from the finite difference by
+ * sum_i bound_i |v_i| and by the error of the difference itself, which halving its step shows. */
+bool check_gradient(const char *what, check_loss *loss, const void *context, const double *theta,
+                    size_t n, const float *gradient, const float *before, const double *bound);
 
 /* ---- fillings ---- */
 

@@ -78,7 +78,8 @@ typedef struct vit_kernels {
                                const float *gamma, size_t rows, size_t n);
 
     /* y = x Phi(x), Phi the normal distribution (Hendrycks, Gimpel: Gaussian Error Linear Units);
-     * dx = dy (Phi(x) + x Phi'(x)). In place is fine. */
+     * dx = dy (Phi(x) + x Phi'(x)). In place is fine. Errors, before y and dx are rounded: at most
+     * 1.9e-7 |x| and 2.1e-7 |dy|. */
     void (*gelu)(float *y, const float *x, size_t n);
     void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
@@ -95,7 +96,10 @@ typedef struct vit_kernels {
     void (*adamw)(float *w, float *m, float *v, const float *g, const vit_adamw_scalars *s,
                   size_t n);
 
-    /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. */
+    /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. Errors, measured over all
+     * floats by tests/fixtures/errors.c: of exp relative, at most 9e-8 from -87.33 on, below which
+     * y is +0; of Phi absolute, at most 1.9e-7, and relative, at most 4.3e-6 where it is a normal
+     * number. */
     void (*exp)(float *y, const float *x, size_t n);
     void (*normal_cdf)(float *y, const float *x, size_t n);
 } vit_kernels;

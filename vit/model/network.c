@@ -19,7 +19,7 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
     b.qkv = vit_arena_floats(arena, rows * 3 * d);
     b.p = training ? vit_arena_floats(arena, rows * c->heads * tokens) : NULL;
     b.o = vit_arena_floats(arena, rows * d);
-    b.mid = training ? vit_arena_floats(arena, rows * d) : b.z;
+    b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
     b.stats2 = carve_stats(arena, rows);
     b.norm2 = training ? vit_arena_floats(arena, rows * d) : b.norm1;
     b.hidden = vit_arena_floats(arena, rows * c->mlp);

@@ -32,7 +32,7 @@ static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
 
-/* C: [m][n], rows c_row apart. */
+/* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue);
 

@@ -18,7 +18,7 @@ typedef struct vit_linear_gradient {
     float *weight, *bias; /* bias may be NULL */
 } vit_linear_gradient;
 
-/* y = x W^T + b + residual; residual: [rows][out], NULL for none, may be y. */
+/* y = x W^T + b + residual; residual: [rows][out], not y, NULL for none. */
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                         const float *residual, size_t rows);
 

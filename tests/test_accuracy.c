@@ -1,0 +1,135 @@
+/* exp, the normal distribution and GELU within the errors that vit/kernels/kernels.h states, over a
+ * sample of all floats. tests/fixtures/errors.c measures over all of them. */
+#include "tests/check.h"
+#include "vit/kernels/kernels.h"
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SAMPLE 4096
+#define STRIDE 4093 /* of bit patterns; prime, so that all exponents and endings are met */
+
+static float x[SAMPLE], y[SAMPLE];
+
+typedef double error_bound(double x, double want);
+
+static double exp_bound(double at, double want) {
+    return at < (double)-87.33f ? want : CHECK_EXP_ERROR * want;
+}
+
+static double cdf_bound(double at, double want) {
+    (void)at;
+    return fmin(CHECK_CDF_ERROR, want < FLT_MIN ? FLT_MIN : CHECK_CDF_TAIL_ERROR * want);
+}
+
+static double gelu_bound(double at, double want) {
+    return CHECK_CDF_ERROR * fabs(at) + CHECK_ROUNDOFF * fabs(want) + FLT_TRUE_MIN;
+}
+
+static double slope_bound(double at, double want) {
+    (void)at, (void)want;
+    return CHECK_GELU_SLOPE_ERROR;
+}
+
+static double cdf(double at) {
+    return erfc(-at * 0.70710678118654752440) / 2;
+}
+
+static double gelu(double at) {
+    return at * cdf(at);
+}
+
+static double gelu_slope(double at) {
+    return cdf(at) + (fabs(at) < 40 ? at * exp(-at * at / 2) * 0.39894228040143267794 : 0);
+}
+
+typedef struct function {
+    const char *name;
+    void (*call)(const vit_kernels *k, size_t n); /* of x into y */
+    double (*truth)(double at);
+    error_bound *bound;
+    float highest;
+} function;
+
+static void call_exp(const vit_kernels *k, size_t n) {
+    k->exp(y, x, n);
+}
+
+static void call_cdf(const vit_kernels *k, size_t n) {
+    k->normal_cdf(y, x, n);
+}
+
+static void call_gelu(const vit_kernels *k, size_t n) {
+    k->gelu(y, x, n);
+}
+
+static void call_gelu_backward(const vit_kernels *k, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = 1;
+    k->gelu_backward(y, y, x, n);
+}
+
+static void check_sample(const function *f, const vit_kernels *k, size_t n) {
+    f->call(k, n);
+    for (size_t i = 0; i < n; i++) {
+        const double at = (double)x[i], want = f->truth(at);
+        const double error = fabs((double)y[i] - want), bound = f->bound(at, want);
+        if (!(error <= bound))
+            fail_msg("%s(%.9g) is %.9g, expected %.9g: off by %.3g, allowed %.3g", f->name, at,
+                     (double)y[i], want, error, bound);
+    }
+}
+
+static void test_function(void **state) {
+    const function *f = *state;
+    const vit_kernels *k = vit_kernels_choose(VIT_CPU_AVX512);
+    size_t n = 0;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += STRIDE) {
+        const uint32_t low = (uint32_t)bits;
+        memcpy(&x[n], &low, sizeof low);
+        if (isfinite(x[n]) && x[n] <= f->highest) n++;
+        if (n < SAMPLE) continue;
+        check_sample(f, k, n);
+        n = 0;
+    }
+    check_sample(f, k, n);
+}
+
+/* The ends: where results leave the normal numbers, and beyond the numbers. */
+static void test_ends(void **state) {
+    (void)state;
+    const vit_kernels *k = vit_kernels_choose(VIT_CPU_AVX512);
+    const float ends[] = {0, -0.0f, -87.33f, -87.34f, -INFINITY, NAN};
+    const float exps[] = {1, 1, 0, 0, 0, NAN}, cdfs[] = {.5f, .5f, 0, 0, 0, NAN};
+    k->exp(y, ends, 6);
+    for (int i = 0; i < 6; i++) assert_true(i == 2 ? y[i] >= FLT_MIN : check_same(y[i], exps[i]));
+    k->normal_cdf(y, ends, 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(i < 2 ? fabsf(y[i] - .5f) <= 1.9e-7f : check_same(y[i], cdfs[i]));
+    const float far[] = {INFINITY, FLT_MAX, 20, NAN};
+    k->normal_cdf(y, far, 4);
+    for (int i = 0; i < 4; i++) assert_true(check_same(y[i], i < 3 ? 1 : NAN));
+    k->gelu(y, far, 4);
+    for (int i = 0; i < 4; i++) assert_true(check_same(y[i], far[i]));
+}
+
+int main(void) {
+    static function functions[] = {
+        {"exp", call_exp, exp, exp_bound, 88},
+        {"normal_cdf", call_cdf, cdf, cdf_bound, FLT_MAX},
+        {"gelu", call_gelu, gelu, gelu_bound, FLT_MAX},
+        {"gelu_backward", call_gelu_backward, gelu_slope, slope_bound, FLT_MAX}};
+    const struct CMUnitTest tests[] = {
+        {"exp", test_function, NULL, NULL, &functions[0]},
+        {"normal_cdf", test_function, NULL, NULL, &functions[1]},
+        {"gelu", test_function, NULL, NULL, &functions[2]},
+        {"gelu_backward", test_function, NULL, NULL, &functions[3]},
+        cmocka_unit_test(test_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/* Attention against a plain reference in double, forward and (by finite differences) backward:
+ * query and key lengths that differ, strides of their own, blocks of queries, threads, NaN. */
+#include "tests/check.h"
+#include "vit/ops/attention.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define U CHECK_ROUNDOFF
+#define SECOND_ORDER 1.001 /* products of two rounding errors */
+#define UNTOUCHED 7.0f     /* what lies between the rows */
+
+/* theta: q, k, v one after another, with gaps between their rows; gradients lie alike. */
+typedef struct attention {
+    vit_attention_shape s;
+    size_t k0, v0, n, outputs, weights;
+    float *theta, *d_o, *o, *p, *gradient, *before, *scratch;
+    double *exact, *want, *want_bound, *bound;
+} attention;
+
+static attention attention_new(vit_attention_shape s, float size) {
+    attention a = {.s = s};
+    vit_random r = check_random((uint32_t)(s.queries * 100 + s.keys));
+    a.k0 = s.batch * s.queries * s.q_row;
+    a.v0 = a.k0 + s.batch * s.keys * s.k_row;
+    a.n = a.v0 + s.batch * s.keys * s.v_row;
+    a.outputs = s.batch * s.queries * s.o_row;
+    a.weights = s.batch * s.heads * s.queries * s.keys;
+    float **const floats[] = {&a.theta, &a.gradient, &a.before, &a.d_o, &a.o};
+    for (size_t i = 0; i < 5; i++) *floats[i] = check_floats(i < 3 ? a.n : a.outputs);
+    double **const doubles[] = {&a.exact, &a.bound, &a.want, &a.want_bound};
+    for (size_t i = 0; i < 4; i++) *doubles[i] = check_doubles(i < 2 ? a.n : a.outputs);
+    a.p = check_floats(a.weights);
+    a.scratch = check_floats(8 * vit_attention_scratch(&s));
+    check_fill(a.theta, a.n, size, &r);
+    check_fill(a.d_o, a.outputs, 1, &r);
+    for (size_t i = 0; i < a.n; i++) a.exact[i] = (double)a.theta[i];
+    for (size_t i = 0; i < a.n; i++) a.before[i] = a.gradient[i] = UNTOUCHED;
+    for (size_t i = 0; i < a.outputs; i++) a.want[i] = (double)(a.o[i] = UNTOUCHED);
+    return a;
+}
+
+static void attention_free(attention *a) {
+    float *const floats[] = {a->theta, a->gradient, a->before, a->d_o, a->o, a->p, a->scratch};
+    double *const doubles[] = {a->exact, a->bound, a->want, a->want_bound};
+    for (size_t i = 0; i < 7; i++) free(floats[i]);
+    for (size_t i = 0; i < 4; i++) free(doubles[i]);
+}
+
+static void run_forward(attention *a, vit_exec exec, float *p) {
+    const float *q = a->theta, *k = q + a->k0, *v = q + a->v0;
+    vit_attention_forward(&exec, a->o, p, q, k, v, &a->s, a->scratch);
+}
+
+static void run_backward(attention *a, vit_exec exec) {
+    const float *q = a->theta, *k = q + a->k0, *v = q + a->v0;
+    float *dq = a->gradient, *dk = dq + a->k0, *dv = dq + a->v0;
+    vit_attention_backward(&exec, dq, dk, dv, a->d_o, a->p, q, k, v, &a->s, a->scratch);
+}
+
+/* ---- the reference, head by head ---- */
+
+/* Where a head's rows begin in q, k, v, o: floats from the array's start. */
+typedef struct head {
+    size_t q, k, v, o;
+} head;
+
+static head head_at(const attention *a, size_t index) {
+    const vit_attention_shape *s = &a->s;
+    const size_t b = index / s->heads, column = index % s->heads * s->head_dim;
+    return (head){b * s->queries * s->q_row + column, a->k0 + b * s->keys * s->k_row + column,
+                  a->v0 + b * s->keys * s->v_row + column, b * s->queries * s->o_row + column};
+}
+
+/* p[queries][keys] = softmax(Q K^T scale). */
+static void reference_weights(double *p, const double *theta, const attention *a, head h) {
+    const vit_attention_shape *s = &a->s;
+    for (size_t i = 0; i < s->queries; i++, p += s->keys) {
+        const double *q = theta + h.q + i * s->q_row;
+        double sum = 0, max = -INFINITY;
+        for (size_t j = 0; j < s->keys; j++) {
+            const double *k = theta + h.k + j * s->k_row;
+            p[j] = 0;
+            for (size_t c = 0; c < s->head_dim; c++) p[j] += q[c] * k[c] * (double)s->scale;
+            max = fmax(max, p[j]);
+        }
+        for (size_t j = 0; j < s->keys; j++) sum += p[j] = exp(p[j] - max);
+        for (size_t j = 0; j < s->keys; j++) p[j] /= sum;
+    }
+}
+
+/* Element c of output row i. */
+static double reference_output(const double *p, const double *theta, const attention *a, head h,
+                               size_t i, size_t c) {
+    double o = 0;
+    for (size_t j = 0; j < a->s.keys; j++)
+        o += p[i * a->s.keys + j] * theta[h.v + j * a->s.v_row + c];
+    return o;
+}
+
+static double loss(const double *theta, const void *context) {
+    const attention *a = context;
+    const vit_attention_shape *s = &a->s;
+    double *p = check_doubles(s->queries * s->keys), sum = 0;
+    for (size_t index = 0; index < s->batch * s->heads; index++) {
+        const head h = head_at(a, index);
+        reference_weights(p, theta, a, h);
+        for (size_t i = 0; i < s->queries; i++)
+            for (size_t c = 0; c < s->head_dim; c++)
+                sum +=
+                    (double)a->d_o[h.o + i * s->o_row + c] * reference_output(p, theta, a, h, i, c);
+    }
+    free(p);
+    return sum;
+}
+
+/* ---- bounds: u = 2^-24, gamma(n) = n u / (1 - n u) bounds a chain of n roundings ---- */
+
+/* Relative error of each weight. Score S is off by gamma(d + 1) scale sum|q k|, its distance to the
+ * maximum, at most twice the row's largest sum, by u of that (all are measured from one maximum,
+ * whose own error cancels), exp by its stated error: e. P = exp / sum is off by e, the largest e of
+ * the row, and the roundings of the sum (ceil(keys / 16) + 4), the division and the product. */
+static void weight_errors(double *error, const attention *a, head h) {
+    const vit_attention_shape *s = &a->s;
+    for (size_t i = 0; i < s->queries; i++, error += s->keys) {
+        double largest = 0;
+        for (size_t j = 0; j < s->keys; j++) {
+            error[j] = 0; /* sum|q k| first */
+            for (size_t c = 0; c < s->head_dim; c++)
+                error[j] +=
+                    fabs(a->exact[h.q + i * s->q_row + c] * a->exact[h.k + j * s->k_row + c]) *
+                    (double)s->scale;
+            largest = fmax(largest, error[j]);
+        }
+        const double same = 2 * U * largest + CHECK_EXP_ERROR;
+        const double row =
+            check_gamma(s->head_dim + 1) * largest + same + check_gamma((s->keys + 15) / 16 + 6);
+        for (size_t j = 0; j < s->keys; j++)
+            error[j] = check_gamma(s->head_dim + 1) * error[j] + same + row;
+    }
+}
+
+static void forward_bounds(attention *a, head h, const double *p, const double *error) {
+    const vit_attention_shape *s = &a->s;
+    for (size_t i = 0; i < s->queries; i++) {
+        for (size_t c = 0; c < s->head_dim; c++) {
+            const size_t at = h.o + i * s->o_row + c;
+            a->want[at] = reference_output(p, a->exact, a, h, i, c);
+            for (size_t j = 0; j < s->keys; j++)
+                a->want_bound[at] += SECOND_ORDER * p[i * s->keys + j] *
+                                     fabs(a->exact[h.v + j * s->v_row + c]) *
+                                     (error[i * s->keys + j] + check_gamma(s->keys));
+        }
+    }
+}
+
+/* dP_j = dO V_j of query i, and its error gamma(d) sum|dO V_j|. */
+static void weight_gradients(double *dp, double *dp_error, const attention *a, head h, size_t i) {
+    const vit_attention_shape *s = &a->s;
+    for (size_t j = 0; j < s->keys; j++) {
+        dp[j] = dp_error[j] = 0;
+        for (size_t c = 0; c < s->head_dim; c++) {
+            const double term =
+                (double)a->d_o[h.o + i * s->o_row + c] * a->exact[h.v + j * s->v_row + c];
+            dp[j] += term;
+            dp_error[j] += check_gamma(s->head_dim) * fabs(term);
+        }
+    }
+}
+
+/* Query i: D = sum P dP, dS = scale P (dP - D), errors term by term; dQ = dS K and dK = dS^T Q are
+ * chains over the keys and the queries, dV = P^T dO over the queries. */
+static void backward_bounds(attention *a, head h, size_t i, const double *p, const double *error) {
+    const vit_attention_shape *s = &a->s;
+    double *dp = check_doubles(s->keys), *dp_error = check_doubles(s->keys);
+    double mean = 0, mean_error = 0;
+    weight_gradients(dp, dp_error, a, h, i);
+    for (size_t j = 0; j < s->keys; j++) {
+        mean += p[j] * dp[j];
+        mean_error +=
+            p[j] * ((error[j] + check_gamma((s->keys + 15) / 16 + 4)) * fabs(dp[j]) + dp_error[j]);
+    }
+    for (size_t j = 0; j < s->keys; j++) {
+        const double scale = (double)s->scale * p[j], ds = scale * (dp[j] - mean);
+        const double ds_error = fabs(ds) * (error[j] + 3 * U) + scale * (dp_error[j] + mean_error);
+        for (size_t c = 0; c < s->head_dim; c++) {
+            const size_t q = h.q + i * s->q_row + c, k = h.k + j * s->k_row + c;
+            const double d_o = (double)a->d_o[h.o + i * s->o_row + c];
+            a->bound[q] +=
+                SECOND_ORDER * fabs(a->exact[k]) * (ds_error + check_gamma(s->keys) * fabs(ds));
+            a->bound[k] +=
+                SECOND_ORDER * fabs(a->exact[q]) * (ds_error + check_gamma(s->queries) * fabs(ds));
+            a->bound[h.v + j * s->v_row + c] +=
+                SECOND_ORDER * fabs(d_o) * p[j] * (error[j] + check_gamma(s->queries));
+        }
+    }
+    free(dp);
+    free(dp_error);
+}
+
+/* Sets want and the bounds; a head's own gradients are set, not added to. */
+static void reference(attention *a) {
+    const vit_attention_shape *s = &a->s;
+    double *p = check_doubles(s->queries * s->keys), *error = check_doubles(s->queries * s->keys);
+    for (size_t index = 0; index < s->batch * s->heads; index++) {
+        const head h = head_at(a, index);
+        reference_weights(p, a->exact, a, h);
+        weight_errors(error, a, h);
+        forward_bounds(a, h, p, error);
+        for (size_t i = 0; i < s->queries; i++)
+            backward_bounds(a, h, i, p + i * s->keys, error + i * s->keys);
+        for (size_t c = 0; c < s->head_dim; c++) {
+            for (size_t i = 0; i < s->queries; i++) a->before[h.q + i * s->q_row + c] = 0;
+            for (size_t j = 0; j < s->keys; j++) a->before[h.k + j * s->k_row + c] = 0;
+            for (size_t j = 0; j < s->keys; j++) a->before[h.v + j * s->v_row + c] = 0;
+        }
+    }
+    free(p);
+    free(error);
+}
+
+/* ---- tests ---- */
+
+static vit_exec one_thread(void) {
+    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), 1};
+}
+
+static vit_attention_shape shape_of(size_t batch, size_t heads, size_t head_dim, size_t queries,
+                                    size_t keys) {
+    const size_t dim = heads * head_dim;
+    return (vit_attention_shape){
+        batch, heads,   head_dim, queries, keys,
+        dim,   dim + 1, dim + 2,  dim + 3, (float)(1 / sqrt((double)head_dim))};
+}
+
+static void check_attention(vit_attention_shape s) {
+    attention a = attention_new(s, 2);
+    char what[80];
+    snprintf(what, sizeof what, "attention, %zu heads of %zu, %zu queries, %zu keys", s.heads,
+             s.head_dim, s.queries, s.keys);
+    reference(&a);
+    run_forward(&a, one_thread(), a.p);
+    assert_true(check_within(what, a.o, a.want, a.want_bound, a.outputs));
+    run_backward(&a, one_thread());
+    assert_true(check_gradient(what, loss, &a, a.exact, a.n, a.gradient, a.before, a.bound));
+    for (size_t i = 0; i < a.n; i++) /* between the rows nothing was written */
+        if (a.before[i] > 0) assert_true(check_same(a.gradient[i], UNTOUCHED));
+    attention_free(&a);
+}
+
+static void test_lengths(void **state) {
+    (void)state;
+    static const size_t dims[] = {1, 3, 8, 13};
+    for (size_t t = 1; t <= 65; t++) {
+        check_attention(shape_of(1, 1, dims[t % 4], t, t));
+        check_attention(shape_of(1, 1, dims[t / 4 % 4], t, 66 - t));
+    }
+}
+
+/* Below, at and above the blocks of queries that attention.c takes. */
+static void test_blocks(void **state) {
+    (void)state;
+    static const size_t queries[] = {47, 48, 49, 96, 97};
+    for (size_t i = 0; i < 5; i++) {
+        check_attention(shape_of(1, 2, 3, queries[i], 5));
+        check_attention(shape_of(2, 1, 8, queries[i], 33));
+    }
+    check_attention(shape_of(1, 1, 13, 97, 97));
+}
+
+static void test_heads(void **state) {
+    (void)state;
+    static const size_t counts[] = {1, 2, 3, 5};
+    static const size_t dims[] = {1, 3, 8, 13};
+    for (size_t b = 0; b < 3; b++)
+        for (size_t h = 0; h < 4; h++)
+            for (size_t d = 0; d < 4; d++)
+                check_attention(shape_of(counts[b], counts[h], dims[d], 5, 3));
+}
+
+/* Every table, every number of threads, with the weights kept or not: the same bytes. */
+static void test_same_bytes(void **state) {
+    (void)state;
+    static const int threads[] = {1, 2, 3, 8};
+    const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
+    const vit_attention_shape s = shape_of(3, 5, 13, 65, 97);
+    attention want = attention_new(s, 2), got = attention_new(s, 2);
+    const vit_exec eight = {vit_kernels_scalar(), 8}, one = {vit_kernels_scalar(), 1};
+    assert_int_equal(vit_exec_threads(&eight, 2 * 3 * 5 * 65 * 97 * 13), 8);
+    run_forward(&want, one, want.p);
+    run_backward(&want, one);
+    for (size_t t = 0; t < 3; t++) {
+        if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
+        for (size_t i = 0; i < 4; i++) {
+            const vit_exec exec = {tables[t], threads[i]};
+            run_forward(&got, exec, NULL);
+            assert_memory_equal(got.o, want.o, got.outputs * sizeof(float));
+            run_forward(&got, exec, got.p);
+            run_backward(&got, exec);
+            assert_memory_equal(got.o, want.o, got.outputs * sizeof(float));
+            assert_memory_equal(got.p, want.p, got.weights * sizeof(float));
+            assert_memory_equal(got.gradient, want.gradient, got.n * sizeof(float));
+        }
+    }
+    attention_free(&want);
+    attention_free(&got);
+}
+
+/* A query alone has the output that it has among others. */
+static void test_query_alone(void **state) {
+    (void)state;
+    attention all = attention_new(shape_of(1, 2, 13, 97, 33), 2);
+    run_forward(&all, one_thread(), NULL);
+    const vit_exec exec = one_thread();
+    const size_t dim = 2 * 13;
+    float o[2 * 13];
+    for (size_t i = 0; i < 97; i++) {
+        vit_attention_shape s = all.s;
+        s.queries = 1;
+        vit_attention_forward(&exec, o, NULL, all.theta + i * s.q_row, all.theta + all.k0,
+                              all.theta + all.v0, &s, all.scratch);
+        assert_memory_equal(o, all.o + i * s.o_row, dim * sizeof(float));
+    }
+    attention_free(&all);
+}
+
+/* NaN at theta[at]: which outputs of head 1 of 2 become NaN. Head 0 has none. */
+static void check_nan(size_t at, size_t row0, size_t row1, size_t column0, size_t column1,
+                      attention *a) {
+    const vit_attention_shape *s = &a->s;
+    const float kept = a->theta[at];
+    a->theta[at] = NAN;
+    run_forward(a, one_thread(), a->p);
+    for (size_t i = 0; i < s->queries; i++) {
+        for (size_t c = 0; c < 2 * s->head_dim; c++) {
+            const bool hit =
+                i >= row0 && i < row1 && c >= s->head_dim + column0 && c < s->head_dim + column1;
+            assert_int_equal(isnan(a->o[i * s->o_row + c]) != 0, hit);
+        }
+    }
+    a->theta[at] = kept;
+}
+
+static void test_nan(void **state) {
+    (void)state;
+    attention a = attention_new(shape_of(1, 2, 3, 50, 17), 2);
+    check_nan(49 * a.s.q_row + 3 + 2, 49, 50, 0, 3, &a);       /* a query: its row */
+    check_nan(a.k0 + 16 * a.s.k_row + 3, 0, 50, 0, 3, &a);     /* a key: the head */
+    check_nan(a.v0 + 16 * a.s.v_row + 3 + 1, 0, 50, 1, 2, &a); /* a value: its column */
+    attention_free(&a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_heads),       cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_query_alone), cmocka_unit_test(test_nan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

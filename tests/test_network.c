@@ -1,0 +1,394 @@
+/* The whole network: against PyTorch (tests/fixtures/make_networks.py), and the same bytes whatever
+ * the batch, its slices, the threads and the kernels. */
+#include "tests/check.h"
+#include "vit/base/sys.h"
+#include "vit/model/network.h"
+#include "vit/ops/loss.h"
+#include "vit/weights/safetensors.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- a network with its memory ---- */
+
+typedef struct subject {
+    vit_network network;
+    vit_table table;
+    vit_gradients views;
+    vit_arena arena;
+    vit_state state;
+    float *values, *packed, *gradients;
+    size_t pixels; /* of a picture: floats */
+} subject;
+
+static subject subject_new(const vit_config *config, size_t capacity, bool training) {
+    subject n = {.network.config = *config};
+    const vit_config *c = &n.network.config;
+    assert_int_equal(vit_table_new(&n.table, c, NULL), VIT_OK);
+    n.pixels = c->height * c->width * c->channels;
+    n.values = check_floats(n.table.size);
+    n.packed = check_floats(n.table.packed_size);
+    n.gradients = check_floats(n.table.size);
+    vit_table_init(n.values, &n.table, c->init, 7);
+    vit_table_pack(1, n.packed, n.values, &n.table);
+    vit_arena measure = vit_arena_count();
+    vit_state_carve(&n.state, &measure, c, capacity, 8, training);
+    assert_int_equal(vit_arena_init(&n.arena, measure.peak, "a test", NULL), VIT_OK);
+    vit_state_carve(&n.state, &n.arena, c, capacity, 8, training);
+    assert_int_equal(n.arena.used, measure.peak); /* it measured what it took */
+    assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, n.packed, NULL),
+                     VIT_OK);
+    assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, NULL), VIT_OK);
+    return n;
+}
+
+static void subject_free(subject *n) {
+    vit_weights_free(&n->network.weights);
+    vit_gradients_free(&n->views);
+    vit_arena_free(&n->arena);
+    vit_table_free(&n->table);
+    free(n->values);
+    free(n->packed);
+    free(n->gradients);
+}
+
+static void forward(subject *n, vit_exec exec, const float *images, size_t batch) {
+    vit_network_forward(&n->network, &exec, &n->state, images, batch);
+}
+
+/* Sum of losses over pictures / total; gradients are added to. */
+static double backward(subject *n, vit_exec exec, const int64_t *labels, double smoothing,
+                       size_t total) {
+    const size_t classes = n->network.config.classes;
+    double loss = 0;
+    for (size_t i = 0; i < n->state.batch; i++)
+        loss += vit_cross_entropy(n->state.d_logits + i * classes, n->state.logits + i * classes,
+                                  classes, (size_t)labels[i], smoothing, 1 / (double)total);
+    vit_network_backward(&n->network, &exec, &n->state, &n->views);
+    return loss / (double)total;
+}
+
+static vit_exec best(int threads) {
+    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), threads};
+}
+
+/* ---- fixtures ---- */
+
+static vit_safetensors *fixture_open(const char *name) {
+    char path[200];
+    vit_error error;
+    vit_safetensors *file;
+    snprintf(path, sizeof path, "tests/fixtures/networks/%s.safetensors", name);
+    if (vit_safetensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    return file;
+}
+
+static const vit_tensor *fixture_tensor(const vit_safetensors *file, const char *group,
+                                        const char *name) {
+    char full[100];
+    snprintf(full, sizeof full, "%s%s", group, name);
+    const vit_tensor *t = vit_safetensors_find(file, full);
+    if (!t) fail_msg("%s: there is no %s", vit_safetensors_name(file), full);
+    return t;
+}
+
+static float *fixture_floats(const vit_safetensors *file, const char *group, const char *name) {
+    const vit_tensor *t = fixture_tensor(file, group, name);
+    float *values = check_floats(t->count);
+    assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
+    return values;
+}
+
+static double fixture_double(const vit_safetensors *file, const char *name, size_t index) {
+    const vit_tensor *t = fixture_tensor(file, name, "");
+    assert_true(t->dtype == VIT_F64 && index < t->count);
+    double value;
+    memcpy(&value, (const char *)t->data + index * sizeof value, sizeof value);
+    return value;
+}
+
+static int64_t *fixture_labels(const vit_safetensors *file, const char *name) {
+    const vit_tensor *t = fixture_tensor(file, name, "");
+    assert_int_equal(t->dtype, VIT_I64);
+    int64_t *labels = malloc(t->count * sizeof *labels);
+    assert_non_null(labels);
+    memcpy(labels, t->data, t->count * sizeof *labels);
+    return labels;
+}
+
+/* The network that the fixture describes, with its weights; every tensor of the file's has its
+ * place in the table, with the same shape, and the other way round. */
+static subject fixture_subject(const vit_safetensors *file) {
+    vit_config c = vit_config_default();
+    assert_int_equal(vit_config_read(&c, vit_safetensors_metadata(file, "config"), "", NULL),
+                     VIT_OK);
+    subject n = subject_new(&c, fixture_tensor(file, "input", "")->shape[0], true);
+    size_t stored = 0;
+    for (size_t i = 0; i < vit_safetensors_count(file); i++)
+        stored += strncmp(vit_safetensors_at(file, i)->name, "param.", 6) == 0;
+    assert_int_equal(stored, n.table.count);
+    for (size_t i = 0; i < n.table.count; i++) {
+        const vit_parameter *p = &n.table.rows[i];
+        const vit_tensor *t = fixture_tensor(file, "param.", p->name);
+        assert_int_equal(t->dims, p->dims);
+        assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
+        assert_int_equal(vit_tensor_floats(t, n.values + p->offset, NULL), VIT_OK);
+    }
+    vit_table_pack(1, n.packed, n.values, &n.table);
+    return n;
+}
+
+static double gradient_norm(const subject *n) {
+    double sum = 0;
+    for (size_t i = 0; i < n->table.size; i++)
+        sum += (double)n->gradients[i] * (double)n->gradients[i];
+    return sqrt(sum);
+}
+
+static void check_gradients(const subject *n, const vit_safetensors *file) {
+    for (size_t i = 0; i < n->table.count; i++) {
+        const vit_parameter *p = &n->table.rows[i];
+        float *want = fixture_floats(file, "grad.", p->name);
+        const double error = check_difference(n->gradients + p->offset, want, p->count);
+        if (!(error <= 1e-4))
+            fail_msg("%s: gradient of %s is off by %.3g of its largest", vit_safetensors_name(file),
+                     p->name, error);
+        free(want);
+    }
+}
+
+static void test_pytorch(void **state) {
+    vit_safetensors *file = fixture_open(*state);
+    subject n = fixture_subject(file);
+    float *input = fixture_floats(file, "input", ""), *logits = fixture_floats(file, "logits", "");
+    int64_t *labels = fixture_labels(file, "labels");
+    const size_t batch = n.state.capacity;
+    const vit_tensor *images = fixture_tensor(file, "input", "");
+    const vit_config *c = &n.network.config;
+    const size_t shape[] = {batch, c->height, c->width, c->channels};
+    assert_memory_equal(images->shape, shape, sizeof shape);
+    forward(&n, best(1), input, batch);
+    assert_true(check_difference(n.state.logits, logits, batch * c->classes) <= 1e-5);
+    const double loss = backward(&n, best(1), labels, 0, batch);
+    assert_true(fabs(loss - fixture_double(file, "loss", 0)) <= 1e-5 * loss);
+    check_gradients(&n, file);
+    free(input);
+    free(logits);
+    free(labels);
+    subject_free(&n);
+    vit_safetensors_close(file);
+}
+
+/* With label smoothing: loss and norm of the gradient in the first step of the stored training. */
+static void test_pytorch_smoothing(void **state) {
+    vit_safetensors *file = fixture_open(*state);
+    subject n = fixture_subject(file);
+    float *input = fixture_floats(file, "input.0", "");
+    int64_t *labels = fixture_labels(file, "labels.0");
+    assert_non_null(strstr(vit_safetensors_metadata(file, "recipe"), "\"label_smoothing\": 0.1,"));
+    forward(&n, best(1), input, n.state.capacity);
+    const double loss = backward(&n, best(1), labels, .1, n.state.capacity);
+    assert_true(fabs(loss - fixture_double(file, "train.loss", 0)) <= 1e-5 * loss);
+    const double norm = fixture_double(file, "train.norm", 0);
+    assert_true(fabs(gradient_norm(&n) - norm) <= 1e-5 * norm);
+    free(input);
+    free(labels);
+    subject_free(&n);
+    vit_safetensors_close(file);
+}
+
+/* ---- the same bytes ---- */
+
+#define BATCH 64
+
+/* Ragged everywhere: 5 tokens, dim 40, heads of 10, MLP 50, 7 classes. */
+static vit_config ragged(bool lecture) {
+    vit_config c = vit_config_default();
+    c.height = c.width = 6;
+    c.channels = 3;
+    c.patch = 3;
+    c.dim = 40;
+    c.depth = 2;
+    c.heads = 4;
+    c.mlp = 50;
+    c.classes = 7;
+    c.init = VIT_INIT_TORCH; /* larger weights: more happens */
+    if (!lecture) return c;
+    c.patch_order = VIT_PATCH_PIXEL;
+    c.qkv_bias = c.final_norm = false;
+    c.attention_scale = VIT_SCALE_DIM;
+    c.head = VIT_HEAD_MLP;
+    return c;
+}
+
+typedef struct data {
+    float *images;
+    int64_t labels[BATCH];
+} data;
+
+static data data_new(const subject *n) {
+    data d = {.images = check_floats(BATCH * n->pixels)};
+    vit_random r = check_random(11);
+    check_fill(d.images, BATCH * n->pixels, 2, &r);
+    for (size_t i = 0; i < BATCH; i++)
+        d.labels[i] = vit_random_below(&r, (uint32_t)n->network.config.classes);
+    return d;
+}
+
+/* Forward and backward over the batch in slices of `slice`; logits: [BATCH][classes]. */
+static void run_slices(subject *n, vit_exec exec, const data *d, size_t slice, float *logits) {
+    const size_t classes = n->network.config.classes;
+    memset(n->gradients, 0, n->table.size * sizeof(float));
+    for (size_t i = 0; i < BATCH; i += slice) {
+        const size_t count = BATCH - i < slice ? BATCH - i : slice;
+        forward(n, exec, d->images + i * n->pixels, count);
+        backward(n, exec, d->labels + i, .1, BATCH);
+        memcpy(logits + i * classes, n->state.logits, count * classes * sizeof(float));
+    }
+}
+
+/* One accumulator of gradients, slices in order: a chain goes on where the slice before left it, so
+ * not only the logits are the same. */
+static void check_slices(bool lecture) {
+    static const size_t slices[] = {1, 3, 16, 63};
+    const vit_config c = ragged(lecture);
+    subject n = subject_new(&c, BATCH, true);
+    const data d = data_new(&n);
+    float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
+    float *gradients = check_floats(n.table.size);
+    run_slices(&n, best(1), &d, BATCH, want);
+    memcpy(gradients, n.gradients, n.table.size * sizeof(float));
+    for (size_t i = 0; i < 4; i++) {
+        run_slices(&n, best(1), &d, slices[i], got);
+        assert_memory_equal(got, want, BATCH * c.classes * sizeof(float));
+        assert_memory_equal(n.gradients, gradients, n.table.size * sizeof(float));
+    }
+    float *const all[] = {want, got, gradients, d.images};
+    for (size_t i = 0; i < 4; i++) free(all[i]);
+    subject_free(&n);
+}
+
+static void test_slices(void **state) {
+    (void)state;
+    check_slices(false);
+    check_slices(true);
+}
+
+/* A block of the preset for MNIST: large enough for threads to be woken. */
+static vit_config mnist(void) {
+    vit_config c = ragged(false);
+    c.height = c.width = 28;
+    c.channels = 1;
+    c.patch = 7;
+    c.dim = 64;
+    c.depth = 1;
+    c.heads = 8;
+    c.mlp = 128;
+    c.classes = 10;
+    return c;
+}
+
+static void check_kernels_and_threads(const vit_config *c) {
+    static const int threads[] = {1, 2, 3, 8};
+    const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
+    subject n = subject_new(c, BATCH, true);
+    const data d = data_new(&n);
+    float *want = check_floats(BATCH * c->classes), *got = check_floats(BATCH * c->classes);
+    float *gradients = check_floats(n.table.size);
+    run_slices(&n, (vit_exec){vit_kernels_scalar(), 1}, &d, BATCH, want);
+    memcpy(gradients, n.gradients, n.table.size * sizeof(float));
+    for (size_t t = 0; t < 3; t++) {
+        if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
+        for (size_t i = 0; i < 4; i++) {
+            run_slices(&n, (vit_exec){tables[t], threads[i]}, &d, BATCH, got);
+            assert_memory_equal(got, want, BATCH * c->classes * sizeof(float));
+            assert_memory_equal(n.gradients, gradients, n.table.size * sizeof(float));
+        }
+    }
+    float *const all[] = {want, got, gradients, d.images};
+    for (size_t i = 0; i < 4; i++) free(all[i]);
+    subject_free(&n);
+}
+
+static void test_kernels_and_threads(void **state) {
+    (void)state;
+    const vit_config configs[] = {ragged(false), ragged(true), mnist()};
+    for (size_t i = 0; i < 3; i++) check_kernels_and_threads(&configs[i]);
+}
+
+/* Inference shares its buffers between blocks, training does not; products longer than a block of k
+ * (256, gemm.c) store running values on the way. */
+static void check_inference(vit_config c) {
+    subject training = subject_new(&c, BATCH, true), inference = subject_new(&c, 5, false);
+    const data d = data_new(&training);
+    forward(&training, best(1), d.images, BATCH);
+    for (size_t i = 0; i < BATCH; i += 5) {
+        const size_t count = BATCH - i < 5 ? BATCH - i : 5;
+        forward(&inference, best(2), d.images + i * inference.pixels, count);
+        assert_memory_equal(inference.state.logits, training.state.logits + i * c.classes,
+                            count * c.classes * sizeof(float));
+        assert_memory_equal(inference.state.features, training.state.features + i * c.dim,
+                            count * c.dim * sizeof(float));
+    }
+    free(d.images);
+    subject_free(&training);
+    subject_free(&inference);
+}
+
+static void test_inference(void **state) {
+    (void)state;
+    check_inference(ragged(false));
+    check_inference(ragged(true));
+    vit_config wide = ragged(false);
+    wide.dim = 264;
+    wide.mlp = 520;
+    wide.depth = 3;
+    check_inference(wide);
+}
+
+/* A NaN pixel makes all logits of its picture NaN, and changes no other picture's. */
+static void test_nan(void **state) {
+    (void)state;
+    const vit_config c = ragged(false);
+    subject n = subject_new(&c, BATCH, false);
+    const data d = data_new(&n);
+    float *want = check_floats(BATCH * c.classes);
+    forward(&n, best(1), d.images, BATCH);
+    memcpy(want, n.state.logits, BATCH * c.classes * sizeof(float));
+    d.images[33 * n.pixels + 17] = NAN;
+    for (size_t j = 0; j < c.classes; j++) want[33 * c.classes + j] = NAN;
+    forward(&n, best(1), d.images, BATCH);
+    const size_t count = BATCH * c.classes;
+    assert_int_equal(check_first_other(n.state.logits, want, count), count);
+    free(want);
+    free(d.images);
+    subject_free(&n);
+}
+
+/* Each case runs without and with label smoothing. */
+#define PYTORCH(name)                                              \
+    {name, test_pytorch, NULL, NULL, name}, {                      \
+        name " smoothed", test_pytorch_smoothing, NULL, NULL, name \
+    }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PYTORCH("lecture_grey"),
+        PYTORCH("lecture_colour"),
+        PYTORCH("timm_grey"),
+        PYTORCH("timm_colour"),
+        PYTORCH("timm_odd"),
+        PYTORCH("timm_one"),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_kernels_and_threads),
+        cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_nan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* The parameter table: timm's names, shapes and counts; initial values; views. */
+#include "tests/check.h"
+#include "tests/fault.h"
+#include "vit/base/sys.h"
+#include "vit/model/parameters.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* vit_tiny, small, base_patch16_224 by the number of heads: 3, 6, 12. */
+static vit_config timm_vit(size_t heads) {
+    vit_config c = vit_config_default();
+    c.height = c.width = 224;
+    c.channels = 3;
+    c.patch = 16;
+    c.heads = heads;
+    c.dim = 64 * heads;
+    c.depth = 12;
+    c.mlp = 4 * c.dim;
+    c.classes = 1000;
+    return c;
+}
+
+static vit_config lecture(void) {
+    return (vit_config){.height = 28,
+                        .width = 28,
+                        .channels = 1,
+                        .patch = 14,
+                        .dim = 128,
+                        .depth = 6,
+                        .heads = 8,
+                        .mlp = 128,
+                        .classes = 10,
+                        .patch_order = VIT_PATCH_PIXEL,
+                        .attention_scale = VIT_SCALE_DIM,
+                        .norm_eps = 1e-5,
+                        .head = VIT_HEAD_MLP,
+                        .init = VIT_INIT_TORCH};
+}
+
+static vit_table table_of(vit_config c) {
+    vit_table table;
+    assert_int_equal(vit_table_new(&table, &c, NULL), VIT_OK);
+    return table;
+}
+
+/* ---- layout ---- */
+
+static void test_timm_counts(void **state) {
+    (void)state;
+    static const size_t heads[] = {3, 6, 12}, parameters[] = {5717416, 22050664, 86567656};
+    for (size_t i = 0; i < 3; i++) {
+        vit_table table = table_of(timm_vit(heads[i]));
+        assert_int_equal(table.count, 152);
+        assert_int_equal(table.parameters, parameters[i]);
+        vit_table_free(&table);
+    }
+}
+
+typedef struct tensor {
+    const char *name;
+    size_t dims, shape[4];
+    vit_parameter_kind kind;
+} tensor;
+
+static void assert_tensor(const vit_table *table, const char *prefix, const tensor *want) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, want->name);
+    const vit_parameter *p = vit_table_find(table, name);
+    if (!p) fail_msg("there is no %s", name);
+    assert_int_equal(p->dims, want->dims);
+    assert_memory_equal(p->shape, want->shape, want->dims * sizeof *p->shape);
+    assert_int_equal(p->kind, want->kind);
+}
+
+/* As timm.create_model("vit_tiny_patch16_224").named_parameters() lists them. */
+static void test_timm_names(void **state) {
+    (void)state;
+    static const tensor beside[] = {
+        {"cls_token", 3, {1, 1, 192}, VIT_PARAMETER_CLASS_TOKEN},
+        {"pos_embed", 3, {1, 197, 192}, VIT_PARAMETER_POSITIONS},
+        {"patch_embed.proj.weight", 4, {192, 3, 16, 16}, VIT_PARAMETER_WEIGHT},
+        {"patch_embed.proj.bias", 1, {192}, VIT_PARAMETER_BIAS},
+        {"norm.weight", 1, {192}, VIT_PARAMETER_GAMMA},
+        {"norm.bias", 1, {192}, VIT_PARAMETER_BETA},
+        {"head.weight", 2, {1000, 192}, VIT_PARAMETER_WEIGHT},
+        {"head.bias", 1, {1000}, VIT_PARAMETER_BIAS},
+    };
+    static const tensor block[] = {
+        {"norm1.weight", 1, {192}, VIT_PARAMETER_GAMMA},
+        {"norm1.bias", 1, {192}, VIT_PARAMETER_BETA},
+        {"attn.qkv.weight", 2, {576, 192}, VIT_PARAMETER_WEIGHT},
+        {"attn.qkv.bias", 1, {576}, VIT_PARAMETER_BIAS},
+        {"attn.proj.weight", 2, {192, 192}, VIT_PARAMETER_WEIGHT},
+        {"attn.proj.bias", 1, {192}, VIT_PARAMETER_BIAS},
+        {"norm2.weight", 1, {192}, VIT_PARAMETER_GAMMA},
+        {"norm2.bias", 1, {192}, VIT_PARAMETER_BETA},
+        {"mlp.fc1.weight", 2, {768, 192}, VIT_PARAMETER_WEIGHT},
+        {"mlp.fc1.bias", 1, {768}, VIT_PARAMETER_BIAS},
+        {"mlp.fc2.weight", 2, {192, 768}, VIT_PARAMETER_WEIGHT},
+        {"mlp.fc2.bias", 1, {192}, VIT_PARAMETER_BIAS},
+    };
+    vit_table table = table_of(timm_vit(3));
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        assert_tensor(&table, "", &beside[i]);
+    for (size_t b = 0; b < 12; b++) {
+        char prefix[16];
+        snprintf(prefix, sizeof prefix, "blocks.%zu.", b);
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+            assert_tensor(&table, prefix, &block[i]);
+    }
+    assert_null(vit_table_find(&table, "blocks.12.norm1.weight"));
+    vit_table_free(&table);
+}
+
+static void test_lecture_names(void **state) {
+    (void)state;
+    static const tensor some[] = {
+        {"pos_embed", 3, {1, 5, 128}, VIT_PARAMETER_POSITIONS},
+        {"patch_embed.proj.weight", 2, {128, 196}, VIT_PARAMETER_WEIGHT},
+        {"head.0.weight", 2, {128, 128}, VIT_PARAMETER_WEIGHT},
+        {"head.2.weight", 2, {10, 128}, VIT_PARAMETER_WEIGHT},
+        {"head.2.bias", 1, {10}, VIT_PARAMETER_BIAS},
+    };
+    vit_table table = table_of(lecture());
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) assert_tensor(&table, "", &some[i]);
+    assert_null(vit_table_find(&table, "norm.weight"));
+    assert_null(vit_table_find(&table, "blocks.0.attn.qkv.bias"));
+    assert_int_equal(table.count, 4 + 6 * 11 + 4);
+    vit_table_free(&table);
+}
+
+/* Tensors follow one another without touching, each at a multiple of 16 floats. */
+static void test_offsets(void **state) {
+    (void)state;
+    vit_table table = table_of(timm_vit(3));
+    size_t end = 0, sum = 0;
+    for (size_t i = 0; i < table.count; i++) {
+        const vit_parameter *p = &table.rows[i];
+        assert_true(p->offset % 16 == 0 && p->offset >= end && p->offset < end + 16);
+        end = p->offset + p->count;
+        sum += p->count;
+        for (size_t j = 0; j < i; j++) assert_string_not_equal(p->name, table.rows[j].name);
+    }
+    assert_true(table.size >= end && table.size < end + 16);
+    assert_int_equal(sum, table.parameters);
+    vit_table_free(&table);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    vit_error error;
+    vit_table table;
+    vit_config c = timm_vit(3);
+    c.heads = 5;
+    assert_int_equal(vit_table_new(&table, &c, &error), VIT_ERROR_ARGUMENT);
+    assert_null(table.rows);
+    assert_non_null(strstr(error.message, "\"heads\" 5"));
+    c.heads = 3;
+    fault_arm(1);
+    const vit_status status = vit_table_new(&table, &c, &error);
+    fault_disarm();
+    assert_int_equal(status, VIT_ERROR_MEMORY);
+    assert_null(table.rows);
+    vit_table_free(&table);
+}
+
+/* ---- initial values ---- */
+
+typedef struct moments {
+    double mean, deviation, least, most;
+} moments;
+
+static moments moments_of(const float *x, size_t n) {
+    moments m = {0, 0, (double)x[0], (double)x[0]};
+    for (size_t i = 0; i < n; i++) {
+        m.mean += (double)x[i] / (double)n;
+        m.least = fmin(m.least, (double)x[i]);
+        m.most = fmax(m.most, (double)x[i]);
+    }
+    for (size_t i = 0; i < n; i++) m.deviation += ((double)x[i] - m.mean) * ((double)x[i] - m.mean);
+    m.deviation = sqrt(m.deviation / (double)n);
+    return m;
+}
+
+/* Five standard errors, of the mean and (for distributions no wider than the normal) of the
+ * deviation. */
+static void assert_moments(const moments *m, double deviation, size_t n) {
+    const double error = 5 * deviation / sqrt((double)n);
+    assert_true(fabs(m->mean) <= error);
+    assert_true(fabs(m->deviation - deviation) <= error);
+}
+
+static void assert_all(const float *x, size_t n, float value) {
+    for (size_t i = 0; i < n; i++) assert_true(check_same(x[i], value));
+}
+
+static float *initial(const vit_table *table, vit_init init, uint64_t seed) {
+    float *values = check_floats(table->size);
+    vit_table_init(values, table, init, seed);
+    return values;
+}
+
+static void test_init_timm(void **state) {
+    (void)state;
+    vit_table table = table_of(timm_vit(3));
+    float *values = initial(&table, VIT_INIT_TIMM, 1);
+    for (size_t i = 0; i < table.count; i++) {
+        const vit_parameter *p = &table.rows[i];
+        const float *x = values + p->offset;
+        const moments m = moments_of(x, p->count);
+        if (p->kind == VIT_PARAMETER_WEIGHT || p->kind == VIT_PARAMETER_POSITIONS) {
+            /* a normal distribution cut at 2 deviations has .879626 of its deviation */
+            assert_moments(&m, .02 * .879626, p->count);
+            assert_true(m.least >= -.04 && m.most <= .04 && m.least < -.0399 && m.most > .0399);
+        } else if (p->kind == VIT_PARAMETER_CLASS_TOKEN) {
+            assert_moments(&m, 1e-6, p->count);
+            assert_true(m.most > 2e-6); /* not cut */
+        } else {
+            assert_all(x, p->count, p->kind == VIT_PARAMETER_GAMMA);
+        }
+    }
+    free(values);
+    vit_table_free(&table);
+}
+
+static void test_init_torch(void **state) {
+    (void)state;
+    vit_table table = table_of(lecture());
+    float *values = initial(&table, VIT_INIT_TORCH, 1);
+    for (size_t i = 0; i < table.count; i++) {
+        const vit_parameter *p = &table.rows[i];
+        const float *x = values + p->offset;
+        const moments m = moments_of(x, p->count);
+        if (p->kind == VIT_PARAMETER_WEIGHT || p->kind == VIT_PARAMETER_BIAS) {
+            const double fan_in = strcmp(p->name, "patch_embed.proj.weight") == 0 ||
+                                          strcmp(p->name, "patch_embed.proj.bias") == 0
+                                      ? 196
+                                      : 128;
+            const double bound = 1 / sqrt(fan_in), reached = 1 - 15 / (double)p->count;
+            assert_moments(&m, bound / sqrt(3), p->count);
+            assert_true(m.least >= (double)-(float)bound && m.most <= (double)(float)bound);
+            assert_true(m.least <= -bound * reached && m.most >= bound * reached);
+        } else if (p->kind == VIT_PARAMETER_GAMMA || p->kind == VIT_PARAMETER_BETA) {
+            assert_all(x, p->count, p->kind == VIT_PARAMETER_GAMMA);
+        } else {
+            assert_moments(&m, 1, p->count);
+            assert_true(m.most > 2 && m.least < -2);
+        }
+    }
+    free(values);
+    vit_table_free(&table);
+}
+
+static void test_init_is_a_function_of_the_seed(void **state) {
+    (void)state;
+    const uint64_t seeds[] = {0, 1, (uint64_t)1 << 32, UINT64_MAX};
+    vit_table table = table_of(lecture());
+    const vit_parameter *first = vit_table_find(&table, "blocks.0.mlp.fc1.weight");
+    const vit_parameter *next = vit_table_find(&table, "blocks.1.mlp.fc1.weight");
+    float *values[4];
+    for (size_t i = 0; i < 4; i++) {
+        values[i] = initial(&table, VIT_INIT_TORCH, seeds[i]);
+        float *again = initial(&table, VIT_INIT_TORCH, seeds[i]);
+        assert_memory_equal(values[i], again, table.size * sizeof(float));
+        free(again);
+        assert_memory_not_equal(values[i] + first->offset, values[i] + next->offset,
+                                first->count * sizeof(float));
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(values[i] + first->offset, values[j] + first->offset,
+                                    first->count * sizeof(float));
+    }
+    for (size_t i = 0; i < 4; i++) free(values[i]);
+    vit_table_free(&table);
+}
+
+/* ---- packed copies and views ---- */
+
+static void test_pack(void **state) {
+    (void)state;
+    vit_table table = table_of(lecture());
+    float *values = initial(&table, VIT_INIT_TORCH, 2);
+    float *packed = check_floats(table.packed_size), *again = check_floats(table.packed_size);
+    vit_table_pack(1, packed, values, &table);
+    vit_table_pack(3, again, values, &table);
+    assert_memory_equal(packed, again, table.packed_size * sizeof(float));
+    for (size_t i = 0; i < table.count; i++) {
+        const vit_parameter *p = &table.rows[i];
+        if (p->kind != VIT_PARAMETER_WEIGHT) continue;
+        const size_t in = p->fan_in;
+        for (size_t o = 0; o < p->shape[0]; o++)
+            for (size_t k = 0; k < in; k++)
+                assert_true(check_same(
+                    packed[p->packed_offset + (o / VIT_PANEL * in + k) * VIT_PANEL + o % VIT_PANEL],
+                    values[p->offset + o * in + k]));
+    }
+    float *const all[] = {values, packed, again};
+    for (size_t i = 0; i < 3; i++) free(all[i]);
+    vit_table_free(&table);
+}
+
+static void test_views(void **state) {
+    (void)state;
+    const vit_config c = lecture();
+    vit_table table = table_of(c);
+    float *values = check_floats(table.size), *gradients = check_floats(table.size);
+    vit_weights w;
+    vit_gradients g;
+    assert_int_equal(vit_weights_view(&w, &c, &table, values, NULL, NULL), VIT_OK);
+    assert_int_equal(vit_gradients_view(&g, &c, &table, gradients, NULL), VIT_OK);
+    const size_t fc2 = vit_table_find(&table, "blocks.5.mlp.fc2.weight")->offset;
+    const size_t beta = vit_table_find(&table, "blocks.5.norm2.bias")->offset;
+    const size_t head = vit_table_find(&table, "head.2.bias")->offset;
+    assert_ptr_equal(w.blocks[5].fc2.weight, values + fc2);
+    assert_ptr_equal(g.blocks[5].fc2.weight, gradients + fc2);
+    assert_ptr_equal(w.blocks[5].norm2.beta, values + beta);
+    assert_ptr_equal(g.blocks[5].norm2.beta, gradients + beta);
+    assert_ptr_equal(w.head[1].bias, values + head);
+    assert_ptr_equal(g.head[1].bias, gradients + head);
+    assert_null(w.blocks[0].qkv.bias);
+    assert_null(g.blocks[0].qkv.bias);
+    assert_null(w.norm.gamma);
+    assert_true(w.patch_embed.in == 196 && w.patch_embed.out == 128);
+    vit_weights_free(&w);
+    vit_gradients_free(&g);
+    free(values);
+    free(gradients);
+    vit_table_free(&table);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_timm_counts),   cmocka_unit_test(test_timm_names),
+        cmocka_unit_test(test_lecture_names), cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_init_timm),
+        cmocka_unit_test(test_init_torch),    cmocka_unit_test(test_init_is_a_function_of_the_seed),
+        cmocka_unit_test(test_pack),          cmocka_unit_test(test_views),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
