@@ -11,6 +11,7 @@ PATH=$BUILD/bin:$PATH
 draw=$BUILD/examples/draw_digit
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+man=$PWD/docs/man
 cd "$work" || exit 1
 unset VIT_CPU VIT_MODELS
 LC_ALL=C
@@ -92,6 +93,14 @@ for program in vit-train vit-classify vit-evaluate; do
     run 2 "" "options begin with two dashes" $program -x
     holds "$program --help is at most 80 columns wide" \
         sh -c "! $program --help | grep -q '.\{81\}'"
+done
+
+# Options of --help and of the manual page: the words after "--" at the start of an entry.
+for program in vit-train vit-classify vit-evaluate; do
+    $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
+    sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
+        grep '^[a-z]' | grep -v '^name$' | sort -u >manual
+    holds "$program --help and $program.1 name the same options" cmp helped manual
 done
 run 2 "" "--data DATA is missing" vit-train
 run 2 "" "unexpected argument \"digits\"" vit-train --data digits digits

@@ -57,7 +57,7 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_STEPS,
      .offset = PLACE(steps),
      .argument = "N|n/N",
-     .help = "optimiser steps; n/N stops after n steps of a schedule of N",
+     .help = "optimiser steps; n/N: the first n of a schedule of N",
      .exclusive = HOW_LONG},
     {.name = "minutes",
      .kind = VIT_OPTION_NUMBER,
@@ -127,8 +127,8 @@ static const vit_command command = {
              "      the MNIST files in $VIT_DATA/mnist or data/mnist\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and given again; ends in the same bytes\n",
-    .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes the\n"
-             "step and saves it where --checkpoint is given; a second one ends at once.\n"
+    .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"
+             "the step and saves it where --checkpoint is given; a second one ends at once.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
              "VIT_CPU=scalar|avx2|avx512 is the highest instruction set used; the model is\n"
              "the same with each.\n",
