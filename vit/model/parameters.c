@@ -91,7 +91,7 @@ vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *er
     if (status != VIT_OK) return status;
     const size_t most = config->depth * ROWS_PER_BLOCK + ROWS_BESIDE;
     out->rows = vit_alloc(most, sizeof *out->rows);
-    if (!out->rows) return vit_fail_memory(error, "the parameter table", most);
+    if (!out->rows) return vit_fail_memory(error, "the parameter table", most * sizeof *out->rows);
     builder b = {out, ""};
     add_embedding(&b, config);
     for (size_t i = 0; i < config->depth; i++) {
