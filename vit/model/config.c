@@ -3,6 +3,9 @@
 #include "vit/base/text.h"
 #include <string.h>
 
+/* Beyond, sizes of activations could overflow; attention would take weeks anyway. */
+#define MOST_PATCHES ((size_t)16384)
+
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", NULL};
@@ -54,6 +57,11 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch\" %zu does not divide the picture, %zu x %zu", c->patch, c->height,
                         c->width);
+    if (vit_config_patches(c) > MOST_PATCHES)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"patch\" %zu cuts the picture, %zu x %zu, into %zu patches, expected at "
+                        "most %zu",
+                        c->patch, c->height, c->width, vit_config_patches(c), MOST_PATCHES);
     if (c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);

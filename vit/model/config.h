@@ -41,7 +41,8 @@ typedef struct vit_config {
 vit_config vit_config_default(void);
 
 /* ARGUMENT, naming the value, unless sizes are 1 .. 65,536 (depth to 256, pictures to 4,096 a side,
- * classes to 1,000,000), patch divides the picture and heads divides dim. */
+ * classes to 1,000,000), patch divides the picture, into at most 16,384 patches, and
+ * heads divides dim. */
 vit_status vit_config_check(const vit_config *config, vit_error *error);
 
 /* JSON object <-> config, the part "model" of a preset and `vit.config` of a model file: {"image":
