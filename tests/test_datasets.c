@@ -451,8 +451,7 @@ static void test_faults(void **state) {
 
 static void test_unknown_names(void **state) {
     (void)state;
-    refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor",
-           "did you mean mnist?");
+    refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor", "did you mean mnist?");
     refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
            "digits, mnist, fashion)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
