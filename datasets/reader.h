@@ -16,9 +16,23 @@ typedef struct vit_reader {
     /* Is this a directory of that kind? By names alone. */
     bool (*probe)(const vit_listing *directory);
     /* Fills *out, which is zeroed; on failure what it holds is freed by the caller. */
-    vit_status (*read)(vit_dataset *out, const vit_listing *directory, unsigned need, unsigned want,
-                       vit_error *error);
+    vit_status (*read)(vit_dataset *out, const vit_listing *directory,
+                       const vit_dataset_options *options, vit_error *error);
 } vit_reader;
+
+bool vit_listing_has(const vit_listing *directory, const char *name);
+
+/* ---- records.c ---- */
+
+struct vit_files {
+    size_t resident; /* so many records, the first ones, are in memory */
+    char **paths;    /* [count], each of its own */
+};
+
+void vit_files_free(vit_files *files, size_t count); /* takes NULL */
+
+/* Mean and deviation of the pixels in memory / 255, of the training part where there is one. */
+void vit_dataset_measure(vit_dataset *dataset);
 
 /* ---- idx.c ---- */
 

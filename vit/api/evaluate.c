@@ -83,10 +83,11 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         vit_evaluation *result, vit_error *error) {
     const size_t classes = m->file.config.classes;
     const unsigned part = options->split == VIT_SPLIT_TEST ? VIT_PART_TEST : VIT_PART_TRAIN;
+    const vit_dataset_options parts = {.need = part, .want = part};
     vit_dataset data;
     *result = (vit_evaluation){0};
     const vit_fpmode host = vit_fpmode_enter();
-    vit_status status = vit_dataset_open(&data, options->data, part, part, error);
+    vit_status status = vit_dataset_open(&data, options->data, &parts, error);
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion

@@ -44,8 +44,9 @@ static const char *preset_of(const vit_run *run) {
 
 static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_status status = vit_dataset_open(&run->data, o->data, VIT_PART_TRAIN,
-                                         VIT_PART_TRAIN | VIT_PART_TEST, error);
+    const vit_dataset_options parts = {.need = VIT_PART_TRAIN,
+                                       .want = VIT_PART_TRAIN | VIT_PART_TEST};
+    vit_status status = vit_dataset_open(&run->data, o->data, &parts, error);
     if (status == VIT_OK) status = vit_preset_load(&run->preset, preset_of(run), error);
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
