@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* Tried in this order; the first whose probe says yes reads. */
-static const vit_reader *const readers[] = {&vit_reader_idx};
+static const vit_reader *const readers[] = {&vit_reader_idx, &vit_reader_cifar, &vit_reader_folder};
 
 /* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
-static const char *const known_names[] = {"digits", "mnist", "fashion"};
+static const char *const known_names[] = {"digits", "mnist", "fashion", "cifar10", "cifar100"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -74,7 +74,7 @@ static vit_status unknown(const char *data, vit_error *error) {
                         "%s: is a file, expected a directory or the name of a data set", data);
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
-                    "fashion)%s%s%s",
+                    "fashion, cifar10, cifar100)%s%s%s",
                     data, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
                     near != NULL ? "?" : "");
 }

@@ -3,6 +3,8 @@
 #include "vit/base/sys.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static size_t record_bytes(const vit_dataset *d) {
@@ -14,7 +16,7 @@ const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, siz
     return r->pixels + index * record_bytes(d);
 }
 
-static vit_status read_file(const vit_dataset *d, const char *path, uint8_t *pixels,
+vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
                             vit_error *error) {
     vit_image image, ready = {0};
     vit_status status = vit_image_load(&image, path, error);
@@ -31,7 +33,7 @@ static vit_status read_file(const vit_dataset *d, const char *path, uint8_t *pix
 vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
                            uint8_t *pixels, vit_error *error) {
     const uint8_t *resident = vit_record_pixels(d, r, index);
-    if (resident == NULL) return read_file(d, r->files->paths[index], pixels, error);
+    if (resident == NULL) return vit_prepare_file(pixels, d, r->files->paths[index], error);
     memcpy(pixels, resident, record_bytes(d));
     return VIT_OK;
 }
@@ -67,6 +69,21 @@ void vit_dataset_measure(vit_dataset *d) {
     for (size_t i = 0; i < pixels; i++)
         for (size_t c = 0; c < channels; c++) counts[c][r->pixels[i * channels + c]]++;
     for (size_t c = 0; c < channels; c++) measure_channel(&d->mean[c], &d->std[c], counts[c]);
+}
+
+/* ---- notes ---- */
+
+vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    if (d->note_count == VIT_MAX_NOTES) return VIT_OK;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    d->notes[d->note_count] = vit_strdup(text);
+    if (d->notes[d->note_count] == NULL) return vit_fail_memory(error, "a note", strlen(text));
+    d->note_count++;
+    return VIT_OK;
 }
 
 /* ---- the end ---- */

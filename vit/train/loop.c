@@ -57,7 +57,7 @@ bool vit_run_emit(const vit_run *run, const vit_event *event) {
 }
 
 void vit_run_note(const vit_run *run, const char *format, ...) {
-    char text[512];
+    char text[1100]; /* a note of a data set holds the message of an error */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
