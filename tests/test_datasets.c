@@ -468,7 +468,7 @@ static void test_unknown_names(void **state) {
     refuse("mnsit", BOTH, VIT_ERROR_ARGUMENT, "mnsit: is neither a directory nor",
            "did you mean mnist?");
     refuse("/no/such/place", BOTH, VIT_ERROR_ARGUMENT, "/no/such/place: is neither",
-           "digits, mnist, fashion)");
+           "digits, mnist, fashion, cifar10, cifar100)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
     refuse("", BOTH, VIT_ERROR_ARGUMENT, "neither a directory", "digits, mnist, fashion");
     put("a file", "x", 1);
