@@ -91,16 +91,23 @@ static int draw_shift(vit_random *r, size_t shift) {
     return (int)vit_random_below(r, (uint32_t)(2 * shift + 1)) - (int)shift;
 }
 
-void vit_loader_source(float *images, size_t *labels, size_t first, size_t count, void *context) {
+vit_status vit_loader_source(float *images, size_t *labels, size_t first, size_t count,
+                             void *context, vit_error *error) {
     vit_loader *l = context;
     const vit_dataset *data = l->data;
-    const size_t pixels = data->height * data->width * data->channels;
+    const size_t values = data->height * data->width * data->channels;
+    const uint8_t *pixels;
+    uint8_t *scratch = NULL;
+    vit_status status = VIT_OK;
     for (size_t i = 0; i < count; i++) {
         const vit_sample *s = &l->samples[first + i];
+        status = vit_record_get(&pixels, &scratch, data, &data->train, s->record, error);
+        if (status != VIT_OK) break;
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->epoch, s->position);
         const int dy = draw_shift(&r, l->shift), dx = draw_shift(&r, l->shift);
-        vit_normalise_shifted(images + i * pixels, vit_record_pixels(data, &data->train, s->record),
-                              l->table, data, dy, dx);
+        vit_normalise_shifted(images + i * values, pixels, l->table, data, dy, dx);
         labels[i] = data->train.labels[s->record];
     }
+    vit_free(scratch);
+    return status;
 }

@@ -18,8 +18,8 @@ typedef struct vit_trainer vit_trainer;
 
 /* Puts pictures first .. first + count - 1 of the batch into images: [count][height][width]
  * [channels], normalised, and labels: [count]. Called from several threads at once. */
-typedef void vit_batch_source(float *images, size_t *labels, size_t first, size_t count,
-                              void *context);
+typedef vit_status vit_batch_source(float *images, size_t *labels, size_t first, size_t count,
+                                    void *context, vit_error *error);
 
 /* The network gets its initial values from `seed`. `recipe` is copied. */
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
@@ -30,8 +30,10 @@ void vit_trainer_free(vit_trainer *trainer);
 /* Back to the initial values of `seed`, no step done. */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
-/* One step at learning rate lr; returns the mean loss of the batch before it. */
-double vit_trainer_step(vit_trainer *trainer, double lr, vit_batch_source *source, void *context);
+/* One step at learning rate lr; *loss is the mean loss of the batch before it. Fails only where the
+ * source does, and then nothing has changed. */
+vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error);
 
 /* What a checkpoint holds, each [table->size]: the weights and AdamW's two moments. */
 typedef struct vit_trainer_state {
