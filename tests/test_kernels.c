@@ -145,6 +145,14 @@ static void gelu_backward_in_place(const vit_kernels *k, float *const *p, const 
     k->gelu_backward(p[0], p[0], p[1], s->rows * s->n);
 }
 
+static void relu(const vit_kernels *k, float *const *p, const shape *s) {
+    k->relu(p[0], p[1], s->rows * s->n);
+}
+
+static void relu_backward(const vit_kernels *k, float *const *p, const shape *s) {
+    k->relu_backward(p[0], p[1], p[2], s->rows * s->n);
+}
+
 static void add(const vit_kernels *k, float *const *p, const shape *s) {
     k->add(p[0], p[1], s->rows * s->n);
 }
@@ -189,6 +197,8 @@ static kernel row_kernels[] = {
     {"gelu in place", "N", gelu_in_place},
     {"gelu_backward", "NNN", gelu_backward},
     {"gelu_backward in place", "NN", gelu_backward_in_place},
+    {"relu", "NN", relu},
+    {"relu_backward", "NNN", relu_backward},
     {"add", "NN", add},
     {"column_sums", "CM", column_sums},
     {"square_sum", "1N", square_sum},

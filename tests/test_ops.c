@@ -5,8 +5,8 @@
  * gamma(n) = n u / (1 - n u) times the sum of its terms' absolute values. Products of two errors,
  * below 1e-4 of the bounds, are covered by SECOND_ORDER. */
 #include "tests/check.h"
+#include "vit/ops/activation.h"
 #include "vit/ops/embed.h"
-#include "vit/ops/gelu.h"
 #include "vit/ops/layernorm.h"
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
@@ -298,9 +298,9 @@ static void check_gelu(size_t n, float spread) {
         p.want_bound[i] = CHECK_CDF_ERROR * fabs(p.exact[i]) + U * fabs(p.want[i]);
         p.bound[i] = (CHECK_GELU_SLOPE_ERROR + 1.2 * U) * fabs((double)p.dy[i]); /* slope <= 1.13 */
     }
-    vit_gelu_forward(&exec, p.y, p.theta, n);
+    vit_activation_forward(&exec, VIT_GELU, p.y, p.theta, n);
     check_forward("gelu y", &p);
-    vit_gelu_backward(&exec, p.gradient, p.dy, p.theta, n);
+    vit_activation_backward(&exec, VIT_GELU, p.gradient, p.dy, p.theta, n);
     check_backward("gelu", &p, gelu_loss, &p);
     problem_free(&p);
 }
@@ -364,7 +364,7 @@ static void check_embed(size_t batch, size_t patches, size_t dim) {
     embed_bounds(&c);
     vit_embed_forward(p.y, p.theta + fixed, p.theta, p.theta + dim, batch, patches, dim);
     check_forward("embedding z", &p);
-    vit_embed_backward(&exec, p.gradient + fixed, p.gradient, p.gradient + dim, p.dy, batch,
+    vit_embed_backward(&exec, p.gradient + fixed, p.gradient, p.gradient + dim, p.dy, batch, tokens,
                        patches, dim);
     check_backward("embedding", &p, embed_loss, &c);
     problem_free(&p);
@@ -503,7 +503,7 @@ static void test_nan(void **state) {
     vit_layernorm_forward(&exec, y, &(vit_norm_state){mean, rstd}, x,
                           &(vit_norm){17, 1e-6f, weight, weight + 17}, 3);
     assert_nan_only(y, 3 * 17, 17, 34);
-    vit_gelu_forward(&exec, y, x, 3 * 17);
+    vit_activation_forward(&exec, VIT_GELU, y, x, 3 * 17);
     assert_nan_only(y, 3 * 17, 33, 34);
     vit_softmax(y, x + 17, 17);
     assert_nan_only(y, 17, 0, 17);
@@ -527,7 +527,7 @@ static void test_threads(void **state) {
         for (int i = -1; i < 3; i++) {
             const vit_exec exec = {one_thread().kernels, i < 0 ? 1 : threads[i]};
             float *y = i < 0 ? want : got;
-            if (op == 0) vit_gelu_forward(&exec, y, x, count);
+            if (op == 0) vit_activation_forward(&exec, VIT_GELU, y, x, count);
             if (op == 1) vit_layernorm_forward(&exec, y, &s, x, &w, rows);
             if (i >= 0) assert_memory_equal(got, want, count * sizeof(float));
         }

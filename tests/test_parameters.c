@@ -136,6 +136,29 @@ static void test_lecture_names(void **state) {
     vit_table_free(&table);
 }
 
+/* As timm names them with class_token=False and global_pool="avg"; fixed positions are no row. */
+static void test_mean_pooling_names(void **state) {
+    (void)state;
+    static const tensor some[] = {
+        {"pos_embed", 3, {1, 196, 192}, VIT_PARAMETER_POSITIONS},
+        {"fc_norm.weight", 1, {192}, VIT_PARAMETER_GAMMA},
+        {"fc_norm.bias", 1, {192}, VIT_PARAMETER_BETA},
+    };
+    vit_config c = timm_vit(3);
+    c.pool = VIT_POOL_MEAN;
+    vit_table table = table_of(c);
+    for (size_t i = 0; i < 3; i++) assert_tensor(&table, "", &some[i]);
+    assert_null(vit_table_find(&table, "cls_token"));
+    assert_null(vit_table_find(&table, "norm.weight"));
+    assert_int_equal(table.count, 151);
+    vit_table_free(&table);
+    c.positions = VIT_POSITIONS_SINCOS2D;
+    table = table_of(c);
+    assert_null(vit_table_find(&table, "pos_embed"));
+    assert_int_equal(table.count, 150);
+    vit_table_free(&table);
+}
+
 /* Tensors follow one another without touching, each at a multiple of 16 floats. */
 static void test_offsets(void **state) {
     (void)state;
@@ -336,11 +359,17 @@ static void test_views(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timm_counts),   cmocka_unit_test(test_timm_names),
-        cmocka_unit_test(test_lecture_names), cmocka_unit_test(test_offsets),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_init_timm),
-        cmocka_unit_test(test_init_torch),    cmocka_unit_test(test_init_is_a_function_of_the_seed),
-        cmocka_unit_test(test_pack),          cmocka_unit_test(test_views),
+        cmocka_unit_test(test_timm_counts),
+        cmocka_unit_test(test_timm_names),
+        cmocka_unit_test(test_lecture_names),
+        cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_mean_pooling_names),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_init_timm),
+        cmocka_unit_test(test_init_torch),
+        cmocka_unit_test(test_init_is_a_function_of_the_seed),
+        cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

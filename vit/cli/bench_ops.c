@@ -3,8 +3,8 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench.h"
+#include "vit/ops/activation.h"
 #include "vit/ops/attention.h"
-#include "vit/ops/gelu.h"
 #include "vit/ops/gemm.h"
 #include "vit/ops/layernorm.h"
 #include <stdio.h>
@@ -131,12 +131,12 @@ static void layernorm_backward(void *context) {
 
 static void gelu_forward(void *context) {
     const operands *o = context;
-    vit_gelu_forward(&o->exec, o->d_wide, o->wide, o->rows * o->mlp);
+    vit_activation_forward(&o->exec, VIT_GELU, o->d_wide, o->wide, o->rows * o->mlp);
 }
 
 static void gelu_backward(void *context) {
     const operands *o = context;
-    vit_gelu_backward(&o->exec, o->d_wide, o->wide, o->wide, o->rows * o->mlp);
+    vit_activation_backward(&o->exec, VIT_GELU, o->d_wide, o->wide, o->wide, o->rows * o->mlp);
 }
 
 static void carve_operands(operands *o, const bench *b, vit_arena *arena) {

@@ -83,6 +83,10 @@ typedef struct vit_kernels {
     void (*gelu)(float *y, const float *x, size_t n);
     void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = max(0, x); dx = dy where x > 0, else 0. In place is fine. */
+    void (*relu)(float *y, const float *x, size_t n);
+    void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
 

@@ -3,7 +3,14 @@
 #include "vit/base/text.h"
 #include <string.h>
 
+/* Angles that vit_sin knows. */
+#define MOST_SINUSOIDAL 100000
+
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
+static const char *const position_kinds[] = {"learned", "sinusoidal", "sincos2d", NULL};
+static const char *const norm_places[] = {"pre", "post", NULL};
+static const char *const activations[] = {"gelu", "relu", NULL};
+static const char *const pools[] = {"class", "mean", NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
@@ -57,6 +64,14 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
     if (c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);
+    if (c->positions == VIT_POSITIONS_SINUSOIDAL && vit_config_tokens(c) > MOST_SINUSOIDAL)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"positions\" \"sinusoidal\" is for at most %d tokens, not %zu",
+                        MOST_SINUSOIDAL, vit_config_tokens(c));
+    if (c->positions == VIT_POSITIONS_SINCOS2D && c->dim % 4 != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"positions\" \"sincos2d\" needs a \"dim\" divisible by 4, not %zu",
+                        c->dim);
     if (!(c->norm_eps > 0 && c->norm_eps < 1))
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"norm_eps\" is %g, expected between 0 and 1",
                         c->norm_eps);
@@ -79,8 +94,9 @@ static vit_status read_image(vit_config *config, const json_t *object, const cha
 
 vit_status vit_config_read(vit_config *config, const char *json, const char *name,
                            vit_error *error) {
-    int order = (int)config->patch_order, scale = (int)config->attention_scale;
-    int head = (int)config->head, init = (int)config->init;
+    int order = (int)config->patch_order, positions = (int)config->positions;
+    int norm = (int)config->norm, activation = (int)config->activation, pool = (int)config->pool;
+    int scale = (int)config->attention_scale, head = (int)config->head, init = (int)config->init;
     const vit_field fields[] = {
         {"image", VIT_FIELD_OTHER, NULL, NULL},
         {"channels", VIT_FIELD_SIZE, &config->channels, NULL},
@@ -91,10 +107,14 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
         {"mlp", VIT_FIELD_SIZE, &config->mlp, NULL},
         {"classes", VIT_FIELD_SIZE, &config->classes, NULL},
         {"patch_order", VIT_FIELD_ENUM, &order, patch_orders},
+        {"positions", VIT_FIELD_ENUM, &positions, position_kinds},
+        {"norm", VIT_FIELD_ENUM, &norm, norm_places},
+        {"activation", VIT_FIELD_ENUM, &activation, activations},
         {"qkv_bias", VIT_FIELD_BOOL, &config->qkv_bias, NULL},
         {"attention_scale", VIT_FIELD_ENUM, &scale, attention_scales},
         {"norm_eps", VIT_FIELD_DOUBLE, &config->norm_eps, NULL},
         {"final_norm", VIT_FIELD_BOOL, &config->final_norm, NULL},
+        {"pool", VIT_FIELD_ENUM, &pool, pools},
         {"head", VIT_FIELD_ENUM, &head, heads},
         {"init", VIT_FIELD_ENUM, &init, inits},
     };
@@ -105,6 +125,10 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     if (status == VIT_OK) status = read_image(config, object, name, error);
     json_decref(object);
     config->patch_order = (vit_patch_order)order;
+    config->positions = (vit_position_kind)positions;
+    config->norm = (vit_norm_place)norm;
+    config->activation = (vit_activation)activation;
+    config->pool = (vit_pool)pool;
     config->attention_scale = (vit_attention_scale)scale;
     config->head = (vit_head)head;
     config->init = (vit_init)init;
@@ -122,12 +146,15 @@ char *vit_config_write(const vit_config *c) {
                  c->width, c->channels, c->patch);
     vit_text_add(&t, "\"dim\": %zu, \"depth\": %zu, \"heads\": %zu, \"mlp\": %zu, ", c->dim,
                  c->depth, c->heads, c->mlp);
-    vit_text_add(&t, "\"classes\": %zu, \"patch_order\": \"%s\", \"qkv_bias\": %s, ", c->classes,
-                 patch_orders[c->patch_order], truth(c->qkv_bias));
+    vit_text_add(&t, "\"classes\": %zu, \"patch_order\": \"%s\", \"positions\": \"%s\", ",
+                 c->classes, patch_orders[c->patch_order], position_kinds[c->positions]);
+    vit_text_add(&t, "\"norm\": \"%s\", \"activation\": \"%s\", \"qkv_bias\": %s, ",
+                 norm_places[c->norm], activations[c->activation], truth(c->qkv_bias));
     vit_text_add(&t, "\"attention_scale\": \"%s\", \"norm_eps\": %s, \"final_norm\": %s, ",
                  attention_scales[c->attention_scale], vit_format_double(eps, c->norm_eps),
                  truth(c->final_norm));
-    vit_text_add(&t, "\"head\": \"%s\", \"init\": \"%s\"}", heads[c->head], inits[c->init]);
+    vit_text_add(&t, "\"pool\": \"%s\", \"head\": \"%s\", \"init\": \"%s\"}", pools[c->pool],
+                 heads[c->head], inits[c->init]);
     if (t.failed) vit_text_free(&t);
     return t.text;
 }
@@ -137,7 +164,7 @@ size_t vit_config_patches(const vit_config *c) {
 }
 
 size_t vit_config_tokens(const vit_config *c) {
-    return vit_config_patches(c) + 1;
+    return vit_config_patches(c) + (c->pool == VIT_POOL_CLASS);
 }
 
 vit_patch_shape vit_config_patch_shape(const vit_config *c) {
@@ -145,7 +172,7 @@ vit_patch_shape vit_config_patch_shape(const vit_config *c) {
 }
 
 size_t vit_config_multiply_adds(const vit_config *c) {
-    const size_t n = vit_config_patches(c), t = n + 1, d = c->dim;
+    const size_t n = vit_config_patches(c), t = vit_config_tokens(c), d = c->dim;
     const size_t block = 4 * t * d * d + 2 * t * t * d + 2 * t * d * c->mlp;
     const size_t head = c->head == VIT_HEAD_MLP ? d * c->mlp + c->mlp * c->classes : d * c->classes;
     return n * c->patch * c->patch * c->channels * d + c->depth * block + head;

@@ -62,8 +62,10 @@ static void add_norm(builder *b, const char *layer, size_t dim) {
 
 static void add_embedding(builder *b, const vit_config *c) {
     const size_t d = c->dim, p = c->patch;
-    add(b, VIT_PARAMETER_CLASS_TOKEN, "cls_token", 3, (size_t[4]){1, 1, d});
-    add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3, (size_t[4]){1, vit_config_tokens(c), d});
+    if (c->pool == VIT_POOL_CLASS)
+        add(b, VIT_PARAMETER_CLASS_TOKEN, "cls_token", 3, (size_t[4]){1, 1, d});
+    if (c->positions == VIT_POSITIONS_LEARNED)
+        add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3, (size_t[4]){1, vit_config_tokens(c), d});
     if (c->patch_order == VIT_PATCH_CONV)
         add_linear_shaped(b, "patch_embed.proj", 4, (size_t[4]){d, c->channels, p, p}, true);
     else
@@ -79,8 +81,12 @@ static void add_block(builder *b, const vit_config *c) {
     add_linear(b, "mlp.fc2", c->mlp, c->dim, true);
 }
 
+const char *vit_final_norm_name(const vit_config *c) {
+    return c->pool == VIT_POOL_MEAN ? "fc_norm" : "norm";
+}
+
 static void add_head(builder *b, const vit_config *c) {
-    if (c->final_norm) add_norm(b, "norm", c->dim);
+    if (c->final_norm) add_norm(b, vit_final_norm_name(c), c->dim);
     if (c->head == VIT_HEAD_LINEAR) {
         add_linear(b, "head", c->dim, c->classes, true);
     } else { /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */

@@ -48,6 +48,9 @@ void vit_table_init(float *values, const vit_table *table, vit_init init, uint64
  * the tasks. */
 void vit_table_pack(int threads, float *packed, const float *values, const vit_table *table);
 
+/* timm's name of the final norm, which is another where it comes after pooling. */
+const char *vit_final_norm_name(const vit_config *config);
+
 /* ---- views: an array of table->size by the names of the network ---- */
 
 typedef struct vit_block_weights {
@@ -56,7 +59,9 @@ typedef struct vit_block_weights {
 } vit_block_weights;
 
 typedef struct vit_weights {
-    const float *class_token, *positions;
+    const float *class_token; /* NULL: there is none */
+    const float *positions;
+    float *fixed_positions; /* owned, positions where these are not learned; else NULL */
     vit_linear patch_embed;
     vit_block_weights *blocks; /* [depth], owned */
     vit_norm norm;             /* gamma NULL: there is no final norm */
@@ -69,7 +74,7 @@ typedef struct vit_block_gradients {
 } vit_block_gradients;
 
 typedef struct vit_gradients {
-    float *class_token, *positions;
+    float *class_token, *positions; /* NULL: there is none to train */
     vit_linear_gradient patch_embed;
     vit_block_gradients *blocks; /* [depth], owned */
     vit_norm_gradient norm;

@@ -2,6 +2,7 @@
  * bound by the same walk, so they cannot disagree. */
 #include "vit/base/sys.h"
 #include "vit/model/parameters.h"
+#include "vit/model/positions.h"
 #include <stdio.h>
 
 typedef struct binder {
@@ -75,19 +76,26 @@ static void bind_head(const binder *b, bool mlp, vit_linear *w, vit_linear_gradi
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const float *packed, vit_error *error) {
     *out = (vit_weights){0};
+    const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
+    if (status != VIT_OK) return status;
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    if (!out->blocks) return vit_fail_memory(error, "the network's view", config->depth);
+    if (!out->blocks) {
+        vit_weights_free(out);
+        return vit_fail_memory(error, "the network's view", config->depth);
+    }
     const binder b = {table, values, packed, NULL, config->norm_eps};
     out->class_token = value(&b, find(&b, "cls_token", ""));
-    out->positions = value(&b, find(&b, "pos_embed", ""));
+    out->positions = out->fixed_positions;
+    if (!out->positions) out->positions = value(&b, find(&b, "pos_embed", ""));
     bind_linear(&b, "patch_embed.proj", &out->patch_embed, NULL);
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, &out->blocks[i], NULL);
-    bind_norm(&b, "norm", &out->norm, NULL);
+    bind_norm(&b, vit_final_norm_name(config), &out->norm, NULL);
     bind_head(&b, config->head == VIT_HEAD_MLP, out->head, NULL);
     return VIT_OK;
 }
 
 void vit_weights_free(vit_weights *view) {
+    vit_free(view->fixed_positions);
     vit_free(view->blocks);
     *view = (vit_weights){0};
 }
@@ -102,7 +110,7 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
     out->positions = gradient(&b, find(&b, "pos_embed", ""));
     bind_linear(&b, "patch_embed.proj", NULL, &out->patch_embed);
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, NULL, &out->blocks[i]);
-    bind_norm(&b, "norm", NULL, &out->norm);
+    bind_norm(&b, vit_final_norm_name(config), NULL, &out->norm);
     bind_head(&b, config->head == VIT_HEAD_MLP, NULL, out->head);
     return VIT_OK;
 }
