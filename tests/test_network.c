@@ -210,7 +210,7 @@ static void test_pytorch_smoothing(void **state) {
 #define BATCH 64
 
 /* Ragged everywhere: 5 tokens, dim 40, heads of 10, MLP 50, 7 classes. */
-typedef enum form { TIMM, LECTURE, ORIGINAL, FORMS } form;
+typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, FORMS } form;
 
 static vit_config ragged(form f) {
     vit_config c = vit_config_default();
@@ -228,6 +228,12 @@ static vit_config ragged(form f) {
         c.activation = VIT_RELU;
         c.positions = VIT_POSITIONS_SINCOS2D;
         c.pool = VIT_POOL_MEAN;
+    }
+    if (f == CONVOLVES) {
+        c.stem = VIT_STEM_CONV;
+        c.height = 4;
+        c.width = 12;
+        c.patch = 4;
     }
     if (f != LECTURE) return c;
     c.patch_order = VIT_PATCH_PIXEL;
@@ -397,6 +403,8 @@ int main(void) {
         PYTORCH("post_mean"),
         PYTORCH("mean_sincos2d"),
         PYTORCH("class_sincos2d"),
+        PYTORCH("conv_class"),
+        PYTORCH("conv_mean"),
         {"drop_path", test_pytorch, NULL, NULL, "drop_path"},
         {"drop_path_post", test_pytorch, NULL, NULL, "drop_path_post"},
         cmocka_unit_test(test_slices),

@@ -1,10 +1,6 @@
 /* Operators, forward against plain references in double, backward against finite differences of
- * the same references, over odd shapes. (Attention: test_attention.c.)
- *
- * Bounds are first-order rounding analysis, u = 2^-24: a chain of n roundings is off by at most
- * gamma(n) = n u / (1 - n u) times the sum of its terms' absolute values. Products of two errors,
- * below 1e-4 of the bounds, are covered by SECOND_ORDER. */
-#include "tests/check.h"
+ * the same references, over odd shapes. (Attention: test_attention.c.) */
+#include "tests/problem.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/embed.h"
 #include "vit/ops/layernorm.h"
@@ -22,71 +18,8 @@
 
 #include <cmocka.h>
 
-#define U CHECK_ROUNDOFF
-#define SECOND_ORDER 1.001
-
 static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
 #define SIZES (sizeof sizes / sizeof *sizes)
-
-static vit_exec one_thread(void) {
-    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), 1};
-}
-
-/* The parameters of one test in one array, as floats and doubles; their gradient, what it is added
- * to, and the errors allowed. `dy` is the gradient of the output, of `outputs` elements. */
-typedef struct problem {
-    size_t n, outputs;
-    float *theta, *gradient, *before, *dy, *y;
-    double *exact, *bound, *want, *want_bound;
-} problem;
-
-static problem problem_new(size_t n, size_t outputs, uint32_t seed) {
-    problem p = {.n = n, .outputs = outputs};
-    vit_random r = check_random(seed);
-    p.theta = check_floats(n);
-    p.gradient = check_floats(n);
-    p.before = check_floats(n);
-    p.dy = check_floats(outputs);
-    p.y = check_floats(outputs);
-    p.exact = check_doubles(n);
-    p.bound = check_doubles(n);
-    p.want = check_doubles(outputs);
-    p.want_bound = check_doubles(outputs);
-    check_fill(p.theta, n, 2, &r);
-    check_fill(p.dy, outputs, 1, &r);
-    for (size_t i = 0; i < n; i++) p.exact[i] = (double)p.theta[i];
-    return p;
-}
-
-/* gradient[from ..) is added to, not set. */
-static void add_to(problem *p, size_t from) {
-    vit_random r = check_random(9);
-    check_fill(p->before + from, p->n - from, 1, &r);
-    memcpy(p->gradient, p->before, p->n * sizeof(float));
-}
-
-static void problem_free(problem *p) {
-    float *const floats[] = {p->theta, p->gradient, p->before, p->dy, p->y};
-    double *const doubles[] = {p->exact, p->bound, p->want, p->want_bound};
-    for (size_t i = 0; i < 5; i++) free(floats[i]);
-    for (size_t i = 0; i < 4; i++) free(doubles[i]);
-}
-
-static void check_forward(const char *what, const problem *p) {
-    assert_true(check_within(what, p->y, p->want, p->want_bound, p->outputs));
-}
-
-static void check_backward(const char *what, const problem *p, check_loss *loss,
-                           const void *context) {
-    assert_true(
-        check_gradient(what, loss, context, p->exact, p->n, p->gradient, p->before, p->bound));
-}
-
-static double weighted(const double *y, const float *dy, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += y[i] * (double)dy[i];
-    return sum;
-}
 
 /* ---- linear: theta = x, W, b ---- */
 
@@ -146,7 +79,7 @@ static void check_linear(size_t rows, size_t in, size_t out) {
     const vit_linear w = {in, out, weight, bias, packed};
     const vit_linear_gradient d = {dw, dw + out * in};
     vit_pack_transposed(packed, weight, out, in, in);
-    add_to(&p, rows * in);
+    problem_add_to(&p, rows * in);
     linear_bounds(&c, p.dy);
     vit_linear_forward(&exec, p.y, p.theta, &w, p.dy, rows); /* dy serves as the residual, too */
     check_forward("linear y", &p);
@@ -255,7 +188,7 @@ static void check_layernorm(size_t rows, size_t n) {
     const vit_norm w = {n, (float)norm_eps, gamma, gamma + n};
     const vit_norm_gradient d = {d_gamma, d_gamma + n};
     const vit_norm_state s = {stats, stats + rows};
-    add_to(&p, 0);
+    problem_add_to(&p, 0);
     for (size_t i = rows * n; i < p.n; i++)
         p.bound[i] = check_gamma(rows) * fabs((double)p.before[i]);
     for (size_t i = 0; i < rows; i++) norm_row_bounds(&c, i);
@@ -358,7 +291,7 @@ static void check_embed(size_t batch, size_t patches, size_t dim) {
     const size_t tokens = patches + 1, fixed = dim + tokens * dim;
     problem p = problem_new(fixed + batch * patches * dim, batch * tokens * dim, (uint32_t)dim);
     const embed_case c = {batch, patches, dim, &p};
-    add_to(&p, 0);
+    problem_add_to(&p, 0);
     memset(p.before + fixed, 0, (p.n - fixed) * sizeof(float));
     embed_forward(p.want, p.exact, &c);
     embed_bounds(&c);

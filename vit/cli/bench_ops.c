@@ -86,7 +86,8 @@ vit_status bench_gemm(const bench *b, vit_error *error) {
                   {"fc1", rows, c->dim, c->mlp},
                   {"fc2", rows, c->mlp, c->dim}};
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
+    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* no patches there */
+    for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
         status =
             measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);
     return status;

@@ -60,7 +60,7 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
                      int threads, bool training) {
     const size_t d = c->dim, patches = capacity * vit_config_patches(c);
     *s = (vit_state){.capacity = capacity};
-    s->patches = vit_arena_floats(arena, patches * c->patch * c->patch * c->channels);
+    vit_stem_carve(s, arena, c, training);
     s->embedded = vit_arena_floats(arena, patches * d);
     carve_blocks(s, arena, c, training);
     s->z = vit_arena_floats(arena, capacity * vit_config_tokens(c) * d);
@@ -80,24 +80,17 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
 
 static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const float *images) {
-    const vit_config *c = &n->config;
-    const vit_patch_shape shape = vit_config_patch_shape(c);
-    const size_t patches = vit_config_patches(c), pixels = c->height * c->width * c->channels;
-    for (size_t b = 0; b < s->batch; b++)
-        vit_patch_extract(s->patches + b * pixels, images + b * pixels, &shape);
-    vit_linear_forward(exec, s->embedded, s->patches, &n->weights.patch_embed, NULL,
-                       s->batch * patches);
+    vit_stem_forward(n, exec, s, images);
     vit_embed_forward(s->blocks[0].z, s->embedded, n->weights.class_token, n->weights.positions,
-                      s->batch, patches, c->dim);
+                      s->batch, vit_config_patches(&n->config), n->config.dim);
 }
 
 static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g) {
-    const size_t patches = vit_config_patches(&n->config);
+    const vit_config *c = &n->config;
     vit_embed_backward(exec, s->d_narrow, g->class_token, g->positions, s->d_z, s->batch,
-                       vit_config_tokens(&n->config), patches, n->config.dim);
-    vit_linear_backward(exec, NULL, &g->patch_embed, s->d_narrow, s->patches,
-                        &n->weights.patch_embed, s->batch * patches);
+                       vit_config_tokens(c), vit_config_patches(c), c->dim);
+    vit_stem_backward(n, exec, s, g, s->d_narrow);
 }
 
 /* ---- head ---- */

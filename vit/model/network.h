@@ -33,10 +33,17 @@ typedef struct vit_block_state {
     float *active; /* [R][M] after */
 } vit_block_state;
 
+typedef struct vit_conv_state {
+    float *hidden, *active; /* [batch][pixels][width] before and after GELU */
+} vit_conv_state;
+
 typedef struct vit_state {
     size_t capacity, batch; /* pictures there is room for; of the last forward pass */
-    float *patches;         /* [batch][N][P^2 C] */
-    float *embedded;        /* [batch][N][D] */
+    const float *images;    /* of the last forward pass, the caller's */
+    float *patches;         /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
+    vit_conv_state convs[VIT_MOST_CONVS];
+    float *columns;  /* of the largest convolution, conv.h */
+    float *embedded; /* [batch][N][D] */
     vit_block_state *blocks;
     float *z;                         /* [R][D] output of the last block */
     float *pooled;                    /* [batch][D] its class tokens, or the mean of its tokens */
@@ -50,11 +57,12 @@ typedef struct vit_state {
      * 1. */
     const float *keep;
     /* training: */
-    float *d_logits; /* [batch][classes], set by the caller before the backward pass */
-    float *d_z;      /* [R][D] */
-    float *d_narrow; /* [R][D] */
-    float *d_branch; /* [R][D] */
-    float *d_wide;   /* [R][max(3 D, M)] */
+    float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
+    float *d_z;                /* [R][D] */
+    float *d_narrow;           /* [R][D] */
+    float *d_branch;           /* [R][D] */
+    float *d_conv, *d_columns; /* of the largest convolution */
+    float *d_wide;             /* [R][max(3 D, M)] */
 } vit_state;
 
 typedef struct vit_network {
@@ -67,7 +75,8 @@ typedef struct vit_network {
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
                      int threads, bool training);
 
-/* images: [batch][height][width][channels], normalised; batch <= capacity. Fills state->features
+/* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
+ * batch <= capacity. Fills state->features
  * and state->logits. */
 void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_state *state,
                          const float *images, size_t batch);
@@ -75,6 +84,17 @@ void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_s
 /* gradients += those of the last forward pass, given state->d_logits. */
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
+
+/* ---- stem.c: pictures -> state->embedded ---- */
+
+void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training);
+
+void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                      const float *images);
+
+/* d_embedded: [batch][N][D] */
+void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                       const vit_gradients *g, const float *d_embedded);
 
 /* ---- block.c ---- */
 
