@@ -32,8 +32,8 @@ typedef struct vit_dataset {
  * directory of that name in $VIT_DATA, then in data/). Names of known directories that are not
  * found: the message says where was looked and how to get it. `need` are the parts (bits of
  * VIT_PART_*) that must be there, `want` those that are read where they are there; others are not
- * read, and at least one part must be there. Errors: ARGUMENT for DATA that names nothing, IO for
- * what is absent, FORMAT and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY;
+ * read, and at least one part must be there. Errors: IO for what is absent (ARGUMENT only for DATA
+ * that is NULL), FORMAT and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY;
  * then *out is zeroed. Freed by vit_dataset_close. */
 enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2 };
 vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, unsigned want,

@@ -209,7 +209,7 @@ static void check_mean(size_t batch, size_t tokens, size_t dim) {
     mean_forward(p.want, p.exact, &c);
     vit_mean_forward(&exec, p.y, p.theta, batch, tokens, dim);
     check_forward("mean", &p);
-    vit_mean_backward(p.gradient, p.dy, batch, tokens, dim);
+    vit_mean_backward(&exec, p.gradient, p.dy, batch, tokens, dim);
     check_backward("mean", &p, mean_loss, &c);
     problem_free(&p);
 }

@@ -164,7 +164,7 @@ static void carve_operands(operands *o, const bench *b, vit_arena *arena) {
     if (gradient) o->norm_gradient = (vit_norm_gradient){gradient, gradient + d};
     o->stats.mean = vit_arena_floats(arena, rows);
     o->stats.rstd = vit_arena_floats(arena, rows);
-    o->p = vit_arena_floats(arena, rows * c->heads * tokens);
+    o->p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
     o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->shape));
 }
 

@@ -88,6 +88,7 @@ typedef struct classifier {
     size_t classes, top;
     float *logits, *probabilities; /* [classes] */
     size_t *best;                  /* [top] classes, the likeliest first */
+    bool answered;                 /* a block of text has been written */
     int exit_status;
 } classifier;
 
@@ -194,12 +195,14 @@ static size_t label_width(const classifier *c) {
     return width < 40 ? width : 40;
 }
 
-static bool write_text(const classifier *c, const char *name) {
+static bool write_text(classifier *c, const char *name) {
     char number[32];
     vit_text text = {0};
     size_t width = label_width(c);
+    vit_text_add(&text, "%s", c->answered ? "\n" : "");
     vit_text_add_visible(&text, name, 0);
     vit_text_add(&text, "\n");
+    c->answered = true;
     for (size_t i = 0; i < c->top; i++) {
         float probability = c->probabilities[c->best[i]];
         vit_text_add(&text, "  ");

@@ -33,8 +33,8 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "a directory, or mnist, fashion (looked up in $VIT_DATA,\n"
-             "then data/), or digits, drawn by the program",
+     .help = "a directory, or mnist, fashion (looked up in\n"
+             "$VIT_DATA, then data/), or digits (drawn)",
      .required = true},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,
@@ -53,14 +53,14 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(batch),
      .argument = "N",
-     .help = "pictures at a time; changes no figure (default: chosen)",
+     .help = "pictures at a time; changes no figure\n(default: chosen)",
      .min = 1,
      .max = 1e6},
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
      .argument = "N",
-     .help = "changes no figure but the speed (default: all processors)",
+     .help = "changes no figure but the speed\n(default: all processors)",
      .min = 1,
      .max = 1024},
 };

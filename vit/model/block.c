@@ -32,7 +32,8 @@ static void residual_linear(const vit_block_call *c, float *y, const float *x, c
         return;
     }
     vit_linear_forward(c->exec, y, x, w, NULL, rows);
-    c->exec->kernels->scale_rows(y, keep, c->batch, picture, picture);
+    for (size_t i = 0; i < c->batch; i++)
+        c->exec->kernels->scale(y + i * picture, y + i * picture, keep[i], picture);
     c->exec->kernels->add(y, residual, rows * w->out);
 }
 
@@ -62,10 +63,10 @@ static void mlp_forward(const vit_block_call *c, vit_block_state *s, float *out,
  * times each picture's factor. */
 static const float *branch_gradient(const vit_block_call *c, float *room, const float *d_sum,
                                     const float *keep) {
-    const size_t count = rows_of(c) * c->config->dim, picture = count / c->batch;
+    const size_t picture = vit_config_tokens(c->config) * c->config->dim;
     if (!keep) return d_sum;
-    memcpy(room, d_sum, count * sizeof *room);
-    c->exec->kernels->scale_rows(room, keep, c->batch, picture, picture);
+    for (size_t i = 0; i < c->batch; i++)
+        c->exec->kernels->scale(room + i * picture, d_sum + i * picture, keep[i], picture);
     return room;
 }
 

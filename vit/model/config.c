@@ -3,8 +3,8 @@
 #include "vit/base/text.h"
 #include <string.h>
 
-/* Angles that vit_sin knows. */
-#define MOST_SINUSOIDAL 100000
+/* Beyond, sizes of activations could overflow; attention would take weeks anyway. */
+#define MOST_PATCHES ((size_t)16384)
 
 static const char *const stems[] = {"linear", "conv", NULL};
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
@@ -72,20 +72,8 @@ static vit_status check_stem(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status check_positions(const vit_config *c, vit_error *error) {
-    if (c->positions == VIT_POSITIONS_SINUSOIDAL && vit_config_tokens(c) > MOST_SINUSOIDAL)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"positions\" \"sinusoidal\" is for at most %d tokens, not %zu",
-                        MOST_SINUSOIDAL, vit_config_tokens(c));
-    if (c->positions == VIT_POSITIONS_SINCOS2D && c->dim % 4 != 0)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"positions\" \"sincos2d\" needs a \"dim\" divisible by 4, not %zu",
-                        c->dim);
-    return VIT_OK;
-}
-
 vit_status vit_config_check(const vit_config *c, vit_error *error) {
-    vit_status status = check_ranges(c, error);
+    const vit_status status = check_ranges(c, error);
     if (status != VIT_OK) return status;
     if (c->channels != 1 && c->channels != 3)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"channels\" is %zu, expected 1 or 3",
@@ -94,14 +82,22 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch\" %zu does not divide the picture, %zu x %zu", c->patch, c->height,
                         c->width);
+    if (vit_config_patches(c) > MOST_PATCHES)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"patch\" %zu cuts the picture, %zu x %zu, into %zu patches, expected at "
+                        "most %zu",
+                        c->patch, c->height, c->width, vit_config_patches(c), MOST_PATCHES);
     if (c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);
     if (!(c->norm_eps > 0 && c->norm_eps < 1))
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"norm_eps\" is %g, expected between 0 and 1",
                         c->norm_eps);
-    status = check_stem(c, error);
-    return status == VIT_OK ? check_positions(c, error) : status;
+    if (c->positions == VIT_POSITIONS_SINCOS2D && c->dim % 4 != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"positions\" \"sincos2d\" needs a \"dim\" divisible by 4, not %zu",
+                        c->dim);
+    return check_stem(c, error);
 }
 
 static vit_status read_image(vit_config *config, const json_t *object, const char *name,

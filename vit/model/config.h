@@ -69,9 +69,9 @@ typedef struct vit_config {
 vit_config vit_config_default(void);
 
 /* ARGUMENT, naming the value, unless sizes are 1 .. 65,536 (depth to 256, pictures to 4,096 a side,
- * classes to 1,000,000), patch divides the picture, heads divides dim, and 4 does where the
- * positions are two-dimensional; a convolutional stem needs a patch of 2, 4, 8, ... whose half
- * divides dim. */
+ * classes to 1,000,000), patch divides the picture, into at most 16,384 patches, heads divides dim,
+ * and 4 does where the positions are two-dimensional; a convolutional stem needs a patch of 2, 4,
+ * 8, ... whose half divides dim. */
 vit_status vit_config_check(const vit_config *config, vit_error *error);
 
 /* JSON object <-> config, the part "model" of a preset and `vit.config` of a model file: {"image":

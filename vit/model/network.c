@@ -17,15 +17,15 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
     b.stats1 = carve_stats(arena, rows);
     b.norm1 = vit_arena_floats(arena, rows * d);
     b.qkv = vit_arena_floats(arena, rows * 3 * d);
-    b.p = training ? vit_arena_floats(arena, rows * c->heads * tokens) : NULL;
+    b.p = training ? vit_arena_floats(arena, rows * c->heads * vit_padded(tokens)) : NULL;
     b.o = vit_arena_floats(arena, rows * d);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
     b.stats2 = carve_stats(arena, rows);
-    float *second = training ? vit_arena_floats(arena, rows * d) : b.norm1;
+    float *second = training ? vit_arena_floats(arena, rows * d) : NULL;
     if (c->norm == VIT_NORM_PRE)
-        b.norm2 = second;
+        b.norm2 = training ? second : b.norm1;
     else
-        b.sum = second;
+        b.sum = training ? second : b.mid;
     b.hidden = vit_arena_floats(arena, rows * c->mlp);
     b.active = training ? vit_arena_floats(arena, rows * c->mlp) : b.hidden;
     return b;
@@ -106,10 +106,11 @@ static void pool_forward(const vit_config *c, const vit_exec *exec, vit_state *s
 }
 
 /* d_z, given d_pooled: of the class token only that one row has a gradient. */
-static void pool_backward(const vit_config *c, vit_state *s, const float *d_pooled) {
+static void pool_backward(const vit_config *c, const vit_exec *exec, vit_state *s,
+                          const float *d_pooled) {
     const size_t d = c->dim, tokens = vit_config_tokens(c);
     if (c->pool == VIT_POOL_MEAN) {
-        vit_mean_backward(s->d_z, d_pooled, s->batch, tokens, d);
+        vit_mean_backward(exec, s->d_z, d_pooled, s->batch, tokens, d);
         return;
     }
     memset(s->d_z, 0, s->batch * tokens * d * sizeof(float));
@@ -163,7 +164,7 @@ static void head_backward(const vit_network *n, const vit_exec *exec, vit_state 
         vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
                                &n->weights.norm, s->batch);
     }
-    pool_backward(&n->config, s, d_pooled);
+    pool_backward(&n->config, exec, s, d_pooled);
 }
 
 /* ---- the whole ---- */

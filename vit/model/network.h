@@ -23,7 +23,7 @@ typedef struct vit_block_state {
     vit_norm_state stats1; /* [R] each */
     float *norm1;          /* [R][D] LN(z); post-norm: h */
     float *qkv;            /* [R][3][heads][D / heads] */
-    float *p;              /* [batch][heads][T][T] attention weights; NULL in inference */
+    float *p;              /* [batch][heads][T][padded T] attention weights; NULL in inference */
     float *o;              /* [R][D] heads side by side */
     float *mid;            /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;

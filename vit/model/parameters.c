@@ -11,10 +11,6 @@ typedef struct builder {
     char prefix[32]; /* of the names that follow: "", "blocks.3." */
 } builder;
 
-static size_t aligned(size_t floats) {
-    return (floats + 15) / 16 * 16;
-}
-
 static vit_parameter *add(builder *b, vit_parameter_kind kind, const char *name, size_t dims,
                           const size_t shape[4]) {
     vit_table *t = b->table;
@@ -28,7 +24,7 @@ static vit_parameter *add(builder *b, vit_parameter_kind kind, const char *name,
         p->count *= shape[i];
     }
     p->offset = t->size;
-    t->size += aligned(p->count);
+    t->size += vit_padded(p->count);
     t->parameters += p->count;
     return p;
 }
@@ -122,7 +118,7 @@ vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *er
     if (status != VIT_OK) return status;
     const size_t most = config->depth * ROWS_PER_BLOCK + ROWS_BESIDE;
     out->rows = vit_alloc(most, sizeof *out->rows);
-    if (!out->rows) return vit_fail_memory(error, "the parameter table", most);
+    if (!out->rows) return vit_fail_memory(error, "the parameter table", most * sizeof *out->rows);
     builder b = {out, ""};
     add_embedding(&b, config);
     for (size_t i = 0; i < config->depth; i++) {

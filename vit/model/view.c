@@ -86,7 +86,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks) {
         vit_weights_free(out);
-        return vit_fail_memory(error, "the network's view", config->depth);
+        return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
     }
     const binder b = {table, values, packed, NULL, config->norm_eps};
     char name[VIT_STEM_NAME];
@@ -112,7 +112,8 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
                               float *gradients, vit_error *error) {
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    if (!out->blocks) return vit_fail_memory(error, "the gradients' view", config->depth);
+    if (!out->blocks)
+        return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
     const binder b = {table, NULL, NULL, gradients, config->norm_eps};
     char name[VIT_STEM_NAME];
     out->class_token = gradient(&b, find(&b, "cls_token", ""));

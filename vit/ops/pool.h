@@ -10,6 +10,7 @@ void vit_mean_forward(const vit_exec *exec, float *y, const float *x, size_t bat
                       size_t dim);
 
 /* dx[b][t] = dy[b] / tokens. */
-void vit_mean_backward(float *dx, const float *dy, size_t batch, size_t tokens, size_t dim);
+void vit_mean_backward(const vit_exec *exec, float *dx, const float *dy, size_t batch,
+                       size_t tokens, size_t dim);
 
 #endif
