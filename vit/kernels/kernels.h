@@ -87,8 +87,18 @@ typedef struct vit_kernels {
     void (*gelu)(float *y, const float *x, size_t n);
     void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = max(0, x); dx = dy where x > 0, else 0. In place is fine. */
+    void (*relu)(float *y, const float *x, size_t n);
+    void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
+
+    /* y = factor x; in place is fine. */
+    void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y += share (x - y): an exponential moving average. */
+    void (*average)(float *y, const float *x, float share, size_t n);
 
     /* sums[j] += sum_i x[i][j], one ascending chain per column. */
     void (*column_sums)(float *sums, const float *x, size_t rows, size_t n, size_t row);
