@@ -72,8 +72,9 @@ static const char *const models[] = {
 };
 #define MODELS (sizeof models / sizeof *models)
 
-static void noise_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                        size_t count, void *context) {
+static vit_status noise_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                              size_t count, void *context, vit_error *error) {
+    (void)error;
     const vit_config *c = context;
     const size_t pixels = c->height * c->width * c->channels;
     for (size_t i = 0; i < count; i++) {
@@ -82,6 +83,7 @@ static void noise_batch(float *images, size_t *labels, vit_sample_key *keys, siz
         labels[i] = vit_random_below(&r, (uint32_t)c->classes);
         keys[i] = (vit_sample_key){4, (uint32_t)(first + i)};
     }
+    return VIT_OK;
 }
 
 static vit_trainer *trainer_new(vit_preset *p, vit_cpu cpu, int threads) {
@@ -93,7 +95,9 @@ static vit_trainer *trainer_new(vit_preset *p, vit_cpu cpu, int threads) {
 }
 
 static void steps(vit_trainer *t, vit_preset *p, int count) {
-    for (int i = 0; i < count; i++) vit_trainer_step(t, 1e-3, noise_batch, &p->config);
+    double loss;
+    for (int i = 0; i < count; i++)
+        assert_int_equal(vit_trainer_step(t, &loss, 1e-3, noise_batch, &p->config, NULL), VIT_OK);
 }
 
 static void assert_equal(vit_trainer *a, vit_trainer *b) {

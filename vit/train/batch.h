@@ -2,6 +2,7 @@
 #ifndef VIT_TRAIN_BATCH_H
 #define VIT_TRAIN_BATCH_H
 
+#include "vit/base/error.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,7 @@ typedef struct vit_sample_key {
 
 /* Puts pictures first .. first + count - 1 of the batch into images: [count][height][width]
  * [channels], normalised; labels: [count], keys: [count]. Called from several threads at once. */
-typedef void vit_batch_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                              size_t count, void *context);
+typedef vit_status vit_batch_source(float *images, size_t *labels, vit_sample_key *keys,
+                                    size_t first, size_t count, void *context, vit_error *error);
 
 #endif

@@ -79,18 +79,24 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
     }
 }
 
-void vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                       size_t count, void *context) {
+vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                             size_t count, void *context, vit_error *error) {
     vit_loader *l = context;
     const vit_dataset *data = l->data;
-    const size_t pixels = data->height * data->width * data->channels;
+    const size_t values = data->height * data->width * data->channels;
+    const uint8_t *pixels;
+    uint8_t *scratch = NULL;
+    vit_status status = VIT_OK;
     for (size_t i = 0; i < count; i++) {
         const vit_sample *s = &l->samples[first + i];
+        status = vit_record_get(&pixels, &scratch, data, &data->train, s->record, error);
+        if (status != VIT_OK) break;
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
         const vit_pose pose = vit_pose_draw(&l->augmentation, &r);
-        vit_pose_apply(images + i * pixels, vit_record_pixels(data, &data->train, s->record),
-                       l->table, &l->augmentation, &pose);
+        vit_pose_apply(images + i * values, pixels, l->table, &l->augmentation, &pose);
         keys[i] = s->key;
         labels[i] = data->train.labels[s->record];
     }
+    vit_free(scratch);
+    return status;
 }

@@ -29,7 +29,7 @@ void vit_loader_free(vit_loader *loader);
 /* Chooses the pictures of batch number `step`: positions step * batch ... of the endless row of
  * epochs. Then vit_loader_source (a vit_batch_source, context: the loader) may be called. */
 void vit_loader_prepare(vit_loader *loader, uint64_t step);
-void vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                       size_t count, void *context);
+vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                             size_t count, void *context, vit_error *error);
 
 #endif

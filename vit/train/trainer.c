@@ -17,7 +17,9 @@ typedef struct worker {
     float *images;  /* [slice][height][width][channels] */
     size_t *labels; /* [slice] */
     vit_sample_key *keys;
-    float *keep; /* [depth][2][slice]; NULL without drop path */
+    float *keep;       /* [depth][2][slice]; NULL without drop path */
+    vit_status status; /* of the source, in this step */
+    vit_error error;
 } worker;
 
 struct vit_trainer {
@@ -180,7 +182,9 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
     const vit_exec exec = {t->kernels, inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
     const size_t count = smaller(t->slice, t->recipe.batch - first);
-    t->source(w->images, w->labels, w->keys, first, count, t->context);
+    if (w->status == VIT_OK)
+        w->status = t->source(w->images, w->labels, w->keys, first, count, t->context, &w->error);
+    if (w->status != VIT_OK) return;
     if (w->keep)
         vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
                       count);
@@ -200,17 +204,23 @@ static void lane_task(size_t lane, int thread, void *context) {
         run_slice(t, s, &t->workers[thread], &t->lane_views[lane]);
 }
 
-double vit_trainer_step(vit_trainer *t, double lr, vit_batch_source *source, void *context) {
+vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error) {
     t->source = source;
     t->context = context;
+    for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
     vit_parallel((int)t->worker_count, t->lanes, lane_task, t);
+    for (size_t i = 0; i < t->worker_count; i++)
+        if (t->workers[i].status != VIT_OK)
+            return vit_fail(error, t->workers[i].status, "%s", t->workers[i].error.message);
     const double norm = vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes);
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
     vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, lr, norm, t->step);
     vit_trainer_changed(t, t->step + 1);
-    double loss = 0;
-    for (size_t i = 0; i < t->recipe.batch; i++) loss += t->losses[i];
-    return loss / (double)t->recipe.batch;
+    double sum = 0;
+    for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
+    *loss = sum / (double)t->recipe.batch;
+    return VIT_OK;
 }
 
 vit_trainer_state vit_trainer_get(vit_trainer *t) {

@@ -27,8 +27,10 @@ void vit_trainer_free(vit_trainer *trainer);
 /* Back to the initial values of `seed`, no step done. */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
-/* One step at learning rate lr; returns the mean loss of the batch before it. */
-double vit_trainer_step(vit_trainer *trainer, double lr, vit_batch_source *source, void *context);
+/* One step at learning rate lr; *loss is the mean loss of the batch before it. Fails only where the
+ * source does, and then nothing has changed. */
+vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error);
 
 /* What a checkpoint holds, each [table->size]: the weights, AdamW's two moments, and the weights'
  * moving average, NULL where the recipe has none. */
