@@ -2,6 +2,7 @@
  * with numpy and hashlib. Everything else is written into a directory of its own. */
 #include "datasets/reader.h"
 #include "tests/fault.h"
+#include "tests/folders.h"
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
 
@@ -81,22 +82,6 @@ static void put_cifar100(const char *directory) {
     put_records(path, 6, 100, 40);
 }
 
-/* ---- expectations ---- */
-
-static void accept(vit_dataset *set, const char *data, const vit_dataset_options *options) {
-    vit_error error = {0};
-    if (vit_dataset_open(set, data, options, &error) != VIT_OK) fail_msg("%s", error.message);
-}
-
-static void refuse(const char *data, const vit_dataset_options *options, vit_status status,
-                   const char *a, const char *b) {
-    vit_dataset set, zero = {0};
-    vit_error error = {0};
-    assert_int_equal(vit_dataset_open(&set, data, options, &error), status);
-    assert_says(&error, status, a, b);
-    assert_memory_equal(&set, &zero, sizeof set);
-}
-
 /* ---- the published set ---- */
 
 static uint64_t sum(const vit_records *r) {
@@ -119,7 +104,7 @@ static void test_published(void **state) {
         print_message("%s is absent: set VIT_DATA\n", path);
         skip();
     }
-    accept(&set, path, &both);
+    open_set(&set, path, &both);
     assert_string_equal(set.name, "cifar10");
     assert_true(set.train.count == 50000 && set.test.count == 10000);
     assert_true(set.height == 32 && set.width == 32 && set.channels == 3 && set.classes == 10);
@@ -146,7 +131,7 @@ static void test_cifar10(void **state) {
     (void)state;
     vit_dataset set;
     put_cifar10(".", 3);
-    accept(&set, ".", &both);
+    open_set(&set, ".", &both);
     assert_string_equal(set.name, "cifar10");
     assert_true(set.train.count == 15 && set.test.count == 4 && set.classes == 10);
     check_labels(&set.train, "012012012012012");
@@ -166,19 +151,19 @@ static void test_checksum_is_of_the_training_part(void **state) {
     vit_dataset set;
     char checksum[65];
     put_cifar10(".", 3);
-    accept(&set, ".", &both);
+    open_set(&set, ".", &both);
     memcpy(checksum, set.checksum, sizeof checksum);
     vit_dataset_close(&set);
-    accept(&set, ".", &train_alone);
+    open_set(&set, ".", &train_alone);
     assert_string_equal(set.checksum, checksum);
     assert_int_equal(set.test.count, 0);
     vit_dataset_close(&set);
     assert_int_equal(unlink("test_batch.bin"), 0);
-    accept(&set, ".", &any);
+    open_set(&set, ".", &any);
     assert_string_equal(set.checksum, checksum);
     vit_dataset_close(&set);
     put_records("data_batch_5.bin", 3, 10, 1);
-    accept(&set, ".", &any);
+    open_set(&set, ".", &any);
     assert_string_not_equal(set.checksum, checksum);
     vit_dataset_close(&set);
 }
@@ -187,16 +172,16 @@ static void test_inside_the_archives_directory(void **state) {
     (void)state;
     vit_dataset set;
     assert_int_equal(vit_make_directory("cifar-10-batches-bin", NULL), VIT_OK);
-    refuse(".", &any, VIT_ERROR_IO, "./cifar-10-batches-bin: has no data_batch_1.bin", ".gz");
+    refuse_set(".", &any, VIT_ERROR_IO, "./cifar-10-batches-bin: has no data_batch_1.bin", ".gz");
     put_cifar10("cifar-10-batches-bin", 2);
     put_file("README.txt", "of the user's own");
-    accept(&set, ".", &both);
+    open_set(&set, ".", &both);
     assert_true(set.train.count == 10 && set.test.count == 4);
     vit_dataset_close(&set);
     assert_int_equal(vit_make_directory("100", NULL), VIT_OK);
     assert_int_equal(vit_make_directory("100/cifar-100-binary", NULL), VIT_OK);
     put_cifar100("100/cifar-100-binary");
-    accept(&set, "100", &test_alone);
+    open_set(&set, "100", &test_alone);
     assert_true(set.train.count == 0 && set.test.count == 6);
     assert_string_equal(set.name, "cifar100");
     vit_dataset_close(&set);
@@ -206,7 +191,7 @@ static void test_cifar100(void **state) {
     (void)state;
     vit_dataset set;
     put_cifar100(".");
-    accept(&set, ".", &both);
+    open_set(&set, ".", &both);
     assert_true(set.train.count == 30 && set.test.count == 6 && set.classes == 100);
     for (size_t i = 0; i < 30; i++) assert_int_equal(set.train.labels[i], (80 + i) % 100);
     assert_int_equal(set.test.labels[5], 45);
@@ -234,17 +219,19 @@ static void test_names_from_the_file(void **state) {
     vit_dataset set;
     put_cifar10(".", 2);
     put_file("batches.meta.txt", "a\r\nb\r\n\r\nc\nd\ne\nf\ng\nh\ni\nlast one");
-    accept(&set, ".", &train_alone);
+    open_set(&set, ".", &train_alone);
     assert_string_equal(set.labels[0], "a");
     assert_string_equal(set.labels[2], "c");
     assert_string_equal(set.labels[9], "last one");
     vit_dataset_close(&set);
     put_file("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\n");
-    refuse(".", &train_alone, VIT_ERROR_FORMAT, "batches.meta.txt: holds 9 names", "expected 10");
+    refuse_set(".", &train_alone, VIT_ERROR_FORMAT, "batches.meta.txt: holds 9 names",
+               "expected 10");
     put_file("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n");
-    refuse(".", &train_alone, VIT_ERROR_FORMAT, "batches.meta.txt: holds 11 names", "expected 10");
+    refuse_set(".", &train_alone, VIT_ERROR_FORMAT, "batches.meta.txt: holds 11 names",
+               "expected 10");
     put_file("batches.meta.txt", "");
-    refuse(".", &train_alone, VIT_ERROR_FORMAT, "holds 0 names", "expected 10");
+    refuse_set(".", &train_alone, VIT_ERROR_FORMAT, "holds 0 names", "expected 10");
 }
 
 static void test_known_names(void **state) {
@@ -252,13 +239,13 @@ static void test_known_names(void **state) {
     vit_dataset set;
     char *saved = vit_strdup(getenv("VIT_DATA") != NULL ? getenv("VIT_DATA") : "");
     unsetenv("VIT_DATA");
-    refuse("cifar100", &any, VIT_ERROR_IO, "directories cifar100, data/cifar100;",
-           "scripts/fetch-data cifar100");
-    refuse("cifar", &any, VIT_ERROR_ARGUMENT, "neither a directory", "did you mean cifar10");
+    refuse_set("cifar100", &any, VIT_ERROR_IO, "directories cifar100, data/cifar100;",
+               "scripts/fetch-data cifar100");
+    refuse_set("cifar", &any, VIT_ERROR_ARGUMENT, "neither a directory", "did you mean cifar10");
     assert_int_equal(vit_make_directory("data", NULL), VIT_OK);
     assert_int_equal(vit_make_directory("data/cifar10", NULL), VIT_OK);
     put_cifar10("data/cifar10", 2);
-    accept(&set, "cifar10", &both);
+    open_set(&set, "cifar10", &both);
     vit_dataset_close(&set);
     setenv("VIT_DATA", saved, 1);
     vit_free(saved);
@@ -284,13 +271,13 @@ static void test_cut_off(void **state) {
 
     put_cifar10(".", 3);
     assert_int_equal(truncate("data_batch_3.bin", 2 * 3073 + 10), 0);
-    refuse(".", &both, VIT_ERROR_FORMAT, "./data_batch_3.bin: 6156 bytes found", "3073 bytes");
+    refuse_set(".", &both, VIT_ERROR_FORMAT, "./data_batch_3.bin: 6156 bytes found", "3073 bytes");
     /* Cut between two records, it is shorter than the others. */
     assert_int_equal(truncate("data_batch_3.bin", 2 * 3073), 0);
-    refuse(".", &both, VIT_ERROR_MISMATCH, "./data_batch_3.bin: holds 2 records",
-           "the batches before it 3 each");
+    refuse_set(".", &both, VIT_ERROR_MISMATCH, "./data_batch_3.bin: holds 2 records",
+               "the batches before it 3 each");
     assert_int_equal(truncate("data_batch_2.bin.gz", 100), 0);
-    refuse(".", &both, VIT_ERROR_FORMAT, "./data_batch_2.bin.gz", "cut off");
+    refuse_set(".", &both, VIT_ERROR_FORMAT, "./data_batch_2.bin.gz", "cut off");
 }
 
 static void test_labels_out_of_range(void **state) {
@@ -320,10 +307,10 @@ static void test_missing_files(void **state) {
     (void)state;
     put_cifar10(".", 2);
     assert_int_equal(unlink("data_batch_4.bin.gz"), 0);
-    refuse(".", &both, VIT_ERROR_IO, "has no data_batch_4.bin", "data_batch_4.bin.gz");
-    refuse(".", &any, VIT_ERROR_IO, "has no data_batch_4.bin", ".gz");
+    refuse_set(".", &both, VIT_ERROR_IO, "has no data_batch_4.bin", "data_batch_4.bin.gz");
+    refuse_set(".", &any, VIT_ERROR_IO, "has no data_batch_4.bin", ".gz");
     assert_int_equal(unlink("test_batch.bin"), 0);
-    refuse(".", &test_alone, VIT_ERROR_IO, "has no test_batch.bin", ".gz");
+    refuse_set(".", &test_alone, VIT_ERROR_IO, "has no test_batch.bin", ".gz");
 }
 
 /* ---- a system that fails ---- */

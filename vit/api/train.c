@@ -170,21 +170,34 @@ static char *recipe_text(const vit_run *run) {
     return t.text;
 }
 
-/* What made the records; for records that came as they are: a picture becomes grey (or RGB), is
- * resized to the network's input and normalised. */
+static void add_operation(vit_preprocessing *p, vit_operation operation) {
+    p->operations[p->count++] = operation;
+}
+
+/* What made the records; for records that came as they are: a picture is turned as its camera was
+ * held and put on white. Then, for digits in MNIST's format, the digit is looked for and prepared
+ * as those were; other pictures become grey (or RGB) and are resized. */
 static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     if (d->preprocessing.count > 0) return d->preprocessing;
-    vit_preprocessing p = {.count = 3};
-    p.operations[0].kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB;
-    p.operations[1] = (vit_operation){.kind = VIT_OP_RESIZE,
-                                      .height = d->height,
-                                      .width = d->width,
-                                      .filter = VIT_FILTER_BILINEAR};
-    p.operations[2].kind = VIT_OP_NORMALIZE;
+    vit_preprocessing p = {0};
+    vit_operation normalise = {.kind = VIT_OP_NORMALIZE};
+    const bool is_digits = strcmp(d->name, "mnist") == 0 || strcmp(d->name, "digits") == 0;
     for (size_t i = 0; i < 3; i++) { /* grey: the one channel's, three times */
-        p.operations[2].mean[i] = d->mean[i % d->channels];
-        p.operations[2].std[i] = d->std[i % d->channels];
+        normalise.mean[i] = d->mean[i % d->channels];
+        normalise.std[i] = d->std[i % d->channels];
     }
+    add_operation(&p, (vit_operation){.kind = VIT_OP_ORIENT});
+    add_operation(&p, (vit_operation){.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}});
+    if (is_digits) {
+        add_operation(&p, (vit_operation){.kind = VIT_OP_DIGIT});
+    } else {
+        add_operation(&p, (vit_operation){.kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
+        add_operation(&p, (vit_operation){.kind = VIT_OP_RESIZE,
+                                          .height = d->height,
+                                          .width = d->width,
+                                          .filter = VIT_FILTER_BILINEAR});
+    }
+    add_operation(&p, normalise);
     return p;
 }
 

@@ -163,6 +163,8 @@ static bool write_json(const classifier *c, const char *name, const vit_error *f
             vit_json_close(&json, '}');
         }
         vit_json_close(&json, ']');
+        const char *warning = vit_session_warning(c->session);
+        if (warning != NULL) vit_json_text(&json, "warning", warning);
     }
     if (failure == NULL && c->settings->logits) {
         vit_json_open(&json, "logits", '[');
@@ -219,10 +221,20 @@ static bool write_text(classifier *c, const char *name) {
     return vit_print(&command, &text);
 }
 
+static void say_warning(const classifier *c, const char *name) {
+    vit_text text = {0};
+    const char *warning = vit_session_warning(c->session);
+    if (warning == NULL) return;
+    vit_text_add(&text, "%s: warning: %s", name, warning);
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
+}
+
 static void answer(classifier *c, const char *name) {
     vit_error error;
     bool fine = classify(c, name, &error) == VIT_OK;
     bool written = true;
+    if (fine) say_warning(c, name);
     if (c->settings->json) {
         written = write_json(c, name, fine ? NULL : &error);
     } else if (fine) {

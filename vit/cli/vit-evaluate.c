@@ -33,9 +33,10 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "a directory: IDX or CIFAR files, or a folder per class of\n"
-             "PNG or JPEG files; or mnist, fashion, cifar10, cifar100\n"
-             "(looked up in $VIT_DATA, then data/); or digits, drawn",
+     .help = "a directory: IDX or CIFAR files, or one folder a\n"
+             "class of PNG or JPEG files; or mnist, fashion,\n"
+             "cifar10, cifar100 (looked up in $VIT_DATA, then\n"
+             "data/); or digits, drawn",
      .required = true},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,

@@ -34,8 +34,8 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(preset),
      .argument = "NAME|FILE",
-     .help = "network and recipe: mnist, fashion, digits, cifar10, folder,\n"
-             "lecture, or a JSON file (default: the data decides)"},
+     .help = "network and recipe: mnist, fashion, digits, cifar10,\n"
+             "folder, lecture, or a JSON file (default: the data decides)"},
     {.name = "init",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(init),
