@@ -231,7 +231,8 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
         vit_model_file_clear(&f);
         return status;
     }
-    memcpy(f.values, vit_trainer_get(run->trainer).values, f.table.size * sizeof(float));
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    memcpy(f.values, state.average ? state.average : state.values, f.table.size * sizeof(float));
     return vit_model_from_file(out, &f, error);
 }
 
@@ -239,6 +240,7 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
 static vit_status finish(vit_model **out, vit_run *run, vit_error *error) {
     vit_score score = {0};
     vit_status status = make_model(out, run, error);
+    vit_trainer_settle(run->trainer);
     if (status == VIT_OK && run->options->out)
         status = vit_model_file_save(run->options->out, &(*out)->file, error);
     if (status == VIT_OK)
