@@ -67,7 +67,7 @@ typedef struct vit_dataset_options {
 /* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion",
  * "cifar10", "cifar100": a directory of that name in $VIT_DATA, then in data/). Names of known
  * directories that are not found: the message says where was looked and how to get it. At least one
- * part must be there. Errors: ARGUMENT for DATA that names nothing, IO for what is absent, FORMAT
+ * part must be there. Errors: IO for what is absent (ARGUMENT only for DATA that is NULL), FORMAT
  * and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY; then *out is zeroed.
  * Freed by vit_dataset_close. */
 vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,

@@ -35,6 +35,8 @@ static vit_preparation square_preparation(size_t side) {
                                      .std = {0.229f, 0.224f, 0.225f}};
     vit_preparation p = {.height = side, .width = side, .channels = 3};
     const vit_operation operations[] = {
+        {.kind = VIT_OP_ORIENT},
+        {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
         {.kind = VIT_OP_RGB},
         {.kind = VIT_OP_RESIZE, .shorter = side, .filter = VIT_FILTER_BILINEAR},
         {.kind = VIT_OP_CENTER_CROP, .height = side, .width = side},

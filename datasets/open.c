@@ -70,9 +70,9 @@ static vit_status unknown(const char *data, vit_error *error) {
     const char *near = vit_nearest(data, known_names, COUNT(known_names));
     vit_path_kind kind = vit_path_look(data);
     if (kind == VIT_PATH_FILE)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
+        return vit_fail(error, VIT_ERROR_IO,
                         "%s: is a file, expected a directory or the name of a data set", data);
-    return vit_fail(error, VIT_ERROR_ARGUMENT,
+    return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
                     "fashion, cifar10, cifar100)%s%s%s",
                     data, near != NULL ? "; did you mean " : "", near != NULL ? near : "",

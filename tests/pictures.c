@@ -13,7 +13,8 @@
 vit_image noise_picture(size_t width, size_t height, size_t channels, uint32_t kind) {
     size_t count = width * height * channels;
     uint32_t state = (uint32_t)(1000003 * width + 1009 * height + 13 * channels) + kind;
-    vit_image image = {vit_alloc(count, 1), width, height, channels};
+    vit_image image = {
+        .pixels = vit_alloc(count, 1), .width = width, .height = height, .channels = channels};
     assert_non_null(image.pixels);
     for (size_t i = 0; i < count; i++) {
         state = state * 1664525U + 1013904223U;

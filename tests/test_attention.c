@@ -31,7 +31,7 @@ static attention attention_new(vit_attention_shape s, float size) {
     a.v0 = a.k0 + s.batch * s.keys * s.k_row;
     a.n = a.v0 + s.batch * s.keys * s.v_row;
     a.outputs = s.batch * s.queries * s.o_row;
-    a.weights = s.batch * s.heads * s.queries * s.keys;
+    a.weights = s.batch * s.heads * s.queries * vit_padded(s.keys);
     float **const floats[] = {&a.theta, &a.gradient, &a.before, &a.d_o, &a.o};
     for (size_t i = 0; i < 5; i++) *floats[i] = check_floats(i < 3 ? a.n : a.outputs);
     double **const doubles[] = {&a.exact, &a.bound, &a.want, &a.want_bound};

@@ -465,16 +465,15 @@ static void test_faults(void **state) {
 
 static void test_unknown_names(void **state) {
     (void)state;
-    refuse("mnsit", BOTH, VIT_ERROR_ARGUMENT, "mnsit: is neither a directory nor",
-           "did you mean mnist?");
-    refuse("/no/such/place", BOTH, VIT_ERROR_ARGUMENT, "/no/such/place: is neither",
+    refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor", "did you mean mnist?");
+    refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
            "digits, mnist, fashion, cifar10, cifar100)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
-    refuse("", BOTH, VIT_ERROR_ARGUMENT, "neither a directory", "digits, mnist, fashion");
+    refuse("", BOTH, VIT_ERROR_IO, "neither a directory", "digits, mnist, fashion");
     put("a file", "x", 1);
     char path[256];
     path_of(path, "a file");
-    refuse(path, BOTH, VIT_ERROR_ARGUMENT, "is a file", "expected a directory");
+    refuse(path, BOTH, VIT_ERROR_IO, "is a file", "expected a directory");
 }
 
 static void test_unknown_directories(void **state) {

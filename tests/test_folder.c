@@ -219,9 +219,9 @@ static void test_preparation(void **state) {
     for (size_t y = 0; y < 32; y++)
         for (size_t i = 0; i < 96; i++) assert_int_equal(p[y * 96 + i], 100 + y);
     const vit_preprocessing *list = &set.preprocessing;
-    assert_true(list->count == 4 && list->operations[0].kind == VIT_OP_RGB);
-    assert_true(list->operations[1].shorter == 32);
-    assert_true(list->operations[1].filter == VIT_FILTER_BILINEAR);
+    assert_true(list->count == 6 && list->operations[2].kind == VIT_OP_RGB);
+    assert_true(list->operations[3].shorter == 32);
+    assert_true(list->operations[3].filter == VIT_FILTER_BILINEAR);
     assert_true(set.mean[0] == 0.485f && set.std[2] == 0.225f);
     vit_dataset_close(&set);
 }

@@ -89,7 +89,7 @@ static void reads_jpeg_nearly_as_pillow_does(void **state) {
     FILE *file = open_fixture("images_jpeg.txt");
     while (fscanf(file, "%127s %zu %zu %zu %399s", name, &width, &height, &channels, hex) == 5) {
         uint8_t bytes[192];
-        const vit_image expected = {bytes, 8, 8, channels};
+        const vit_image expected = {.pixels = bytes, .width = 8, .height = 8, .channels = channels};
         assert_int_equal(parse_hex(hex, bytes, sizeof bytes), 64 * channels);
         if (strchr(name, '/'))
             shared_image_path(path, name);

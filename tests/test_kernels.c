@@ -39,6 +39,8 @@ static extent extent_of(char operand, const shape *s) {
     switch (operand) {
     case 'M': /* matrix [rows][n] with gaps */
         return (extent){s->rows, s->n, s->n + s->gap};
+    case 'S': /* rows of whole vectors */
+        return (extent){s->rows, vit_padded(s->n), vit_padded(s->n)};
     case 'A': /* [rows][k], or [k][rows] */
         return transposed ? (extent){s->k, s->rows, s->rows + s->gap}
                           : (extent){s->rows, s->k, s->k + s->gap};
@@ -110,15 +112,11 @@ static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
 }
 
 static void softmax(const vit_kernels *k, float *const *p, const shape *s) {
-    k->softmax(p[0], p[1], s->rows, s->n, s->n + s->gap);
-}
-
-static void scale_rows(const vit_kernels *k, float *const *p, const shape *s) {
-    k->scale_rows(p[0], p[1], s->rows, s->n, s->n + s->gap);
+    k->softmax(p[0], s->rows, s->n);
 }
 
 static void softmax_backward(const vit_kernels *k, float *const *p, const shape *s) {
-    k->softmax_backward(p[0], p[1], .7f, s->rows, s->n, s->n + s->gap);
+    k->softmax_backward(p[0], p[1], .7f, s->rows, s->n);
 }
 
 static void layernorm(const vit_kernels *k, float *const *p, const shape *s) {
@@ -145,8 +143,24 @@ static void gelu_backward_in_place(const vit_kernels *k, float *const *p, const 
     k->gelu_backward(p[0], p[0], p[1], s->rows * s->n);
 }
 
+static void relu(const vit_kernels *k, float *const *p, const shape *s) {
+    k->relu(p[0], p[1], s->rows * s->n);
+}
+
+static void relu_backward(const vit_kernels *k, float *const *p, const shape *s) {
+    k->relu_backward(p[0], p[1], p[2], s->rows * s->n);
+}
+
 static void add(const vit_kernels *k, float *const *p, const shape *s) {
     k->add(p[0], p[1], s->rows * s->n);
+}
+
+static void scale(const vit_kernels *k, float *const *p, const shape *s) {
+    k->scale(p[0], p[1], .7f, s->rows * s->n);
+}
+
+static void average(const vit_kernels *k, float *const *p, const shape *s) {
+    k->average(p[0], p[1], .3f, s->rows * s->n);
 }
 
 static void column_sums(const vit_kernels *k, float *const *p, const shape *s) {
@@ -180,16 +194,19 @@ static void normal_cdf(const vit_kernels *k, float *const *p, const shape *s) {
 
 static const kernel kernel_gemm_tile = {"gemm_tile", "MABCM", gemm_tile};
 static kernel row_kernels[] = {
-    {"softmax", "MR", softmax},
-    {"scale_rows", "MR", scale_rows},
-    {"softmax_backward", "MM", softmax_backward},
+    {"softmax", "S", softmax},
+    {"softmax_backward", "SS", softmax_backward},
     {"layernorm", "NRRNCC", layernorm},
     {"layernorm_backward", "NCCNNRRC", layernorm_backward},
     {"gelu", "NN", gelu},
     {"gelu in place", "N", gelu_in_place},
     {"gelu_backward", "NNN", gelu_backward},
     {"gelu_backward in place", "NN", gelu_backward_in_place},
+    {"relu", "NN", relu},
+    {"relu_backward", "NNN", relu_backward},
     {"add", "NN", add},
+    {"scale", "NN", scale},
+    {"average", "NN", average},
     {"column_sums", "CM", column_sums},
     {"square_sum", "1N", square_sum},
     {"adamw", "NNPN", adamw},

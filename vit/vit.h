@@ -130,6 +130,10 @@ VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixe
 VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *images, size_t count,
                                          float *logits, vit_error *error);
 
+/* What the user should know about the picture classified last, such as that no ink was found on
+ * it: one sentence, a constant, or NULL. */
+VIT_API const char *vit_session_warning(const vit_session *session);
+
 /* features: [dim], the class token after the encoder (what the head sees), for the picture that
  * the session classified last (the last one of a batch). */
 VIT_API vit_status vit_session_features(const vit_session *session, float *features,

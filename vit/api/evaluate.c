@@ -1,5 +1,6 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/json.h"
 #include "vit/train/loader.h"
 #include "vit/train/score.h"
 #include <string.h>
@@ -67,14 +68,25 @@ typedef struct chosen {
     size_t count;
 } chosen;
 
-/* The held-back pictures are those of seed 0: what vit-train holds back unless told otherwise. */
-static vit_status choose(chosen *c, vit_loader *loader, const vit_dataset *d, vit_split split,
-                         vit_error *error) {
+/* The seed of the model's training; 0 where its recipe does not say. */
+static uint64_t seed_of(const vit_model *m) {
+    json_t *recipe;
+    uint64_t seed = 0;
+    if (vit_json_parse(&recipe, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
+        seed = (uint64_t)json_integer_value(json_object_get(recipe, "seed"));
+        json_decref(recipe);
+    }
+    return seed;
+}
+
+/* The held-back pictures are those that the model's own training held back. */
+static vit_status choose(chosen *c, vit_loader *loader, const vit_model *m, const vit_dataset *d,
+                         vit_split split, vit_error *error) {
     const vit_recipe recipe = vit_recipe_default();
     *c = (chosen){split == VIT_SPLIT_TEST ? &d->test : &d->train, NULL, 0};
     c->count = c->records->count;
     if (split != VIT_SPLIT_VAL) return VIT_OK;
-    const vit_status status = vit_loader_new(loader, d, &recipe, 0, error);
+    const vit_status status = vit_loader_new(loader, d, &recipe, seed_of(m), error);
     c->numbers = loader->val;
     c->count = loader->val_count;
     return status;
@@ -108,7 +120,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluat
     vit_score s = {.confusion = result->confusion};
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
-    if (status == VIT_OK) status = choose(&c, &loader, d, o->split, error);
+    if (status == VIT_OK) status = choose(&c, &loader, m, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
     if (status == VIT_OK) status = score(&s, &result->seconds, m, d, &c, o, error);

@@ -8,6 +8,7 @@ struct vit_session {
     vit_inference *inference;
     float table[3][256]; /* normalised value of a byte, per channel */
     float *features;     /* [dim] of the last picture */
+    const char *warning; /* about that picture, or NULL */
     bool answered;
 };
 
@@ -85,9 +86,14 @@ vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t c
         vit_inference_run(s->inference, logits, features, normalise, &p, count, error);
     vit_fpmode_leave(host);
     s->answered = status == VIT_OK;
+    s->warning = NULL;
     if (s->answered) memcpy(s->features, features + (count - 1) * dim, dim * sizeof *features);
     vit_free(features);
     return status;
+}
+
+const char *vit_session_warning(const vit_session *s) {
+    return s->warning;
 }
 
 vit_status vit_session_features(const vit_session *s, float *features, vit_error *error) {
@@ -111,6 +117,7 @@ static vit_status classify(vit_session *s, vit_image *image, const char *name, f
     vit_image_free(image);
     if (status != VIT_OK) return vit_fail_prefix(error, status, name);
     status = vit_classify_prepared(s, ready.pixels, 1, logits, error);
+    s->warning = ready.warning;
     vit_image_free(&ready);
     return status;
 }

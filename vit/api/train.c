@@ -170,21 +170,34 @@ static char *recipe_text(const vit_run *run) {
     return t.text;
 }
 
-/* What made the records; for records that came as they are: a picture becomes grey (or RGB), is
- * resized to the network's input and normalised. */
+static void add_operation(vit_preprocessing *p, vit_operation operation) {
+    p->operations[p->count++] = operation;
+}
+
+/* What made the records; for records that came as they are: a picture is turned as its camera was
+ * held and put on white. Then, for digits in MNIST's format, the digit is looked for and prepared
+ * as those were; other pictures become grey (or RGB) and are resized. */
 static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     if (d->preprocessing.count > 0) return d->preprocessing;
-    vit_preprocessing p = {.count = 3};
-    p.operations[0].kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB;
-    p.operations[1] = (vit_operation){.kind = VIT_OP_RESIZE,
-                                      .height = d->height,
-                                      .width = d->width,
-                                      .filter = VIT_FILTER_BILINEAR};
-    p.operations[2].kind = VIT_OP_NORMALIZE;
+    vit_preprocessing p = {0};
+    vit_operation normalise = {.kind = VIT_OP_NORMALIZE};
+    const bool is_digits = strcmp(d->name, "mnist") == 0 || strcmp(d->name, "digits") == 0;
     for (size_t i = 0; i < 3; i++) { /* grey: the one channel's, three times */
-        p.operations[2].mean[i] = d->mean[i % d->channels];
-        p.operations[2].std[i] = d->std[i % d->channels];
+        normalise.mean[i] = d->mean[i % d->channels];
+        normalise.std[i] = d->std[i % d->channels];
     }
+    add_operation(&p, (vit_operation){.kind = VIT_OP_ORIENT});
+    add_operation(&p, (vit_operation){.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}});
+    if (is_digits) {
+        add_operation(&p, (vit_operation){.kind = VIT_OP_DIGIT});
+    } else {
+        add_operation(&p, (vit_operation){.kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
+        add_operation(&p, (vit_operation){.kind = VIT_OP_RESIZE,
+                                          .height = d->height,
+                                          .width = d->width,
+                                          .filter = VIT_FILTER_BILINEAR});
+    }
+    add_operation(&p, normalise);
     return p;
 }
 
@@ -218,7 +231,8 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
         vit_model_file_clear(&f);
         return status;
     }
-    memcpy(f.values, vit_trainer_get(run->trainer).values, f.table.size * sizeof(float));
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    memcpy(f.values, state.average ? state.average : state.values, f.table.size * sizeof(float));
     return vit_model_from_file(out, &f, error);
 }
 
@@ -226,6 +240,7 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
 static vit_status finish(vit_model **out, vit_run *run, vit_error *error) {
     vit_score score = {0};
     vit_status status = make_model(out, run, error);
+    vit_trainer_settle(run->trainer);
     if (status == VIT_OK && run->options->out)
         status = vit_model_file_save(run->options->out, &(*out)->file, error);
     if (status == VIT_OK)

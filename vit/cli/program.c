@@ -167,12 +167,9 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
 
 int vit_program_end(const vit_command *command, int exit_status) {
     bool failed = ferror(stdout) != 0;
-    errno = 0;
     failed |= fflush(stdout) != 0;
     if (failed) {
-        vit_error error;
-        vit_fail_errno(&error, errno, "standard output could not be written");
-        vit_say(command, error.message);
+        vit_say(command, "cannot write standard output: is it closed, or its disk full?");
         return exit_status == VIT_EXIT_OK ? VIT_EXIT_FAILED : exit_status;
     }
     return exit_status;

@@ -59,11 +59,11 @@ void vit_progress_line(vit_text *out, const vit_event *event, double val_top1, s
     if (isfinite(val_top1)) {
         add_part(out, &width, "held back ", vit_format_fixed(value, 100 * val_top1, 2), " %");
     }
+    if (event->seconds_left > 0) {
+        add_part(out, &width, "", vit_format_duration(value, event->seconds_left), " left");
+    }
     if (event->images_per_second > 0) {
         add_part(out, &width, "", format_rate(value, event->images_per_second), " images/s");
-    }
-    if (isfinite(event->seconds_left)) {
-        add_part(out, &width, "", vit_format_duration(value, event->seconds_left), " left");
     }
 }
 

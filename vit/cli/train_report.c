@@ -44,7 +44,7 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     vit_json_number(&json, "epochs", event->epochs);
     vit_json_count(&json, "step", event->step);
     vit_json_count(&json, "steps", event->steps);
-    vit_json_number(&json, "loss", event->loss);
+    vit_json_number(&json, "loss", isnan(event->loss) ? report->loss : event->loss);
     vit_json_number(&json, "lr", event->lr);
     vit_json_number(&json, "val_top1", event->val_top1);
     vit_json_number(&json, "val_loss", event->val_loss);
@@ -91,8 +91,8 @@ static void write_start(const vit_train_report *report, const vit_event *event) 
                  vit_format_count(parameters, event->parameters),
                  vit_format_count(images, event->train_images),
                  vit_format_count(held_back, event->val_images));
-    vit_text_add(&text, "%s steps of %zu pictures, %s epochs, into ",
-                 vit_format_count(steps, event->steps), event->batch,
+    vit_text_add(&text, "%s step%s of %zu pictures, %s epochs, into ",
+                 vit_format_count(steps, event->steps), event->steps == 1 ? "" : "s", event->batch,
                  vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
     vit_text_add_visible(&text, report->out, 0);
     fprintf(stderr, "%s\n", text.failed ? "training" : text.text);
@@ -116,6 +116,7 @@ static void write_done(const vit_train_report *report, const vit_event *event) {
 
 vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error) {
     report->progress = vit_progress_start(!report->json);
+    report->loss = NAN;
     if (report->log_path != NULL) {
         report->log = fopen(report->log_path, append ? "a" : "w");
         if (report->log == NULL) {
@@ -129,6 +130,9 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
     if (event->kind != VIT_EVENT_NOTE) {
         report->step = event->step;
         report->steps = event->steps;
+    }
+    if (event->kind == VIT_EVENT_EPOCH) {
+        report->loss = event->loss;
     }
     if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {
         vit_progress_show(&report->progress, event);

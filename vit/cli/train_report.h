@@ -13,6 +13,7 @@ typedef struct vit_train_report {
     bool json;            /* events on standard output instead of text */
     bool log_failed;      /* which has been said */
     uint64_t step, steps; /* of the last event */
+    double loss;          /* of the last epoch: for the events that measure none; NaN before */
     vit_progress progress;
 } vit_train_report;
 

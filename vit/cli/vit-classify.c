@@ -88,6 +88,7 @@ typedef struct classifier {
     size_t classes, top;
     float *logits, *probabilities; /* [classes] */
     size_t *best;                  /* [top] classes, the likeliest first */
+    bool answered;                 /* a block of text has been written */
     int exit_status;
 } classifier;
 
@@ -162,6 +163,8 @@ static bool write_json(const classifier *c, const char *name, const vit_error *f
             vit_json_close(&json, '}');
         }
         vit_json_close(&json, ']');
+        const char *warning = vit_session_warning(c->session);
+        if (warning != NULL) vit_json_text(&json, "warning", warning);
     }
     if (failure == NULL && c->settings->logits) {
         vit_json_open(&json, "logits", '[');
@@ -194,12 +197,14 @@ static size_t label_width(const classifier *c) {
     return width < 40 ? width : 40;
 }
 
-static bool write_text(const classifier *c, const char *name) {
+static bool write_text(classifier *c, const char *name) {
     char number[32];
     vit_text text = {0};
     size_t width = label_width(c);
+    vit_text_add(&text, "%s", c->answered ? "\n" : "");
     vit_text_add_visible(&text, name, 0);
     vit_text_add(&text, "\n");
+    c->answered = true;
     for (size_t i = 0; i < c->top; i++) {
         float probability = c->probabilities[c->best[i]];
         vit_text_add(&text, "  ");
@@ -216,10 +221,20 @@ static bool write_text(const classifier *c, const char *name) {
     return vit_print(&command, &text);
 }
 
+static void say_warning(const classifier *c, const char *name) {
+    vit_text text = {0};
+    const char *warning = vit_session_warning(c->session);
+    if (warning == NULL) return;
+    vit_text_add(&text, "%s: warning: %s", name, warning);
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
+}
+
 static void answer(classifier *c, const char *name) {
     vit_error error;
     bool fine = classify(c, name, &error) == VIT_OK;
     bool written = true;
+    if (fine) say_warning(c, name);
     if (c->settings->json) {
         written = write_json(c, name, fine ? NULL : &error);
     } else if (fine) {

@@ -33,9 +33,10 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "a directory: IDX or CIFAR files, or a folder per class of\n"
-             "PNG or JPEG files; or mnist, fashion, cifar10, cifar100\n"
-             "(looked up in $VIT_DATA, then data/); or digits, drawn",
+     .help = "a directory: IDX or CIFAR files, or one folder a\n"
+             "class of PNG or JPEG files; or mnist, fashion,\n"
+             "cifar10, cifar100 (looked up in $VIT_DATA, then\n"
+             "data/); or digits, drawn",
      .required = true},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,
@@ -54,14 +55,14 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(batch),
      .argument = "N",
-     .help = "pictures at a time; changes no figure (default: chosen)",
+     .help = "pictures at a time; changes no figure\n(default: chosen)",
      .min = 1,
      .max = 1e6},
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
      .argument = "N",
-     .help = "changes no figure but the speed (default: all processors)",
+     .help = "changes no figure but the speed\n(default: all processors)",
      .min = 1,
      .max = 1024},
 };

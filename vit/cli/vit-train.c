@@ -34,8 +34,9 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(preset),
      .argument = "NAME|FILE",
-     .help = "network and recipe: mnist, fashion, digits, cifar10, folder,\n"
-             "lecture, or a JSON file (default: the data decides)"},
+     .help = "network and recipe: mnist, fashion, digits, cifar10,\n"
+             "folder, lecture, or a JSON file\n"
+             "(default: the data decides)"},
     {.name = "init",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(init),
@@ -59,7 +60,7 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_STEPS,
      .offset = PLACE(steps),
      .argument = "N|n/N",
-     .help = "optimiser steps; n/N stops after n steps of a schedule of N",
+     .help = "optimiser steps; n/N: the first n of a schedule of N",
      .exclusive = HOW_LONG},
     {.name = "minutes",
      .kind = VIT_OPTION_NUMBER,
@@ -131,8 +132,8 @@ static const vit_command command = {
              "      your own pictures: pets/cat/*.jpg, pets/dog/*.jpg, ...\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and given again; ends in the same bytes\n",
-    .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes the\n"
-             "step and saves it where --checkpoint is given; a second one ends at once.\n"
+    .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"
+             "the step and saves it where --checkpoint is given; a second one ends at once.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
              "VIT_CPU=scalar|avx2|avx512 is the highest instruction set used; the model is\n"
              "the same with each.\n",
@@ -164,6 +165,19 @@ static char *default_out(const settings *s) {
     char *out = name.failed ? NULL : vit_strdup(name.text);
     vit_text_free(&name);
     return out;
+}
+
+/* What would otherwise fail only after hours: the model and the checkpoints can be written. */
+static vit_status check_places(const settings *s, const char *out, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = vit_writer_open(&writer, out, error);
+    if (status == VIT_OK) {
+        vit_writer_abort(writer);
+    }
+    if (status == VIT_OK && s->checkpoint != NULL) {
+        status = vit_make_directory(s->checkpoint, error);
+    }
+    return status;
 }
 
 static bool on_event(const vit_event *event, void *user) {
@@ -198,7 +212,8 @@ static vit_train_options train_options(const settings *s, const char *init, cons
 static int explain(const settings *s, const vit_train_report *report, const vit_error *error) {
     int number = vit_interrupted();
     if (error->status != VIT_ERROR_CANCELLED || number == 0) {
-        return vit_say_error(&command, error);
+        int exit_status = vit_say_error(&command, error);
+        return report->steps == 0 ? exit_status : VIT_EXIT_FAILED; /* no usage error any more */
     }
     vit_text text = {0};
     vit_text_add(&text, "interrupted after step %llu of %llu; %s", (unsigned long long)report->step,
@@ -214,7 +229,8 @@ static int train(const settings *s, const char *init, const char *out) {
     vit_error error = {0};
     vit_train_report report = {
         .command = &command, .out = out, .log_path = s->log, .json = s->json};
-    if (vit_train_report_start(&report, s->resume, &error) != VIT_OK) {
+    if (check_places(s, out, &error) != VIT_OK ||
+        vit_train_report_start(&report, s->resume, &error) != VIT_OK) {
         return vit_say_error(&command, &error);
     }
     vit_train_options choice = train_options(s, init, out, &report);
@@ -224,6 +240,23 @@ static int train(const settings *s, const char *init, const char *out) {
         return explain(s, &report, &error);
     }
     return logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+}
+
+/* Finds out which files the names mean. */
+static int run(const settings *s) {
+    vit_error error = {0};
+    char *init = NULL;
+    char *out = s->out != NULL ? vit_strdup(s->out) : default_out(s);
+    if (out == NULL) {
+        vit_fail_memory(&error, "the name of the model", strlen(s->data));
+    } else if (s->init != NULL) {
+        vit_find_model(&init, s->init, &error);
+    }
+    int exit_status =
+        error.status != VIT_OK ? vit_say_error(&command, &error) : train(s, init, out);
+    vit_free(init);
+    vit_free(out);
+    return exit_status;
 }
 
 int main(int argc, char **argv) {
@@ -236,16 +269,6 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
     }
     vit_interrupt_catch();
-    vit_error error = {0};
-    char *init = NULL;
-    char *out = s.out != NULL ? vit_strdup(s.out) : default_out(&s);
-    if (out == NULL) {
-        vit_fail_memory(&error, "the model's name", strlen(s.data));
-    } else if (s.init != NULL) {
-        vit_find_model(&init, s.init, &error);
-    }
-    exit_status = error.status != VIT_OK ? vit_say_error(&command, &error) : train(&s, init, out);
-    vit_free(init);
-    vit_free(out);
+    exit_status = run(&s);
     return vit_program_end(&command, exit_status);
 }

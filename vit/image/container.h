@@ -10,6 +10,10 @@
 
 #include "vit/image/image.h"
 
+/* The orientation in EXIF data (a TIFF header and what follows), 1 to 8; 0: none that makes sense.
+ */
+unsigned vit_exif_orientation(const uint8_t *tiff, size_t size);
+
 bool vit_png_recognise(const uint8_t *bytes, size_t size);
 vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
                           vit_error *error);
@@ -36,6 +40,7 @@ typedef struct vit_png {
     const uint8_t *data; /* the first IDAT chunk; the others follow it */
     size_t data_size;    /* of all IDAT chunks together */
     size_t inflated;     /* bytes the data must unpack to: filter types and samples */
+    unsigned orientation;
 } vit_png;
 
 /* Walks the chunks to IEND: sizes, check sums, order, header, palette. */
@@ -50,6 +55,7 @@ vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, co
 typedef struct vit_jpeg {
     size_t width, height, channels;
     size_t memory; /* bytes that decoding takes at most */
+    unsigned orientation;
 } vit_jpeg;
 
 /* Walks the segments and the entropy-coded data to EOI: tables, frame, scans, restart markers. */

@@ -115,3 +115,60 @@ vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, p
     }
     return VIT_OK;
 }
+
+/* Pixels are copied in squares, so that a picture that is turned is not read one cache line a
+ * pixel. */
+enum { TILE = 32 };
+
+static void orient_tile(vit_image *out, const vit_image *in, size_t left, size_t top) {
+    const unsigned how = in->orientation;
+    const bool turned = how >= 5, mirror_x = how == 2 || how == 3 || how == 7 || how == 8;
+    const bool mirror_y = how == 3 || how == 4 || how == 6 || how == 7;
+    const size_t right = left + TILE < out->width ? left + TILE : out->width;
+    const size_t bottom = top + TILE < out->height ? top + TILE : out->height;
+    for (size_t y = top; y < bottom; y++) {
+        uint8_t *to = out->pixels + (y * out->width + left) * in->channels;
+        for (size_t x = left; x < right; x++, to += in->channels) {
+            size_t from_x = turned ? y : x, from_y = turned ? x : y;
+            if (mirror_x) from_x = in->width - 1 - from_x;
+            if (mirror_y) from_y = in->height - 1 - from_y;
+            const uint8_t *from = in->pixels + (from_y * in->width + from_x) * in->channels;
+            for (size_t c = 0; c < in->channels; c++) to[c] = from[c];
+        }
+    }
+}
+
+vit_status vit_image_orient(vit_image *out, const vit_image *in, vit_error *error) {
+    const bool turned = in->orientation >= 5 && in->orientation <= 8;
+    vit_image source = *in;
+    if (source.orientation > 8) source.orientation = 1;
+    vit_status status = vit_image_new(out, "orient", turned ? in->height : in->width,
+                                      turned ? in->width : in->height, in->channels, error);
+    if (status) return status;
+    for (size_t y = 0; y < out->height; y += TILE) {
+        for (size_t x = 0; x < out->width; x += TILE) orient_tile(out, &source, x, y);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_image_composite(vit_image *out, const vit_image *in, const uint8_t background[3],
+                               vit_error *error) {
+    const bool has_alpha = in->channels == 2 || in->channels == 4;
+    const size_t colors = in->channels < 3 ? 1 : 3, count = in->width * in->height;
+    uint8_t under[3] = {background[0], background[1], background[2]};
+    vit_status status = vit_image_new(out, "composite", in->width, in->height, colors, error);
+    if (status) return status;
+    if (!has_alpha) {
+        memcpy(out->pixels, in->pixels, count * colors);
+        return VIT_OK;
+    }
+    if (colors == 1) rgb_to_grey(under, background, 1, 3);
+    const uint8_t *from = in->pixels;
+    uint8_t *to = out->pixels;
+    for (size_t i = 0; i < count; i++, from += colors + 1, to += colors) {
+        const unsigned alpha = from[colors];
+        for (size_t c = 0; c < colors; c++)
+            to[c] = (uint8_t)((alpha * from[c] + (255 - alpha) * under[c] + 127) / 255);
+    }
+    return VIT_OK;
+}

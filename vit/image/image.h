@@ -17,7 +17,9 @@
 typedef struct vit_image {
     uint8_t *pixels; /* [height][width][channels], owned; freed by vit_image_free */
     size_t width, height;
-    size_t channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    size_t channels;      /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    unsigned orientation; /* of the file's EXIF: how the pixels lie, 1 to 8; 0: unknown */
+    const char *warning;  /* what the user should know of a prepared picture, a constant; or NULL */
 } vit_image;
 
 void vit_image_free(vit_image *image); /* and zeroes it */
@@ -25,9 +27,11 @@ void vit_image_free(vit_image *image); /* and zeroes it */
 /* ---- decode.c: PNG and JPEG ---- */
 
 /* Decodes a picture with the channels it has (16-bit samples become 8 by >> 8, palettes become
- * RGB or RGBA). `name` stands for the file in messages. Errors: FORMAT for corrupt or truncated
- * files (bytes after the end of the picture are tolerated), UNSUPPORTED for other formats and for
- * JPEG with four components, MEMORY. */
+ * RGB or RGBA) as its pixels lie; the orientation is noted, not applied. EXIF data that make no
+ * sense are ignored: they are advice, and the pixels are there without them. `name` stands for the
+ * file in messages. Errors: FORMAT for corrupt or truncated files (bytes after the end of the
+ * picture are tolerated), UNSUPPORTED for other formats and for JPEG with four components, MEMORY.
+ */
 vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
                             vit_error *error);
 
@@ -49,6 +53,16 @@ vit_status vit_image_from_pixels(vit_image *out, const uint8_t *pixels, size_t w
  * convert("L") does: (19595 R + 38470 G + 7471 B + 2^15) >> 16. */
 vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channels,
                              vit_error *error);
+
+/* Turns and mirrors the picture so that its top is at the top, as its orientation (EXIF tag
+ * 0x0112) says; 0, 1 and unknown ones: a copy. */
+vit_status vit_image_orient(vit_image *out, const vit_image *in, vit_error *error);
+
+/* Puts a picture with alpha on a background of one color: (alpha c + (255 - alpha) background) /
+ * 255, rounded to the nearest (there are no halves). RGBA becomes RGB; grey and alpha becomes grey,
+ * on the background's grey. Without alpha: a copy. */
+vit_status vit_image_composite(vit_image *out, const vit_image *in, const uint8_t background[3],
+                               vit_error *error);
 
 /* ---- resize.c: Pillow's resampler, to the bit ---- */
 
@@ -75,6 +89,17 @@ vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, s
 vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
                           size_t width, size_t height, vit_error *error);
 
+/* ---- digit.c: a photographed or drawn digit as MNIST's makers would have prepared it ---- */
+
+enum { VIT_DIGIT_SIZE = 28 };
+
+/* The digit on a picture, of any size, white on black, 28 x 28, grey: found on its background,
+ * freed of shadows, ruled lines and specks, fitted into 20 x 20 with its shape kept, strokes of
+ * MNIST's width and brightness, the centre of mass in the centre. A picture that is so already is
+ * copied. One without ink is resized, and out->warning says so. Alpha is dropped. docs/formats.md
+ * has the steps. */
+vit_status vit_image_digit(vit_image *out, const vit_image *in, vit_error *error);
+
 /* ---- preprocess.c: the list of operations a model carries ---- */
 
 typedef enum vit_operation_kind {
@@ -85,6 +110,9 @@ typedef enum vit_operation_kind {
                            becomes S, the longer int(S * longer / shorter) */
     VIT_OP_CENTER_CROP, /* {"op": "center_crop", "height": H, "width": W}: offset
                            int(round((h - H) / 2)), halves to even as Python rounds */
+    VIT_OP_ORIENT,      /* {"op": "orient"}: vit_image_orient */
+    VIT_OP_COMPOSITE,   /* {"op": "composite", "background": [R, G, B]}: vit_image_composite */
+    VIT_OP_DIGIT,       /* {"op": "digit"}: vit_image_digit */
     VIT_OP_NORMALIZE,   /* {"op": "normalize", "mean": [...], "std": [...]}, last, always; one
                            number for all channels, or three */
 } vit_operation_kind;
@@ -94,6 +122,7 @@ typedef struct vit_operation {
     size_t height, width; /* RESIZE, CENTER_CROP */
     size_t shorter;       /* RESIZE; 0: height and width count */
     vit_filter filter;
+    uint8_t background[3]; /* COMPOSITE */
     float mean[3], std[3]; /* NORMALIZE, of pixel / 255 */
 } vit_operation;
 
@@ -111,7 +140,7 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
 char *vit_preprocessing_write(const vit_preprocessing *p);
 
 /* Runs the operations up to NORMALIZE: a picture as people have it -> prepared pixels of the
- * network's size (checked: MISMATCH otherwise). */
+ * network's size (checked: MISMATCH otherwise). out->warning is that of an operation, or NULL. */
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
                           size_t height, size_t width, size_t channels, vit_error *error);
 

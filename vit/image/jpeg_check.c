@@ -23,6 +23,7 @@ enum {
     DNL = 0xdc,
     DRI = 0xdd,
     APP0 = 0xe0,
+    APP1 = 0xe1,
     APP15 = 0xef,
     COM = 0xfe,
 };
@@ -50,7 +51,8 @@ typedef struct jpeg_walk {
     component components[MAX_COMPONENTS];
     size_t h_max, v_max;
     size_t restart_interval; /* in MCUs; 0: none */
-    size_t scans, coded;     /* scans and their entropy-coded bytes so far */
+    unsigned orientation;
+    size_t scans, coded; /* scans and their entropy-coded bytes so far */
     const char *name;
     vit_error *error;
 } jpeg_walk;
@@ -347,6 +349,15 @@ static vit_status check_end(const jpeg_walk *w) {
     return VIT_OK;
 }
 
+/* EXIF shares its marker with other kinds of data. */
+static vit_status read_exif(jpeg_walk *w) {
+    static const uint8_t label[6] = "Exif\0";
+    const uint8_t *p = take(w, sizeof label);
+    if (p && memcmp(p, label, sizeof label) == 0 && !w->orientation)
+        w->orientation = vit_exif_orientation(w->segment, w->left);
+    return VIT_OK;
+}
+
 static vit_status refuse_frame(const jpeg_walk *w, int marker) {
     if (marker == DAC || marker >= 0xc9) return unsupported(w, "an arithmetic-coded");
     if ((marker & 3) == 3) return unsupported(w, "a lossless");
@@ -367,6 +378,8 @@ static vit_status check_segment(jpeg_walk *w, int marker) {
         return check_scan(w);
     case COM:
         return VIT_OK;
+    case APP1:
+        return read_exif(w);
     case SOF0:
     case SOF1:
     case SOF2:
@@ -410,8 +423,11 @@ vit_status vit_jpeg_check(vit_jpeg *out, const uint8_t *bytes, size_t size, cons
     }
     if (!status) status = check_end(&w);
     if (status) return status;
-    *out = (vit_jpeg){
-        .width = w.width, .height = w.height, .channels = w.count, .memory = memory_of(&w)};
+    *out = (vit_jpeg){.width = w.width,
+                      .height = w.height,
+                      .channels = w.count,
+                      .memory = memory_of(&w),
+                      .orientation = w.orientation};
     return VIT_OK;
 }
 
@@ -420,6 +436,7 @@ vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, co
     vit_jpeg jpeg;
     *out = (vit_image){0};
     vit_status status = vit_jpeg_check(&jpeg, bytes, size, name, error);
-    if (status) return status;
-    return vit_stb_decode(out, bytes, size, jpeg.memory, name, error);
+    if (!status) status = vit_stb_decode(out, bytes, size, jpeg.memory, name, error);
+    if (!status) out->orientation = jpeg.orientation;
+    return status;
 }

@@ -114,11 +114,12 @@ vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, con
     }
     vit_free(small.data);
     if (status) return status;
-    if (png.color != VIT_PNG_PALETTE) {
+    if (png.color == VIT_PNG_PALETTE) {
+        status = expand_palette(out, &image, &png, name, error);
+        vit_image_free(&image);
+    } else {
         *out = image;
-        return VIT_OK;
     }
-    status = expand_palette(out, &image, &png, name, error);
-    vit_image_free(&image);
+    out->orientation = png.orientation;
     return status;
 }

@@ -234,6 +234,9 @@ static vit_status check_chunk(png_walk *w, const chunk *c) {
         return check_data(w, c);
     case CHUNK_TYPE('I', 'E', 'N', 'D'):
         return check_end(w, c);
+    case CHUNK_TYPE('e', 'X', 'I', 'f'):
+        if (!w->png->orientation) w->png->orientation = vit_exif_orientation(c->data, c->size);
+        break;
     default:
         break;
     }

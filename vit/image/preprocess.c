@@ -35,6 +35,12 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
     case VIT_OP_CENTER_CROP:
         return vit_image_crop(out, in, center_offset(in->width, op->width),
                               center_offset(in->height, op->height), op->width, op->height, error);
+    case VIT_OP_ORIENT:
+        return vit_image_orient(out, in, error);
+    case VIT_OP_COMPOSITE:
+        return vit_image_composite(out, in, op->background, error);
+    case VIT_OP_DIGIT:
+        return vit_image_digit(out, in, error);
     case VIT_OP_NORMALIZE:
         break;
     }
@@ -55,6 +61,12 @@ static bool is_idle(const vit_operation *op, const vit_image *in) {
         break;
     case VIT_OP_CENTER_CROP:
         break;
+    case VIT_OP_ORIENT:
+        return in->orientation < 2;
+    case VIT_OP_COMPOSITE:
+        return in->channels == 1 || in->channels == 3;
+    case VIT_OP_DIGIT:
+        return false;
     case VIT_OP_NORMALIZE:
         return true;
     }
@@ -80,6 +92,8 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
         vit_image next = {0};
         if (is_idle(&p->operations[i], from)) continue;
         status = apply(&next, from, &p->operations[i], error);
+        if (p->operations[i].kind != VIT_OP_ORIENT) next.orientation = from->orientation;
+        if (!next.warning) next.warning = from->warning;
         vit_image_free(&current);
         current = next;
     }

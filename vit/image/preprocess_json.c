@@ -18,6 +18,9 @@ static const struct {
     [VIT_OP_RGB] = {"rgb", {"op"}, 1},
     [VIT_OP_RESIZE] = {"resize", {"op", "height", "width", "shorter", "filter"}, 5},
     [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width"}, 3},
+    [VIT_OP_ORIENT] = {"orient", {"op"}, 1},
+    [VIT_OP_COMPOSITE] = {"composite", {"op", "background"}, 2},
+    [VIT_OP_DIGIT] = {"digit", {"op"}, 1},
     [VIT_OP_NORMALIZE] = {"normalize", {"op", "mean", "std"}, 3},
 };
 enum { KNOWN = sizeof known / sizeof *known };
@@ -147,6 +150,19 @@ static vit_status read_normalize(const reader *r, vit_operation *op) {
     return status;
 }
 
+static vit_status read_background(const reader *r, vit_operation *op) {
+    const json_t *array = json_object_get(r->json, "background");
+    bool is_valid = json_array_size(array) == 3;
+    for (size_t i = 0; is_valid && i < 3; i++) {
+        const json_t *value = json_array_get(array, i);
+        const json_int_t level = json_integer_value(value);
+        is_valid = json_is_integer(value) && level >= 0 && level <= 255;
+        op->background[i] = (uint8_t)level;
+    }
+    if (is_valid) return VIT_OK;
+    return refuse(r, "\"background\" must be an array of 3 integers from 0 to 255");
+}
+
 static vit_status read_operation(reader *r, vit_operation *op) {
     vit_status status = read_kind(r, &op->kind);
     if (!status) status = check_keys(r, op->kind);
@@ -154,7 +170,11 @@ static vit_status read_operation(reader *r, vit_operation *op) {
     switch (op->kind) {
     case VIT_OP_GREY:
     case VIT_OP_RGB:
+    case VIT_OP_ORIENT:
+    case VIT_OP_DIGIT:
         return VIT_OK;
+    case VIT_OP_COMPOSITE:
+        return read_background(r, op);
     case VIT_OP_RESIZE:
         return read_resize(r, op);
     case VIT_OP_CENTER_CROP:
@@ -222,6 +242,10 @@ static void write_operation(vit_text *t, const vit_operation *op) {
     }
     if (op->kind == VIT_OP_RESIZE)
         vit_text_add(t, ", \"filter\": \"%s\"", vit_filter_name(op->filter));
+    if (op->kind == VIT_OP_COMPOSITE) {
+        vit_text_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
+                     op->background[2]);
+    }
     if (op->kind == VIT_OP_NORMALIZE) {
         write_triple(t, "mean", op->mean);
         write_triple(t, "std", op->std);

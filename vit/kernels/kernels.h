@@ -25,6 +25,11 @@
 /* Elements whose squares are summed at once; see square_sum. */
 #define VIT_CHUNK 4096
 
+/* Floats from row to row of a matrix whose rows of n end with whole vectors. */
+static inline size_t vit_padded(size_t n) {
+    return (n + 15) / 16 * 16;
+}
+
 /* What happens to a finished element c of a product, in this order, each step rounded:
  * c * scale, + bias[column], + residual[row][column]. */
 typedef struct vit_epilogue {
@@ -57,15 +62,14 @@ typedef struct vit_kernels {
                       size_t a_row, size_t a_col, const float *b, size_t b_row,
                       const vit_epilogue *epilogue);
 
-    /* For each of `rows` rows of n > 0: x = exp(x - max x), inverse = 1 / sum of that. */
-    void (*softmax)(float *x, float *inverse, size_t rows, size_t n, size_t row);
+    /* Row by row of n > 0 (the lecture's softmax): x = exp(x - max x) * (1 / sum of that). Rows are
+     * vit_padded(n) apart; what lies behind a row's n elements is ignored and becomes +0, so that
+     * every vector is whole. */
+    void (*softmax)(float *x, size_t rows, size_t n);
 
-    /* x[i][j] = x[i][j] * factors[i]. */
-    void (*scale_rows)(float *x, const float *factors, size_t rows, size_t n, size_t row);
-
-    /* dp = scale * p * (dp - sum_j p dp), row by row: dS from P and dP (lecture: softmax). */
-    void (*softmax_backward)(float *dp, const float *p, float scale, size_t rows, size_t n,
-                             size_t row);
+    /* dp = scale * p * (dp - sum_j p dp): dS from P and dP, rows as those of softmax; what lies
+     * behind a row of dp is ignored and becomes something. */
+    void (*softmax_backward)(float *dp, const float *p, float scale, size_t rows, size_t n);
 
     /* y = (x - mean) * rstd * gamma + beta, rstd = 1 / sqrt(variance + eps), per row of n,
      * contiguous (Ba, Kiros, Hinton: Layer Normalization, eq. 4). mean, rstd: [rows]. */
@@ -79,12 +83,22 @@ typedef struct vit_kernels {
 
     /* y = x Phi(x), Phi the normal distribution (Hendrycks, Gimpel: Gaussian Error Linear Units);
      * dx = dy (Phi(x) + x Phi'(x)). In place is fine. Errors, before y and dx are rounded: at most
-     * 1.9e-7 |x| and 2.1e-7 |dy|. */
+     * 2.0e-7 |x| and 2.2e-7 |dy|. */
     void (*gelu)(float *y, const float *x, size_t n);
     void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = max(0, x); dx = dy where x > 0, else 0. In place is fine. */
+    void (*relu)(float *y, const float *x, size_t n);
+    void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
+
+    /* y = factor x; in place is fine. */
+    void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y += share (x - y): an exponential moving average. */
+    void (*average)(float *y, const float *x, float share, size_t n);
 
     /* sums[j] += sum_i x[i][j], one ascending chain per column. */
     void (*column_sums)(float *sums, const float *x, size_t rows, size_t n, size_t row);
@@ -98,7 +112,7 @@ typedef struct vit_kernels {
 
     /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. Errors, measured over all
      * floats by tests/fixtures/errors.c: of exp relative, at most 9e-8 from -87.33 on, below which
-     * y is +0; of Phi absolute, at most 1.9e-7, and relative, at most 4.3e-6 where it is a normal
+     * y is +0; of Phi absolute, at most 2.0e-7, and relative, at most 4.8e-6 where it is a normal
      * number. */
     void (*exp)(float *y, const float *x, size_t n);
     void (*normal_cdf)(float *y, const float *x, size_t n);

@@ -21,8 +21,8 @@ typedef struct vit_attention_shape {
 /* Floats of scratch memory that one thread needs. */
 size_t vit_attention_scratch(const vit_attention_shape *s);
 
-/* o: [batch][queries] rows of heads * head_dim. p: [batch][heads][queries][keys], the attention
- * weights, kept for the backward pass; NULL when there will be none. scratch:
+/* o: [batch][queries] rows of heads * head_dim. p: [batch][heads][queries][vit_padded(keys)], the
+ * attention weights, kept for the backward pass; NULL when there will be none. scratch:
  * [exec->threads][vit_attention_scratch]. */
 void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q, const float *k,
                            const float *v, const vit_attention_shape *s, float *scratch);

@@ -72,6 +72,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
 static vit_status measure_held_back(vit_run *run, vit_error *error) {
     vit_score score = {0};
     if (run->loader.val_count == 0) return VIT_OK;
+    vit_trainer_settle(run->trainer);
     const vit_status status = vit_score_records(
         &score, run->inference, &run->preset.config, &run->data, &run->data.train, run->loader.val,
         run->loader.val_count, run->loader.table, SCORE_BATCH, error);

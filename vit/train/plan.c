@@ -4,9 +4,10 @@
 #include "vit/train/score.h"
 #include <math.h>
 
-/* What a rate is measured over: at least this many seconds, or this share of the time there is. */
+/* What a rate is measured over: so many seconds, or less if that were more than this share of the
+ * time there is. */
 #define PROBE_SECONDS 1.0
-#define PROBE_SHARE 0.02
+#define PROBE_SHARE 0.04
 
 /* Of the time that is left: what is planned for, and by how many seconds a run that falls behind
  * may overrun (the contract: half a minute). */

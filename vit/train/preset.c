@@ -149,6 +149,11 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (status == VIT_OK)
         status = fit(&c->classes, data->classes, "number of classes", p->name, error);
     if (status != VIT_OK) return status;
+    if (p->recipe.flip && (strcmp(data->name, "mnist") == 0 || strcmp(data->name, "digits") == 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
+                        "it out",
+                        p->name);
     status = vit_config_check(c, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, p->name);
 }

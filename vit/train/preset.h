@@ -20,8 +20,8 @@ typedef struct vit_preset {
 vit_status vit_preset_load(vit_preset *out, const char *name_or_path, vit_error *error);
 
 /* Chooses the network of a preset that is sized by the data, and gives the config the data's
- * picture size, channels and classes where the preset leaves them out;
- * MISMATCH where it says something else. Checks the result. */
+ * picture size, channels and classes where the preset leaves them out; MISMATCH where it says
+ * something else, ARGUMENT where digits would be mirrored. Checks the result. */
 vit_status vit_preset_fit(vit_preset *preset, const vit_dataset *data, vit_error *error);
 
 /* ---- made from models/presets/ by the Makefile ---- */

@@ -1,0 +1,325 @@
+#!/bin/sh
+# The programs as their users meet them: options, messages, exit status, a training from start to
+# answer, interruption and resumption, the same bytes whatever the threads and the instructions.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+case ${BUILD:=build} in
+/*) ;;
+*) BUILD=$PWD/$BUILD ;;
+esac
+PATH=$BUILD/bin:$PATH
+draw=$BUILD/examples/draw_digit
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+man=$PWD/docs/man
+cd "$work" || exit 1
+unset VIT_CPU VIT_MODELS
+LC_ALL=C
+export LC_ALL
+count=0
+
+# result NAME STATUS: one TAP line; on failure also what the program wrote.
+result() {
+    count=$((count + 1))
+    if [ "$2" -eq 0 ]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        sed 's/^/#  out: /' out
+        sed 's/^/#  err: /' err
+    fi
+}
+
+# holds NAME COMMAND...: the command succeeds.
+holds() {
+    name=$1
+    shift
+    "$@" >check 2>&1
+    result "$name" $?
+}
+
+# says FILE TEXT: the file holds the text; with TEXT "" it is empty, with "*" it may hold anything.
+says() {
+    case $2 in
+    "*") ;;
+    "") [ ! -s "$1" ] ;;
+    *) grep -qF -e "$2" "$1" ;;
+    esac
+}
+
+# run STATUS OUT ERR COMMAND...: exit status, a text on standard output, one on standard error
+# (see says).
+run() {
+    want=$1 out=$2 err=$3
+    shift 3
+    "$@" >out 2>err </dev/null
+    got=$?
+    { [ "$got" -eq "$want" ] && says out "$out" && says err "$err"; }
+    result "$* ($want)" $?
+}
+
+# json NAME FILE EXPRESSION: every line is strict JSON, and the expression holds for the list `r` of
+# them. Without python3 only the look of the lines is checked.
+json() {
+    if command -v python3 >/dev/null; then
+        python3 - "$2" "$3" >check 2>&1 <<'END'
+import json, sys
+def refuse(word): raise ValueError(word)
+r = [json.loads(line, parse_constant=refuse) for line in open(sys.argv[1], encoding="utf-8")]
+assert r and eval("(" + sys.argv[2] + ")"), r
+END
+    else
+        ! grep -qv '^{".*}$' "$2" && ! grep -qi 'nan[,}]\|inf[,}]' "$2"
+    fi
+    status=$?
+    cp "$2" out
+    [ $status -eq 0 ] || cp check err
+    result "$1" $status
+}
+
+# ---- usage ----
+
+for program in vit-train vit-classify vit-evaluate; do
+    run 0 "usage: $program" "" $program --help
+    run 0 "$program 0." "" $program --version
+    run 2 "" "did you mean --threads?" $program --thraeds 3
+    run 2 "" "try '$program --help'" $program --thraeds 3
+    run 2 "" "unknown option --precision" $program --precision bf16
+    run 2 "" "--threads: \"two\" is not a whole number" $program --threads two
+    run 2 "" "--threads: 0 is out of range" $program --threads=0
+    run 2 "" "--threads is given twice" $program --threads 1 --threads=2
+    run 2 "" "--threads: the value is missing" $program --threads
+    run 2 "" "--json takes no value" $program --json=1
+    run 2 "" "options begin with two dashes" $program -x
+    holds "$program --help is at most 80 columns wide" \
+        sh -c "! $program --help | grep -q '.\{81\}'"
+done
+
+# Options of --help and of the manual page: the words after "--" at the start of an entry.
+for program in vit-train vit-classify vit-evaluate; do
+    $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
+    sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
+        grep -v '^name$' | sort -u >manual
+    holds "$program --help and $program.1 name the same options" cmp helped manual
+done
+run 2 "" "--data DATA is missing" vit-train
+run 2 "" "unexpected argument \"digits\"" vit-train --data digits digits
+run 2 "" "--epochs and --minutes exclude each other" vit-train --data digits --epochs 1 --minutes 1
+run 2 "" "--steps: \"12x\" is not a whole number" vit-train --data digits --steps 12x
+run 2 "" "--steps: 5/4 is out of range" vit-train --data digits --steps 5/4
+run 2 "" "--lr: \"nan\" is not a number" vit-train --data digits --lr nan
+run 2 "" "--minutes: 0 is out of range" vit-train --data digits --minutes 0
+run 2 "" "--resume: --checkpoint DIR" vit-train --data digits --resume
+run 2 "" "did you mean \"lecture\"" vit-train --data digits --preset lectur
+run 2 "" "no picture is named" vit-classify
+run 2 "" "exclude each other" vit-classify a.png --files-from list
+run 2 "" "--top: 0 is out of range" vit-classify --top 0 a.png
+run 2 "" "--model NAME|MODEL is missing" vit-evaluate --data digits
+run 2 "" "--data DATA is missing" vit-evaluate --model m.safetensors
+run 2 "" "is not test, train or val" vit-evaluate --model m --data digits --split dev
+run 2 "" "\"sse9\", expected scalar, avx2, avx512 or avx512bf16" \
+    env VIT_CPU=sse9 vit-train --data digits
+
+
+# ---- drawn digits, from training to answer ----
+
+run 0 "% of the test pictures right; the model is digits.safetensors" "digits.safetensors" \
+    vit-train --data digits --steps 40 --batch 64 --log log.jsonl
+holds "progress that is no terminal's has no carriage returns" \
+    sh -c '! grep -q "$(printf "\r")" err'
+holds "a plain line for the epoch" grep -q '^epoch 0.14 of 0.14   loss [0-9.]*   held back ' err
+json "the log" log.jsonl '[e["event"] for e in r] == ["start", "epoch", "done"]
+    and all({"epoch", "step", "loss", "lr", "images_per_second", "seconds"} <= set(e) for e in r)
+    and r[0]["steps"] == 40 and r[0]["train_images"] == 18000 and r[0]["loss"] is None
+    and r[2]["loss"] == r[1]["loss"] > 0
+    and r[-1]["model"] == "digits.safetensors" and 0 <= r[-1]["test_top1"] <= 1'
+
+run 0 '"per_class"' "" vit-evaluate --model digits.safetensors --data digits --json --confusion
+mv out evaluation
+json "vit-evaluate --json" evaluation 'r[0]["images"] == 2000
+    and r[0]["top1"] == r[0]["correct"] / 2000 and r[0]["top1"] <= r[0]["top5"] <= 1
+    and r[0]["loss"] > 0 and r[0]["seconds"] > 0 and r[0]["images_per_second"] > 0
+    and [c["label"] for c in r[0]["per_class"]] == [str(i) for i in range(10)]
+    and sum(c["images"] for c in r[0]["per_class"]) == 2000
+    and sum(c["correct"] for c in r[0]["per_class"]) == r[0]["correct"]
+    and [sum(row) for row in r[0]["confusion"]] == [c["images"] for c in r[0]["per_class"]]'
+if command -v python3 >/dev/null; then
+    cat log.jsonl evaluation >both
+    json "vit-train and vit-evaluate agree" both 'r[2]["test_top1"] == r[3]["top1"]'
+fi
+run 0 "digits.safetensors on digits, split test: 2,000 pictures" "" \
+    vit-evaluate --model digits.safetensors --data digits --confusion --batch 7 --threads 1
+holds "the table has a row for each class" grep -q '^  9  *200 ' out
+run 0 "split val: 2,000 pictures" "" \
+    vit-evaluate --model digits.safetensors --data digits --split val
+
+"$draw" a.png 18 >/dev/null
+"$draw" b.png 19 >/dev/null
+echo "no picture" >bad.png
+classify="vit-classify --model digits.safetensors"
+run 0 "a.png" "" $classify a.png
+holds "three classes, without --top" test "$(grep -c ' %$' out)" -eq 3
+run 0 "b.png" "" $classify --top 99 a.png b.png
+holds "all classes of two pictures, with --top 99" test "$(grep -c ' %$' out)" -eq 20
+run 0 "  logits " "" $classify --logits a.png
+run 1 "b.png" "bad.png: " $classify a.png bad.png b.png
+run 1 "" "absent.png: No such file" $classify absent.png
+run 1 "" "standard input: the file is empty" $classify -
+run 1 '"error": ' "" $classify --json --logits --top 2 a.png bad.png b.png
+mv out answers
+json "vit-classify --json" answers '[a["file"] for a in r] == ["a.png", "bad.png", "b.png"]
+    and set(r[1]) == {"file", "error"} and "bad.png" in r[1]["error"]
+    and all(set(p) == {"index", "label", "probability"} for p in r[0]["predictions"])
+    and len(r[2]["predictions"]) == 2 and len(r[2]["logits"]) == 10
+    and r[0]["predictions"][0]["index"] == r[0]["logits"].index(max(r[0]["logits"]))
+    and r[0]["predictions"][0]["probability"] >= r[0]["predictions"][1]["probability"]'
+$classify - <a.png >out 2>err
+holds "a picture on standard input" grep -q ' %$' out
+printf 'a.png\r\n\nabsent.png\nb.png' | $classify --json --files-from - >answers 2>err
+holds "--files-from - with a bad picture exits with 1" test $? -eq 1
+json "--files-from - goes on after a bad picture" answers \
+    '["error" in a for a in r] == [False, True, False] and r[0]["file"] == "a.png"'
+printf 'a.png\nb.png\n' >list
+run 0 "b.png" "" $classify --files-from list
+run 1 "" "cannot open absent" $classify --files-from absent
+run 0 "" "" $classify --files-from /dev/null
+
+# ---- names of models ----
+
+mkdir shipped folder
+cp digits.safetensors shipped/mnist.safetensors
+cp digits.safetensors folder/model.safetensors
+run 0 "a.png" "" env VIT_MODELS=shipped vit-classify a.png
+run 0 "a.png" "" env VIT_MODELS=shipped vit-classify --model=mnist a.png
+run 0 "a.png" "" vit-classify --model folder a.png
+run 1 "" "no model \"nothing\"" vit-classify --model nothing a.png
+run 1 "" "is this a safetensors file?" vit-classify --model a.png a.png
+run 1 "" "cannot open ./absent" vit-evaluate --model ./absent --data digits
+
+# ---- failures that are no wrong usage ----
+
+run 1 "" "./absent: " vit-train --data ./absent
+run 1 "" "cannot write absent/m.safetensors" vit-train --data digits --out absent/m.safetensors
+run 1 "" "is a directory" vit-train --data digits --out folder
+run 1 "" "a.png" vit-train --data digits --checkpoint a.png
+run 1 "" "--log: cannot write absent/log" vit-train --data digits --log absent/log
+run 1 "" "digits.safetensors" vit-train --data digits --preset lecture --init digits.safetensors
+# ---- a small data set: the same bytes in every way ----
+
+mkdir grey
+# idx FILE MAGIC COUNT MORE: the header of an IDX file of COUNT < 256 things.
+idx() {
+    printf "\000\000\010\00$2\000\000\000\\$(printf %03o "$3")$4" >"grey/$1"
+}
+# labels COUNT: 0 to 9 in turn, COUNT a multiple of 10.
+labels() {
+    for _ in $(seq $(($1 / 10))); do printf '\000\001\002\003\004\005\006\007\010\011'; done
+}
+side='\000\000\000\034\000\000\000\034'
+# Any bytes are pictures: here, the program's own.
+for set in train:200 t10k:50; do
+    name=${set%:*} pictures=${set#*:}
+    idx "$name-labels-idx1-ubyte" 1 "$pictures" ""
+    labels "$pictures" >>"grey/$name-labels-idx1-ubyte"
+    idx "$name-images-idx3-ubyte" 3 "$pictures" "$side"
+    cat "$BUILD"/bin/vit-* | head -c $((784 * pictures)) >>"grey/$name-images-idx3-ubyte"
+done
+train="vit-train --data grey --batch 16 --seed 3"
+
+run 0 "the model is grey.safetensors" "*" $train --steps 12
+holds "the same command writes the same bytes" \
+    sh -c "cp grey.safetensors one && $train --steps 12 && cmp one grey.safetensors"
+for threads in 1 2 3 8; do
+    holds "--threads $threads writes the same bytes" \
+        sh -c "$train --steps 12 --threads $threads --out t && cmp one t"
+done
+for cpu in scalar avx2 avx512 avx512bf16; do
+    holds "VIT_CPU=$cpu writes the same bytes" \
+        sh -c "VIT_CPU=$cpu $train --steps 12 --out c && cmp one c"
+    VIT_CPU=$cpu vit-evaluate --model one --data grey --json --threads 1 >"e.$cpu" 2>err
+    sed -i 's/"seconds.*"per_class/"per_class/' "e.$cpu"
+    holds "VIT_CPU=$cpu measures the same figures" cmp e.scalar "e.$cpu"
+done
+holds "another seed writes other bytes" \
+    sh -c "vit-train --data grey --batch 16 --seed 4 --steps 12 --out s && ! cmp one s"
+
+holds "n/N stops at step n of the schedule of N" \
+    sh -c "$train --steps 5/12 --out part --checkpoint c1 --json >part.json"
+json "n/N tells so" part.json '(r[-1]["step"], r[-1]["steps"]) == (5, 12)
+    and [e["event"] for e in r] == ["start", "epoch", "checkpoint", "done"]'
+holds "--resume ends in the same bytes" \
+    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 && cmp one whole"
+holds "--resume of a finished training writes the model again" \
+    sh -c "rm whole && $train --steps 12 --out whole --checkpoint c1 --resume && cmp one whole"
+run 0 "*" "starting afresh" $train --steps 12 --out whole --checkpoint c2 --resume
+holds "--resume without a checkpoint ends in the same bytes" cmp one whole
+run 1 "" "seed" vit-train --data grey --batch 16 --seed 4 --steps 12 --checkpoint c1 --resume
+echo '{"model": {"patch": 14, "dim": 32, "depth": 1, "heads": 2, "mlp": 9}}' >mine.json
+run 0 "the model is mine.safetensors" "training mine on grey" \
+    vit-train --data grey --preset ./mine.json --steps 2
+run 0 "mnist.safetensors" "*" $train --preset mnist --init one --steps 1
+run 0 "grey.safetensors" "*" $train --minutes 0.02
+
+# ---- interruption ----
+
+# interrupt SIGNAL STATUS: a training gets the signal after its first epoch.
+interrupt() {
+    rm -rf c3 log
+    $train --steps 100000 --out never --checkpoint c3 --log log >out 2>err &
+    process=$!
+    for _ in $(seq 300); do
+        grep -q '"event": "checkpoint"' log 2>/dev/null && break
+        sleep 0.1
+    done
+    kill "-$1" $process
+    wait $process
+    [ $? -eq "$2" ] && says err "the same command with --resume goes on" && [ ! -e never ]
+    result "SIG$1: exit status $2, and how to go on" $?
+}
+interrupt TERM 143
+interrupt INT 130
+step=$(sed -n 's/.*interrupted after step \([0-9]*\) of.*/\1/p' err)
+end=$((step + 10))
+holds "an interrupted training resumes where it was, to the same bytes" sh -c "
+    $train --steps $end/100000 --out resumed --checkpoint c3 --resume --log log 2>err &&
+    grep -q 'resuming after step $step of 100000' err &&
+    $train --steps $end/100000 --out straight && cmp resumed straight"
+holds "--resume goes on with the log" test "$(grep -c '"event": "start"' log)" -eq 2
+
+# Both signals wait while the program is stopped, so the second comes with the first.
+rm -f log
+$train --steps 100000 --out never --log log >out 2>err &
+process=$!
+for _ in $(seq 300); do
+    grep -q '"event": "epoch"' log 2>/dev/null && break
+    sleep 0.1
+done
+kill -STOP $process
+kill -INT $process
+kill -TERM $process
+kill -CONT $process
+wait $process
+status=$?
+{ [ $status -eq 130 ] || [ $status -eq 143 ]; } && ! grep -q interrupted err
+result "a second signal ends at once" $?
+
+# ---- streams ----
+
+if [ -e /dev/full ]; then
+    for program in "vit-train --help" "vit-classify --model one a.png" \
+        "vit-evaluate --model one --data grey --json" "$train --steps 1 --json"; do
+        $program >/dev/full 2>err
+        status=$?
+        [ $status -eq 1 ] && says err "cannot write standard output"
+        result "$program: an answer that cannot be written is a failure" $?
+    done
+    run 1 "the model is" "the log could not be written" $train --steps 1 --log /dev/full
+fi
+$train --steps 1 --out closed >&- 2>err
+[ $? -eq 1 ] && vit-evaluate --model closed --data grey >out 2>>err
+result "a closed standard output does not end up in the model" $?
+$classify - <&- >out 2>err
+[ $? -eq 1 ] && says err "cannot read standard input"
+result "a closed standard input is said" $?
+
+exit 0

@@ -1,0 +1,169 @@
+#include "vit/base/sys.h"
+#include "vit/image/ink.h"
+
+/* Connected pixels. */
+typedef struct blob {
+    vit_box box;
+    size_t area, energy; /* pixels; their darkness added up */
+    size_t contact;      /* pixels at the picture's border */
+    int sides;           /* of the picture that it touches */
+    bool chosen;
+} blob;
+
+typedef struct blobs {
+    blob *list; /* label l is list[l - 1] */
+    size_t count, room;
+    size_t width, height;
+} blobs;
+
+static void add_pixel(blob *b, const vit_image *darkness, size_t x, size_t y) {
+    b->area++;
+    b->energy += darkness->pixels[y * darkness->width + x];
+    if (x < b->box.left) b->box.left = x;
+    if (y < b->box.top) b->box.top = y;
+    if (x >= b->box.right) b->box.right = x + 1;
+    if (y >= b->box.bottom) b->box.bottom = y + 1;
+    b->contact += x == 0 || y == 0 || x == darkness->width - 1 || y == darkness->height - 1;
+}
+
+/* Gives `label` to all that is connected with pixel `start`, by sides or corners. */
+static blob fill(const vit_image *darkness, unsigned threshold, uint32_t *labels, uint32_t *queue,
+                 size_t start, uint32_t label) {
+    const size_t width = darkness->width, height = darkness->height;
+    blob b = {.box = {.left = width, .top = height}};
+    size_t head = 0, tail = 0;
+    queue[tail++] = (uint32_t)start;
+    labels[start] = label;
+    while (head < tail) {
+        const size_t at = queue[head++], x = at % width, y = at / width;
+        add_pixel(&b, darkness, x, y);
+        const size_t bottom = y + 1 < height ? y + 1 : y, right = x + 1 < width ? x + 1 : x;
+        for (size_t v = y ? y - 1 : 0; v <= bottom; v++) {
+            for (size_t u = x ? x - 1 : 0; u <= right; u++) {
+                const size_t next = v * width + u;
+                if (labels[next] || darkness->pixels[next] < threshold) continue;
+                labels[next] = label;
+                queue[tail++] = (uint32_t)next;
+            }
+        }
+    }
+    b.sides =
+        (b.box.left == 0) + (b.box.top == 0) + (b.box.right == width) + (b.box.bottom == height);
+    return b;
+}
+
+static vit_status add_blob(blobs *all, blob b, vit_error *error) {
+    if (all->count == all->room) {
+        const size_t room = all->room ? 2 * all->room : 64;
+        blob *more = all->list ? vit_realloc(all->list, all->room, room, sizeof *more)
+                               : vit_alloc(room, sizeof *more);
+        if (!more) return vit_fail_memory(error, "digit", room * sizeof *more);
+        all->list = more;
+        all->room = room;
+    }
+    all->list[all->count++] = b;
+    return VIT_OK;
+}
+
+static vit_status find_blobs(blobs *all, const vit_image *darkness, unsigned threshold,
+                             uint32_t *labels, uint32_t *queue, vit_error *error) {
+    const size_t count = darkness->width * darkness->height;
+    vit_status status = VIT_OK;
+    *all = (blobs){.width = darkness->width, .height = darkness->height};
+    for (size_t i = 0; i < count; i++) labels[i] = 0;
+    for (size_t i = 0; !status && i < count; i++) {
+        if (labels[i] || darkness->pixels[i] < threshold) continue;
+        const uint32_t label = (uint32_t)all->count + 1;
+        status = add_blob(all, fill(darkness, threshold, labels, queue, i, label), error);
+    }
+    return status;
+}
+
+/* ---- which of them ---- */
+
+static size_t longer_side(const vit_box *b) {
+    const size_t width = b->right - b->left, height = b->bottom - b->top;
+    return width > height ? width : height;
+}
+
+/* What is cut off by the border in great width is the table or a hand. A digit may touch it, but
+ * the more sides, the likelier these are printed lines. */
+static double border_share(const blob *b) {
+    static const double by_sides[5] = {1, 0.5, 0.25, 0.06, 0.03};
+    const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
+    return b->contact * 4 > half ? 0.002 : by_sides[b->sides];
+}
+
+/* Much ink, dark ink, away from the border. */
+static double score(const blob *b) {
+    const double energy = (double)b->energy;
+    return energy * (energy / (double)b->area) * border_share(b);
+}
+
+static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
+    if (b_start > a_end) return b_start - a_end;
+    return a_start > b_end ? a_start - b_end : 0;
+}
+
+/* Strokes that stand apart belong to the digit when they are near and more than a speck. */
+static bool belongs(const vit_box *box, size_t energy, const blob *b) {
+    const size_t reach = longer_side(box) / 4;
+    return !b->chosen && b->energy * 40 > energy && border_share(b) > 0.1 &&
+           gap(box->left, box->right, b->box.left, b->box.right) <= reach &&
+           gap(box->top, box->bottom, b->box.top, b->box.bottom) <= reach;
+}
+
+static void join(vit_box *box, const vit_box *other) {
+    if (other->left < box->left) box->left = other->left;
+    if (other->top < box->top) box->top = other->top;
+    if (other->right > box->right) box->right = other->right;
+    if (other->bottom > box->bottom) box->bottom = other->bottom;
+}
+
+static void choose(vit_ink *out, blobs *all) {
+    blob *best = &all->list[0];
+    for (size_t i = 1; i < all->count; i++) {
+        if (score(&all->list[i]) > score(best)) best = &all->list[i];
+    }
+    best->chosen = true;
+    out->box = best->box;
+    out->score = score(best);
+    size_t energy = best->energy;
+    for (size_t i = 0; i < all->count; i++) {
+        blob *b = &all->list[i];
+        if (!belongs(&out->box, energy, b)) continue;
+        b->chosen = true;
+        join(&out->box, &b->box);
+        out->score += score(b);
+        energy += b->energy;
+        i = (size_t)-1; /* with the larger box, others may have come near */
+    }
+}
+
+static unsigned peak_of(const vit_image *darkness, const uint32_t *labels) {
+    const size_t count = darkness->width * darkness->height;
+    size_t histogram[256] = {0}, area = 0, above = 0;
+    unsigned peak = 255;
+    for (size_t i = 0; i < count; i++) {
+        if (labels[i] != 1) continue;
+        histogram[darkness->pixels[i]]++;
+        area++;
+    }
+    while (peak > 0 && (above += histogram[peak]) * 10 < area) peak--;
+    return peak;
+}
+
+vit_status vit_ink_choose(vit_ink *out, const vit_image *darkness, unsigned threshold,
+                          uint32_t *labels, uint32_t *queue, vit_error *error) {
+    blobs all;
+    *out = (vit_ink){.threshold = threshold};
+    vit_status status = find_blobs(&all, darkness, threshold, labels, queue, error);
+    if (!status && all.count > 0) {
+        choose(out, &all);
+        for (size_t i = 0; i < darkness->width * darkness->height; i++)
+            labels[i] = labels[i] ? (all.list[labels[i] - 1].chosen ? 1 : 2) : 0;
+        out->peak = peak_of(darkness, labels);
+    }
+    vit_free(all.list);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* Inside the image floor: finding the ink of one digit on a grey picture. */
+#ifndef VIT_IMAGE_INK_H
+#define VIT_IMAGE_INK_H
+
+#include "vit/image/image.h"
+
+/* ---- background.c ---- */
+
+/* What the picture would be without ink: in each place the median of a window whose half is
+ * `reach` thousandths of the mean side. A median follows shadows and edges where a mean smears. */
+vit_status vit_ink_background(vit_image *out, const vit_image *grey, size_t reach,
+                              vit_error *error);
+
+/* darkness[i]: how much darker (or lighter, is_light) than its background a pixel is, 0 to 255 of
+ * what is possible there; all images one channel and of one size. Returns what noise reaches. */
+unsigned vit_ink_darkness(vit_image *darkness, const vit_image *grey, const vit_image *background,
+                          bool is_light);
+
+/* ---- blobs.c ---- */
+
+typedef struct vit_box {
+    size_t left, top, right, bottom; /* right and bottom are outside */
+} vit_box;
+
+/* The strokes that seem to be the digit among the pixels of at least `threshold`. */
+typedef struct vit_ink {
+    vit_box box;
+    unsigned threshold;
+    unsigned peak; /* darkness that a tenth of its pixels exceeds */
+    double score;  /* how much it looks like what was meant; 0: there is nothing */
+} vit_ink;
+
+/* labels: [height][width], becomes 0 below the threshold, 1 for the digit's pixels, 2 for others;
+ * queue: scratch of the same size. */
+vit_status vit_ink_choose(vit_ink *out, const vit_image *darkness, unsigned threshold,
+                          uint32_t *labels, uint32_t *queue, vit_error *error);
+
+/* ---- find.c ---- */
+
+/* Looks for the digit on a grey picture: against both backgrounds, as dark and as light ink, at
+ * several thresholds. darkness: that of the best try, pixels of other things set to 0. out->score
+ * is 0 and there is no picture when nothing stands out. */
+vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey, vit_error *error);
+
+/* ---- strokes.c ---- */
+
+/* Draws the ink within `box` white on black, at most `side` by `side`, its shape kept: edges
+ * antialiased, strokes no thinner and no thicker than MNIST's are. */
+vit_status vit_ink_draw(vit_image *out, const vit_image *darkness, const vit_ink *ink, size_t side,
+                        vit_error *error);
+
+#endif
