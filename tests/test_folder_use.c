@@ -248,6 +248,26 @@ static void test_train_and_evaluate(void **state) {
     vit_model_free(model);
 }
 
+/* A model that is trained further sees pictures of its own size. */
+static void test_training_further(void **state) {
+    (void)state;
+    vit_model *first, *second;
+    vit_error error;
+    put_class("small/a", 2, 32, 10);
+    put_class("small/b", 2, 32, 200);
+    put_class("large/a", 2, 70, 20);
+    put_class("large/b", 2, 70, 180);
+    vit_train_options train = {.data = "small", .steps = 1, .out = "first.safetensors"};
+    if (vit_train(&first, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    train = (vit_train_options){.data = "large", .steps = 1, .init = "first.safetensors"};
+    if (vit_train(&second, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    const vit_model_info a = vit_model_describe(first), b = vit_model_describe(second);
+    assert_int_equal(b.height, 32);
+    assert_string_equal(a.preprocessing, b.preprocessing);
+    vit_model_free(first);
+    vit_model_free(second);
+}
+
 /* ---- a system that fails ---- */
 
 static void test_faults(void **state) {
@@ -284,6 +304,7 @@ int main(void) {
         IN_DIRECTORY(test_a_file_that_changes),
         cmocka_unit_test(test_preset_follows_the_data),
         IN_DIRECTORY(test_train_and_evaluate),
+        IN_DIRECTORY(test_training_further),
         IN_DIRECTORY(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
