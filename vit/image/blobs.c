@@ -6,7 +6,7 @@ typedef struct blob {
     vit_box box;
     uint64_t edge;  /* how sharply it begins: squared steps, added up along its edge */
     size_t contact; /* pixels at the picture's border */
-    int sides;      /* of the picture that it touches */
+    bool left, top, right, bottom; /* whether it touches these */
     bool chosen;
 } blob;
 
@@ -51,8 +51,10 @@ static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, u
         const uint64_t step = map->steps.pixels[at];
         if (is_edge) b.edge += step * step;
     }
-    b.sides =
-        (b.box.left == 0) + (b.box.top == 0) + (b.box.right == width) + (b.box.bottom == height);
+    b.left = b.box.left == 0;
+    b.top = b.box.top == 0;
+    b.right = b.box.right == width;
+    b.bottom = b.box.bottom == height;
     return b;
 }
 
@@ -92,11 +94,12 @@ static size_t longer_side(const vit_box *b) {
 }
 
 /* What is cut off by the border in great width is the table or a hand. A digit may touch it, but
- * the more sides, the likelier these are printed lines. */
+ * what goes from one side to the other is likelier a line or the edge of the paper. */
 static double border_share(const blob *b) {
-    static const double by_sides[5] = {1, 0.5, 0.25, 0.06, 0.03};
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
-    return b->contact * 4 > half ? 0.002 : by_sides[b->sides];
+    if (b->contact * 4 > half) return 0.002;
+    if ((b->left && b->right) || (b->top && b->bottom)) return 0.03;
+    return b->left || b->right || b->top || b->bottom ? 0.4 : 1;
 }
 
 /* Long edges, sharp ones (shadows have none), away from the border. */

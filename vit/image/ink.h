@@ -41,6 +41,13 @@ typedef struct vit_ink {
 vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned threshold,
                           uint32_t *labels, uint32_t *queue, vit_error *error);
 
+/* ---- lines.c ---- */
+
+/* Sets printed lines, which go over most of the picture and are thin, to 0, but where thicker ink
+ * crosses them. *lines: how many there are, down and across together. */
+vit_status vit_ink_remove_lines(size_t *lines, vit_image *darkness, unsigned threshold,
+                                vit_error *error);
+
 /* ---- find.c ---- */
 
 /* Looks for the digit on a grey picture: against both backgrounds, as dark and as light ink, at
