@@ -98,7 +98,7 @@ static size_t longer_side(const vit_box *b) {
 static double border_share(const blob *b) {
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
     if (b->contact * 4 > half) return 0.002;
-    if ((b->left && b->right) || (b->top && b->bottom)) return 0.03;
+    if ((b->left && b->right) || (b->top && b->bottom)) return 0.12;
     return b->left || b->right || b->top || b->bottom ? 0.4 : 1;
 }
 
@@ -115,7 +115,7 @@ static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
 /* Strokes that stand apart belong to the digit when they are near and more than a speck. */
 static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
     const size_t reach = longer_side(box) / 4;
-    return !b->chosen && b->edge * 40 > edge && border_share(b) > 0.1 &&
+    return !b->chosen && b->edge * 16 > edge && border_share(b) > 0.2 &&
            gap(box->left, box->right, b->box.left, b->box.right) <= reach &&
            gap(box->top, box->bottom, b->box.top, b->box.bottom) <= reach;
 }
@@ -147,17 +147,17 @@ static void choose(vit_ink *out, blobs *all) {
     }
 }
 
-static unsigned peak_of(const vit_image *darkness, const uint32_t *labels) {
+/* Area and peak of what has label 1. */
+static void measure(vit_ink *out, const vit_image *darkness, const uint32_t *labels) {
     const size_t count = darkness->width * darkness->height;
-    size_t histogram[256] = {0}, area = 0, above = 0;
-    unsigned peak = 255;
+    size_t histogram[256] = {0}, above = 0;
     for (size_t i = 0; i < count; i++) {
         if (labels[i] != 1) continue;
         histogram[darkness->pixels[i]]++;
-        area++;
+        out->area++;
     }
-    while (peak > 0 && (above += histogram[peak]) * 10 < area) peak--;
-    return peak;
+    out->peak = 255;
+    while (out->peak > 0 && (above += histogram[out->peak]) * 10 < out->area) out->peak--;
 }
 
 vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned threshold,
@@ -170,7 +170,7 @@ vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned thresho
         choose(out, &all);
         for (size_t i = 0; i < darkness->width * darkness->height; i++)
             labels[i] = labels[i] ? (all.list[labels[i] - 1].chosen ? 1 : 2) : 0;
-        out->peak = peak_of(darkness, labels);
+        measure(out, darkness, labels);
     }
     vit_free(all.list);
     return status;

@@ -9,13 +9,17 @@ enum { LEAST_DARKNESS = 13, NOISE_FACTOR = 6 };
 
 /* Half a window of the background, in thousandths of the mean side: some larger than strokes are
  * wide, and the whole picture, for thick strokes under even light. */
-static const size_t reaches[2] = {250, 2000};
+static const struct {
+    size_t reach;
+    double trust; /* in its score: what a near background breaks up has edges that are none */
+} readings[2] = {{2000, 1}, {250, 0.85}};
 
 /* A digit has fewer long straight lines. Where there are as many, they are printed. */
 enum { PRINTED_LINES = 3 };
 
-/* The edges of a sheet may be so much more than those of what is on it. */
-enum { SHEET_FACTOR = 30 };
+/* A light sheet on a dark table has longer edges than the ink on it, by up to this factor; it fills
+ * most of its box, the ink little. */
+enum { SHEET_EDGE = 100, SHEET_FILL = 60, SHEET_INK = 12 }; /* the latter two in per cent */
 
 /* Room for one search. */
 typedef struct search {
@@ -24,6 +28,7 @@ typedef struct search {
     vit_ink_map best[2];   /* dark ink, light ink */
     uint32_t *labels, *queue;
     vit_ink found[2];
+    double trust; /* in the reading that is tried */
 } search;
 
 /* 1 2 1 by 1 2 1, sixteenths; the border as it is. */
@@ -58,6 +63,7 @@ static vit_status try_map(search *s, const vit_ink_map *map, bool is_light, unsi
                           vit_error *error) {
     vit_ink ink;
     vit_status status = vit_ink_choose(&ink, map, threshold, s->labels, s->queue, error);
+    ink.score *= s->trust;
     if (status || ink.score <= s->found[is_light].score) return status;
     s->found[is_light] = ink;
     copy_map(&s->best[is_light], map);
@@ -78,9 +84,10 @@ static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_e
     return status;
 }
 
-static vit_status try_background(search *s, size_t reach, vit_error *error) {
+static vit_status try_background(search *s, size_t which, vit_error *error) {
     vit_image background;
-    vit_status status = vit_ink_background(&background, &s->smooth, reach, error);
+    vit_status status = vit_ink_background(&background, &s->smooth, readings[which].reach, error);
+    s->trust = readings[which].trust;
     for (int i = 0; !status && i < 2; i++) {
         const bool is_light = i == 1;
         const unsigned noise = vit_ink_compare(&s->try, &s->smooth, &background, is_light);
@@ -96,14 +103,16 @@ static bool is_within(const vit_box *a, const vit_box *b) {
     return a->left >= b->left && a->top >= b->top && a->right <= b->right && a->bottom <= b->bottom;
 }
 
-/* The better of dark and light ink. But what has ink of the other kind on it is a sheet on a table,
- * and that ink is meant. */
-static int choose_kind(const vit_ink found[2]) {
-    const int better = found[1].score > found[0].score ? 1 : 0;
-    const vit_ink *sheet = &found[better], *ink = &found[1 - better];
-    const bool is_on =
-        ink->score * SHEET_FACTOR > sheet->score && is_within(&ink->box, &sheet->box);
-    return is_on ? 1 - better : better;
+/* The better of dark and light ink. But dark ink on what looks like a sheet is meant, not the
+ * sheet. */
+static bool choose_light(const vit_ink found[2]) {
+    const vit_ink *ink = &found[0], *sheet = &found[1];
+    const size_t box = (sheet->box.right - sheet->box.left) * (sheet->box.bottom - sheet->box.top);
+    if (sheet->score <= ink->score) return false;
+    const bool is_sheet = ink->score * SHEET_EDGE > sheet->score &&
+                          is_within(&ink->box, &sheet->box) &&
+                          sheet->area * 100 > box * SHEET_FILL && ink->area * 100 < box * SHEET_INK;
+    return !is_sheet;
 }
 
 /* The edge of a stroke is where half of its darkness is reached; what else is there goes. */
@@ -139,7 +148,7 @@ static vit_status search_all(search *s, const vit_image *grey, vit_error *error)
     if (!status && (!s->labels || !s->queue))
         status = vit_fail_memory(error, "digit", w * h * sizeof *s->labels);
     if (!status) smooth(&s->smooth, grey);
-    for (size_t i = 0; !status && i < 2; i++) status = try_background(s, reaches[i], error);
+    for (size_t i = 0; !status && i < 2; i++) status = try_background(s, i, error);
     return status;
 }
 
@@ -149,7 +158,7 @@ vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey
     *out = (vit_ink){0};
     *darkness = (vit_image){0};
     vit_status status = search_all(&s, grey, error);
-    const int kind = choose_kind(s.found);
+    const int kind = choose_light(s.found) ? 1 : 0;
     if (!status && s.found[kind].score > 0) status = isolate(&s, kind, error);
     if (!status && s.found[kind].score > 0) {
         *out = s.found[kind];

@@ -31,6 +31,7 @@ typedef struct vit_box {
 /* The strokes that seem to be the digit among the pixels of at least `threshold`. */
 typedef struct vit_ink {
     vit_box box;
+    size_t area; /* its pixels */
     unsigned threshold;
     unsigned peak; /* darkness that a tenth of its pixels exceeds */
     double score;  /* how much it looks like what was meant; 0: there is nothing */
