@@ -1,6 +1,8 @@
 #include "vit/image/ink.h"
 #include "vit/image/pixels.h"
 
+#include <string.h>
+
 /* The median is taken of a small copy: light changes slowly. */
 enum { SMALL = 96 };
 
@@ -70,8 +72,8 @@ vit_status vit_ink_background(vit_image *out, const vit_image *grey, size_t reac
 /* Where the background is nearly as dark as can be, what little stands out is no ink. */
 enum { LEAST_RANGE = 64 };
 
-unsigned vit_ink_darkness(vit_image *darkness, const vit_image *grey, const vit_image *background,
-                          bool is_light) {
+static unsigned compare(vit_image *darkness, const vit_image *grey, const vit_image *background,
+                        bool is_light) {
     const size_t count = grey->width * grey->height;
     size_t histogram[256] = {0}, seen = 0;
     for (size_t i = 0; i < count; i++) {
@@ -84,4 +86,36 @@ unsigned vit_ink_darkness(vit_image *darkness, const vit_image *grey, const vit_
     unsigned median = 0; /* of the differences: ink is rarer than paper */
     while (median < 255 && (seen += histogram[median]) * 2 < count) median++;
     return median;
+}
+
+/* Greatest less least darkness of the five by five pixels around; 0 at the border. */
+static void find_steps(vit_ink_map *map) {
+    const size_t w = map->darkness.width, h = map->darkness.height;
+    memset(map->steps.pixels, 0, w * h);
+    for (size_t y = 2; y + 2 < h; y++) {
+        uint8_t least[5], most[5]; /* of the last five columns */
+        for (size_t x = 0; x < w; x++) {
+            const uint8_t *p = map->darkness.pixels + (y - 2) * w + x;
+            uint8_t low = *p, high = *p;
+            for (size_t i = 1; i < 5; i++) {
+                const uint8_t v = p[i * w];
+                low = v < low ? v : low;
+                high = v > high ? v : high;
+            }
+            least[x % 5] = low;
+            most[x % 5] = high;
+            for (size_t i = 0; i < 5 && x >= 4; i++) {
+                low = least[i] < low ? least[i] : low;
+                high = most[i] > high ? most[i] : high;
+            }
+            if (x >= 4) map->steps.pixels[y * w + x - 2] = (uint8_t)(high - low);
+        }
+    }
+}
+
+unsigned vit_ink_compare(vit_ink_map *map, const vit_image *grey, const vit_image *background,
+                         bool is_light) {
+    const unsigned noise = compare(&map->darkness, grey, background, is_light);
+    find_steps(map);
+    return noise;
 }

@@ -4,9 +4,9 @@
 /* Connected pixels. */
 typedef struct blob {
     vit_box box;
-    size_t area, energy; /* pixels; their darkness added up */
-    size_t contact;      /* pixels at the picture's border */
-    int sides;           /* of the picture that it touches */
+    uint64_t edge;  /* how sharply it begins: squared steps, added up along its edge */
+    size_t contact; /* pixels at the picture's border */
+    bool left, top, right, bottom; /* whether it touches these */
     bool chosen;
 } blob;
 
@@ -17,8 +17,6 @@ typedef struct blobs {
 } blobs;
 
 static void add_pixel(blob *b, const vit_image *darkness, size_t x, size_t y) {
-    b->area++;
-    b->energy += darkness->pixels[y * darkness->width + x];
     if (x < b->box.left) b->box.left = x;
     if (y < b->box.top) b->box.top = y;
     if (x >= b->box.right) b->box.right = x + 1;
@@ -27,8 +25,9 @@ static void add_pixel(blob *b, const vit_image *darkness, size_t x, size_t y) {
 }
 
 /* Gives `label` to all that is connected with pixel `start`, by sides or corners. */
-static blob fill(const vit_image *darkness, unsigned threshold, uint32_t *labels, uint32_t *queue,
+static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, uint32_t *queue,
                  size_t start, uint32_t label) {
+    const vit_image *darkness = &map->darkness;
     const size_t width = darkness->width, height = darkness->height;
     blob b = {.box = {.left = width, .top = height}};
     size_t head = 0, tail = 0;
@@ -36,19 +35,26 @@ static blob fill(const vit_image *darkness, unsigned threshold, uint32_t *labels
     labels[start] = label;
     while (head < tail) {
         const size_t at = queue[head++], x = at % width, y = at / width;
+        bool is_edge = false;
         add_pixel(&b, darkness, x, y);
         const size_t bottom = y + 1 < height ? y + 1 : y, right = x + 1 < width ? x + 1 : x;
         for (size_t v = y ? y - 1 : 0; v <= bottom; v++) {
             for (size_t u = x ? x - 1 : 0; u <= right; u++) {
                 const size_t next = v * width + u;
-                if (labels[next] || darkness->pixels[next] < threshold) continue;
+                const bool is_out = darkness->pixels[next] < threshold;
+                is_edge |= is_out;
+                if (labels[next] || is_out) continue;
                 labels[next] = label;
                 queue[tail++] = (uint32_t)next;
             }
         }
+        const uint64_t step = map->steps.pixels[at];
+        if (is_edge) b.edge += step * step;
     }
-    b.sides =
-        (b.box.left == 0) + (b.box.top == 0) + (b.box.right == width) + (b.box.bottom == height);
+    b.left = b.box.left == 0;
+    b.top = b.box.top == 0;
+    b.right = b.box.right == width;
+    b.bottom = b.box.bottom == height;
     return b;
 }
 
@@ -65,8 +71,9 @@ static vit_status add_blob(blobs *all, blob b, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status find_blobs(blobs *all, const vit_image *darkness, unsigned threshold,
+static vit_status find_blobs(blobs *all, const vit_ink_map *map, unsigned threshold,
                              uint32_t *labels, uint32_t *queue, vit_error *error) {
+    const vit_image *darkness = &map->darkness;
     const size_t count = darkness->width * darkness->height;
     vit_status status = VIT_OK;
     *all = (blobs){.width = darkness->width, .height = darkness->height};
@@ -74,7 +81,7 @@ static vit_status find_blobs(blobs *all, const vit_image *darkness, unsigned thr
     for (size_t i = 0; !status && i < count; i++) {
         if (labels[i] || darkness->pixels[i] < threshold) continue;
         const uint32_t label = (uint32_t)all->count + 1;
-        status = add_blob(all, fill(darkness, threshold, labels, queue, i, label), error);
+        status = add_blob(all, fill(map, threshold, labels, queue, i, label), error);
     }
     return status;
 }
@@ -87,17 +94,17 @@ static size_t longer_side(const vit_box *b) {
 }
 
 /* What is cut off by the border in great width is the table or a hand. A digit may touch it, but
- * the more sides, the likelier these are printed lines. */
+ * what goes from one side to the other is likelier a line or the edge of the paper. */
 static double border_share(const blob *b) {
-    static const double by_sides[5] = {1, 0.5, 0.25, 0.06, 0.03};
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
-    return b->contact * 4 > half ? 0.002 : by_sides[b->sides];
+    if (b->contact * 4 > half) return 0.002;
+    if ((b->left && b->right) || (b->top && b->bottom)) return 0.12;
+    return b->left || b->right || b->top || b->bottom ? 0.4 : 1;
 }
 
-/* Much ink, dark ink, away from the border. */
+/* Long edges, sharp ones (shadows have none), away from the border. */
 static double score(const blob *b) {
-    const double energy = (double)b->energy;
-    return energy * (energy / (double)b->area) * border_share(b);
+    return (double)b->edge * border_share(b);
 }
 
 static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
@@ -106,9 +113,9 @@ static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
 }
 
 /* Strokes that stand apart belong to the digit when they are near and more than a speck. */
-static bool belongs(const vit_box *box, size_t energy, const blob *b) {
+static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
     const size_t reach = longer_side(box) / 4;
-    return !b->chosen && b->energy * 40 > energy && border_share(b) > 0.1 &&
+    return !b->chosen && b->edge * 16 > edge && border_share(b) > 0.2 &&
            gap(box->left, box->right, b->box.left, b->box.right) <= reach &&
            gap(box->top, box->bottom, b->box.top, b->box.bottom) <= reach;
 }
@@ -128,41 +135,42 @@ static void choose(vit_ink *out, blobs *all) {
     best->chosen = true;
     out->box = best->box;
     out->score = score(best);
-    size_t energy = best->energy;
+    uint64_t edge = best->edge;
     for (size_t i = 0; i < all->count; i++) {
         blob *b = &all->list[i];
-        if (!belongs(&out->box, energy, b)) continue;
+        if (!belongs(&out->box, edge, b)) continue;
         b->chosen = true;
         join(&out->box, &b->box);
         out->score += score(b);
-        energy += b->energy;
+        edge += b->edge;
         i = (size_t)-1; /* with the larger box, others may have come near */
     }
 }
 
-static unsigned peak_of(const vit_image *darkness, const uint32_t *labels) {
+/* Area and peak of what has label 1. */
+static void measure(vit_ink *out, const vit_image *darkness, const uint32_t *labels) {
     const size_t count = darkness->width * darkness->height;
-    size_t histogram[256] = {0}, area = 0, above = 0;
-    unsigned peak = 255;
+    size_t histogram[256] = {0}, above = 0;
     for (size_t i = 0; i < count; i++) {
         if (labels[i] != 1) continue;
         histogram[darkness->pixels[i]]++;
-        area++;
+        out->area++;
     }
-    while (peak > 0 && (above += histogram[peak]) * 10 < area) peak--;
-    return peak;
+    out->peak = 255;
+    while (out->peak > 0 && (above += histogram[out->peak]) * 10 < out->area) out->peak--;
 }
 
-vit_status vit_ink_choose(vit_ink *out, const vit_image *darkness, unsigned threshold,
+vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned threshold,
                           uint32_t *labels, uint32_t *queue, vit_error *error) {
+    const vit_image *darkness = &map->darkness;
     blobs all;
     *out = (vit_ink){.threshold = threshold};
-    vit_status status = find_blobs(&all, darkness, threshold, labels, queue, error);
+    vit_status status = find_blobs(&all, map, threshold, labels, queue, error);
     if (!status && all.count > 0) {
         choose(out, &all);
         for (size_t i = 0; i < darkness->width * darkness->height; i++)
             labels[i] = labels[i] ? (all.list[labels[i] - 1].chosen ? 1 : 2) : 0;
-        out->peak = peak_of(darkness, labels);
+        measure(out, darkness, labels);
     }
     vit_free(all.list);
     return status;

@@ -9,14 +9,26 @@ enum { LEAST_DARKNESS = 13, NOISE_FACTOR = 6 };
 
 /* Half a window of the background, in thousandths of the mean side: some larger than strokes are
  * wide, and the whole picture, for thick strokes under even light. */
-static const size_t reaches[2] = {250, 2000};
+static const struct {
+    size_t reach;
+    double trust; /* in its score: what a near background breaks up has edges that are none */
+} readings[2] = {{2000, 1}, {250, 0.85}};
+
+/* A digit has fewer long straight lines. Where there are as many, they are printed. */
+enum { PRINTED_LINES = 3 };
+
+/* A light sheet on a dark table has longer edges than the ink on it, by up to this factor; it fills
+ * most of its box, the ink little. */
+enum { SHEET_EDGE = 100, SHEET_FILL = 60, SHEET_INK = 12 }; /* the latter two in per cent */
 
 /* Room for one search. */
 typedef struct search {
-    const vit_image *grey; /* smoothed */
-    vit_image try, best;   /* darkness */
+    vit_image smooth;      /* the picture */
+    vit_ink_map try, bare; /* bare: without lines */
+    vit_ink_map best[2];   /* dark ink, light ink */
     uint32_t *labels, *queue;
-    vit_ink found;
+    vit_ink found[2];
+    double trust; /* in the reading that is tried */
 } search;
 
 /* 1 2 1 by 1 2 1, sixteenths; the border as it is. */
@@ -40,60 +52,103 @@ static unsigned darkest(const vit_image *darkness) {
     return most;
 }
 
-/* One reading of the picture, at rising thresholds; keeps the best in s->found and s->best. */
-static vit_status try_thresholds(search *s, unsigned least, vit_error *error) {
-    const unsigned most = darkest(&s->try);
+static void copy_map(vit_ink_map *to, const vit_ink_map *from) {
+    const size_t count = to->darkness.width * to->darkness.height;
+    memcpy(to->darkness.pixels, from->darkness.pixels, count);
+    memcpy(to->steps.pixels, from->steps.pixels, count);
+}
+
+/* Keeps what is found where it beats what was found so far. */
+static vit_status try_map(search *s, const vit_ink_map *map, bool is_light, unsigned threshold,
+                          vit_error *error) {
+    vit_ink ink;
+    vit_status status = vit_ink_choose(&ink, map, threshold, s->labels, s->queue, error);
+    ink.score *= s->trust;
+    if (status || ink.score <= s->found[is_light].score) return status;
+    s->found[is_light] = ink;
+    copy_map(&s->best[is_light], map);
+    return VIT_OK;
+}
+
+/* One reading of the picture, at rising thresholds, with and without lines. */
+static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_error *error) {
+    const unsigned most = darkest(&s->try.darkness);
     vit_status status = VIT_OK;
     for (unsigned t = least; !status && t <= most; t += t / 2) {
-        vit_ink ink;
-        status = vit_ink_choose(&ink, &s->try, t, s->labels, s->queue, error);
-        if (status || ink.score <= s->found.score) continue;
-        s->found = ink;
-        memcpy(s->best.pixels, s->try.pixels, s->try.width * s->try.height);
+        size_t lines;
+        copy_map(&s->bare, &s->try);
+        status = vit_ink_remove_lines(&lines, &s->bare.darkness, t, error);
+        if (!status && lines > 0) status = try_map(s, &s->bare, is_light, t, error);
+        if (!status && lines < PRINTED_LINES) status = try_map(s, &s->try, is_light, t, error);
     }
     return status;
 }
 
-static vit_status try_background(search *s, size_t reach, vit_error *error) {
+static vit_status try_background(search *s, size_t which, vit_error *error) {
     vit_image background;
-    vit_status status = vit_ink_background(&background, s->grey, reach, error);
-    for (int is_light = 0; !status && is_light < 2; is_light++) {
-        const unsigned noise = vit_ink_darkness(&s->try, s->grey, &background, is_light == 1);
+    vit_status status = vit_ink_background(&background, &s->smooth, readings[which].reach, error);
+    s->trust = readings[which].trust;
+    for (int i = 0; !status && i < 2; i++) {
+        const bool is_light = i == 1;
+        const unsigned noise = vit_ink_compare(&s->try, &s->smooth, &background, is_light);
         unsigned least = noise * NOISE_FACTOR;
         if (least < LEAST_DARKNESS) least = LEAST_DARKNESS;
-        status = try_thresholds(s, least, error);
+        status = try_thresholds(s, is_light, least, error);
     }
     vit_image_free(&background);
     return status;
 }
 
+static bool is_within(const vit_box *a, const vit_box *b) {
+    return a->left >= b->left && a->top >= b->top && a->right <= b->right && a->bottom <= b->bottom;
+}
+
+/* The better of dark and light ink. But dark ink on what looks like a sheet is meant, not the
+ * sheet. */
+static bool choose_light(const vit_ink found[2]) {
+    const vit_ink *ink = &found[0], *sheet = &found[1];
+    const size_t box = (sheet->box.right - sheet->box.left) * (sheet->box.bottom - sheet->box.top);
+    if (sheet->score <= ink->score) return false;
+    const bool is_sheet = ink->score * SHEET_EDGE > sheet->score &&
+                          is_within(&ink->box, &sheet->box) &&
+                          sheet->area * 100 > box * SHEET_FILL && ink->area * 100 < box * SHEET_INK;
+    return !is_sheet;
+}
+
 /* The edge of a stroke is where half of its darkness is reached; what else is there goes. */
-static vit_status isolate(search *s, vit_error *error) {
-    const unsigned half = (s->found.peak + 1) / 2;
-    const unsigned threshold = half > s->found.threshold ? half : s->found.threshold;
-    vit_status status = vit_ink_choose(&s->found, &s->best, threshold, s->labels, s->queue, error);
-    for (size_t i = 0; i < s->best.width * s->best.height; i++)
-        if (s->labels[i] == 2) s->best.pixels[i] = 0;
+static vit_status isolate(search *s, int kind, vit_error *error) {
+    vit_ink_map *map = &s->best[kind];
+    const vit_ink found = s->found[kind];
+    const unsigned half = (found.peak + 1) / 2;
+    const unsigned threshold = half > found.threshold ? half : found.threshold;
+    vit_status status = vit_ink_choose(&s->found[kind], map, threshold, s->labels, s->queue, error);
+    for (size_t i = 0; i < s->smooth.width * s->smooth.height; i++)
+        if (s->labels[i] == 2) map->darkness.pixels[i] = 0;
     return status;
 }
 
+static vit_status new_map(vit_ink_map *map, size_t width, size_t height, vit_error *error) {
+    vit_status status = vit_image_new(&map->darkness, "digit", width, height, 1, error);
+    return status ? status : vit_image_new(&map->steps, "digit", width, height, 1, error);
+}
+
+static void free_map(vit_ink_map *map) {
+    vit_image_free(&map->darkness);
+    vit_image_free(&map->steps);
+}
+
 static vit_status search_all(search *s, const vit_image *grey, vit_error *error) {
-    vit_image even = {0};
     const size_t w = grey->width, h = grey->height;
-    vit_status status = vit_image_new(&even, "digit", w, h, 1, error);
-    if (!status) status = vit_image_new(&s->try, "digit", w, h, 1, error);
-    if (!status) status = vit_image_new(&s->best, "digit", w, h, 1, error);
+    vit_status status = vit_image_new(&s->smooth, "digit", w, h, 1, error);
+    if (!status) status = new_map(&s->try, w, h, error);
+    if (!status) status = new_map(&s->bare, w, h, error);
+    for (int i = 0; !status && i < 2; i++) status = new_map(&s->best[i], w, h, error);
     s->labels = vit_alloc(w * h, sizeof *s->labels);
     s->queue = vit_alloc(w * h, sizeof *s->queue);
     if (!status && (!s->labels || !s->queue))
         status = vit_fail_memory(error, "digit", w * h * sizeof *s->labels);
-    if (!status) {
-        smooth(&even, grey);
-        s->grey = &even;
-    }
-    for (size_t i = 0; !status && i < 2; i++) status = try_background(s, reaches[i], error);
-    if (!status && s->found.score > 0) status = isolate(s, error);
-    vit_image_free(&even);
+    if (!status) smooth(&s->smooth, grey);
+    for (size_t i = 0; !status && i < 2; i++) status = try_background(s, i, error);
     return status;
 }
 
@@ -103,13 +158,18 @@ vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey
     *out = (vit_ink){0};
     *darkness = (vit_image){0};
     vit_status status = search_all(&s, grey, error);
-    if (!status && s.found.score > 0) {
-        *out = s.found;
-        *darkness = s.best;
-        s.best = (vit_image){0};
+    const int kind = choose_light(s.found) ? 1 : 0;
+    if (!status && s.found[kind].score > 0) status = isolate(&s, kind, error);
+    if (!status && s.found[kind].score > 0) {
+        *out = s.found[kind];
+        *darkness = s.best[kind].darkness;
+        s.best[kind].darkness = (vit_image){0};
     }
-    vit_image_free(&s.try);
-    vit_image_free(&s.best);
+    vit_image_free(&s.smooth);
+    free_map(&s.try);
+    free_map(&s.bare);
+    free_map(&s.best[0]);
+    free_map(&s.best[1]);
     vit_free(s.labels);
     vit_free(s.queue);
     return status;

@@ -11,10 +11,16 @@
 vit_status vit_ink_background(vit_image *out, const vit_image *grey, size_t reach,
                               vit_error *error);
 
-/* darkness[i]: how much darker (or lighter, is_light) than its background a pixel is, 0 to 255 of
- * what is possible there; all images one channel and of one size. Returns what noise reaches. */
-unsigned vit_ink_darkness(vit_image *darkness, const vit_image *grey, const vit_image *background,
-                          bool is_light);
+/* All of one channel and one size. */
+typedef struct vit_ink_map {
+    vit_image darkness; /* how much darker than its background a pixel is, of what is possible */
+    vit_image steps;    /* by how much the darkness differs within two pixels around */
+} vit_ink_map;
+
+/* Fills a map that has its pictures; is_light: lighter instead of darker. Returns the difference
+ * from the background that half of the pixels exceed, which is noise. */
+unsigned vit_ink_compare(vit_ink_map *map, const vit_image *grey, const vit_image *background,
+                         bool is_light);
 
 /* ---- blobs.c ---- */
 
@@ -25,6 +31,7 @@ typedef struct vit_box {
 /* The strokes that seem to be the digit among the pixels of at least `threshold`. */
 typedef struct vit_ink {
     vit_box box;
+    size_t area; /* its pixels */
     unsigned threshold;
     unsigned peak; /* darkness that a tenth of its pixels exceeds */
     double score;  /* how much it looks like what was meant; 0: there is nothing */
@@ -32,8 +39,15 @@ typedef struct vit_ink {
 
 /* labels: [height][width], becomes 0 below the threshold, 1 for the digit's pixels, 2 for others;
  * queue: scratch of the same size. */
-vit_status vit_ink_choose(vit_ink *out, const vit_image *darkness, unsigned threshold,
+vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned threshold,
                           uint32_t *labels, uint32_t *queue, vit_error *error);
+
+/* ---- lines.c ---- */
+
+/* Sets printed lines, which go over most of the picture and are thin, to 0, but where thicker ink
+ * crosses them. *lines: how many there are, down and across together. */
+vit_status vit_ink_remove_lines(size_t *lines, vit_image *darkness, unsigned threshold,
+                                vit_error *error);
 
 /* ---- find.c ---- */
 
