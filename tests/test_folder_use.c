@@ -185,8 +185,20 @@ static void expect_network(size_t side, size_t pictures, size_t patch, size_t di
     assert_int_equal(p.config.depth, depth);
 }
 
+static bool flips(const char *const *labels) {
+    vit_dataset set = {.height = 32, .width = 32, .channels = 3, .classes = 2, .labels = labels};
+    vit_preset p;
+    assert_int_equal(vit_preset_load(&p, "folder", NULL), VIT_OK);
+    assert_int_equal(vit_preset_fit(&p, &set, NULL), VIT_OK);
+    return p.recipe.flip;
+}
+
 static void test_preset_follows_the_data(void **state) {
     (void)state;
+    assert_true(flips((const char *const[]){"cat", "dog"}));
+    assert_true(flips(NULL));
+    assert_false(flips((const char *const[]){"3", "other"}));
+    assert_false(flips((const char *const[]){"other", "\xc3\x84"}));
     expect_network(16, 50, 2, 96, 5);
     expect_network(64, 2250, 8, 96, 5);
     expect_network(96, 5001, 12, 128, 6);

@@ -116,6 +116,14 @@ static size_t patch_of(size_t side) {
     return patch < LARGEST_PATCH ? patch : LARGEST_PATCH;
 }
 
+/* Digits and letters have a direction; classes named by one character are taken for such. */
+static bool has_characters(const vit_dataset *data) {
+    if (!data->labels) return false;
+    for (size_t i = 0; i < data->classes; i++)
+        if (data->labels[i][vit_utf8_length(data->labels[i])] == 0) return true;
+    return false;
+}
+
 static void size_by_data(vit_preset *p, const vit_dataset *data) {
     size_t i = 0;
     while (data->train.count > networks[i].pictures) i++;
@@ -125,6 +133,7 @@ static void size_by_data(vit_preset *p, const vit_dataset *data) {
     p->config.heads = networks[i].heads;
     p->config.mlp = networks[i].mlp;
     p->recipe.epochs = networks[i].epochs;
+    p->recipe.flip = !has_characters(data);
 }
 
 /* ---- fitting ---- */

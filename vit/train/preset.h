@@ -11,8 +11,8 @@ typedef struct vit_preset {
     char name[64]; /* "mnist", or the file's name without .json */
     vit_config config;
     vit_recipe recipe;
-    bool is_sized_by_data; /* the builtin preset "folder": its network and epochs follow from the
-                              size and the number of the pictures */
+    bool is_sized_by_data; /* the builtin preset "folder": its network, epochs and flip follow from
+                              the size and the number of the pictures */
 } vit_preset;
 
 /* The preset of that name, or of that file (a name with a '.' or '/' is a file). Unknown names are
