@@ -1,5 +1,6 @@
 /* Labelled pictures of one size behind one small interface. Readers: idx.c (MNIST, Fashion-MNIST
- * and other sets of grey pictures), digits.c (drawn by the program); open.c decides which.
+ * and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), folder.c (a folder of PNG and
+ * JPEG files per class), digits.c (drawn by the program); open.c decides which.
  *
  * A data set is immutable after opening and may be read from any thread.
  */
@@ -7,41 +8,85 @@
 #define VIT_DATASETS_DATASET_H
 
 #include "vit/base/error.h"
+#include "vit/image/image.h"
 
-/* One part of a data set, in memory. count may be 0 (the part is absent). */
+/* Where the records are that are not in memory. */
+typedef struct vit_files vit_files;
+
+/* One part of a data set. count may be 0 (the part is absent). */
 typedef struct vit_records {
     size_t count;
-    uint8_t *pixels; /* [count][height][width][channels], prepared, not normalised */
-    uint8_t *labels; /* [count], each < classes */
+    uint8_t *pixels;  /* [count][height][width][channels], prepared, not normalised; of a set too
+                         large for memory the first records only */
+    uint16_t *labels; /* [count], each < classes */
+    vit_files *files; /* NULL: all records are in `pixels` */
 } vit_records;
 
+#define VIT_MAX_NOTES 8
+
 typedef struct vit_dataset {
-    char name[32];     /* "mnist", "fashion", "digits", "grey": also the default preset */
-    char checksum[65]; /* SHA-256, hex, of the uncompressed files of the parts that were read
-                          (training labels and pictures, test labels and pictures, in this order),
-                          or of what defines a drawn set: goes into the model's recipe */
+    char name[32]; /* "mnist", "fashion", "cifar10", "cifar100", "digits", "folder", "grey": also
+                      the default preset, where there is one of that name */
+    char checksum[65]; /* SHA-256, hex, of what defines the training part, or the test part where
+                          that one was not read; goes into the model's recipe. Files count
+                          uncompressed, in a fixed order (labels, then pictures) */
     size_t height, width, channels, classes;
     const char *const *labels; /* [classes], or NULL: numbers */
-    float mean[3], std[3];     /* of the training pixels / 255: the published ones for known sets;
-                                  of the test pixels where only those were read; std 1 for pictures
-                                  that do not vary. One per channel */
+    void *label_memory;        /* what `labels` lies in, one block; NULL: nothing of ours */
+    float mean[3], std[3];     /* of the training pixels / 255: the published ones for known sets,
+                                  ImageNet's for folders; of the test pixels where only those were
+                                  read; std 1 for pictures that do not vary. One per channel */
+    vit_preprocessing preprocessing; /* what made the records out of pictures as people have them;
+                                        count 0: the records came as they are */
     vit_records train, test;
+    char *notes[VIT_MAX_NOTES]; /* what the user should know, one sentence each */
+    size_t note_count;
 } vit_dataset;
 
-/* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion": a
- * directory of that name in $VIT_DATA, then in data/). Names of known directories that are not
- * found: the message says where was looked and how to get it. `need` are the parts (bits of
- * VIT_PART_*) that must be there, `want` those that are read where they are there; others are not
- * read, and at least one part must be there. Errors: IO for what is absent (ARGUMENT only for DATA
- * that is NULL), FORMAT and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY;
- * then *out is zeroed. Freed by vit_dataset_close. */
 enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2 };
-vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, unsigned want,
+
+/* How a model wants its pictures. */
+typedef struct vit_preparation {
+    size_t height, width, channels;
+    vit_preprocessing preprocessing;
+} vit_preparation;
+
+/* Bytes of prepared pixels that a folder's pictures may take in memory; what is beyond is read and
+ * prepared again at each use. */
+#define VIT_DATASET_CACHE ((size_t)2 << 30)
+
+typedef struct vit_dataset_options {
+    unsigned need, want; /* parts, bits of VIT_PART_*: those that must be there, and those that are
+                            read where they are there. Others are not read */
+    const vit_preparation *preparation; /* for pictures as people have them; NULL: chosen. Sets of
+                                           prepared records ignore it */
+    size_t cache;                       /* in place of VIT_DATASET_CACHE; 0: that */
+    int threads;                        /* that decode pictures while a set is opened; 0: one */
+} vit_dataset_options;
+
+/* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion",
+ * "cifar10", "cifar100": a directory of that name in $VIT_DATA, then in data/). Names of known
+ * directories that are not found: the message says where was looked and how to get it. At least one
+ * part must be there. Errors: IO for what is absent (ARGUMENT only for DATA that is NULL), FORMAT
+ * and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY; then *out is zeroed.
+ * Freed by vit_dataset_close. */
+vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error);
 void vit_dataset_close(vit_dataset *dataset);
 
-/* Pixels of one record. */
+/* Pixels of one record where they lie; NULL when the record is not in memory. */
 const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index);
+
+/* Copies the pixels of one record, wherever it is: pixels [height][width][channels]. May be called
+ * from several threads at once. Errors: those of vit_image_load and vit_preprocess, for a file that
+ * changed or vanished since the set was opened. */
+vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
+                           uint8_t *pixels, vit_error *error);
+
+/* The same without a copy where none is needed: *pixels is where they lie, or *scratch, which is
+ * allocated when it is first needed (start with NULL, end with vit_free). */
+vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_dataset *d,
+                          const vit_records *r, size_t index, vit_error *error);
 
 /* ---- drawn digits, for who wants one ---- */
 

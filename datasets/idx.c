@@ -6,7 +6,6 @@
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,12 +123,6 @@ static void spell(char name[64], part p, kind k, int spelling) {
              spelling % 2 == 0 ? '-' : '.', k == LABELS ? '1' : '3', spelling < 2 ? "" : ".gz");
 }
 
-static bool in_listing(const vit_listing *directory, const char *name) {
-    for (size_t i = 0; i < directory->count; i++)
-        if (strcmp(directory->names[i], name) == 0) return true;
-    return false;
-}
-
 /* *path: the file in the directory, to be freed, or NULL when it is absent. */
 static vit_status find(char **path, const vit_listing *directory, part p, kind k,
                        vit_error *error) {
@@ -137,7 +130,7 @@ static vit_status find(char **path, const vit_listing *directory, part p, kind k
     *path = NULL;
     for (int i = 0; i < SPELLINGS; i++) {
         spell(name, p, k, i);
-        if (!in_listing(directory, name)) continue;
+        if (!vit_listing_has(directory, name)) continue;
         char *found = vit_path_join(directory->path, name);
         if (found == NULL) return vit_fail_memory(error, "a path", strlen(directory->path) + 64);
         /* Some archives unpack every file into a directory of the same name. */
@@ -154,7 +147,7 @@ static bool probe(const vit_listing *directory) {
     char name[64];
     for (int i = 0; i < PARTS * KINDS * SPELLINGS; i++) {
         spell(name, (part)(i % PARTS), (kind)(i / PARTS % KINDS), i / PARTS / KINDS);
-        if (in_listing(directory, name)) return true;
+        if (vit_listing_has(directory, name)) return true;
     }
     return false;
 }
@@ -164,7 +157,8 @@ static bool probe(const vit_listing *directory) {
 /* What is gathered while the parts are read. */
 typedef struct gathered {
     vit_dataset *set;
-    vit_sha256 hash; /* of all files in the order in which they are read */
+    vit_sha256 hash; /* of the files of the first part that is read */
+    bool hashed;     /* a part has been read: others do not count */
     const known_set *known[PARTS];
 } gathered;
 
@@ -178,13 +172,16 @@ static vit_status read_labels(vit_records *records, gathered *g, part p, const c
         vit_free(file.data);
         return status;
     }
-    vit_sha256_add(&g->hash, file.data, file.size);
+    if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
     g->known[p] = recognise(p, file.data, file.size);
-    /* The records take over the file's memory, its contents moved to the front. */
-    memmove(file.data, file.data + idx.offset, idx.count);
-    records->labels = file.data;
-    records->count = idx.count;
-    return VIT_OK;
+    records->labels = vit_alloc(idx.count, sizeof *records->labels);
+    if (records->labels == NULL)
+        status = vit_fail_memory(error, path, idx.count * sizeof *records->labels);
+    else
+        for (size_t i = 0; i < idx.count; i++) records->labels[i] = file.data[idx.offset + i];
+    records->count = status == VIT_OK ? idx.count : 0;
+    vit_free(file.data);
+    return status;
 }
 
 /* The pictures must fit the labels, the other part, and the set they were recognised as. */
@@ -217,7 +214,8 @@ static vit_status read_pictures(vit_records *records, gathered *g, part p, const
         vit_free(file.data);
         return status;
     }
-    vit_sha256_add(&g->hash, file.data, file.size);
+    if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
+    /* The records take over the file's memory, its contents moved to the front. */
     memmove(file.data, file.data + idx.offset, file.size - idx.offset);
     records->pixels = file.data;
     g->set->height = idx.height;
@@ -246,6 +244,7 @@ static vit_status read_part(gathered *g, const vit_listing *directory, part p, b
         if (paths[k] == NULL) status = missing(directory, p, k, error);
     if (status == VIT_OK) status = read_labels(records, g, p, paths[LABELS], error);
     if (status == VIT_OK) status = read_pictures(records, g, p, paths[PICTURES], error);
+    g->hashed = true;
 done:
     for (kind k = LABELS; k < KINDS; k++) vit_free(paths[k]);
     return status;
@@ -253,27 +252,12 @@ done:
 
 /* ---- the whole ---- */
 
-/* Mean and deviation of pixel / 255. From counts, so that neither order nor rounding matters. */
-static void measure(vit_dataset *set) {
-    const vit_records *r = set->train.count > 0 ? &set->train : &set->test;
-    size_t n = r->count * set->height * set->width;
-    uint64_t counts[256] = {0}, sum = 0;
-    for (size_t i = 0; i < n; i++) counts[r->pixels[i]]++;
-    for (size_t v = 0; v < 256; v++) sum += counts[v] * v;
-    double mean = (double)sum / (double)n, squares = 0;
-    for (int v = 0; v < 256; v++) squares += (double)counts[v] * (v - mean) * (v - mean);
-    set->mean[0] = (float)(mean / 255);
-    set->std[0] = (float)(sqrt(squares / (double)n) / 255);
-    /* Pictures of one single grey have no deviation to divide by. */
-    if (squares == 0) set->std[0] = 1;
-}
-
+/* Of the training part where there is one: what lies beside it must not change what is trained. */
 static size_t count_classes(const vit_dataset *set) {
-    uint8_t largest = 0;
-    for (size_t i = 0; i < set->train.count; i++)
-        if (set->train.labels[i] > largest) largest = set->train.labels[i];
-    for (size_t i = 0; i < set->test.count; i++)
-        if (set->test.labels[i] > largest) largest = set->test.labels[i];
+    const vit_records *r = set->train.count > 0 ? &set->train : &set->test;
+    uint16_t largest = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->labels[i] > largest) largest = r->labels[i];
     return (size_t)largest + 1;
 }
 
@@ -282,7 +266,7 @@ static void describe(vit_dataset *set, const known_set *known) {
     set->channels = 1;
     if (known == NULL) {
         set->classes = count_classes(set);
-        measure(set);
+        vit_dataset_measure(set);
         return;
     }
     set->classes = KNOWN_CLASSES;
@@ -291,25 +275,30 @@ static void describe(vit_dataset *set, const known_set *known) {
     set->std[0] = known->std;
 }
 
-/* Parts of two different known sets would train one and test the other; a known part beside an
- * unknown one is a set of the user's own. */
-static vit_status agree(const known_set **known, const gathered *g, const vit_listing *directory,
-                        vit_error *error) {
+/* Parts of two different known sets would train one and test the other. */
+static vit_status agree(const gathered *g, const vit_listing *directory, vit_error *error) {
     const known_set *a = g->known[TRAIN], *b = g->known[TEST];
-    if (a != NULL && b != NULL && a != b)
-        return vit_fail(error, VIT_ERROR_MISMATCH,
-                        "%s: the training labels are those of %s, the test labels those of %s",
-                        directory->path, a->name, b->name);
-    if (g->set->train.count == 0) a = b;
-    if (g->set->test.count == 0) b = a;
-    *known = a == b ? a : NULL;
+    if (a == NULL || b == NULL || a == b) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: the training labels are those of %s, the test labels those of %s",
+                    directory->path, a->name, b->name);
+}
+
+static vit_status check_test_labels(const vit_dataset *set, const vit_listing *directory,
+                                    vit_error *error) {
+    for (size_t i = 0; i < set->test.count; i++)
+        if (set->test.labels[i] >= set->classes)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: the label of test picture %zu is %d, expected at most %zu, the "
+                            "largest of the training labels",
+                            directory->path, i, set->test.labels[i], set->classes - 1);
     return VIT_OK;
 }
 
-static vit_status read_idx(vit_dataset *out, const vit_listing *directory, unsigned need,
-                           unsigned want, vit_error *error) {
+static vit_status read_idx(vit_dataset *out, const vit_listing *directory,
+                           const vit_dataset_options *options, vit_error *error) {
+    unsigned need = options->need, want = options->want;
     gathered g = {.set = out};
-    const known_set *known = NULL;
     vit_status status = VIT_OK;
     vit_sha256_start(&g.hash);
     if ((need | want) & VIT_PART_TRAIN)
@@ -318,11 +307,11 @@ static vit_status read_idx(vit_dataset *out, const vit_listing *directory, unsig
         status = read_part(&g, directory, TEST, (need & VIT_PART_TEST) != 0, error);
     if (status == VIT_OK && out->train.count == 0 && out->test.count == 0)
         status = missing(directory, want & VIT_PART_TRAIN ? TRAIN : TEST, LABELS, error);
-    if (status == VIT_OK) status = agree(&known, &g, directory, error);
+    if (status == VIT_OK) status = agree(&g, directory, error);
     if (status != VIT_OK) return status;
-    describe(out, known);
+    describe(out, g.known[out->train.count > 0 ? TRAIN : TEST]);
     vit_sha256_hex(&g.hash, out->checksum);
-    return VIT_OK;
+    return check_test_labels(out, directory, error);
 }
 
 const vit_reader vit_reader_idx = {

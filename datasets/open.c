@@ -6,14 +6,20 @@
 #include <string.h>
 
 /* Tried in this order; the first whose probe says yes reads. */
-static const vit_reader *const readers[] = {&vit_reader_idx};
+static const vit_reader *const readers[] = {&vit_reader_idx, &vit_reader_cifar, &vit_reader_folder};
 
 /* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
-static const char *const known_names[] = {"digits", "mnist", "fashion"};
+static const char *const known_names[] = {"digits", "mnist", "fashion", "cifar10", "cifar100"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- a directory ---- */
+
+bool vit_listing_has(const vit_listing *directory, const char *name) {
+    for (size_t i = 0; i < directory->count; i++)
+        if (strcmp(directory->names[i], name) == 0) return true;
+    return false;
+}
 
 #define NAMES_SHOWN 4
 
@@ -37,8 +43,8 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     return status;
 }
 
-static vit_status open_directory(vit_dataset *out, const char *path, unsigned need, unsigned want,
-                                 vit_error *error) {
+static vit_status open_directory(vit_dataset *out, const char *path,
+                                 const vit_dataset_options *options, vit_error *error) {
     vit_listing directory = {.path = path};
     char **names = NULL;
     vit_status status = vit_list_directory(&names, &directory.count, path, error);
@@ -46,7 +52,7 @@ static vit_status open_directory(vit_dataset *out, const char *path, unsigned ne
     directory.names = names;
     size_t i = 0;
     while (i < COUNT(readers) && !readers[i]->probe(&directory)) i++;
-    status = i < COUNT(readers) ? readers[i]->read(out, &directory, need, want, error)
+    status = i < COUNT(readers) ? readers[i]->read(out, &directory, options, error)
                                 : nothing_known(&directory, error);
     vit_free(names);
     return status;
@@ -68,7 +74,7 @@ static vit_status unknown(const char *data, vit_error *error) {
                         "%s: is a file, expected a directory or the name of a data set", data);
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
-                    "fashion)%s%s%s",
+                    "fashion, cifar10, cifar100)%s%s%s",
                     data, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
                     near != NULL ? "?" : "");
 }
@@ -82,7 +88,7 @@ static vit_status not_found(const char *name, const char *root, vit_error *error
 }
 
 /* NAME as a directory in $VIT_DATA, then in data. */
-static vit_status open_name(vit_dataset *out, const char *name, unsigned need, unsigned want,
+static vit_status open_name(vit_dataset *out, const char *name, const vit_dataset_options *options,
                             vit_error *error) {
     const char *root = getenv("VIT_DATA");
     if (root != NULL && *root == 0) root = NULL;
@@ -92,38 +98,26 @@ static vit_status open_name(vit_dataset *out, const char *name, unsigned need, u
         char *path = vit_path_join(roots[i], name);
         if (path == NULL) return vit_fail_memory(error, "a path", strlen(roots[i]) + 32);
         bool found = vit_path_look(path) == VIT_PATH_DIRECTORY;
-        vit_status status = found ? open_directory(out, path, need, want, error) : VIT_OK;
+        vit_status status = found ? open_directory(out, path, options, error) : VIT_OK;
         vit_free(path);
         if (found) return status;
     }
     return not_found(name, root, error);
 }
 
-vit_status vit_dataset_open(vit_dataset *out, const char *data, unsigned need, unsigned want,
+vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error) {
     vit_status status;
     *out = (vit_dataset){0};
     if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
-        status = open_directory(out, data, need, want, error);
+        status = open_directory(out, data, options, error);
     else if (!is_known(data))
         status = unknown(data, error);
     else if (strcmp(data, "digits") == 0)
-        status = vit_digits_open(out, need | want, error);
+        status = vit_digits_open(out, options->need | options->want, error);
     else
-        status = open_name(out, data, need, want, error);
+        status = open_name(out, data, options, error);
     if (status != VIT_OK) vit_dataset_close(out);
     return status;
-}
-
-void vit_dataset_close(vit_dataset *dataset) {
-    vit_free(dataset->train.pixels);
-    vit_free(dataset->train.labels);
-    vit_free(dataset->test.pixels);
-    vit_free(dataset->test.labels);
-    *dataset = (vit_dataset){0};
-}
-
-const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index) {
-    return r->pixels + index * d->height * d->width * d->channels;
 }

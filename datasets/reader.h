@@ -16,9 +16,31 @@ typedef struct vit_reader {
     /* Is this a directory of that kind? By names alone. */
     bool (*probe)(const vit_listing *directory);
     /* Fills *out, which is zeroed; on failure what it holds is freed by the caller. */
-    vit_status (*read)(vit_dataset *out, const vit_listing *directory, unsigned need, unsigned want,
-                       vit_error *error);
+    vit_status (*read)(vit_dataset *out, const vit_listing *directory,
+                       const vit_dataset_options *options, vit_error *error);
 } vit_reader;
+
+bool vit_listing_has(const vit_listing *directory, const char *name);
+
+/* ---- records.c ---- */
+
+struct vit_files {
+    size_t resident; /* so many records, the first ones, are in memory */
+    char **paths;    /* [count], each of its own */
+};
+
+void vit_files_free(vit_files *files, size_t count); /* takes NULL */
+
+/* pixels: [height][width][channels] of the picture in a file, prepared as the set's are. */
+vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *dataset, const char *path,
+                            vit_error *error);
+
+/* Adds a note, a sentence for the user; beyond VIT_MAX_NOTES it is dropped. */
+vit_status vit_dataset_note(vit_dataset *dataset, vit_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Mean and deviation of the pixels in memory / 255, of the training part where there is one. */
+void vit_dataset_measure(vit_dataset *dataset);
 
 /* ---- idx.c ---- */
 
@@ -35,6 +57,24 @@ typedef struct vit_idx {
  * 1024 a side. */
 vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsigned dimensions,
                          const char *name, vit_error *error);
+
+/* ---- cifar.c ---- */
+
+extern const vit_reader vit_reader_cifar;
+
+/* Checks a file of CIFAR-10 or CIFAR-100 (classes 10 or 100) in memory: whole records, labels in
+ * range; *count of them. `name` stands for the file in messages. Errors: FORMAT. */
+vit_status vit_cifar_parse(size_t *count, const uint8_t *bytes, size_t size, unsigned classes,
+                           const char *name, vit_error *error);
+
+/* Records that were checked: planes become pixels [count][32][32][3]; labels [count], the fine
+ * ones. */
+void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, size_t count,
+                      unsigned classes);
+
+/* ---- folder.c ---- */
+
+extern const vit_reader vit_reader_folder;
 
 /* ---- digits.c ---- */
 

@@ -34,6 +34,11 @@ static void assert_equal(const vit_config *a, const vit_config *b) {
     assert_int_equal(a->qkv_bias, b->qkv_bias);
     assert_int_equal(a->attention_scale, b->attention_scale);
     assert_int_equal(a->final_norm, b->final_norm);
+    assert_int_equal(a->stem, b->stem);
+    assert_int_equal(a->positions, b->positions);
+    assert_int_equal(a->norm, b->norm);
+    assert_int_equal(a->activation, b->activation);
+    assert_int_equal(a->pool, b->pool);
     assert_int_equal(a->head, b->head);
     assert_int_equal(a->init, b->init);
 }
@@ -63,6 +68,11 @@ static void test_round_trip(void **state) {
     c.qkv_bias = c.final_norm = false;
     c.attention_scale = VIT_SCALE_DIM;
     c.head = VIT_HEAD_MLP;
+    c.stem = VIT_STEM_CONV;
+    c.positions = VIT_POSITIONS_SINCOS2D;
+    c.norm = VIT_NORM_POST;
+    c.activation = VIT_RELU;
+    c.pool = VIT_POOL_MEAN;
     c.init = VIT_INIT_TORCH;
     c.norm_eps = 0x1.23456789abcdep-20; /* every bit comes back */
     round_trip(&c);
@@ -74,9 +84,12 @@ static void test_written_form(void **state) {
     char *text = vit_config_write(&c);
     assert_string_equal(text, "{\"image\": [28, 28], \"channels\": 1, \"patch\": 7, \"dim\": 64, "
                               "\"depth\": 6, \"heads\": 8, \"mlp\": 128, \"classes\": 10, "
-                              "\"patch_order\": \"conv\", \"qkv_bias\": true, "
+                              "\"stem\": \"linear\", \"patch_order\": \"conv\", \"positions\": "
+                              "\"learned\", \"norm\": \"pre\", "
+                              "\"activation\": \"gelu\", \"qkv_bias\": true, "
                               "\"attention_scale\": \"head_dim\", \"norm_eps\": 1e-06, "
-                              "\"final_norm\": true, \"head\": \"linear\", \"init\": \"timm\"}");
+                              "\"final_norm\": true, \"pool\": \"class\", \"head\": \"linear\", "
+                              "\"init\": \"timm\"}");
     vit_free(text);
 }
 
@@ -117,6 +130,12 @@ static void test_refused_text(void **state) {
         {"{\"head\": 1}", "\"head\" must be one of"},
         {"{\"patch_order\": \"row\"}", "one of \"conv\", \"pixel\""},
         {"{\"attention_scale\": true}", "one of \"head_dim\", \"dim\""},
+        {"{\"stem\": \"cnn\"}", "one of \"linear\", \"conv\""},
+        {"{\"norm\": \"after\"}", "one of \"pre\", \"post\""},
+        {"{\"activation\": \"swish\"}", "one of \"gelu\", \"relu\""},
+        {"{\"positions\": \"none\"}", "one of \"learned\", \"sinusoidal\", \"sincos2d\""},
+        {"{\"pool\": \"max\"}", "one of \"class\", \"mean\""},
+        {"{\"position\": \"learned\"}", "did you mean \"positions\"?"},
         {"{\"init\": \"\"}", "one of \"timm\", \"torch\""},
         {"{\"image\": 28}", "\"image\" must be [height, width]"},
         {"{\"image\": [28]}", "\"image\" must be [height, width]"},
@@ -179,6 +198,32 @@ static void test_refused_values(void **state) {
     REFUSE(norm_eps, 0. / 0., "\"norm_eps\"", "nan");
 }
 
+static void test_refused_positions(void **state) {
+    (void)state;
+    vit_config c = small();
+    c.positions = VIT_POSITIONS_SINCOS2D;
+    assert_int_equal(vit_config_check(&c, NULL), VIT_OK);
+    c.dim = 66;
+    c.heads = 2;
+    refuse(c, "\"sincos2d\"", "66");
+    c.positions = VIT_POSITIONS_SINUSOIDAL;
+    assert_int_equal(vit_config_check(&c, NULL), VIT_OK);
+}
+
+static void test_refused_stems(void **state) {
+    (void)state;
+    vit_config c = small();
+    c.stem = VIT_STEM_CONV;
+    refuse(c, "\"stem\" \"conv\"", "7");
+    c.patch = 1;
+    refuse(c, "\"stem\" \"conv\"", "not 1");
+    c.patch = 4;
+    assert_int_equal(vit_config_check(&c, NULL), VIT_OK);
+    c.dim = 63;
+    c.heads = 1;
+    refuse(c, "doubles its width 1 times", "63");
+}
+
 static void test_derived(void **state) {
     (void)state;
     const vit_config c = small();
@@ -188,13 +233,28 @@ static void test_derived(void **state) {
      * product with the values 2 x 17 x 17 x 64, MLP 2 x 17 x 64 x 128; 64 x 10. */
     const size_t block = 4 * 17 * 64 * 64 + 2 * 17 * 17 * 64 + 2 * 17 * 64 * 128;
     assert_int_equal(vit_config_multiply_adds(&c), 16 * 49 * 64 + 6 * block + 640);
+    /* 14x14 pixels of 32 from one channel, 7x7 of 64, and the projection; 49 patches. */
+    vit_config conv = c;
+    conv.stem = VIT_STEM_CONV;
+    conv.patch = 4;
+    conv.depth = 0;
+    assert_int_equal(vit_config_convs(&conv), 2);
+    assert_int_equal(vit_config_conv_width(&conv, 0), 32);
+    assert_int_equal(vit_config_conv_width(&conv, 1), 64);
+    assert_int_equal(vit_config_multiply_adds(&conv),
+                     196 * 9 * 32 + 49 * 9 * 32 * 64 + 49 * 64 * 64 + 640);
+    vit_config mean = c;
+    mean.pool = VIT_POOL_MEAN;
+    assert_int_equal(vit_config_patches(&mean), 16);
+    assert_int_equal(vit_config_tokens(&mean), 16);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_written_form),
         cmocka_unit_test(test_partial),        cmocka_unit_test(test_refused_text),
-        cmocka_unit_test(test_refused_values), cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_refused_values), cmocka_unit_test(test_refused_positions),
+        cmocka_unit_test(test_refused_stems),  cmocka_unit_test(test_derived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,8 +143,24 @@ static void gelu_backward_in_place(const vit_kernels *k, float *const *p, const 
     k->gelu_backward(p[0], p[0], p[1], s->rows * s->n);
 }
 
+static void relu(const vit_kernels *k, float *const *p, const shape *s) {
+    k->relu(p[0], p[1], s->rows * s->n);
+}
+
+static void relu_backward(const vit_kernels *k, float *const *p, const shape *s) {
+    k->relu_backward(p[0], p[1], p[2], s->rows * s->n);
+}
+
 static void add(const vit_kernels *k, float *const *p, const shape *s) {
     k->add(p[0], p[1], s->rows * s->n);
+}
+
+static void scale(const vit_kernels *k, float *const *p, const shape *s) {
+    k->scale(p[0], p[1], .7f, s->rows * s->n);
+}
+
+static void average(const vit_kernels *k, float *const *p, const shape *s) {
+    k->average(p[0], p[1], .3f, s->rows * s->n);
 }
 
 static void column_sums(const vit_kernels *k, float *const *p, const shape *s) {
@@ -186,7 +202,11 @@ static kernel row_kernels[] = {
     {"gelu in place", "N", gelu_in_place},
     {"gelu_backward", "NNN", gelu_backward},
     {"gelu_backward in place", "NN", gelu_backward_in_place},
+    {"relu", "NN", relu},
+    {"relu_backward", "NNN", relu_backward},
     {"add", "NN", add},
+    {"scale", "NN", scale},
+    {"average", "NN", average},
     {"column_sums", "CM", column_sums},
     {"square_sum", "1N", square_sum},
     {"adamw", "NNPN", adamw},

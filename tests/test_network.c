@@ -168,18 +168,20 @@ static void test_pytorch(void **state) {
     subject n = fixture_subject(file);
     float *input = fixture_floats(file, "input", ""), *logits = fixture_floats(file, "logits", "");
     int64_t *labels = fixture_labels(file, "labels");
+    float *keep = NULL;
     const size_t batch = n.state.capacity;
     const vit_tensor *images = fixture_tensor(file, "input", "");
     const vit_config *c = &n.network.config;
     const size_t shape[] = {batch, c->height, c->width, c->channels};
     assert_memory_equal(images->shape, shape, sizeof shape);
+    if (vit_safetensors_find(file, "keep")) n.state.keep = keep = fixture_floats(file, "keep", "");
     forward(&n, best(1), input, batch);
     assert_true(check_difference(n.state.logits, logits, batch * c->classes) <= 1e-5);
     const double loss = backward(&n, best(1), labels, 0, batch);
     assert_true(fabs(loss - fixture_double(file, "loss", 0)) <= 1e-5 * loss);
     check_gradients(&n, file);
-    free(input);
-    free(logits);
+    float *const all[] = {input, logits, keep};
+    for (size_t i = 0; i < 3; i++) free(all[i]);
     free(labels);
     subject_free(&n);
     vit_safetensors_close(file);
@@ -208,7 +210,9 @@ static void test_pytorch_smoothing(void **state) {
 #define BATCH 64
 
 /* Ragged everywhere: 5 tokens, dim 40, heads of 10, MLP 50, 7 classes. */
-static vit_config ragged(bool lecture) {
+typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, FORMS } form;
+
+static vit_config ragged(form f) {
     vit_config c = vit_config_default();
     c.height = c.width = 6;
     c.channels = 3;
@@ -219,7 +223,19 @@ static vit_config ragged(bool lecture) {
     c.mlp = 50;
     c.classes = 7;
     c.init = VIT_INIT_TORCH; /* larger weights: more happens */
-    if (!lecture) return c;
+    if (f == ORIGINAL) {
+        c.norm = VIT_NORM_POST;
+        c.activation = VIT_RELU;
+        c.positions = VIT_POSITIONS_SINCOS2D;
+        c.pool = VIT_POOL_MEAN;
+    }
+    if (f == CONVOLVES) {
+        c.stem = VIT_STEM_CONV;
+        c.height = 4;
+        c.width = 12;
+        c.patch = 4;
+    }
+    if (f != LECTURE) return c;
     c.patch_order = VIT_PATCH_PIXEL;
     c.qkv_bias = c.final_norm = false;
     c.attention_scale = VIT_SCALE_DIM;
@@ -255,9 +271,9 @@ static void run_slices(subject *n, vit_exec exec, const data *d, size_t slice, f
 
 /* One accumulator of gradients, slices in order: a chain goes on where the slice before left it, so
  * not only the logits are the same. */
-static void check_slices(bool lecture) {
+static void check_slices(form f) {
     static const size_t slices[] = {1, 3, 16, 63};
-    const vit_config c = ragged(lecture);
+    const vit_config c = ragged(f);
     subject n = subject_new(&c, BATCH, true);
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
@@ -276,13 +292,12 @@ static void check_slices(bool lecture) {
 
 static void test_slices(void **state) {
     (void)state;
-    check_slices(false);
-    check_slices(true);
+    for (form f = 0; f < FORMS; f++) check_slices(f);
 }
 
 /* A block of the preset for MNIST: large enough for threads to be woken. */
 static vit_config mnist(void) {
-    vit_config c = ragged(false);
+    vit_config c = ragged(TIMM);
     c.height = c.width = 28;
     c.channels = 1;
     c.patch = 7;
@@ -294,12 +309,12 @@ static vit_config mnist(void) {
     return c;
 }
 
-static void check_kernels_and_threads(const vit_config *c) {
+static void check_kernels_and_threads(vit_config c) {
     static const int threads[] = {1, 2, 3, 8};
     const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
-    subject n = subject_new(c, BATCH, true);
+    subject n = subject_new(&c, BATCH, true);
     const data d = data_new(&n);
-    float *want = check_floats(BATCH * c->classes), *got = check_floats(BATCH * c->classes);
+    float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
     float *gradients = check_floats(n.table.size);
     run_slices(&n, (vit_exec){vit_kernels_scalar(), 1}, &d, BATCH, want);
     memcpy(gradients, n.gradients, n.table.size * sizeof(float));
@@ -307,7 +322,7 @@ static void check_kernels_and_threads(const vit_config *c) {
         if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
         for (size_t i = 0; i < 4; i++) {
             run_slices(&n, (vit_exec){tables[t], threads[i]}, &d, BATCH, got);
-            assert_memory_equal(got, want, BATCH * c->classes * sizeof(float));
+            assert_memory_equal(got, want, BATCH * c.classes * sizeof(float));
             assert_memory_equal(n.gradients, gradients, n.table.size * sizeof(float));
         }
     }
@@ -318,8 +333,8 @@ static void check_kernels_and_threads(const vit_config *c) {
 
 static void test_kernels_and_threads(void **state) {
     (void)state;
-    const vit_config configs[] = {ragged(false), ragged(true), mnist()};
-    for (size_t i = 0; i < 3; i++) check_kernels_and_threads(&configs[i]);
+    for (form f = 0; f < FORMS; f++) check_kernels_and_threads(ragged(f));
+    check_kernels_and_threads(mnist());
 }
 
 /* Inference shares its buffers between blocks, training does not; products longer than a block of k
@@ -343,19 +358,20 @@ static void check_inference(vit_config c) {
 
 static void test_inference(void **state) {
     (void)state;
-    check_inference(ragged(false));
-    check_inference(ragged(true));
-    vit_config wide = ragged(false);
-    wide.dim = 264;
-    wide.mlp = 520;
-    wide.depth = 3;
-    check_inference(wide);
+    for (form f = 0; f < FORMS; f++) check_inference(ragged(f));
+    for (form f = 0; f < FORMS; f++) {
+        vit_config wide = ragged(f);
+        wide.dim = 264;
+        wide.mlp = 520;
+        wide.depth = 3;
+        check_inference(wide);
+    }
 }
 
 /* A NaN pixel makes all logits of its picture NaN, and changes no other picture's. */
 static void test_nan(void **state) {
     (void)state;
-    const vit_config c = ragged(false);
+    const vit_config c = ragged(TIMM);
     subject n = subject_new(&c, BATCH, false);
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes);
@@ -385,6 +401,14 @@ int main(void) {
         PYTORCH("timm_colour"),
         PYTORCH("timm_odd"),
         PYTORCH("timm_one"),
+        PYTORCH("post_sinusoidal"),
+        PYTORCH("post_mean"),
+        PYTORCH("mean_sincos2d"),
+        PYTORCH("class_sincos2d"),
+        PYTORCH("conv_class"),
+        PYTORCH("conv_mean"),
+        {"drop_path", test_pytorch, NULL, NULL, "drop_path"},
+        {"drop_path_post", test_pytorch, NULL, NULL, "drop_path_post"},
         cmocka_unit_test(test_slices),
         cmocka_unit_test(test_kernels_and_threads),
         cmocka_unit_test(test_inference),

@@ -1,12 +1,8 @@
 /* Operators, forward against plain references in double, backward against finite differences of
- * the same references, over odd shapes. (Attention: test_attention.c.)
- *
- * Bounds are first-order rounding analysis, u = 2^-24: a chain of n roundings is off by at most
- * gamma(n) = n u / (1 - n u) times the sum of its terms' absolute values. Products of two errors,
- * below 1e-4 of the bounds, are covered by SECOND_ORDER. */
-#include "tests/check.h"
+ * the same references, over odd shapes. (Attention: test_attention.c.) */
+#include "tests/problem.h"
+#include "vit/ops/activation.h"
 #include "vit/ops/embed.h"
-#include "vit/ops/gelu.h"
 #include "vit/ops/layernorm.h"
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
@@ -22,71 +18,8 @@
 
 #include <cmocka.h>
 
-#define U CHECK_ROUNDOFF
-#define SECOND_ORDER 1.001
-
 static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
 #define SIZES (sizeof sizes / sizeof *sizes)
-
-static vit_exec one_thread(void) {
-    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), 1};
-}
-
-/* The parameters of one test in one array, as floats and doubles; their gradient, what it is added
- * to, and the errors allowed. `dy` is the gradient of the output, of `outputs` elements. */
-typedef struct problem {
-    size_t n, outputs;
-    float *theta, *gradient, *before, *dy, *y;
-    double *exact, *bound, *want, *want_bound;
-} problem;
-
-static problem problem_new(size_t n, size_t outputs, uint32_t seed) {
-    problem p = {.n = n, .outputs = outputs};
-    vit_random r = check_random(seed);
-    p.theta = check_floats(n);
-    p.gradient = check_floats(n);
-    p.before = check_floats(n);
-    p.dy = check_floats(outputs);
-    p.y = check_floats(outputs);
-    p.exact = check_doubles(n);
-    p.bound = check_doubles(n);
-    p.want = check_doubles(outputs);
-    p.want_bound = check_doubles(outputs);
-    check_fill(p.theta, n, 2, &r);
-    check_fill(p.dy, outputs, 1, &r);
-    for (size_t i = 0; i < n; i++) p.exact[i] = (double)p.theta[i];
-    return p;
-}
-
-/* gradient[from ..) is added to, not set. */
-static void add_to(problem *p, size_t from) {
-    vit_random r = check_random(9);
-    check_fill(p->before + from, p->n - from, 1, &r);
-    memcpy(p->gradient, p->before, p->n * sizeof(float));
-}
-
-static void problem_free(problem *p) {
-    float *const floats[] = {p->theta, p->gradient, p->before, p->dy, p->y};
-    double *const doubles[] = {p->exact, p->bound, p->want, p->want_bound};
-    for (size_t i = 0; i < 5; i++) free(floats[i]);
-    for (size_t i = 0; i < 4; i++) free(doubles[i]);
-}
-
-static void check_forward(const char *what, const problem *p) {
-    assert_true(check_within(what, p->y, p->want, p->want_bound, p->outputs));
-}
-
-static void check_backward(const char *what, const problem *p, check_loss *loss,
-                           const void *context) {
-    assert_true(
-        check_gradient(what, loss, context, p->exact, p->n, p->gradient, p->before, p->bound));
-}
-
-static double weighted(const double *y, const float *dy, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += y[i] * (double)dy[i];
-    return sum;
-}
 
 /* ---- linear: theta = x, W, b ---- */
 
@@ -146,7 +79,7 @@ static void check_linear(size_t rows, size_t in, size_t out) {
     const vit_linear w = {in, out, weight, bias, packed};
     const vit_linear_gradient d = {dw, dw + out * in};
     vit_pack_transposed(packed, weight, out, in, in);
-    add_to(&p, rows * in);
+    problem_add_to(&p, rows * in);
     linear_bounds(&c, p.dy);
     vit_linear_forward(&exec, p.y, p.theta, &w, p.dy, rows); /* dy serves as the residual, too */
     check_forward("linear y", &p);
@@ -255,7 +188,7 @@ static void check_layernorm(size_t rows, size_t n) {
     const vit_norm w = {n, (float)norm_eps, gamma, gamma + n};
     const vit_norm_gradient d = {d_gamma, d_gamma + n};
     const vit_norm_state s = {stats, stats + rows};
-    add_to(&p, 0);
+    problem_add_to(&p, 0);
     for (size_t i = rows * n; i < p.n; i++)
         p.bound[i] = check_gamma(rows) * fabs((double)p.before[i]);
     for (size_t i = 0; i < rows; i++) norm_row_bounds(&c, i);
@@ -298,9 +231,9 @@ static void check_gelu(size_t n, float spread) {
         p.want_bound[i] = CHECK_CDF_ERROR * fabs(p.exact[i]) + U * fabs(p.want[i]);
         p.bound[i] = (CHECK_GELU_SLOPE_ERROR + 1.2 * U) * fabs((double)p.dy[i]); /* slope <= 1.13 */
     }
-    vit_gelu_forward(&exec, p.y, p.theta, n);
+    vit_activation_forward(&exec, VIT_GELU, p.y, p.theta, n);
     check_forward("gelu y", &p);
-    vit_gelu_backward(&exec, p.gradient, p.dy, p.theta, n);
+    vit_activation_backward(&exec, VIT_GELU, p.gradient, p.dy, p.theta, n);
     check_backward("gelu", &p, gelu_loss, &p);
     problem_free(&p);
 }
@@ -358,13 +291,13 @@ static void check_embed(size_t batch, size_t patches, size_t dim) {
     const size_t tokens = patches + 1, fixed = dim + tokens * dim;
     problem p = problem_new(fixed + batch * patches * dim, batch * tokens * dim, (uint32_t)dim);
     const embed_case c = {batch, patches, dim, &p};
-    add_to(&p, 0);
+    problem_add_to(&p, 0);
     memset(p.before + fixed, 0, (p.n - fixed) * sizeof(float));
     embed_forward(p.want, p.exact, &c);
     embed_bounds(&c);
     vit_embed_forward(p.y, p.theta + fixed, p.theta, p.theta + dim, batch, patches, dim);
     check_forward("embedding z", &p);
-    vit_embed_backward(&exec, p.gradient + fixed, p.gradient, p.gradient + dim, p.dy, batch,
+    vit_embed_backward(&exec, p.gradient + fixed, p.gradient, p.gradient + dim, p.dy, batch, tokens,
                        patches, dim);
     check_backward("embedding", &p, embed_loss, &c);
     problem_free(&p);
@@ -503,7 +436,7 @@ static void test_nan(void **state) {
     vit_layernorm_forward(&exec, y, &(vit_norm_state){mean, rstd}, x,
                           &(vit_norm){17, 1e-6f, weight, weight + 17}, 3);
     assert_nan_only(y, 3 * 17, 17, 34);
-    vit_gelu_forward(&exec, y, x, 3 * 17);
+    vit_activation_forward(&exec, VIT_GELU, y, x, 3 * 17);
     assert_nan_only(y, 3 * 17, 33, 34);
     vit_softmax(y, x + 17, 17);
     assert_nan_only(y, 17, 0, 17);
@@ -527,7 +460,7 @@ static void test_threads(void **state) {
         for (int i = -1; i < 3; i++) {
             const vit_exec exec = {one_thread().kernels, i < 0 ? 1 : threads[i]};
             float *y = i < 0 ? want : got;
-            if (op == 0) vit_gelu_forward(&exec, y, x, count);
+            if (op == 0) vit_activation_forward(&exec, VIT_GELU, y, x, count);
             if (op == 1) vit_layernorm_forward(&exec, y, &s, x, &w, rows);
             if (i >= 0) assert_memory_equal(got, want, count * sizeof(float));
         }

@@ -136,6 +136,29 @@ static void test_lecture_names(void **state) {
     vit_table_free(&table);
 }
 
+/* As timm names them with class_token=False and global_pool="avg"; fixed positions are no row. */
+static void test_mean_pooling_names(void **state) {
+    (void)state;
+    static const tensor some[] = {
+        {"pos_embed", 3, {1, 196, 192}, VIT_PARAMETER_POSITIONS},
+        {"fc_norm.weight", 1, {192}, VIT_PARAMETER_GAMMA},
+        {"fc_norm.bias", 1, {192}, VIT_PARAMETER_BETA},
+    };
+    vit_config c = timm_vit(3);
+    c.pool = VIT_POOL_MEAN;
+    vit_table table = table_of(c);
+    for (size_t i = 0; i < 3; i++) assert_tensor(&table, "", &some[i]);
+    assert_null(vit_table_find(&table, "cls_token"));
+    assert_null(vit_table_find(&table, "norm.weight"));
+    assert_int_equal(table.count, 151);
+    vit_table_free(&table);
+    c.positions = VIT_POSITIONS_SINCOS2D;
+    table = table_of(c);
+    assert_null(vit_table_find(&table, "pos_embed"));
+    assert_int_equal(table.count, 150);
+    vit_table_free(&table);
+}
+
 /* Tensors follow one another without touching, each at a multiple of 16 floats. */
 static void test_offsets(void **state) {
     (void)state;
@@ -282,6 +305,34 @@ static void test_init_is_a_function_of_the_seed(void **state) {
 
 /* ---- packed copies and views ---- */
 
+/* As PyTorch names the modules of nn.Sequential(Conv2d, GELU, Conv2d, GELU, Conv2d). */
+static void test_stem_names(void **state) {
+    (void)state;
+    static const tensor some[] = {
+        {"stem.0.weight", 4, {96, 3, 3, 3}, VIT_PARAMETER_WEIGHT},
+        {"stem.0.bias", 1, {96}, VIT_PARAMETER_BIAS},
+        {"stem.2.weight", 4, {192, 96, 3, 3}, VIT_PARAMETER_WEIGHT},
+        {"stem.4.weight", 4, {192, 192, 1, 1}, VIT_PARAMETER_WEIGHT},
+        {"stem.4.bias", 1, {192}, VIT_PARAMETER_BIAS},
+    };
+    vit_config c = timm_vit(3);
+    c.stem = VIT_STEM_CONV;
+    c.patch = 4;
+    vit_table table = table_of(c);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) assert_tensor(&table, "", &some[i]);
+    assert_null(vit_table_find(&table, "patch_embed.proj.weight"));
+    assert_int_equal(table.count, 152 + 4);
+    /* weights scaled by what goes in: 96 x 9 */
+    float *values = check_floats(table.size);
+    const vit_parameter *p = vit_table_find(&table, "stem.2.weight");
+    vit_table_init(values, &table, VIT_INIT_TIMM, 1);
+    const moments m = moments_of(values + p->offset, p->count);
+    assert_true(fabs(m.mean) <= .001 && m.most <= 2 * sqrt(2. / 864));
+    assert_true(fabs(m.deviation / sqrt(2. / 864) - .88) <= .01); /* cut at two deviations */
+    free(values);
+    vit_table_free(&table);
+}
+
 static void test_pack(void **state) {
     (void)state;
     vit_table table = table_of(lecture());
@@ -338,6 +389,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timm_counts),   cmocka_unit_test(test_timm_names),
         cmocka_unit_test(test_lecture_names), cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_stem_names),    cmocka_unit_test(test_mean_pooling_names),
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_init_timm),
         cmocka_unit_test(test_init_torch),    cmocka_unit_test(test_init_is_a_function_of_the_seed),
         cmocka_unit_test(test_pack),          cmocka_unit_test(test_views),

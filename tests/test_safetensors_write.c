@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/fault.h"
 #include "vit/base/text.h"
 #include "vit/weights/safetensors.h"
 
@@ -326,6 +327,104 @@ static void test_open_names_the_file(void **state) {
     assert_non_null(strstr(error.message, "the file has 0 bytes"));
 }
 
+/* ---- failures of the system ---- */
+
+static void test_encode_and_parse_without_memory(void **state) {
+    (void)state;
+    vit_bytes whole = encode(every_dtype, COUNT(every_dtype), more, COUNT(more)), bytes;
+    vit_safetensors *file;
+    vit_error error;
+    for (long n = 1;; n++) {
+        fault_arm(n);
+        vit_status status =
+            vit_safetensors_encode(&bytes, every_dtype, COUNT(every_dtype), more, 2, &error);
+        fault_disarm();
+        if (!fault_call()) break;
+        assert_int_equal(status, VIT_ERROR_MEMORY);
+        assert_non_null(strstr(error.message, "out of memory"));
+        assert_null(bytes.data);
+    }
+    assert_memory_equal(bytes.data, whole.data, whole.size);
+    vit_free(bytes.data);
+    for (long n = 1;; n++) {
+        fault_arm(n);
+        vit_status status = vit_safetensors_parse(&file, whole.data, whole.size, "m", &error);
+        fault_disarm();
+        if (!fault_call()) break;
+        assert_int_equal(status, VIT_ERROR_MEMORY);
+        assert_non_null(strstr(error.message, "out of memory"));
+        assert_null(file);
+    }
+    assert_tensors(file, every_dtype, COUNT(every_dtype));
+    vit_safetensors_close(file);
+    vit_free(whole.data);
+}
+
+static void test_open_when_a_call_fails(void **state) {
+    (void)state;
+    vit_safetensors *file;
+    vit_error error;
+    long failures = 0;
+    for (long n = 1;; n++) {
+        fault_arm(n);
+        vit_status status =
+            vit_safetensors_open(&file, "tests/fixtures/python_all.safetensors", &error);
+        fault_disarm();
+        if (!fault_call()) break;
+        if (status == VIT_OK) { /* closing what was only read may fail unnoticed */
+            assert_string_equal(fault_call(), "close");
+            vit_safetensors_close(file);
+            continue;
+        }
+        assert_null(file);
+        assert_non_null(strstr(error.message, "python_all.safetensors"));
+        failures++;
+    }
+    assert_true(failures >= 6); /* open, mmap and at least four allocations */
+    assert_tensors(file, every_dtype, COUNT(every_dtype));
+    vit_safetensors_close(file);
+}
+
+/* Whatever fails, the old file stays, and no temporary one (remove_place would fail); only the
+ * last sync comes when the new one is in place already. */
+static void test_write_when_a_call_fails(void **state) {
+    place *p = *state;
+    vit_error error;
+    vit_bytes old = encode(every_dtype, 3, NULL, 0), new = encode(every_dtype, 13, more, 2);
+    long writes = 0, late = 0;
+    for (long n = 1;; n++) {
+        assert_int_equal(vit_safetensors_write(p->path, every_dtype, 3, NULL, 0, NULL), VIT_OK);
+        fault_arm(n);
+        vit_status status = vit_safetensors_write(p->path, every_dtype, 13, more, 2, &error);
+        fault_disarm();
+        if (!fault_call()) break;
+        bool synced_late = status != VIT_OK && strstr(error.message, "power failure");
+        if (status == VIT_OK) assert_string_equal(fault_call(), "close");
+        assert_file(p->path, status == VIT_OK || synced_late ? &new : &old);
+        if (status != VIT_OK && status != VIT_ERROR_MEMORY && !strstr(error.message, p->path))
+            fail_msg("%s: %s", fault_call(), error.message);
+        writes += strcmp(fault_call(), "write") == 0;
+        late += synced_late;
+    }
+    assert_true(writes > 0);
+    assert_int_equal(late, 1);
+    assert_file(p->path, &new);
+    vit_free(old.data);
+    vit_free(new.data);
+}
+
+static void test_write_in_small_pieces(void **state) {
+    place *p = *state;
+    vit_error error;
+    fault_trickle(true);
+    vit_status status = vit_safetensors_write(p->path, every_dtype, 13, more, 2, &error);
+    fault_trickle(false);
+    assert_int_equal(status, VIT_OK);
+    vit_bytes expected = encode(every_dtype, 13, more, 2);
+    assert_file(p->path, &expected);
+    vit_free(expected.data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_what_python_wrote),
@@ -341,6 +440,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_refused_tensors_leave_the_old_file, make_place,
                                         remove_place),
         cmocka_unit_test_setup_teardown(test_open_names_the_file, make_place, remove_place),
+        cmocka_unit_test(test_encode_and_parse_without_memory),
+        cmocka_unit_test(test_open_when_a_call_fails),
+        cmocka_unit_test_setup_teardown(test_write_when_a_call_fails, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_write_in_small_pieces, make_place, remove_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

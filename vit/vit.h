@@ -150,12 +150,18 @@ VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indi
 
 typedef enum vit_split { VIT_SPLIT_TEST, VIT_SPLIT_TRAIN, VIT_SPLIT_VAL } vit_split;
 
+/* Something the user should know about the data: files that are left out, ...; one sentence, which
+ * lives for the call. */
+typedef void vit_note(const char *text, void *user);
+
 typedef struct vit_evaluate_options {
-    const char *data; /* a directory, or a known name: "mnist", "fashion", "digits" */
+    const char *data; /* a directory, or a known name: "mnist", "cifar10", ... (docs/data.md) */
     vit_split split;
     size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
     int threads;     /* 0: as many as the process may use */
     const char *cpu; /* as in vit_session_options */
+    vit_note *note;  /* NULL: nobody wants to know */
+    void *user;
 } vit_evaluate_options;
 
 typedef struct vit_evaluation {
@@ -209,10 +215,10 @@ typedef struct vit_event {
 typedef bool vit_callback(const vit_event *event, void *user);
 
 typedef struct vit_train_options {
-    const char *data;       /* a directory, or a known name: "mnist", "fashion", "digits" */
-    const char *preset;     /* a name or a JSON file; NULL: the data decides */
-    const char *init;       /* a model to start from, or NULL */
-    const char *out;        /* the model file; NULL: none */
+    const char *data;   /* a directory, or a known name: "mnist", "cifar10", ...; docs/data.md */
+    const char *preset; /* a name or a JSON file; NULL: the data decides */
+    const char *init;   /* a model to start from, or NULL */
+    const char *out;    /* the model file; NULL: none */
     const char *checkpoint; /* a directory, or NULL */
     bool resume;            /* go on from the checkpoint */
     /* How long; at most one of the three kinds. All 0: the preset's epochs. */

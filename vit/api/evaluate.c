@@ -1,5 +1,6 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/json.h"
 #include "vit/train/loader.h"
 #include "vit/train/score.h"
 #include <string.h>
@@ -18,20 +19,74 @@ static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error
                     d->classes, c->classes);
 }
 
+/* ---- the data's classes and the model's ---- */
+
+static size_t index_of(const char *label, char *const *labels, size_t count) {
+    size_t i = 0;
+    while (i < count && strcmp(label, labels[i]) != 0) i++;
+    return i;
+}
+
+static void relabel(vit_records *records, const uint16_t *to) {
+    for (size_t i = 0; i < records->count; i++) records->labels[i] = to[records->labels[i]];
+}
+
+/* Classes have the numbers of their names in the model. Where not all names are known to it, the
+ * order alone can tell, and only if there are as many. */
+static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_evaluate_options *o,
+                               vit_error *error) {
+    const size_t classes = m->file.config.classes;
+    const char *unknown = NULL;
+    if (!d->labels || !m->file.labels) return VIT_OK;
+    uint16_t *to = vit_alloc(d->classes, sizeof *to);
+    if (!to) return vit_fail_memory(error, "labels", d->classes * sizeof *to);
+    for (size_t i = 0; i < d->classes && !unknown; i++) {
+        const size_t found = index_of(d->labels[i], m->file.labels, classes);
+        if (found == classes || found > UINT16_MAX) unknown = d->labels[i];
+        to[i] = (uint16_t)found;
+    }
+    if (!unknown) {
+        relabel(&d->train, to);
+        relabel(&d->test, to);
+    }
+    vit_free(to);
+    if (!unknown) return VIT_OK;
+    if (d->classes != classes)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the data's class %s is none of the model's %zu classes", unknown, classes);
+    if (o->note)
+        o->note("the data's classes have other names than the model's: they are taken in order",
+                o->user);
+    return VIT_OK;
+}
+
+/* ---- what is scored ---- */
+
 typedef struct chosen {
     const vit_records *records;
     const uint32_t *numbers; /* NULL: all */
     size_t count;
 } chosen;
 
-/* The held-back pictures are those of seed 0: what vit-train holds back unless told otherwise. */
-static vit_status choose(chosen *c, vit_loader *loader, const vit_dataset *d, vit_split split,
-                         vit_error *error) {
+/* The seed of the model's training; 0 where its recipe does not say. */
+static uint64_t seed_of(const vit_model *m) {
+    json_t *recipe;
+    uint64_t seed = 0;
+    if (vit_json_parse(&recipe, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
+        seed = (uint64_t)json_integer_value(json_object_get(recipe, "seed"));
+        json_decref(recipe);
+    }
+    return seed;
+}
+
+/* The held-back pictures are those that the model's own training held back. */
+static vit_status choose(chosen *c, vit_loader *loader, const vit_model *m, const vit_dataset *d,
+                         vit_split split, vit_error *error) {
     const vit_recipe recipe = vit_recipe_default();
     *c = (chosen){split == VIT_SPLIT_TEST ? &d->test : &d->train, NULL, 0};
     c->count = c->records->count;
     if (split != VIT_SPLIT_VAL) return VIT_OK;
-    const vit_status status = vit_loader_new(loader, d, &recipe, 0, error);
+    const vit_status status = vit_loader_new(loader, d, &recipe, seed_of(m), error);
     c->numbers = loader->val;
     c->count = loader->val_count;
     return status;
@@ -57,14 +112,15 @@ static vit_status score(vit_score *out, double *seconds, const vit_model *m, con
     return status;
 }
 
-static vit_status evaluate(const vit_model *m, const vit_dataset *d, const vit_evaluate_options *o,
+static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluate_options *o,
                            vit_evaluation *result, vit_error *error) {
     const size_t classes = m->file.config.classes;
     chosen c;
     vit_loader loader = {0};
     vit_score s = {.confusion = result->confusion};
     vit_status status = check_data(m, d, error);
-    if (status == VIT_OK) status = choose(&c, &loader, d, o->split, error);
+    if (status == VIT_OK) status = match_labels(d, m, o, error);
+    if (status == VIT_OK) status = choose(&c, &loader, m, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
     if (status == VIT_OK) status = score(&s, &result->seconds, m, d, &c, o, error);
@@ -79,6 +135,20 @@ static vit_status evaluate(const vit_model *m, const vit_dataset *d, const vit_e
     return VIT_OK;
 }
 
+/* Pictures as people have them go through the model's own preprocessing. */
+static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
+                            const vit_evaluate_options *o, vit_error *error) {
+    const vit_config *c = &m->file.config;
+    const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
+    vit_dataset_options options = {.need = part, .want = part, .preparation = &preparation};
+    const vit_kernels *kernels;
+    vit_status status = vit_choose(&kernels, &options.threads, o->cpu, o->threads, error);
+    if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
+    for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
+        o->note(d->notes[i], o->user);
+    return status;
+}
+
 vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         vit_evaluation *result, vit_error *error) {
     const size_t classes = m->file.config.classes;
@@ -86,7 +156,7 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
     vit_dataset data;
     *result = (vit_evaluation){0};
     const vit_fpmode host = vit_fpmode_enter();
-    vit_status status = vit_dataset_open(&data, options->data, part, part, error);
+    vit_status status = open_data(&data, m, part, options, error);
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion

@@ -62,13 +62,16 @@ typedef struct prepared {
     const uint8_t *images;
 } prepared;
 
-static void normalise(float *images, size_t first, size_t count, void *context) {
+static vit_status normalise(float *images, size_t first, size_t count, void *context,
+                            vit_error *error) {
+    (void)error;
     const prepared *p = context;
     const vit_config *c = &p->session->model->file.config;
     const size_t bytes = c->height * c->width * c->channels;
     const uint8_t *pixels = p->images + first * bytes;
     for (size_t i = 0; i < count * bytes; i++)
         images[i] = p->session->table[i % c->channels][pixels[i]];
+    return VIT_OK;
 }
 
 vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,

@@ -36,24 +36,59 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     return VIT_OK;
 }
 
-/* Unknown 28x28 grey sets are trained as MNIST is. */
+/* Unknown 28x28 grey sets are trained as MNIST is, CIFAR-100 as CIFAR-10. */
 static const char *preset_of(const vit_run *run) {
     if (run->options->preset) return run->options->preset;
-    return strcmp(run->data.name, "grey") == 0 ? "mnist" : run->data.name;
+    if (strcmp(run->data.name, "grey") == 0) return "mnist";
+    if (strcmp(run->data.name, "cifar100") == 0) return "cifar10";
+    return run->data.name;
+}
+
+/* A model that is trained further goes on seeing pictures as it did. *found: it says how. */
+static vit_status preparation_of(bool *found, vit_preparation *p, const char *init,
+                                 vit_error *error) {
+    vit_safetensors *file;
+    vit_config config = vit_config_default();
+    *found = false;
+    vit_status status = vit_safetensors_open(&file, init, error);
+    if (status != VIT_OK) return status;
+    const char *network = vit_safetensors_metadata(file, "vit.config");
+    const char *list = vit_safetensors_metadata(file, "vit.preprocessing");
+    if (network && list) {
+        status = vit_config_read(&config, network, "vit.config", error);
+        if (status == VIT_OK)
+            status = vit_preprocessing_read(&p->preprocessing, list, "vit.preprocessing", error);
+        if (status != VIT_OK) vit_fail_prefix(error, status, init);
+        p->height = config.height;
+        p->width = config.width;
+        p->channels = config.channels;
+        *found = status == VIT_OK;
+    }
+    vit_safetensors_close(file);
+    return status;
+}
+
+static vit_status open_data(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_dataset_options parts = {
+        .need = VIT_PART_TRAIN, .want = VIT_PART_TRAIN | VIT_PART_TEST, .threads = run->threads};
+    vit_preparation preparation;
+    bool found = false;
+    vit_status status = o->init ? preparation_of(&found, &preparation, o->init, error) : VIT_OK;
+    if (found) parts.preparation = &preparation;
+    return status == VIT_OK ? vit_dataset_open(&run->data, o->data, &parts, error) : status;
 }
 
 static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_status status = vit_dataset_open(&run->data, o->data, VIT_PART_TRAIN,
-                                         VIT_PART_TRAIN | VIT_PART_TEST, error);
+    vit_status status = vit_choose(&run->kernels, &run->threads, o->cpu, o->threads, error);
+    if (status == VIT_OK) status = open_data(run, error);
     if (status == VIT_OK) status = vit_preset_load(&run->preset, preset_of(run), error);
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
     status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
-    if (status == VIT_OK)
-        status = vit_choose(&run->kernels, &run->threads, o->cpu, o->threads, error);
     return status;
 }
 
@@ -102,6 +137,7 @@ static vit_status start(vit_run *run, vit_error *error) {
     if (status == VIT_OK) status = vit_run_plan(run, found ? schedule : 0, error);
     if (status == VIT_OK) status = load_init(run, error);
     if (status != VIT_OK) return status;
+    for (size_t i = 0; i < run->data.note_count; i++) vit_run_note(run, "%s", run->data.notes[i]);
     if (o->resume && !found)
         vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
     if (!found) return VIT_OK;
@@ -138,10 +174,11 @@ static void add_operation(vit_preprocessing *p, vit_operation operation) {
     p->operations[p->count++] = operation;
 }
 
-/* A picture is turned as its camera was held and put on white. Then, for digits in MNIST's format,
- * the digit is looked for and prepared as those were; other pictures become grey (or RGB) and are
- * resized. */
+/* What made the records; for records that came as they are: a picture is turned as its camera was
+ * held and put on white. Then, for digits in MNIST's format, the digit is looked for and prepared
+ * as those were; other pictures become grey (or RGB) and are resized. */
 static vit_preprocessing preprocessing_of(const vit_dataset *d) {
+    if (d->preprocessing.count > 0) return d->preprocessing;
     vit_preprocessing p = {0};
     vit_operation normalise = {.kind = VIT_OP_NORMALIZE};
     const bool is_digits = strcmp(d->name, "mnist") == 0 || strcmp(d->name, "digits") == 0;
@@ -194,7 +231,8 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
         vit_model_file_clear(&f);
         return status;
     }
-    memcpy(f.values, vit_trainer_get(run->trainer).values, f.table.size * sizeof(float));
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    memcpy(f.values, state.average ? state.average : state.values, f.table.size * sizeof(float));
     return vit_model_from_file(out, &f, error);
 }
 
@@ -202,6 +240,7 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
 static vit_status finish(vit_model **out, vit_run *run, vit_error *error) {
     vit_score score = {0};
     vit_status status = make_model(out, run, error);
+    vit_trainer_settle(run->trainer);
     if (status == VIT_OK && run->options->out)
         status = vit_model_file_save(run->options->out, &(*out)->file, error);
     if (status == VIT_OK)

@@ -13,12 +13,13 @@
 #include <stdint.h>
 
 typedef enum vit_purpose {
-    VIT_RANDOM_INIT = 1, /* position: index of the tensor */
-    VIT_RANDOM_SPLIT,    /* which training pictures are held back */
-    VIT_RANDOM_SHUFFLE,  /* order of an epoch */
-    VIT_RANDOM_AUGMENT,  /* position: in the epoch */
-    VIT_RANDOM_DIGITS,   /* drawn digits; position: index of the picture */
-    VIT_RANDOM_TEST,     /* tests and benchmarks */
+    VIT_RANDOM_INIT = 1,      /* position: index of the tensor */
+    VIT_RANDOM_SPLIT,         /* which training pictures are held back */
+    VIT_RANDOM_SHUFFLE,       /* order of an epoch */
+    VIT_RANDOM_AUGMENT,       /* position: in the epoch */
+    VIT_RANDOM_DIGITS,        /* drawn digits; position: index of the picture */
+    VIT_RANDOM_TEST,          /* tests and benchmarks */
+    VIT_RANDOM_DROP_PATH = 7, /* position: in the epoch */
 } vit_purpose;
 
 typedef struct vit_random {

@@ -219,6 +219,11 @@ vit_path_kind vit_path_look(const char *path) {
                                    : VIT_PATH_NONE;
 }
 
+bool vit_path_is_link(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 char *vit_path_join(const char *directory, const char *name) {
     size_t length = strlen(directory);
     size_t name_size = strlen(name) + 1;

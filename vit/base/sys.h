@@ -45,6 +45,8 @@ void vit_unmap_file(vit_bytes *file);
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);
 
+bool vit_path_is_link(const char *path); /* a symbolic one */
+
 /* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
 char *vit_path_join(const char *directory, const char *name);
 

@@ -20,13 +20,13 @@ static vit_status make_noise(vit_dataset *d, const vit_config *c, size_t batch, 
                        .std = {.5f, .5f, .5f},
                        .train = {.count = count}};
     d->train.pixels = vit_alloc(count, bytes);
-    d->train.labels = vit_alloc(count, 1);
+    d->train.labels = vit_alloc(count, sizeof *d->train.labels);
     if (!d->train.pixels || !d->train.labels)
         return vit_fail_memory(error, "pictures of noise", count * bytes);
     vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 0, 0);
     for (size_t i = 0; i < count * bytes; i++) d->train.pixels[i] = (uint8_t)vit_random_u32(&r);
-    const uint32_t labels = c->classes < 256 ? (uint32_t)c->classes : 256;
-    for (size_t i = 0; i < count; i++) d->train.labels[i] = (uint8_t)vit_random_below(&r, labels);
+    const uint32_t labels = c->classes < 65536 ? (uint32_t)c->classes : 65536;
+    for (size_t i = 0; i < count; i++) d->train.labels[i] = (uint16_t)vit_random_below(&r, labels);
     return VIT_OK;
 }
 
@@ -53,7 +53,8 @@ static void load_batch(void *context) {
 static void train_step(void *context) {
     training *t = context;
     load_batch(t);
-    vit_trainer_step(t->trainer, 1e-4, vit_loader_source, &t->loader);
+    double loss;
+    vit_trainer_step(t->trainer, &loss, 1e-4, vit_loader_source, &t->loader, NULL);
 }
 
 vit_status bench_train(const bench *b, vit_error *error) {

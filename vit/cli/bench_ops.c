@@ -3,8 +3,8 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench.h"
+#include "vit/ops/activation.h"
 #include "vit/ops/attention.h"
-#include "vit/ops/gelu.h"
 #include "vit/ops/gemm.h"
 #include "vit/ops/layernorm.h"
 #include <stdio.h>
@@ -86,7 +86,8 @@ vit_status bench_gemm(const bench *b, vit_error *error) {
                   {"fc1", rows, c->dim, c->mlp},
                   {"fc2", rows, c->mlp, c->dim}};
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
+    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* no patches there */
+    for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
         status =
             measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);
     return status;
@@ -131,12 +132,12 @@ static void layernorm_backward(void *context) {
 
 static void gelu_forward(void *context) {
     const operands *o = context;
-    vit_gelu_forward(&o->exec, o->d_wide, o->wide, o->rows * o->mlp);
+    vit_activation_forward(&o->exec, VIT_GELU, o->d_wide, o->wide, o->rows * o->mlp);
 }
 
 static void gelu_backward(void *context) {
     const operands *o = context;
-    vit_gelu_backward(&o->exec, o->d_wide, o->wide, o->wide, o->rows * o->mlp);
+    vit_activation_backward(&o->exec, VIT_GELU, o->d_wide, o->wide, o->wide, o->rows * o->mlp);
 }
 
 static void carve_operands(operands *o, const bench *b, vit_arena *arena) {

@@ -33,8 +33,10 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "a directory, or mnist, fashion (looked up in\n"
-             "$VIT_DATA, then data/), or digits (drawn)",
+     .help = "a directory: IDX or CIFAR files, or one folder a\n"
+             "class of PNG or JPEG files; or mnist, fashion,\n"
+             "cifar10, cifar100 (looked up in $VIT_DATA, then\n"
+             "data/); or digits, drawn",
      .required = true},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,
@@ -239,6 +241,11 @@ static bool write_text(const report *r) {
     return vit_print(&command, &text);
 }
 
+static void on_note(const char *text, void *user) {
+    (void)user;
+    vit_say(&command, text);
+}
+
 static vit_status measure(const settings *s, vit_model **model, vit_evaluation *result,
                           vit_error *error) {
     char *path;
@@ -252,7 +259,8 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
                                    .threads = (int)s->threads,
-                                   .cpu = vit_chosen_cpu()};
+                                   .cpu = vit_chosen_cpu(),
+                                   .note = on_note};
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }
 

@@ -25,15 +25,18 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "the pictures: a directory, or mnist, fashion (looked up in\n"
-             "$VIT_DATA, then data/), or digits, drawn by the program",
+     .help = "the pictures: a directory of IDX or CIFAR files, or with a\n"
+             "folder per class of PNG or JPEG files; or mnist, fashion,\n"
+             "cifar10, cifar100 (looked up in $VIT_DATA, then data/); or\n"
+             "digits, drawn by the program",
      .required = true},
     {.name = "preset",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(preset),
      .argument = "NAME|FILE",
-     .help = "network and recipe: mnist, fashion, digits, lecture, or a\n"
-             "JSON file (default: the data decides)"},
+     .help = "network and recipe: mnist, fashion, digits, cifar10,\n"
+             "folder, lecture, or a JSON file\n"
+             "(default: the data decides)"},
     {.name = "init",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(init),
@@ -125,6 +128,8 @@ static const vit_command command = {
              "      vit-classify --model digits.safetensors PICTURE.png\n"
              "  vit-train --data mnist --minutes 3 --out my.safetensors\n"
              "      the MNIST files in $VIT_DATA/mnist or data/mnist\n"
+             "  vit-train --data pets --minutes 10\n"
+             "      your own pictures: pets/cat/*.jpg, pets/dog/*.jpg, ...\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and given again; ends in the same bytes\n",
     .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"

@@ -62,14 +62,39 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is neither a PNG nor a JPEG", name);
 }
 
+static vit_status check_file_size(size_t size, const char *name, vit_error *error) {
+    if (size <= VIT_IMAGE_MAX_FILE) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: the file has %zu bytes, at most %zu are read", name, size,
+                    VIT_IMAGE_MAX_FILE);
+}
+
+vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
+                             const char *name, vit_error *error) {
+    vit_png png = {0};
+    vit_jpeg jpeg = {0};
+    *width = *height = 0;
+    vit_status status = check_file_size(size, name, error);
+    if (status) return status;
+    if (vit_png_recognise(bytes, size)) {
+        status = vit_png_check(&png, bytes, size, name, error);
+        *width = png.width;
+        *height = png.height;
+    } else if (vit_jpeg_recognise(bytes, size)) {
+        status = vit_jpeg_check(&jpeg, bytes, size, name, error);
+        *width = jpeg.width;
+        *height = jpeg.height;
+    } else {
+        status = refuse_format(bytes, size, name, error);
+    }
+    return status;
+}
+
 vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
                             vit_error *error) {
     *out = (vit_image){0};
-    if (size > VIT_IMAGE_MAX_FILE) {
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the file has %zu bytes, at most %zu are read", name, size,
-                        VIT_IMAGE_MAX_FILE);
-    }
+    vit_status status = check_file_size(size, name, error);
+    if (status) return status;
     if (vit_png_recognise(bytes, size)) return vit_png_decode(out, bytes, size, name, error);
     if (vit_jpeg_recognise(bytes, size)) return vit_jpeg_decode(out, bytes, size, name, error);
     return refuse_format(bytes, size, name, error);

@@ -35,6 +35,11 @@ void vit_image_free(vit_image *image); /* and zeroes it */
 vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
                             vit_error *error);
 
+/* Checks a picture's file as vit_image_decode does before it decodes, and says its size (before any
+ * rotation that the file asks for). Same errors. */
+vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
+                             const char *name, vit_error *error);
+
 /* Reads and decodes a file; "-" is standard input. */
 vit_status vit_image_load(vit_image *out, const char *path, vit_error *error);
 

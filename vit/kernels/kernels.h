@@ -83,12 +83,22 @@ typedef struct vit_kernels {
 
     /* y = x Phi(x), Phi the normal distribution (Hendrycks, Gimpel: Gaussian Error Linear Units);
      * dx = dy (Phi(x) + x Phi'(x)). In place is fine. Errors, before y and dx are rounded: at most
-     * 1.9e-7 |x| and 2.1e-7 |dy|. */
+     * 2.0e-7 |x| and 2.2e-7 |dy|. */
     void (*gelu)(float *y, const float *x, size_t n);
     void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = max(0, x); dx = dy where x > 0, else 0. In place is fine. */
+    void (*relu)(float *y, const float *x, size_t n);
+    void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
+
+    /* y = factor x; in place is fine. */
+    void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y += share (x - y): an exponential moving average. */
+    void (*average)(float *y, const float *x, float share, size_t n);
 
     /* sums[j] += sum_i x[i][j], one ascending chain per column. */
     void (*column_sums)(float *sums, const float *x, size_t rows, size_t n, size_t row);
@@ -102,7 +112,7 @@ typedef struct vit_kernels {
 
     /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. Errors, measured over all
      * floats by tests/fixtures/errors.c: of exp relative, at most 9e-8 from -87.33 on, below which
-     * y is +0; of Phi absolute, at most 1.9e-7, and relative, at most 4.3e-6 where it is a normal
+     * y is +0; of Phi absolute, at most 2.0e-7, and relative, at most 4.8e-6 where it is a normal
      * number. */
     void (*exp)(float *y, const float *x, size_t n);
     void (*normal_cdf)(float *y, const float *x, size_t n);

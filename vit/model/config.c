@@ -3,7 +3,15 @@
 #include "vit/base/text.h"
 #include <string.h>
 
+/* Beyond, sizes of activations could overflow; attention would take weeks anyway. */
+#define MOST_PATCHES ((size_t)16384)
+
+static const char *const stems[] = {"linear", "conv", NULL};
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
+static const char *const position_kinds[] = {"learned", "sinusoidal", "sincos2d", NULL};
+static const char *const norm_places[] = {"pre", "post", NULL};
+static const char *const activations[] = {"gelu", "relu", NULL};
+static const char *const pools[] = {"class", "mean", NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
@@ -44,6 +52,26 @@ static vit_status check_ranges(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
+static bool is_power_of_two(size_t n) {
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static vit_status check_stem(const vit_config *c, vit_error *error) {
+    if (c->stem != VIT_STEM_CONV) return VIT_OK;
+    if (c->patch < 2 || !is_power_of_two(c->patch))
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "\"stem\" \"conv\" halves the picture again and again: it needs a \"patch\" "
+            "of 2, 4, 8, ..., not %zu",
+            c->patch);
+    if (c->dim % (c->patch / 2) != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"stem\" \"conv\" doubles its width %zu times to \"dim\": that must be "
+                        "divisible by %zu, not %zu",
+                        vit_config_convs(c) - 1, c->patch / 2, c->dim);
+    return VIT_OK;
+}
+
 vit_status vit_config_check(const vit_config *c, vit_error *error) {
     const vit_status status = check_ranges(c, error);
     if (status != VIT_OK) return status;
@@ -54,13 +82,22 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch\" %zu does not divide the picture, %zu x %zu", c->patch, c->height,
                         c->width);
+    if (vit_config_patches(c) > MOST_PATCHES)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"patch\" %zu cuts the picture, %zu x %zu, into %zu patches, expected at "
+                        "most %zu",
+                        c->patch, c->height, c->width, vit_config_patches(c), MOST_PATCHES);
     if (c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);
     if (!(c->norm_eps > 0 && c->norm_eps < 1))
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"norm_eps\" is %g, expected between 0 and 1",
                         c->norm_eps);
-    return VIT_OK;
+    if (c->positions == VIT_POSITIONS_SINCOS2D && c->dim % 4 != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"positions\" \"sincos2d\" needs a \"dim\" divisible by 4, not %zu",
+                        c->dim);
+    return check_stem(c, error);
 }
 
 static vit_status read_image(vit_config *config, const json_t *object, const char *name,
@@ -79,8 +116,10 @@ static vit_status read_image(vit_config *config, const json_t *object, const cha
 
 vit_status vit_config_read(vit_config *config, const char *json, const char *name,
                            vit_error *error) {
-    int order = (int)config->patch_order, scale = (int)config->attention_scale;
-    int head = (int)config->head, init = (int)config->init;
+    int stem = (int)config->stem, order = (int)config->patch_order,
+        positions = (int)config->positions;
+    int norm = (int)config->norm, activation = (int)config->activation, pool = (int)config->pool;
+    int scale = (int)config->attention_scale, head = (int)config->head, init = (int)config->init;
     const vit_field fields[] = {
         {"image", VIT_FIELD_OTHER, NULL, NULL},
         {"channels", VIT_FIELD_SIZE, &config->channels, NULL},
@@ -90,11 +129,16 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
         {"heads", VIT_FIELD_SIZE, &config->heads, NULL},
         {"mlp", VIT_FIELD_SIZE, &config->mlp, NULL},
         {"classes", VIT_FIELD_SIZE, &config->classes, NULL},
+        {"stem", VIT_FIELD_ENUM, &stem, stems},
         {"patch_order", VIT_FIELD_ENUM, &order, patch_orders},
+        {"positions", VIT_FIELD_ENUM, &positions, position_kinds},
+        {"norm", VIT_FIELD_ENUM, &norm, norm_places},
+        {"activation", VIT_FIELD_ENUM, &activation, activations},
         {"qkv_bias", VIT_FIELD_BOOL, &config->qkv_bias, NULL},
         {"attention_scale", VIT_FIELD_ENUM, &scale, attention_scales},
         {"norm_eps", VIT_FIELD_DOUBLE, &config->norm_eps, NULL},
         {"final_norm", VIT_FIELD_BOOL, &config->final_norm, NULL},
+        {"pool", VIT_FIELD_ENUM, &pool, pools},
         {"head", VIT_FIELD_ENUM, &head, heads},
         {"init", VIT_FIELD_ENUM, &init, inits},
     };
@@ -104,7 +148,12 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     status = vit_json_read(object, fields, sizeof fields / sizeof *fields, name, error);
     if (status == VIT_OK) status = read_image(config, object, name, error);
     json_decref(object);
+    config->stem = (vit_stem)stem;
     config->patch_order = (vit_patch_order)order;
+    config->positions = (vit_position_kind)positions;
+    config->norm = (vit_norm_place)norm;
+    config->activation = (vit_activation)activation;
+    config->pool = (vit_pool)pool;
     config->attention_scale = (vit_attention_scale)scale;
     config->head = (vit_head)head;
     config->init = (vit_init)init;
@@ -122,12 +171,16 @@ char *vit_config_write(const vit_config *c) {
                  c->width, c->channels, c->patch);
     vit_text_add(&t, "\"dim\": %zu, \"depth\": %zu, \"heads\": %zu, \"mlp\": %zu, ", c->dim,
                  c->depth, c->heads, c->mlp);
-    vit_text_add(&t, "\"classes\": %zu, \"patch_order\": \"%s\", \"qkv_bias\": %s, ", c->classes,
-                 patch_orders[c->patch_order], truth(c->qkv_bias));
+    vit_text_add(&t, "\"classes\": %zu, \"stem\": \"%s\", \"patch_order\": \"%s\", ", c->classes,
+                 stems[c->stem], patch_orders[c->patch_order]);
+    vit_text_add(&t, "\"positions\": \"%s\", ", position_kinds[c->positions]);
+    vit_text_add(&t, "\"norm\": \"%s\", \"activation\": \"%s\", \"qkv_bias\": %s, ",
+                 norm_places[c->norm], activations[c->activation], truth(c->qkv_bias));
     vit_text_add(&t, "\"attention_scale\": \"%s\", \"norm_eps\": %s, \"final_norm\": %s, ",
                  attention_scales[c->attention_scale], vit_format_double(eps, c->norm_eps),
                  truth(c->final_norm));
-    vit_text_add(&t, "\"head\": \"%s\", \"init\": \"%s\"}", heads[c->head], inits[c->init]);
+    vit_text_add(&t, "\"pool\": \"%s\", \"head\": \"%s\", \"init\": \"%s\"}", pools[c->pool],
+                 heads[c->head], inits[c->init]);
     if (t.failed) vit_text_free(&t);
     return t.text;
 }
@@ -137,16 +190,38 @@ size_t vit_config_patches(const vit_config *c) {
 }
 
 size_t vit_config_tokens(const vit_config *c) {
-    return vit_config_patches(c) + 1;
+    return vit_config_patches(c) + (c->pool == VIT_POOL_CLASS);
 }
 
 vit_patch_shape vit_config_patch_shape(const vit_config *c) {
     return (vit_patch_shape){c->height, c->width, c->channels, c->patch, c->patch_order};
 }
 
+size_t vit_config_convs(const vit_config *c) {
+    size_t convs = 0;
+    for (size_t patch = c->patch; c->stem == VIT_STEM_CONV && patch > 1; patch /= 2) convs++;
+    return convs;
+}
+
+size_t vit_config_conv_width(const vit_config *c, size_t i) {
+    return c->dim >> (vit_config_convs(c) - 1 - i);
+}
+
+static size_t stem_multiply_adds(const vit_config *c) {
+    const size_t patches = vit_config_patches(c), convs = vit_config_convs(c);
+    if (convs == 0) return c->height * c->width * c->channels * c->dim;
+    size_t sum = patches * c->dim * c->dim, channels = c->channels;
+    for (size_t i = 0; i < convs; i++) {
+        const size_t width = vit_config_conv_width(c, i);
+        sum += (c->height >> (i + 1)) * (c->width >> (i + 1)) * 9 * channels * width;
+        channels = width;
+    }
+    return sum;
+}
+
 size_t vit_config_multiply_adds(const vit_config *c) {
-    const size_t n = vit_config_patches(c), t = n + 1, d = c->dim;
+    const size_t t = vit_config_tokens(c), d = c->dim;
     const size_t block = 4 * t * d * d + 2 * t * t * d + 2 * t * d * c->mlp;
     const size_t head = c->head == VIT_HEAD_MLP ? d * c->mlp + c->mlp * c->classes : d * c->classes;
-    return n * c->patch * c->patch * c->channels * d + c->depth * block + head;
+    return stem_multiply_adds(c) + c->depth * block + head;
 }

@@ -9,6 +9,8 @@ typedef struct worker {
     vit_arena arena;
     vit_state state;
     float *images;
+    vit_status status; /* of the source, in the run in progress */
+    vit_error error;
 } worker;
 
 struct vit_inference {
@@ -77,7 +79,8 @@ static void slice_task(size_t index, int thread, void *context) {
     worker *w = &i->workers[thread];
     const size_t first = index * i->slice, left = i->count - first;
     const size_t count = left < i->slice ? left : i->slice;
-    i->source(w->images, first, count, i->context);
+    if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
+    if (w->status != VIT_OK) return;
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
     memcpy(i->logits + first * c->classes, w->state.logits, count * c->classes * sizeof(float));
     if (i->features)
@@ -102,6 +105,10 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     i->count = count;
     i->slice = share < i->capacity ? share : i->capacity;
     i->inner_threads = spread ? 1 : i->threads;
+    for (int w = 0; w < workers; w++) i->workers[w].status = VIT_OK;
     vit_parallel(workers, (count + i->slice - 1) / i->slice, slice_task, i);
+    for (int w = 0; w < workers; w++)
+        if (i->workers[w].status != VIT_OK)
+            return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);
     return VIT_OK;
 }

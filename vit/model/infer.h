@@ -10,7 +10,8 @@ typedef struct vit_inference vit_inference;
 
 /* Puts pictures first .. first + count - 1 into images: [count][height][width][channels],
  * normalised. Called from several threads at once. */
-typedef void vit_image_source(float *images, size_t first, size_t count, void *context);
+typedef vit_status vit_image_source(float *images, size_t first, size_t count, void *context,
+                                    vit_error *error);
 
 /* The network is borrowed. One caller at a time. */
 vit_status vit_inference_new(vit_inference **out, const vit_network *network,
@@ -18,7 +19,7 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
 void vit_inference_free(vit_inference *inference);
 
 /* logits: [count][classes]; features: [count][dim] (what the head sees), or NULL. Allocates nothing
- * after the first calls. */
+ * after the first calls. An error of the source ends the run. */
 vit_status vit_inference_run(vit_inference *inference, float *logits, float *features,
                              vit_image_source *source, void *context, size_t count,
                              vit_error *error);

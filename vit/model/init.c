@@ -41,13 +41,16 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
 }
 
 static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
+    /* Convolutions come one after another without norms: signals keep their size (He et al.:
+     * Delving Deep into Rectifiers, eq. 10). */
+    const double deviation = p->convolves ? sqrt(2 / (double)p->fan_in) : .02;
     switch (p->kind) {
     case VIT_PARAMETER_CLASS_TOKEN:
         normal(values, p->count, 1e-6, INFINITY, r);
         break;
     case VIT_PARAMETER_POSITIONS:
     case VIT_PARAMETER_WEIGHT:
-        normal(values, p->count, .02, 2, r);
+        normal(values, p->count, deviation, 2, r);
         break;
     case VIT_PARAMETER_GAMMA:
         fill(values, p->count, 1);

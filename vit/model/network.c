@@ -1,6 +1,6 @@
 #include "vit/model/network.h"
 #include "vit/ops/embed.h"
-#include "vit/ops/gelu.h"
+#include "vit/ops/pool.h"
 #include <string.h>
 
 /* ---- memory ---- */
@@ -21,7 +21,11 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
     b.o = vit_arena_floats(arena, rows * d);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
     b.stats2 = carve_stats(arena, rows);
-    b.norm2 = training ? vit_arena_floats(arena, rows * d) : b.norm1;
+    float *second = training ? vit_arena_floats(arena, rows * d) : NULL;
+    if (c->norm == VIT_NORM_PRE)
+        b.norm2 = training ? second : b.norm1;
+    else
+        b.sum = training ? second : b.mid;
     b.hidden = vit_arena_floats(arena, rows * c->mlp);
     b.active = training ? vit_arena_floats(arena, rows * c->mlp) : b.hidden;
     return b;
@@ -41,6 +45,7 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     s->d_logits = vit_arena_floats(arena, s->capacity * c->classes);
     s->d_z = vit_arena_floats(arena, rows * d);
     s->d_narrow = vit_arena_floats(arena, rows * d);
+    s->d_branch = vit_arena_floats(arena, rows * d);
     s->d_wide = vit_arena_floats(arena, rows * (3 * d > c->mlp ? 3 * d : c->mlp));
 }
 
@@ -55,11 +60,11 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
                      int threads, bool training) {
     const size_t d = c->dim, patches = capacity * vit_config_patches(c);
     *s = (vit_state){.capacity = capacity};
-    s->patches = vit_arena_floats(arena, patches * c->patch * c->patch * c->channels);
+    vit_stem_carve(s, arena, c, training);
     s->embedded = vit_arena_floats(arena, patches * d);
     carve_blocks(s, arena, c, training);
-    s->z = vit_arena_floats(arena, (patches + capacity) * d);
-    s->class_state = vit_arena_floats(arena, capacity * d);
+    s->z = vit_arena_floats(arena, capacity * vit_config_tokens(c) * d);
+    s->pooled = vit_arena_floats(arena, capacity * d);
     s->stats = carve_stats(arena, capacity);
     s->features = vit_arena_floats(arena, capacity * d);
     if (c->head == VIT_HEAD_MLP) {
@@ -75,44 +80,59 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
 
 static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const float *images) {
-    const vit_config *c = &n->config;
-    const vit_patch_shape shape = vit_config_patch_shape(c);
-    const size_t patches = vit_config_patches(c), pixels = c->height * c->width * c->channels;
-    for (size_t b = 0; b < s->batch; b++)
-        vit_patch_extract(s->patches + b * pixels, images + b * pixels, &shape);
-    vit_linear_forward(exec, s->embedded, s->patches, &n->weights.patch_embed, NULL,
-                       s->batch * patches);
+    vit_stem_forward(n, exec, s, images);
     vit_embed_forward(s->blocks[0].z, s->embedded, n->weights.class_token, n->weights.positions,
-                      s->batch, patches, c->dim);
+                      s->batch, vit_config_patches(&n->config), n->config.dim);
 }
 
 static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g) {
-    const size_t patches = vit_config_patches(&n->config);
-    vit_embed_backward(exec, s->d_narrow, g->class_token, g->positions, s->d_z, s->batch, patches,
-                       n->config.dim);
-    vit_linear_backward(exec, NULL, &g->patch_embed, s->d_narrow, s->patches,
-                        &n->weights.patch_embed, s->batch * patches);
+    const vit_config *c = &n->config;
+    vit_embed_backward(exec, s->d_narrow, g->class_token, g->positions, s->d_z, s->batch,
+                       vit_config_tokens(c), vit_config_patches(c), c->dim);
+    vit_stem_backward(n, exec, s, g, s->d_narrow);
 }
 
 /* ---- head ---- */
 
-static void head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
-    const size_t d = n->config.dim, row = vit_config_tokens(&n->config) * d;
-    const vit_linear *head = n->weights.head;
+static void pool_forward(const vit_config *c, const vit_exec *exec, vit_state *s) {
+    const size_t d = c->dim, tokens = vit_config_tokens(c);
+    if (c->pool == VIT_POOL_MEAN) {
+        vit_mean_forward(exec, s->pooled, s->z, s->batch, tokens, d);
+        return;
+    }
     for (size_t b = 0; b < s->batch; b++)
-        memcpy(s->class_state + b * d, s->z + b * row, d * sizeof(float));
+        memcpy(s->pooled + b * d, s->z + b * tokens * d, d * sizeof(float));
+}
+
+/* d_z, given d_pooled: of the class token only that one row has a gradient. */
+static void pool_backward(const vit_config *c, const vit_exec *exec, vit_state *s,
+                          const float *d_pooled) {
+    const size_t d = c->dim, tokens = vit_config_tokens(c);
+    if (c->pool == VIT_POOL_MEAN) {
+        vit_mean_backward(exec, s->d_z, d_pooled, s->batch, tokens, d);
+        return;
+    }
+    memset(s->d_z, 0, s->batch * tokens * d * sizeof(float));
+    for (size_t b = 0; b < s->batch; b++)
+        memcpy(s->d_z + b * tokens * d, d_pooled + b * d, d * sizeof(float));
+}
+
+static void head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    const size_t d = n->config.dim;
+    const vit_linear *head = n->weights.head;
+    pool_forward(&n->config, exec, s);
     if (n->config.final_norm)
-        vit_layernorm_forward(exec, s->features, &s->stats, s->class_state, &n->weights.norm,
-                              s->batch);
+        vit_layernorm_forward(exec, s->features, &s->stats, s->pooled, &n->weights.norm, s->batch);
     else
-        memcpy(s->features, s->class_state, s->batch * d * sizeof(float));
+        memcpy(s->features, s->pooled, s->batch * d * sizeof(float));
     if (n->config.head == VIT_HEAD_LINEAR) {
         vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
         return;
     }
     vit_linear_forward(exec, s->head_hidden, s->features, &head[0], NULL, s->batch);
-    vit_gelu_forward(exec, s->head_active, s->head_hidden, s->batch * n->config.mlp);
+    vit_activation_forward(exec, VIT_GELU, s->head_active, s->head_hidden,
+                           s->batch * n->config.mlp);
     vit_linear_forward(exec, s->logits, s->head_active, &head[1], NULL, s->batch);
 }
 
@@ -128,45 +148,55 @@ static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit
     float *d_hidden = s->d_wide;
     vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
                         s->batch);
-    vit_gelu_backward(exec, d_hidden, d_hidden, s->head_hidden, s->batch * n->config.mlp);
+    vit_activation_backward(exec, VIT_GELU, d_hidden, d_hidden, s->head_hidden,
+                            s->batch * n->config.mlp);
     vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0], s->batch);
 }
 
-/* d_z = gradient of the last block's output: only its class tokens have one. */
+/* d_z = gradient of the last block's output. */
 static void head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    const size_t d = n->config.dim, row = vit_config_tokens(&n->config) * d;
-    float *d_features = s->d_narrow, *d_class = d_features;
+    float *d_features = s->d_narrow, *d_pooled = d_features;
     head_layers_backward(n, exec, s, g, d_features);
     if (n->config.final_norm) {
-        d_class = s->d_wide;
-        memset(d_class, 0, s->batch * d * sizeof(float));
-        vit_layernorm_backward(exec, d_class, &g->norm, d_features, s->class_state, &s->stats,
+        d_pooled = s->d_wide;
+        memset(d_pooled, 0, s->batch * n->config.dim * sizeof(float));
+        vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
                                &n->weights.norm, s->batch);
     }
-    memset(s->d_z, 0, s->batch * row * sizeof(float));
-    for (size_t b = 0; b < s->batch; b++)
-        memcpy(s->d_z + b * row, d_class + b * d, d * sizeof(float));
+    pool_backward(&n->config, exec, s, d_pooled);
 }
 
 /* ---- the whole ---- */
+
+static vit_block_call block_call(const vit_network *n, const vit_exec *exec, const vit_state *s,
+                                 size_t i) {
+    return (vit_block_call){.exec = exec,
+                            .config = &n->config,
+                            .weights = &n->weights.blocks[i],
+                            .batch = s->batch,
+                            .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
+                            .scratch = s->scratch};
+}
 
 void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                          const float *images, size_t batch) {
     const size_t depth = n->config.depth;
     s->batch = batch;
     embed_forward(n, exec, s, images);
-    for (size_t i = 0; i < depth; i++)
-        vit_block_forward(exec, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i],
-                          &n->weights.blocks[i], &n->config, batch, s->scratch);
+    for (size_t i = 0; i < depth; i++) {
+        const vit_block_call call = block_call(n, exec, s, i);
+        vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
+    }
     head_forward(n, exec, s);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
     head_backward(n, exec, s, g);
-    for (size_t i = n->config.depth; i-- > 0;)
-        vit_block_backward(exec, s, &s->blocks[i], &n->weights.blocks[i], &g->blocks[i],
-                           &n->config);
+    for (size_t i = n->config.depth; i-- > 0;) {
+        const vit_block_call call = block_call(n, exec, s, i);
+        vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
+    }
     embed_backward(n, exec, s, g);
 }

@@ -4,7 +4,8 @@
  * kept for the backward pass; in inference all blocks share one. Weights are only read, so many
  * states may use one network at once, each on its own thread.
  *
- * R = batch * tokens rows, D = dim, M = mlp width, N = patches, T = N + 1.
+ * R = batch * tokens rows, D = dim, M = mlp width, N = patches, T = tokens: N + 1 with a class
+ * token.
  */
 #ifndef VIT_MODEL_NETWORK_H
 #define VIT_MODEL_NETWORK_H
@@ -13,39 +14,55 @@
 #include "vit/model/parameters.h"
 #include "vit/ops/attention.h"
 
-/* One encoder block, pre-norm (Dosovitskiy et al., eq. 2 and 3):
- * z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'. */
+/* One encoder block. Pre-norm (Dosovitskiy et al., eq. 2 and 3):
+ *     z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'.
+ * Post-norm (Vaswani et al., section 3.1):
+ *     h = LN(z + MSA(z)); z_next = LN(h + MLP(h)). */
 typedef struct vit_block_state {
     float *z;              /* [R][D] the block's input */
     vit_norm_state stats1; /* [R] each */
-    float *norm1;          /* [R][D] LN(z) */
+    float *norm1;          /* [R][D] LN(z); post-norm: h */
     float *qkv;            /* [R][3][heads][D / heads] */
     float *p;              /* [batch][heads][T][padded T] attention weights; NULL in inference */
     float *o;              /* [R][D] heads side by side */
-    float *mid;            /* [R][D] z' */
+    float *mid;            /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;
-    float *norm2;  /* [R][D] LN(z') */
-    float *hidden; /* [R][M] before GELU */
+    float *norm2;  /* [R][D] LN(z'), pre-norm */
+    float *sum;    /* [R][D] h + MLP(h), post-norm */
+    float *hidden; /* [R][M] before the activation */
     float *active; /* [R][M] after */
 } vit_block_state;
 
+typedef struct vit_conv_state {
+    float *hidden, *active; /* [batch][pixels][width] before and after GELU */
+} vit_conv_state;
+
 typedef struct vit_state {
     size_t capacity, batch; /* pictures there is room for; of the last forward pass */
-    float *patches;         /* [batch][N][P^2 C] */
-    float *embedded;        /* [batch][N][D] */
+    const float *images;    /* of the last forward pass, the caller's */
+    float *patches;         /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
+    vit_conv_state convs[VIT_MOST_CONVS];
+    float *columns;  /* of the largest convolution, conv.h */
+    float *embedded; /* [batch][N][D] */
     vit_block_state *blocks;
     float *z;                         /* [R][D] output of the last block */
-    float *class_state;               /* [batch][D] its class tokens */
+    float *pooled;                    /* [batch][D] its class tokens, or the mean of its tokens */
     vit_norm_state stats;             /* [batch] */
     float *features;                  /* [batch][D] after the final norm: what the head sees */
     float *head_hidden, *head_active; /* [batch][M], MLP head */
     float *logits;                    /* [batch][classes] */
     float *scratch;                   /* attention: [threads][...] */
+    /* Drop path (Huang et al.: Deep Networks with Stochastic Depth), set by the caller before the
+     * forward pass: what MSA and MLP of each picture are multiplied by, [depth][2][batch]; NULL:
+     * 1. */
+    const float *keep;
     /* training: */
-    float *d_logits; /* [batch][classes], set by the caller before the backward pass */
-    float *d_z;      /* [R][D] */
-    float *d_narrow; /* [R][D] */
-    float *d_wide;   /* [R][max(3 D, M)] */
+    float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
+    float *d_z;                /* [R][D] */
+    float *d_narrow;           /* [R][D] */
+    float *d_branch;           /* [R][D] */
+    float *d_conv, *d_columns; /* of the largest convolution */
+    float *d_wide;             /* [R][max(3 D, M)] */
 } vit_state;
 
 typedef struct vit_network {
@@ -58,7 +75,8 @@ typedef struct vit_network {
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
                      int threads, bool training);
 
-/* images: [batch][height][width][channels], normalised; batch <= capacity. Fills state->features
+/* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
+ * batch <= capacity. Fills state->features
  * and state->logits. */
 void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_state *state,
                          const float *images, size_t batch);
@@ -67,16 +85,33 @@ void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_s
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
+/* ---- stem.c: pictures -> state->embedded ---- */
+
+void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training);
+
+void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                      const float *images);
+
+/* d_embedded: [batch][N][D] */
+void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                       const vit_gradients *g, const float *d_embedded);
+
 /* ---- block.c ---- */
 
+typedef struct vit_block_call {
+    const vit_exec *exec;
+    const vit_config *config;
+    const vit_block_weights *weights;
+    size_t batch;
+    const float *keep; /* [2][batch] of this block, or NULL */
+    float *scratch;    /* of attention */
+} vit_block_call;
+
 /* z_next: [R][D], may be state->z. */
-void vit_block_forward(const vit_exec *exec, float *z_next, vit_block_state *state,
-                       const vit_block_weights *w, const vit_config *config, size_t batch,
-                       float *scratch);
+void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);
 
 /* On entry s->d_z is the gradient of the block's output, on return that of its input. */
-void vit_block_backward(const vit_exec *exec, vit_state *s, const vit_block_state *state,
-                        const vit_block_weights *w, const vit_block_gradients *g,
-                        const vit_config *config);
+void vit_block_backward(const vit_block_call *call, vit_state *s, const vit_block_state *state,
+                        const vit_block_gradients *g);
 
 #endif

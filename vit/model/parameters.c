@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define ROWS_PER_BLOCK 12
-#define ROWS_BESIDE 10
+#define ROWS_BESIDE (10 + 2 * VIT_MOST_CONVS)
 
 typedef struct builder {
     vit_table *table;
@@ -56,11 +56,34 @@ static void add_norm(builder *b, const char *layer, size_t dim) {
     add(b, VIT_PARAMETER_BETA, name, 1, (size_t[4]){dim});
 }
 
+const char *vit_stem_name(char name[VIT_STEM_NAME], size_t i) {
+    snprintf(name, VIT_STEM_NAME, "stem.%zu", 2 * i);
+    return name;
+}
+
+/* Named as the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
+static void add_convs(builder *b, const vit_config *c) {
+    const size_t convs = vit_config_convs(c), first = b->table->count;
+    size_t channels = c->channels;
+    char name[VIT_STEM_NAME];
+    for (size_t i = 0; i < convs; i++) {
+        const size_t width = vit_config_conv_width(c, i);
+        add_linear_shaped(b, vit_stem_name(name, i), 4, (size_t[4]){width, channels, 3, 3}, true);
+        channels = width;
+    }
+    add_linear_shaped(b, vit_stem_name(name, convs), 4, (size_t[4]){c->dim, c->dim, 1, 1}, true);
+    for (size_t i = first; i < b->table->count; i++) b->table->rows[i].convolves = true;
+}
+
 static void add_embedding(builder *b, const vit_config *c) {
     const size_t d = c->dim, p = c->patch;
-    add(b, VIT_PARAMETER_CLASS_TOKEN, "cls_token", 3, (size_t[4]){1, 1, d});
-    add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3, (size_t[4]){1, vit_config_tokens(c), d});
-    if (c->patch_order == VIT_PATCH_CONV)
+    if (c->pool == VIT_POOL_CLASS)
+        add(b, VIT_PARAMETER_CLASS_TOKEN, "cls_token", 3, (size_t[4]){1, 1, d});
+    if (c->positions == VIT_POSITIONS_LEARNED)
+        add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3, (size_t[4]){1, vit_config_tokens(c), d});
+    if (c->stem == VIT_STEM_CONV)
+        add_convs(b, c);
+    else if (c->patch_order == VIT_PATCH_CONV)
         add_linear_shaped(b, "patch_embed.proj", 4, (size_t[4]){d, c->channels, p, p}, true);
     else
         add_linear(b, "patch_embed.proj", p * p * c->channels, d, true);
@@ -75,8 +98,12 @@ static void add_block(builder *b, const vit_config *c) {
     add_linear(b, "mlp.fc2", c->mlp, c->dim, true);
 }
 
+const char *vit_final_norm_name(const vit_config *c) {
+    return c->pool == VIT_POOL_MEAN ? "fc_norm" : "norm";
+}
+
 static void add_head(builder *b, const vit_config *c) {
-    if (c->final_norm) add_norm(b, "norm", c->dim);
+    if (c->final_norm) add_norm(b, vit_final_norm_name(c), c->dim);
     if (c->head == VIT_HEAD_LINEAR) {
         add_linear(b, "head", c->dim, c->classes, true);
     } else { /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
@@ -91,7 +118,7 @@ vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *er
     if (status != VIT_OK) return status;
     const size_t most = config->depth * ROWS_PER_BLOCK + ROWS_BESIDE;
     out->rows = vit_alloc(most, sizeof *out->rows);
-    if (!out->rows) return vit_fail_memory(error, "the parameter table", most);
+    if (!out->rows) return vit_fail_memory(error, "the parameter table", most * sizeof *out->rows);
     builder b = {out, ""};
     add_embedding(&b, config);
     for (size_t i = 0; i < config->depth; i++) {

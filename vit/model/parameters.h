@@ -24,6 +24,7 @@ typedef struct vit_parameter {
     size_t count;         /* product of shape */
     size_t offset;        /* floats, in an array of vit_table.size */
     size_t fan_in;        /* WEIGHT, BIAS: inputs of the layer */
+    bool convolves;       /* WEIGHT, BIAS: of a convolutional stem */
     size_t packed_offset; /* WEIGHT: floats, in an array of vit_table.packed_size */
 } vit_parameter;
 
@@ -48,6 +49,14 @@ void vit_table_init(float *values, const vit_table *table, vit_init init, uint64
  * the tasks. */
 void vit_table_pack(int threads, float *packed, const float *values, const vit_table *table);
 
+/* The layers of a convolutional stem, "stem.0", "stem.2", ...: number i, the last the projection.
+ */
+#define VIT_STEM_NAME 32
+const char *vit_stem_name(char name[VIT_STEM_NAME], size_t i);
+
+/* timm's name of the final norm, which is another where it comes after pooling. */
+const char *vit_final_norm_name(const vit_config *config);
+
 /* ---- views: an array of table->size by the names of the network ---- */
 
 typedef struct vit_block_weights {
@@ -56,11 +65,14 @@ typedef struct vit_block_weights {
 } vit_block_weights;
 
 typedef struct vit_weights {
-    const float *class_token, *positions;
-    vit_linear patch_embed;
-    vit_block_weights *blocks; /* [depth], owned */
-    vit_norm norm;             /* gamma NULL: there is no final norm */
-    vit_linear head[2];        /* head[1].weight NULL: a linear head */
+    const float *class_token; /* NULL: there is none */
+    const float *positions;
+    float *fixed_positions;           /* owned, positions where these are not learned; else NULL */
+    vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
+    vit_linear patch_embed;           /* or the projection after the convolutions */
+    vit_block_weights *blocks;        /* [depth], owned */
+    vit_norm norm;                    /* gamma NULL: there is no final norm */
+    vit_linear head[2];               /* head[1].weight NULL: a linear head */
 } vit_weights;
 
 typedef struct vit_block_gradients {
@@ -69,7 +81,8 @@ typedef struct vit_block_gradients {
 } vit_block_gradients;
 
 typedef struct vit_gradients {
-    float *class_token, *positions;
+    float *class_token, *positions; /* NULL: there is none to train */
+    vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;
     vit_block_gradients *blocks; /* [depth], owned */
     vit_norm_gradient norm;

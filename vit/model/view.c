@@ -2,6 +2,7 @@
  * bound by the same walk, so they cannot disagree. */
 #include "vit/base/sys.h"
 #include "vit/model/parameters.h"
+#include "vit/model/positions.h"
 #include <stdio.h>
 
 typedef struct binder {
@@ -72,22 +73,37 @@ static void bind_head(const binder *b, bool mlp, vit_linear *w, vit_linear_gradi
     if (mlp) bind_linear(b, "head.2", w ? w + 1 : NULL, g ? g + 1 : NULL);
 }
 
+/* The linear layer that makes tokens. */
+static const char *projection_name(char name[VIT_STEM_NAME], const vit_config *c) {
+    return c->stem == VIT_STEM_CONV ? vit_stem_name(name, vit_config_convs(c)) : "patch_embed.proj";
+}
+
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const float *packed, vit_error *error) {
     *out = (vit_weights){0};
+    const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
+    if (status != VIT_OK) return status;
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    if (!out->blocks) return vit_fail_memory(error, "the network's view", config->depth);
+    if (!out->blocks) {
+        vit_weights_free(out);
+        return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
+    }
     const binder b = {table, values, packed, NULL, config->norm_eps};
+    char name[VIT_STEM_NAME];
     out->class_token = value(&b, find(&b, "cls_token", ""));
-    out->positions = value(&b, find(&b, "pos_embed", ""));
-    bind_linear(&b, "patch_embed.proj", &out->patch_embed, NULL);
+    out->positions = out->fixed_positions;
+    if (!out->positions) out->positions = value(&b, find(&b, "pos_embed", ""));
+    for (size_t i = 0; i < vit_config_convs(config); i++)
+        bind_linear(&b, vit_stem_name(name, i), &out->convs[i], NULL);
+    bind_linear(&b, projection_name(name, config), &out->patch_embed, NULL);
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, &out->blocks[i], NULL);
-    bind_norm(&b, "norm", &out->norm, NULL);
+    bind_norm(&b, vit_final_norm_name(config), &out->norm, NULL);
     bind_head(&b, config->head == VIT_HEAD_MLP, out->head, NULL);
     return VIT_OK;
 }
 
 void vit_weights_free(vit_weights *view) {
+    vit_free(view->fixed_positions);
     vit_free(view->blocks);
     *view = (vit_weights){0};
 }
@@ -96,13 +112,17 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
                               float *gradients, vit_error *error) {
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    if (!out->blocks) return vit_fail_memory(error, "the gradients' view", config->depth);
+    if (!out->blocks)
+        return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
     const binder b = {table, NULL, NULL, gradients, config->norm_eps};
+    char name[VIT_STEM_NAME];
     out->class_token = gradient(&b, find(&b, "cls_token", ""));
     out->positions = gradient(&b, find(&b, "pos_embed", ""));
-    bind_linear(&b, "patch_embed.proj", NULL, &out->patch_embed);
+    for (size_t i = 0; i < vit_config_convs(config); i++)
+        bind_linear(&b, vit_stem_name(name, i), NULL, &out->convs[i]);
+    bind_linear(&b, projection_name(name, config), NULL, &out->patch_embed);
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, NULL, &out->blocks[i]);
-    bind_norm(&b, "norm", NULL, &out->norm);
+    bind_norm(&b, vit_final_norm_name(config), NULL, &out->norm);
     bind_head(&b, config->head == VIT_HEAD_MLP, NULL, out->head);
     return VIT_OK;
 }

@@ -5,13 +5,14 @@
 
 #include "vit/ops/exec.h"
 
-/* z: [batch][patches + 1][dim]; embedded (x_p E): [batch][patches][dim]; class_token: [dim];
- * positions: [patches + 1][dim]. */
+/* z: [batch][tokens][dim]; embedded (x_p E): [batch][patches][dim]; class_token: [dim], NULL for
+ * none; positions: [tokens][dim]; tokens: patches, and one more with a class token. */
 void vit_embed_forward(float *z, const float *embedded, const float *class_token,
                        const float *positions, size_t batch, size_t patches, size_t dim);
 
-/* d_class += ..., d_positions += ... (one ascending chain over the samples), d_embedded = ... */
+/* d_class += ..., d_positions += ... (one ascending chain over the samples), each NULL where there
+ * is none to train; d_embedded = ...; tokens: of dz. */
 void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class, float *d_positions,
-                        const float *dz, size_t batch, size_t patches, size_t dim);
+                        const float *dz, size_t batch, size_t tokens, size_t patches, size_t dim);
 
 #endif

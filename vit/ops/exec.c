@@ -15,7 +15,7 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
     {
         const vit_fpmode host = vit_fpmode_enter();
         const int thread = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(dynamic, 1) nowait
         for (size_t i = 0; i < count; i++) task(i, thread, context);
         vit_fpmode_leave(host);
     }

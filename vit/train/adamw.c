@@ -83,6 +83,7 @@ typedef struct update {
     const vit_kernels *kernels;
     const vit_adamw_state *state;
     vit_adamw_scalars decaying, keeping;
+    float share; /* of the new values in the average */
 } update;
 
 static void update_task(size_t index, int thread, void *context) {
@@ -92,6 +93,8 @@ static void update_task(size_t index, int thread, void *context) {
     const vit_adamw_state *s = u->state;
     u->kernels->adamw(s->values + c->offset, s->m + c->offset, s->v + c->offset,
                       s->gradient + c->offset, c->decays ? &u->decaying : &u->keeping, c->count);
+    if (s->average)
+        u->kernels->average(s->average + c->offset, s->values + c->offset, u->share, c->count);
 }
 
 void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int threads,
@@ -101,5 +104,7 @@ void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int 
     u.keeping = u.decaying = scalars(recipe, lr, norm, step);
     u.decaying.decay = (float)(1 - lr * recipe->weight_decay);
     u.keeping.decay = 1;
+    const double ramp = (double)(1 + step) / (double)(10 + step);
+    u.share = (float)(1 - (recipe->ema < ramp ? recipe->ema : ramp));
     vit_parallel(threads, chunks->count, update_task, &u);
 }

@@ -28,10 +28,12 @@ double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads
 
 typedef struct vit_adamw_state {
     float *values, *m, *v;
+    float *average; /* of the values; NULL: none is kept */
     const float *gradient;
 } vit_adamw_state;
 
-/* Step number `step` (from 0) of AdamW at learning rate lr. The gradient is first scaled to the
+/* Step number `step` (from 0) of AdamW at learning rate lr, and of the average: average += (1 - d)
+ * (values - average), d = min(ema, (1 + step) / (10 + step)). The gradient is first scaled to the
  * recipe's norm as PyTorch's clip_grad_norm_ does: by min(1, clip / (norm + 1e-6)). */
 void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int threads,
                       const vit_adamw_state *state, const vit_recipe *recipe, double lr,

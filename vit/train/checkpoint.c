@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Arrays of a trainer: weights, moments and average. */
+#define GROUPS 4
+
 #define FILE_NAME "checkpoint.safetensors"
 
 /* The identity as metadata, and what a person calls each part. */
@@ -44,22 +47,25 @@ static vit_status write_state(const char *path, const vit_trainer_state *s, part
     const struct {
         const char *prefix;
         const float *values;
-    } groups[3] = {{"", s->values}, {"adamw.m.", s->m}, {"adamw.v.", s->v}};
-    const size_t count = s->table->count;
-    char *names[3] = {0};
+    } groups[GROUPS] = {
+        {"", s->values}, {"adamw.m.", s->m}, {"adamw.v.", s->v}, {"ema.", s->average}};
+    const size_t count = s->table->count, groups_there = s->average ? GROUPS : GROUPS - 1;
+    char *names[GROUPS] = {0};
     vit_metadata metadata[PARTS + 1];
     vit_status status = VIT_OK;
-    vit_tensor *tensors = vit_alloc(3 * count, sizeof *tensors);
-    if (!tensors) return vit_fail_memory(error, "a checkpoint", 3 * count * sizeof *tensors);
+    vit_tensor *tensors = vit_alloc(groups_there * count, sizeof *tensors);
+    if (!tensors)
+        return vit_fail_memory(error, "a checkpoint", groups_there * count * sizeof *tensors);
     for (size_t i = 0; i < PARTS; i++) metadata[i] = (vit_metadata){keys[i], p->text[i]};
     snprintf(p->numbers[2], sizeof p->numbers[2], "%llu", (unsigned long long)s->step);
     metadata[PARTS] = (vit_metadata){keys[PARTS], p->numbers[2]};
-    for (size_t i = 0; i < 3 && status == VIT_OK; i++)
+    for (size_t i = 0; i < groups_there && status == VIT_OK; i++)
         status = vit_table_tensors(tensors + i * count, &names[i], s->table, groups[i].values,
                                    groups[i].prefix, error);
     if (status == VIT_OK)
-        status = vit_safetensors_write(path, tensors, 3 * count, metadata, PARTS + 1, error);
-    for (size_t i = 0; i < 3; i++) vit_free(names[i]);
+        status =
+            vit_safetensors_write(path, tensors, groups_there * count, metadata, PARTS + 1, error);
+    for (size_t i = 0; i < GROUPS; i++) vit_free(names[i]);
     vit_free(tensors);
     return status;
 }
@@ -136,6 +142,8 @@ static vit_status load_state(vit_trainer *trainer, const vit_safetensors *file, 
     if (status == VIT_OK) status = vit_table_load(s.values, s.table, file, "", error);
     if (status == VIT_OK) status = vit_table_load(s.m, s.table, file, "adamw.m.", error);
     if (status == VIT_OK) status = vit_table_load(s.v, s.table, file, "adamw.v.", error);
+    if (status == VIT_OK && s.average)
+        status = vit_table_load(s.average, s.table, file, "ema.", error);
     if (status == VIT_OK) vit_trainer_changed(trainer, step);
     return status;
 }

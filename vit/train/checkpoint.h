@@ -1,5 +1,6 @@
-/* Checkpoints: DIR/checkpoint.safetensors with the weights, AdamW's moments, and what they belong
- * to. Everything else of a training is a function of the step, so this is all that resuming needs.
+/* Checkpoints: DIR/checkpoint.safetensors with the weights, AdamW's moments, the weights' average
+ * where there is one, and what they belong to. Everything else of a training is a function of the
+ * step, so this is all that resuming needs.
  */
 #ifndef VIT_TRAIN_CHECKPOINT_H
 #define VIT_TRAIN_CHECKPOINT_H

@@ -8,7 +8,8 @@
 #define NO_EPOCH UINT64_MAX
 
 typedef struct vit_sample {
-    uint32_t record, epoch, position; /* position: in the epoch */
+    uint32_t record;
+    vit_sample_key key;
 } vit_sample;
 
 static void count_up(uint32_t *numbers, size_t n) {
@@ -20,7 +21,14 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
     const size_t n = data->train.count, tenth = n / 10;
     *l = (vit_loader){.data = data,
                       .batch = recipe->batch,
-                      .shift = recipe->shift,
+                      .augmentation = {.height = data->height,
+                                       .width = data->width,
+                                       .channels = data->channels,
+                                       .shift = recipe->shift,
+                                       .flip = recipe->flip,
+                                       .rotate = recipe->rotate,
+                                       .scale = recipe->scale,
+                                       .shear = recipe->shear},
                       .seed = seed,
                       .val_count = tenth < MOST_HELD_BACK ? tenth : MOST_HELD_BACK,
                       .order_epoch = NO_EPOCH};
@@ -67,40 +75,28 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
         const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
         const size_t position = (size_t)(at % l->train_count);
         l->samples[i] =
-            (vit_sample){record_at(l, epoch, position), (uint32_t)epoch, (uint32_t)position};
+            (vit_sample){record_at(l, epoch, position), {(uint32_t)epoch, (uint32_t)position}};
     }
 }
 
-void vit_normalise_shifted(float *image, const uint8_t *pixels, float table[3][256],
-                           const vit_dataset *data, int dy, int dx) {
-    const int h = (int)data->height, w = (int)data->width, channels = (int)data->channels;
-    for (int y = 0; y < h; y++) {
-        for (int x = 0; x < w; x++) {
-            const int from_y = y - dy, from_x = x - dx;
-            const bool inside = from_y >= 0 && from_y < h && from_x >= 0 && from_x < w;
-            for (int c = 0; c < channels; c++) {
-                const uint8_t byte = inside ? pixels[(from_y * w + from_x) * channels + c] : 0;
-                *image++ = table[c][byte];
-            }
-        }
-    }
-}
-
-/* A whole number from -shift to shift. */
-static int draw_shift(vit_random *r, size_t shift) {
-    return (int)vit_random_below(r, (uint32_t)(2 * shift + 1)) - (int)shift;
-}
-
-void vit_loader_source(float *images, size_t *labels, size_t first, size_t count, void *context) {
+vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                             size_t count, void *context, vit_error *error) {
     vit_loader *l = context;
     const vit_dataset *data = l->data;
-    const size_t pixels = data->height * data->width * data->channels;
+    const size_t values = data->height * data->width * data->channels;
+    const uint8_t *pixels;
+    uint8_t *scratch = NULL;
+    vit_status status = VIT_OK;
     for (size_t i = 0; i < count; i++) {
         const vit_sample *s = &l->samples[first + i];
-        vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->epoch, s->position);
-        const int dy = draw_shift(&r, l->shift), dx = draw_shift(&r, l->shift);
-        vit_normalise_shifted(images + i * pixels, vit_record_pixels(data, &data->train, s->record),
-                              l->table, data, dy, dx);
+        status = vit_record_get(&pixels, &scratch, data, &data->train, s->record, error);
+        if (status != VIT_OK) break;
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
+        const vit_pose pose = vit_pose_draw(&l->augmentation, &r);
+        vit_pose_apply(images + i * values, pixels, l->table, &l->augmentation, &pose);
+        keys[i] = s->key;
         labels[i] = data->train.labels[s->record];
     }
+    vit_free(scratch);
+    return status;
 }

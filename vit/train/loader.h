@@ -3,12 +3,15 @@
 #define VIT_TRAIN_LOADER_H
 
 #include "datasets/dataset.h"
+#include "vit/train/augment.h"
+#include "vit/train/batch.h"
 #include "vit/train/recipe.h"
 
 /* The training pictures without those held back, in the order of each epoch. */
 typedef struct vit_loader {
     const vit_dataset *data;
-    size_t batch, shift;
+    size_t batch;
+    vit_augmentation augmentation;
     uint64_t seed;
     uint32_t *train, *val; /* record numbers; owned by `train` */
     size_t train_count, val_count;
@@ -26,11 +29,7 @@ void vit_loader_free(vit_loader *loader);
 /* Chooses the pictures of batch number `step`: positions step * batch ... of the endless row of
  * epochs. Then vit_loader_source (a vit_batch_source, context: the loader) may be called. */
 void vit_loader_prepare(vit_loader *loader, uint64_t step);
-void vit_loader_source(float *images, size_t *labels, size_t first, size_t count, void *context);
-
-/* image: [height][width][channels] normalised by table, moved by (dy, dx) pixels, 0 bytes coming
- * in. */
-void vit_normalise_shifted(float *image, const uint8_t *pixels, float table[3][256],
-                           const vit_dataset *data, int dy, int dx);
+vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                             size_t count, void *context, vit_error *error);
 
 #endif

@@ -57,7 +57,7 @@ bool vit_run_emit(const vit_run *run, const vit_event *event) {
 }
 
 void vit_run_note(const vit_run *run, const char *format, ...) {
-    char text[512];
+    char text[1100]; /* a note of a data set holds the message of an error */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -72,6 +72,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
 static vit_status measure_held_back(vit_run *run, vit_error *error) {
     vit_score score = {0};
     if (run->loader.val_count == 0) return VIT_OK;
+    vit_trainer_settle(run->trainer);
     const vit_status status = vit_score_records(
         &score, run->inference, &run->preset.config, &run->data, &run->data.train, run->loader.val,
         run->loader.val_count, run->loader.table, SCORE_BATCH, error);
@@ -116,8 +117,10 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
 static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     const double start = vit_clock();
     vit_loader_prepare(&run->loader, step);
-    const double loss =
-        vit_trainer_step(run->trainer, learning_rate(run, step), vit_loader_source, &run->loader);
+    double loss;
+    const vit_status status = vit_trainer_step(run->trainer, &loss, learning_rate(run, step),
+                                               vit_loader_source, &run->loader, error);
+    if (status != VIT_OK) return status;
     run->training += vit_clock() - start;
     run->done++;
     run->loss_sum += loss;

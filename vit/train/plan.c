@@ -4,9 +4,10 @@
 #include "vit/train/score.h"
 #include <math.h>
 
-/* What a rate is measured over: at least this many seconds, or this share of the time there is. */
+/* What a rate is measured over: so many seconds, or less if that were more than this share of the
+ * time there is. */
 #define PROBE_SECONDS 1.0
-#define PROBE_SHARE 0.02
+#define PROBE_SHARE 0.04
 
 /* Of the time that is left: what is planned for, and by how many seconds a run that falls behind
  * may overrun (the contract: half a minute). */
@@ -26,19 +27,21 @@ static uint64_t steps_of_epochs(const vit_run *run, double epochs) {
     return at_least_one(floor(pictures / (double)run->preset.recipe.batch + .5));
 }
 
+static vit_status probe(vit_run *run, uint64_t step, vit_error *error) {
+    double loss;
+    vit_loader_prepare(&run->loader, step);
+    return vit_trainer_step(run->trainer, &loss, 0, vit_loader_source, &run->loader, error);
+}
+
 /* Seconds of a training step, on a trainer that is reset afterwards. */
-static double measure_step(vit_run *run, double seconds) {
+static vit_status measure_step(vit_run *run, double *seconds, double probing, vit_error *error) {
     uint64_t step = 0;
-    for (; step < 2; step++) {
-        vit_loader_prepare(&run->loader, step);
-        vit_trainer_step(run->trainer, 0, vit_loader_source, &run->loader);
-    }
+    vit_status status = VIT_OK;
+    for (; step < 2 && status == VIT_OK; step++) status = probe(run, step, error);
     const double start = vit_clock();
-    while (vit_clock() - start < seconds) {
-        vit_loader_prepare(&run->loader, step++);
-        vit_trainer_step(run->trainer, 0, vit_loader_source, &run->loader);
-    }
-    return (vit_clock() - start) / (double)(step - 2);
+    while (status == VIT_OK && vit_clock() - start < probing) status = probe(run, step++, error);
+    *seconds = (vit_clock() - start) / (double)(step - 2);
+    return status;
 }
 
 /* Seconds to answer one picture. */
@@ -57,9 +60,10 @@ static vit_status measure_answer(vit_run *run, double *seconds, vit_error *error
  * --steps. */
 static vit_status plan_minutes(vit_run *run, uint64_t resumed, vit_error *error) {
     const double whole = run->options->minutes * 60, share = whole * PROBE_SHARE;
-    const double step = measure_step(run, share < PROBE_SECONDS ? share : PROBE_SECONDS);
-    double answer;
-    const vit_status status = measure_answer(run, &answer, error);
+    double step, answer;
+    vit_status status =
+        measure_step(run, &step, share < PROBE_SECONDS ? share : PROBE_SECONDS, error);
+    if (status == VIT_OK) status = measure_answer(run, &answer, error);
     if (status != VIT_OK) return status;
     vit_trainer_reset(run->trainer, run->options->seed);
     const double test = answer * (double)run->data.test.count;

@@ -86,10 +86,57 @@ vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
     for (const vit_builtin_preset *b = vit_builtin_presets; b->name; b++) {
         if (strcmp(b->name, name) != 0) continue;
         snprintf(p->name, sizeof p->name, "%s", name);
+        p->is_sized_by_data = strcmp(name, "folder") == 0;
         return parse(p, b->json, strlen(b->json), name, error);
     }
     return unknown_preset(name, error);
 }
+
+/* ---- a network for pictures of any size and number ---- */
+
+/* Up to this side a picture becomes 8 x 8 patches, beyond patches of 16 pixels. */
+#define PATCHES_A_SIDE 8
+#define LARGEST_PATCH 16
+
+/* The more pictures there are, the larger a network they can fill, and the fewer passes it needs.
+ */
+static const struct {
+    size_t pictures; /* up to so many */
+    size_t dim, depth, heads, mlp;
+    double epochs;
+} networks[] = {
+    {5000, 96, 5, 3, 192, 100},
+    {20000, 128, 6, 4, 256, 60},
+    {100000, 192, 7, 6, 384, 40},
+    {SIZE_MAX, 192, 9, 6, 768, 20},
+};
+
+static size_t patch_of(size_t side) {
+    const size_t patch = side / PATCHES_A_SIDE;
+    return patch < LARGEST_PATCH ? patch : LARGEST_PATCH;
+}
+
+/* Digits and letters have a direction; classes named by one character are taken for such. */
+static bool has_characters(const vit_dataset *data) {
+    if (!data->labels) return false;
+    for (size_t i = 0; i < data->classes; i++)
+        if (data->labels[i][vit_utf8_length(data->labels[i])] == 0) return true;
+    return false;
+}
+
+static void size_by_data(vit_preset *p, const vit_dataset *data) {
+    size_t i = 0;
+    while (data->train.count > networks[i].pictures) i++;
+    p->config.patch = patch_of(data->height < data->width ? data->height : data->width);
+    p->config.dim = networks[i].dim;
+    p->config.depth = networks[i].depth;
+    p->config.heads = networks[i].heads;
+    p->config.mlp = networks[i].mlp;
+    p->recipe.epochs = networks[i].epochs;
+    p->recipe.flip = !has_characters(data);
+}
+
+/* ---- fitting ---- */
 
 static vit_status fit(size_t *value, size_t found, const char *what, const char *preset,
                       vit_error *error) {
@@ -103,6 +150,7 @@ static vit_status fit(size_t *value, size_t found, const char *what, const char 
 
 vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
+    if (p->is_sized_by_data) size_by_data(p, data);
     vit_status status = fit(&c->height, data->height, "picture height", p->name, error);
     if (status == VIT_OK) status = fit(&c->width, data->width, "picture width", p->name, error);
     if (status == VIT_OK)
@@ -110,6 +158,11 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (status == VIT_OK)
         status = fit(&c->classes, data->classes, "number of classes", p->name, error);
     if (status != VIT_OK) return status;
+    if (p->recipe.flip && (strcmp(data->name, "mnist") == 0 || strcmp(data->name, "digits") == 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
+                        "it out",
+                        p->name);
     status = vit_config_check(c, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, p->name);
 }

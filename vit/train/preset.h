@@ -11,14 +11,17 @@ typedef struct vit_preset {
     char name[64]; /* "mnist", or the file's name without .json */
     vit_config config;
     vit_recipe recipe;
+    bool is_sized_by_data; /* the builtin preset "folder": its network, epochs and flip follow from
+                              the size and the number of the pictures */
 } vit_preset;
 
 /* The preset of that name, or of that file (a name with a '.' or '/' is a file). Unknown names are
  * refused with the nearest known one. */
 vit_status vit_preset_load(vit_preset *out, const char *name_or_path, vit_error *error);
 
-/* Gives the config the data's picture size, channels and classes where the preset leaves them out;
- * MISMATCH where it says something else. Checks the result. */
+/* Chooses the network of a preset that is sized by the data, and gives the config the data's
+ * picture size, channels and classes where the preset leaves them out; MISMATCH where it says
+ * something else, ARGUMENT where digits would be mirrored. Checks the result. */
 vit_status vit_preset_fit(vit_preset *preset, const vit_dataset *data, vit_error *error);
 
 /* ---- made from models/presets/ by the Makefile ---- */

@@ -35,6 +35,11 @@ static const number numbers[] = {
     {"eps", offsetof(vit_recipe, eps), 1},
     {"clip", offsetof(vit_recipe, clip), 1e6},
     {"label_smoothing", offsetof(vit_recipe, label_smoothing), .999999},
+    {"drop_path", offsetof(vit_recipe, drop_path), .999999},
+    {"ema", offsetof(vit_recipe, ema), .999999},
+    {"rotate", offsetof(vit_recipe, rotate), 180},
+    {"scale", offsetof(vit_recipe, scale), .9},
+    {"shear", offsetof(vit_recipe, shear), 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
@@ -62,14 +67,15 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
 
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
-    vit_field fields[NUMBERS + 2] = {{"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
-                                     {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL}};
+    vit_field fields[NUMBERS + 3] = {{"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
+                                     {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
+                                     {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL}};
     for (size_t i = 0; i < NUMBERS; i++)
-        fields[i + 2] = (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
+        fields[i + 3] = (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
     json_t *object;
     vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
     if (status != VIT_OK) return status;
-    status = vit_json_read(object, fields, NUMBERS + 2, name, error);
+    status = vit_json_read(object, fields, NUMBERS + 3, name, error);
     json_decref(object);
     return status;
 }
@@ -77,7 +83,8 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
 char *vit_recipe_write(const vit_recipe *recipe) {
     vit_recipe copy = *recipe;
     vit_text t = {0};
-    vit_text_add(&t, "{\"batch\": %zu, \"shift\": %zu", recipe->batch, recipe->shift);
+    vit_text_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch, recipe->shift,
+                 recipe->flip ? "true" : "false");
     for (size_t i = 0; i < NUMBERS; i++) {
         char value[32];
         vit_text_add(&t, ", \"%s\": %s", numbers[i].key,

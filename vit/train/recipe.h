@@ -13,7 +13,11 @@ typedef struct vit_recipe {
     double beta1, beta2, eps;
     double clip;            /* largest norm of the gradient; 0: not clipped */
     double label_smoothing; /* 0..1 */
-    size_t shift;           /* pictures are moved by up to this many pixels each way */
+    double drop_path;       /* rate of the last block's branches, vit/train/drop_path.h; 0: none */
+    double ema;             /* decay of the weights' moving average; 0: none is kept */
+    size_t shift;           /* the augmentation, vit/train/augment.h */
+    bool flip;
+    double rotate, scale, shear;
 } vit_recipe;
 
 vit_recipe vit_recipe_default(void);

@@ -14,14 +14,22 @@ static size_t record_number(const records_source *s, size_t index) {
     return s->numbers ? s->numbers[s->first + index] : s->first + index;
 }
 
-static void normalise(float *images, size_t first, size_t count, void *context) {
+static vit_status normalise(float *images, size_t first, size_t count, void *context,
+                            vit_error *error) {
     const records_source *s = context;
     const size_t channels = s->data->channels;
     const size_t bytes = s->data->height * s->data->width * channels;
+    const uint8_t *pixels;
+    uint8_t *scratch = NULL;
+    vit_status status = VIT_OK;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *pixels = vit_record_pixels(s->data, s->records, record_number(s, first + i));
+        status = vit_record_get(&pixels, &scratch, s->data, s->records, record_number(s, first + i),
+                                error);
+        if (status != VIT_OK) break;
         for (size_t j = 0; j < bytes; j++) *images++ = s->table[j % channels][pixels[j]];
     }
+    vit_free(scratch);
+    return status;
 }
 
 /* How many classes come before `label`: larger logits, and equal ones of smaller index. NaN comes

@@ -2,6 +2,7 @@
 #include "vit/base/sys.h"
 #include "vit/ops/loss.h"
 #include "vit/train/adamw.h"
+#include "vit/train/drop_path.h"
 #include <string.h>
 
 /* Rows (tokens) of a slice that fill the matrix product's tiles and leave its activations in the
@@ -15,23 +16,28 @@ typedef struct worker {
     vit_state state;
     float *images;  /* [slice][height][width][channels] */
     size_t *labels; /* [slice] */
+    vit_sample_key *keys;
+    float *keep;       /* [depth][2][slice]; NULL without drop path */
+    vit_status status; /* of the source, in this step */
+    vit_error error;
 } worker;
 
 struct vit_trainer {
-    vit_network network;
+    vit_network network, averaged;
     vit_table table;
     vit_recipe recipe;
     const vit_kernels *kernels;
     int threads;
     size_t slice, slices, lanes;
     float *values, *packed, *m, *v;
-    float *gradients;          /* [lanes][table.size] */
-    vit_gradients *lane_views; /* [lanes] */
+    float *average, *average_packed; /* NULL where there is no average */
+    float *gradients;                /* [lanes][table.size] */
+    vit_gradients *lane_views;       /* [lanes] */
     vit_chunks chunks;
     worker *workers; /* [threads], or one that uses all threads when there is one lane */
     size_t worker_count;
     double *losses; /* [batch] */
-    uint64_t step;
+    uint64_t seed, step;
     vit_batch_source *source;
     void *context;
 };
@@ -62,6 +68,8 @@ static void carve_worker(worker *w, const vit_trainer *t) {
     vit_state_carve(&w->state, &w->arena, c, t->slice, inner_threads(t), true);
     w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
+    w->keys = vit_arena_take(&w->arena, t->slice * sizeof *w->keys);
+    if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->slice);
 }
 
 static vit_status make_workers(vit_trainer *t, vit_error *error) {
@@ -94,6 +102,18 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     return vit_chunks_new(&t->chunks, &t->table, error);
 }
 
+static vit_status make_average(vit_trainer *t, vit_error *error) {
+    const size_t n = t->table.size, packed = t->table.packed_size;
+    if (!(t->recipe.ema > 0)) return VIT_OK;
+    t->average = vit_alloc(n, sizeof(float));
+    t->average_packed = vit_alloc(packed, sizeof(float));
+    if (!t->average || !t->average_packed)
+        return vit_fail_memory(error, "the average of the weights", (n + packed) * sizeof(float));
+    t->averaged.config = t->network.config;
+    return vit_weights_view(&t->averaged.weights, &t->network.config, &t->table, t->average,
+                            t->average_packed, error);
+}
+
 static vit_status make_views(vit_trainer *t, vit_error *error) {
     const vit_config *c = &t->network.config;
     vit_status status =
@@ -122,6 +142,7 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
         status = make_arrays(t, error);
     }
     if (status == VIT_OK) status = make_views(t, error);
+    if (status == VIT_OK) status = make_average(t, error);
     if (status == VIT_OK) status = make_workers(t, error);
     if (status != VIT_OK) {
         vit_trainer_free(t);
@@ -137,10 +158,12 @@ void vit_trainer_free(vit_trainer *t) {
     for (size_t i = 0; t->workers && i < t->worker_count; i++) vit_arena_free(&t->workers[i].arena);
     for (size_t i = 0; t->lane_views && i < t->lanes; i++) vit_gradients_free(&t->lane_views[i]);
     vit_weights_free(&t->network.weights);
+    vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
     vit_table_free(&t->table);
-    void *const arrays[] = {t->values,     t->packed, t->m,       t->v, t->gradients,
-                            t->lane_views, t->losses, t->workers, t};
+    void *const arrays[] = {t->values,  t->packed,         t->m,          t->v,      t->gradients,
+                            t->average, t->average_packed, t->lane_views, t->losses, t->workers,
+                            t};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
 }
 
@@ -149,6 +172,7 @@ void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
     vit_table_init(t->values, &t->table, t->network.config.init, seed);
     memset(t->m, 0, bytes);
     memset(t->v, 0, bytes);
+    t->seed = seed;
     vit_trainer_changed(t, 0);
 }
 
@@ -158,7 +182,13 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
     const vit_exec exec = {t->kernels, inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
     const size_t count = smaller(t->slice, t->recipe.batch - first);
-    t->source(w->images, w->labels, first, count, t->context);
+    if (w->status == VIT_OK)
+        w->status = t->source(w->images, w->labels, w->keys, first, count, t->context, &w->error);
+    if (w->status != VIT_OK) return;
+    if (w->keep)
+        vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
+                      count);
+    w->state.keep = w->keep;
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
     for (size_t i = 0; i < count; i++)
         t->losses[first + i] = vit_cross_entropy(
@@ -174,30 +204,41 @@ static void lane_task(size_t lane, int thread, void *context) {
         run_slice(t, s, &t->workers[thread], &t->lane_views[lane]);
 }
 
-double vit_trainer_step(vit_trainer *t, double lr, vit_batch_source *source, void *context) {
+vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error) {
     t->source = source;
     t->context = context;
+    for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
     vit_parallel((int)t->worker_count, t->lanes, lane_task, t);
+    for (size_t i = 0; i < t->worker_count; i++)
+        if (t->workers[i].status != VIT_OK)
+            return vit_fail(error, t->workers[i].status, "%s", t->workers[i].error.message);
     const double norm = vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes);
-    const vit_adamw_state state = {t->values, t->m, t->v, t->gradients};
+    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
     vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, lr, norm, t->step);
     vit_trainer_changed(t, t->step + 1);
-    double loss = 0;
-    for (size_t i = 0; i < t->recipe.batch; i++) loss += t->losses[i];
-    return loss / (double)t->recipe.batch;
+    double sum = 0;
+    for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
+    *loss = sum / (double)t->recipe.batch;
+    return VIT_OK;
 }
 
 vit_trainer_state vit_trainer_get(vit_trainer *t) {
-    return (vit_trainer_state){&t->table, t->values, t->m, t->v, t->step};
+    return (vit_trainer_state){&t->table, t->values, t->m, t->v, t->average, t->step};
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {
     vit_table_pack(t->threads, t->packed, t->values, &t->table);
+    if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
     t->step = step;
 }
 
 const vit_network *vit_trainer_network(const vit_trainer *t) {
-    return &t->network;
+    return t->average ? &t->averaged : &t->network;
+}
+
+void vit_trainer_settle(vit_trainer *t) {
+    if (t->average) vit_table_pack(t->threads, t->average_packed, t->average, &t->table);
 }
 
 const float *vit_trainer_gradient(const vit_trainer *t) {

@@ -12,16 +12,13 @@
 #define VIT_TRAIN_TRAINER_H
 
 #include "vit/model/network.h"
+#include "vit/train/batch.h"
 #include "vit/train/recipe.h"
 
 typedef struct vit_trainer vit_trainer;
 
-/* Puts pictures first .. first + count - 1 of the batch into images: [count][height][width]
- * [channels], normalised, and labels: [count]. Called from several threads at once. */
-typedef void vit_batch_source(float *images, size_t *labels, size_t first, size_t count,
-                              void *context);
-
-/* The network gets its initial values from `seed`. `recipe` is copied. */
+/* The network gets its initial values, and drop path its random numbers, from `seed`. `recipe` is
+ * copied. */
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
                            const vit_kernels *kernels, int threads, uint64_t seed,
                            vit_error *error);
@@ -30,23 +27,29 @@ void vit_trainer_free(vit_trainer *trainer);
 /* Back to the initial values of `seed`, no step done. */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
-/* One step at learning rate lr; returns the mean loss of the batch before it. */
-double vit_trainer_step(vit_trainer *trainer, double lr, vit_batch_source *source, void *context);
+/* One step at learning rate lr; *loss is the mean loss of the batch before it. Fails only where the
+ * source does, and then nothing has changed. */
+vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error);
 
-/* What a checkpoint holds, each [table->size]: the weights and AdamW's two moments. */
+/* What a checkpoint holds, each [table->size]: the weights, AdamW's two moments, and the weights'
+ * moving average, NULL where the recipe has none. */
 typedef struct vit_trainer_state {
     const vit_table *table;
-    float *values, *m, *v;
+    float *values, *m, *v, *average;
     uint64_t step; /* done */
 } vit_trainer_state;
 
 vit_trainer_state vit_trainer_get(vit_trainer *trainer);
 
-/* After the caller has written new values into the arrays of vit_trainer_get. */
+/* After the caller has written new values into the arrays of vit_trainer_get. At step 0 the average
+ * begins with the weights. */
 void vit_trainer_changed(vit_trainer *trainer, uint64_t step);
 
-/* The network as it is after the last step; valid until the next one. */
+/* The network to evaluate and to keep: of the weights after the last step, or of their average as
+ * of the last vit_trainer_settle. */
 const vit_network *vit_trainer_network(const vit_trainer *trainer);
+void vit_trainer_settle(vit_trainer *trainer);
 
 /* The summed gradient of the last step, before clipping: [table->size]; for tests. */
 const float *vit_trainer_gradient(const vit_trainer *trainer);

@@ -1,0 +1,340 @@
+/* CIFAR-10 and CIFAR-100 in their binary form: records of one label byte (CIFAR-100: two, coarse
+ * and fine; the fine one counts), then 32x32 bytes of red, of green and of blue, row by row.
+ */
+#include "datasets/gzip.h"
+#include "datasets/reader.h"
+#include "vit/base/sha256.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIDE 32
+#define PLANE (SIDE * SIDE)
+#define PICTURE (3 * PLANE)
+#define BATCHES 5
+#define COARSE_CLASSES 20
+#define MAX_FILE ((size_t)1 << 30)
+#define MAX_LABEL_FILE ((size_t)1 << 16)
+
+typedef enum part { TRAIN, TEST, PARTS } part;
+
+static const char *const names_10[10] = {"airplane", "automobile", "bird",  "cat",  "deer",
+                                         "dog",      "frog",       "horse", "ship", "truck"};
+/* clang-format off */
+static const char *const names_100[100] = {
+    "apple", "aquarium_fish", "baby", "bear", "beaver", "bed", "bee", "beetle", "bicycle", "bottle",
+    "bowl", "boy", "bridge", "bus", "butterfly", "camel", "can", "castle", "caterpillar", "cattle",
+    "chair", "chimpanzee", "clock", "cloud", "cockroach", "couch", "crab", "crocodile", "cup",
+    "dinosaur", "dolphin", "elephant", "flatfish", "forest", "fox", "girl", "hamster", "house",
+    "kangaroo", "keyboard", "lamp", "lawn_mower", "leopard", "lion", "lizard", "lobster", "man",
+    "maple_tree", "motorcycle", "mountain", "mouse", "mushroom", "oak_tree", "orange", "orchid",
+    "otter", "palm_tree", "pear", "pickup_truck", "pine_tree", "plain", "plate", "poppy",
+    "porcupine", "possum", "rabbit", "raccoon", "ray", "road", "rocket", "rose", "sea", "seal",
+    "shark", "shrew", "skunk", "skyscraper", "snail", "snake", "spider", "squirrel", "streetcar",
+    "sunflower", "sweet_pepper", "table", "tank", "telephone", "television", "tiger", "tractor",
+    "train", "trout", "tulip", "turtle", "wardrobe", "whale", "willow_tree", "wolf", "woman",
+    "worm"};
+/* clang-format on */
+
+typedef struct cifar_set {
+    const char *name;
+    const char *directory;             /* what the published archive unpacks to */
+    const char *files[PARTS][BATCHES]; /* ended by NULL where they are fewer */
+    size_t published;                  /* records of a training file */
+    const char *label_file;
+    unsigned classes;
+    const char *const *labels;
+    float mean[3], std[3]; /* std 0: measured */
+} cifar_set;
+
+static const cifar_set sets[] = {
+    {"cifar10",
+     "cifar-10-batches-bin",
+     {{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+       "data_batch_5.bin"},
+      {"test_batch.bin"}},
+     10000,
+     "batches.meta.txt",
+     10,
+     names_10,
+     {0.4914f, 0.4822f, 0.4465f},
+     {0.2470f, 0.2435f, 0.2616f}},
+    {"cifar100",
+     "cifar-100-binary",
+     {{"train.bin"}, {"test.bin"}},
+     50000,
+     "fine_label_names.txt",
+     100,
+     names_100,
+     {0},
+     {0}},
+};
+#define SETS (sizeof sets / sizeof *sets)
+
+/* ---- one file ---- */
+
+static size_t label_bytes(unsigned classes) {
+    return classes == 100 ? 2 : 1;
+}
+
+static vit_status check_labels(const uint8_t *bytes, size_t count, unsigned classes,
+                               const char *name, vit_error *error) {
+    size_t head = label_bytes(classes);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *record = bytes + i * (head + PICTURE);
+        if (record[head - 1] >= classes)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: the label of record %zu is %d, expected 0 to %u", name, i,
+                            record[head - 1], classes - 1);
+        if (head == 2 && record[0] >= COARSE_CLASSES)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: the coarse label of record %zu is %d, expected 0 to %d", name, i,
+                            record[0], COARSE_CLASSES - 1);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_cifar_parse(size_t *count, const uint8_t *bytes, size_t size, unsigned classes,
+                           const char *name, vit_error *error) {
+    size_t record = label_bytes(classes) + PICTURE;
+    *count = 0;
+    if (size == 0 || size % record != 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: %zu bytes found, which is no whole number of records of %zu bytes: "
+                        "the file is cut off, or is none of CIFAR-%u",
+                        name, size, record, classes);
+    vit_status status = check_labels(bytes, size / record, classes, name, error);
+    if (status == VIT_OK) *count = size / record;
+    return status;
+}
+
+void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, size_t count,
+                      unsigned classes) {
+    size_t head = label_bytes(classes);
+    for (size_t i = 0; i < count; i++, bytes += head + PICTURE) {
+        const uint8_t *planes = bytes + head;
+        labels[i] = bytes[head - 1];
+        for (size_t j = 0; j < PLANE; j++)
+            for (size_t c = 0; c < 3; c++) *pixels++ = planes[c * PLANE + j];
+    }
+}
+
+/* ---- finding files ---- */
+
+/* *path: NAME, or NAME.gz, to be freed; NULL when neither is there. */
+static vit_status find(char **path, const vit_listing *directory, const char *name,
+                       vit_error *error) {
+    char packed[64];
+    snprintf(packed, sizeof packed, "%s.gz", name);
+    const char *found = vit_listing_has(directory, name)     ? name
+                        : vit_listing_has(directory, packed) ? packed
+                                                             : NULL;
+    *path = NULL;
+    if (found == NULL) return VIT_OK;
+    *path = vit_path_join(directory->path, found);
+    return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(directory->path) + 64);
+}
+
+static size_t file_count(const cifar_set *s, part p) {
+    size_t n = 0;
+    while (n < BATCHES && s->files[p][n] != NULL) n++;
+    return n;
+}
+
+static bool has(const vit_listing *directory, const char *name) {
+    char packed[64];
+    snprintf(packed, sizeof packed, "%s.gz", name);
+    return vit_listing_has(directory, name) || vit_listing_has(directory, packed);
+}
+
+static bool has_part(const cifar_set *s, part p, const vit_listing *directory) {
+    for (size_t i = 0; i < file_count(s, p); i++)
+        if (has(directory, s->files[p][i])) return true;
+    return false;
+}
+
+/* The set whose files, or whose directory, lie here; NULL: none. */
+static const cifar_set *recognise(const vit_listing *directory, bool *is_inside) {
+    for (size_t i = 0; i < SETS; i++) {
+        *is_inside = false;
+        if (has_part(&sets[i], TRAIN, directory) || has_part(&sets[i], TEST, directory))
+            return &sets[i];
+        *is_inside = true;
+        if (vit_listing_has(directory, sets[i].directory)) return &sets[i];
+    }
+    return NULL;
+}
+
+static bool probe(const vit_listing *directory) {
+    bool is_inside;
+    return recognise(directory, &is_inside) != NULL;
+}
+
+/* ---- one part ---- */
+
+typedef struct reading {
+    vit_dataset *out;
+    const cifar_set *set;
+    const vit_listing *directory;
+    vit_sha256 hash; /* of the files of the first part that is read */
+    bool hashed;     /* a part has been read: others do not count */
+} reading;
+
+static vit_status allocate(vit_records *records, size_t count, const char *path, vit_error *error) {
+    records->pixels = vit_alloc(count, PICTURE);
+    records->labels = vit_alloc(count, sizeof *records->labels);
+    if (records->pixels != NULL && records->labels != NULL) return VIT_OK;
+    return vit_fail_memory(error, path, count * (PICTURE + 2));
+}
+
+/* File `index` of `files` equal ones: all training batches hold as many records. */
+static vit_status add_file(reading *g, vit_records *records, const vit_bytes *file, size_t index,
+                           size_t files, const char *path, vit_error *error) {
+    size_t count;
+    vit_status status =
+        vit_cifar_parse(&count, file->data, file->size, g->set->classes, path, error);
+    if (status == VIT_OK && index == 0) status = allocate(records, count * files, path, error);
+    if (status != VIT_OK) return status;
+    if (index > 0 && count != records->count / index)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: holds %zu records, the batches before it %zu each", path, count,
+                        records->count / index);
+    vit_cifar_unpack(records->pixels + records->count * PICTURE, records->labels + records->count,
+                     file->data, count, g->set->classes);
+    records->count += count;
+    if (!g->hashed) vit_sha256_add(&g->hash, file->data, file->size);
+    return VIT_OK;
+}
+
+static vit_status read_file(reading *g, vit_records *records, const char *name, size_t index,
+                            size_t files, vit_error *error) {
+    vit_bytes file = {0};
+    char *path;
+    vit_status status = find(&path, g->directory, name, error);
+    if (status != VIT_OK) return status;
+    if (path == NULL)
+        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", g->directory->path, name,
+                        name);
+    status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
+    if (status == VIT_OK) status = add_file(g, records, &file, index, files, path, error);
+    vit_free(file.data);
+    vit_free(path);
+    return status;
+}
+
+/* A part that is absent is an error only where it is needed. */
+static vit_status read_part(reading *g, part p, bool needed, vit_error *error) {
+    vit_records *records = p == TRAIN ? &g->out->train : &g->out->test;
+    size_t files = file_count(g->set, p);
+    vit_status status = VIT_OK;
+    if (!needed && !has_part(g->set, p, g->directory)) return VIT_OK;
+    for (size_t i = 0; i < files && status == VIT_OK; i++)
+        status = read_file(g, records, g->set->files[p][i], i, files, error);
+    g->hashed = true;
+    return status;
+}
+
+/* ---- labels ---- */
+
+/* Cuts text into lines without '\r', empty ones left out: at most `room` of them; returns how many
+ * there are. */
+static size_t split_lines(const char **lines, size_t room, char *text) {
+    size_t count = 0;
+    while (*text != 0) {
+        size_t length = strcspn(text, "\r\n");
+        char *end = text + length;
+        bool is_last = *end == 0;
+        *end = 0;
+        if (length > 0 && count++ < room) lines[count - 1] = text;
+        text = is_last ? end : end + 1;
+    }
+    return count;
+}
+
+static vit_status read_names(vit_dataset *out, const cifar_set *s, const char *path,
+                             vit_error *error) {
+    vit_bytes file;
+    vit_status status = vit_read_plain_or_gzip(&file, path, MAX_LABEL_FILE, error);
+    if (status != VIT_OK) return status;
+    size_t table = s->classes * sizeof(char *);
+    const char **lines = out->label_memory = vit_alloc(table + file.size + 1, 1);
+    if (lines == NULL) {
+        vit_free(file.data);
+        return vit_fail_memory(error, path, table + file.size);
+    }
+    memcpy((char *)lines + table, file.data, file.size);
+    vit_free(file.data);
+    size_t found = split_lines(lines, s->classes, (char *)lines + table);
+    out->labels = lines;
+    if (found == s->classes) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: holds %zu names, expected %u, one a line", path,
+                    found, s->classes);
+}
+
+static vit_status describe(vit_dataset *out, const cifar_set *s, const vit_listing *directory,
+                           vit_error *error) {
+    char *path;
+    snprintf(out->name, sizeof out->name, "%s", s->name);
+    out->height = out->width = SIDE;
+    out->channels = 3;
+    out->classes = s->classes;
+    out->labels = s->labels;
+    memcpy(out->mean, s->mean, sizeof out->mean);
+    memcpy(out->std, s->std, sizeof out->std);
+    vit_status status = find(&path, directory, s->label_file, error);
+    if (status == VIT_OK && path != NULL) status = read_names(out, s, path, error);
+    vit_free(path);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* A training file cut off between two records looks whole. */
+static vit_status note_size(vit_dataset *out, const cifar_set *s, vit_error *error) {
+    size_t published = s->published * file_count(s, TRAIN);
+    if (out->train.count == 0 || out->train.count == published) return VIT_OK;
+    return vit_dataset_note(out, error,
+                            "the training part holds %zu pictures, that of the published %s %zu",
+                            out->train.count, s->name, published);
+}
+
+static vit_status read_set(vit_dataset *out, const cifar_set *s, const vit_listing *directory,
+                           const vit_dataset_options *o, vit_error *error) {
+    reading g = {.out = out, .set = s, .directory = directory};
+    vit_status status = describe(out, s, directory, error);
+    vit_sha256_start(&g.hash);
+    if (status == VIT_OK && ((o->need | o->want) & VIT_PART_TRAIN))
+        status = read_part(&g, TRAIN, (o->need & VIT_PART_TRAIN) != 0, error);
+    if (status == VIT_OK && ((o->need | o->want) & VIT_PART_TEST))
+        status = read_part(&g, TEST, (o->need & VIT_PART_TEST) != 0, error);
+    if (status != VIT_OK) return status;
+    if (out->train.count == 0 && out->test.count == 0)
+        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", directory->path,
+                        s->files[TRAIN][0], s->files[TRAIN][0]);
+    vit_sha256_hex(&g.hash, out->checksum);
+    if (s->std[0] == 0) vit_dataset_measure(out);
+    return note_size(out, s, error);
+}
+
+static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,
+                             const vit_dataset_options *options, vit_error *error) {
+    bool is_inside;
+    const cifar_set *s = recognise(directory, &is_inside);
+    if (!is_inside) return read_set(out, s, directory, options, error);
+    char **names = NULL, *path = vit_path_join(directory->path, s->directory);
+    if (path == NULL) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
+    vit_listing inner = {.path = path};
+    vit_status status = vit_list_directory(&names, &inner.count, path, error);
+    inner.names = names;
+    if (status == VIT_OK) status = read_set(out, s, &inner, options, error);
+    vit_free(names);
+    vit_free(path);
+    return status;
+}
+
+const vit_reader vit_reader_cifar = {
+    .expects = "CIFAR-10 or CIFAR-100 in binary form (data_batch_1.bin to data_batch_5.bin and "
+               "test_batch.bin, or train.bin and test.bin, gzipped or not)",
+    .probe = probe,
+    .read = read_cifar,
+};

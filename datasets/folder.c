@@ -1,0 +1,401 @@
+/* A folder per class of PNG and JPEG files of any sizes.
+ *
+ * Opening reads every file twice. The first time its container is checked, its size and its
+ * checksum taken; then the size of the prepared pictures is chosen; then it is decoded and
+ * prepared. So a file that cannot be read is known before a training is planned. What fits the
+ * cache stays in memory; the rest is read again at each use.
+ */
+#include "datasets/reader.h"
+#include "datasets/tree.h"
+#include "vit/base/sha256.h"
+#include "vit/base/sys.h"
+#include "vit/ops/exec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files that cannot be read and are named, each in a note of its own. */
+#define PROBLEMS_NAMED 3
+
+/* ---- preparation ---- */
+
+/* Sides of prepared pictures: each is cut into 8 x 8 patches, or into patches of 16 pixels. */
+static const size_t sides[] = {32, 48, 64, 96, 128, 160, 224};
+#define SIDES (sizeof sides / sizeof *sides)
+
+#define SIDE_MULTIPLE 8
+#define LEAST_SIDE 16
+#define MOST_KEPT_SIDE 96
+
+static vit_preparation square_preparation(size_t side) {
+    /* ImageNet's, which colour photographs of any kind are near. */
+    const vit_operation normalize = {.kind = VIT_OP_NORMALIZE,
+                                     .mean = {0.485f, 0.456f, 0.406f},
+                                     .std = {0.229f, 0.224f, 0.225f}};
+    vit_preparation p = {.height = side, .width = side, .channels = 3};
+    const vit_operation operations[] = {
+        {.kind = VIT_OP_ORIENT},
+        {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
+        {.kind = VIT_OP_RGB},
+        {.kind = VIT_OP_RESIZE, .shorter = side, .filter = VIT_FILTER_BILINEAR},
+        {.kind = VIT_OP_CENTER_CROP, .height = side, .width = side},
+        normalize};
+    p.preprocessing.count = sizeof operations / sizeof *operations;
+    memcpy(p.preprocessing.operations, operations, sizeof operations);
+    return p;
+}
+
+static size_t shorter_side(const vit_tree_file *file) {
+    return file->width < file->height ? file->width : file->height;
+}
+
+/* The side that all pictures have, if it can be kept; 0: they differ, or it cannot. */
+static size_t common_side(const vit_tree_part *part) {
+    size_t side = part->files[0].width;
+    for (size_t i = 0; i < part->count; i++)
+        if (part->files[i].width != side || part->files[i].height != side) return 0;
+    bool is_kept = side >= LEAST_SIDE && side <= MOST_KEPT_SIDE && side % SIDE_MULTIPLE == 0;
+    return is_kept ? side : 0;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    const size_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static vit_status median_side(size_t *median, const vit_tree_part *part, vit_error *error) {
+    size_t *all = vit_alloc(part->count, sizeof *all);
+    if (all == NULL) return vit_fail_memory(error, "sizes", part->count * sizeof *all);
+    for (size_t i = 0; i < part->count; i++) all[i] = shorter_side(&part->files[i]);
+    qsort(all, part->count, sizeof *all, compare_sizes);
+    *median = all[part->count / 2];
+    vit_free(all);
+    return VIT_OK;
+}
+
+static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree, vit_error *error) {
+    const vit_tree_part *part = tree->train.count > 0 ? &tree->train : &tree->test;
+    size_t side = common_side(part), median = 0;
+    if (side == 0) {
+        vit_status status = median_side(&median, part, error);
+        if (status != VIT_OK) return status;
+        side = sides[0];
+        for (size_t i = 0; i < SIDES && sides[i] <= median; i++) side = sides[i];
+    }
+    *out = square_preparation(side);
+    return VIT_OK;
+}
+
+/* ---- reading all files of a part, on several threads ---- */
+
+typedef struct pass {
+    const vit_dataset *set;
+    vit_tree_part *part;
+    bool hashes;     /* the first pass: take checksums */
+    uint8_t *pixels; /* the second: of the first `resident` files */
+    size_t resident;
+} pass;
+
+/* Keeps what is wrong with a file; a file that is left out anyway stays as it is. */
+static void keep_problem(vit_tree_file *file, vit_status status, const vit_error *error) {
+    file->status = status;
+    if (status == VIT_OK || status == VIT_ERROR_MEMORY) return;
+    file->problem = vit_strdup(error->message);
+    if (file->problem == NULL) file->status = VIT_ERROR_MEMORY;
+}
+
+static void measure_task(size_t index, int thread, void *context) {
+    const pass *p = context;
+    vit_tree_file *file = &p->part->files[index];
+    vit_bytes bytes = {0};
+    vit_error error;
+    (void)thread;
+    if (file->problem != NULL) return;
+    vit_status status = vit_read_file(&bytes, file->path, VIT_IMAGE_MAX_FILE, &error);
+    if (status == VIT_OK)
+        status = vit_image_measure(&file->width, &file->height, bytes.data, bytes.size, file->path,
+                                   &error);
+    if (status == VIT_OK && p->hashes) {
+        vit_sha256 hash;
+        vit_sha256_start(&hash);
+        vit_sha256_add(&hash, bytes.data, bytes.size);
+        vit_sha256_end(&hash, file->digest);
+    }
+    vit_free(bytes.data);
+    keep_problem(file, status, &error);
+}
+
+static void prepare_task(size_t index, int thread, void *context) {
+    const pass *p = context;
+    const size_t size = p->set->height * p->set->width * p->set->channels;
+    vit_tree_file *file = &p->part->files[index];
+    uint8_t *scratch = NULL, *pixels = p->pixels + index * size;
+    vit_status status = VIT_OK;
+    vit_error error;
+    (void)thread;
+    if (index >= p->resident) {
+        pixels = scratch = vit_alloc(1, size);
+        if (scratch == NULL) status = VIT_ERROR_MEMORY;
+    }
+    if (status == VIT_OK) status = vit_prepare_file(pixels, p->set, file->path, &error);
+    vit_free(scratch);
+    keep_problem(file, status, &error);
+}
+
+static vit_status run_pass(pass *p, vit_task *task, int threads, vit_error *error) {
+    vit_parallel(threads > 0 ? threads : 1, p->part->count, task, p);
+    for (size_t i = 0; i < p->part->count; i++)
+        if (p->part->files[i].status == VIT_ERROR_MEMORY)
+            return vit_fail(error, VIT_ERROR_MEMORY, "out of memory for the picture %s",
+                            p->part->files[i].path);
+    return VIT_OK;
+}
+
+/* ---- files that are left out ---- */
+
+typedef struct left_out {
+    size_t count;
+    char *first[PROBLEMS_NAMED];
+} left_out;
+
+static void free_left_out(left_out *l) {
+    for (size_t i = 0; i < PROBLEMS_NAMED; i++) vit_free(l->first[i]);
+    *l = (left_out){0};
+}
+
+/* Takes the files with a problem out of the part, and their rows of `row` bytes out of the first
+ * *resident of `pixels`. */
+static void drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixels, size_t row,
+                          size_t *resident) {
+    size_t kept = 0, kept_resident = 0;
+    for (size_t i = 0; i < part->count; i++) {
+        vit_tree_file *file = &part->files[i];
+        if (file->problem != NULL) {
+            if (l->count < PROBLEMS_NAMED) {
+                l->first[l->count] = file->problem;
+                file->problem = NULL;
+            }
+            l->count++;
+            vit_tree_file_free(file);
+            continue;
+        }
+        if (i < *resident) memmove(pixels + kept_resident++ * row, pixels + i * row, row);
+        part->files[kept++] = *file;
+    }
+    part->count = kept;
+    *resident = kept_resident;
+}
+
+static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < l->count && i < PROBLEMS_NAMED && status == VIT_OK; i++)
+        status = vit_dataset_note(out, error, "left out: %s", l->first[i]);
+    if (status == VIT_OK && l->count > PROBLEMS_NAMED)
+        status = vit_dataset_note(out, error, "left out: %zu files in all that cannot be read",
+                                  l->count);
+    return status;
+}
+
+static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
+                              vit_error *error) {
+    vit_status status = VIT_OK;
+    if (tree->strays == 1)
+        status = vit_dataset_note(out, error, "left out: %s: lies beside the classes", tree->stray);
+    if (tree->strays > 1)
+        status = vit_dataset_note(out, error,
+                                  "left out: %s and %zu more files or folders that lie beside the "
+                                  "classes",
+                                  tree->stray, tree->strays - 1);
+    if (status == VIT_OK && tree->is_shared_out && out->test.count > 0)
+        status = vit_dataset_note(out, error,
+                                  "%s has neither test/ nor val/: a sixth of each class, chosen by "
+                                  "the files' names, %zu pictures, is the test part",
+                                  path, out->test.count);
+    return status;
+}
+
+/* ---- what must be there ---- */
+
+static vit_status empty_class(const vit_tree *tree, size_t class, const left_out *l,
+                              const char *path, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: class %s has no picture that can be read for training%s%s", path,
+                    tree->classes[class], l->count > 0 ? "; left out: " : "",
+                    l->count > 0 ? l->first[0] : "");
+}
+
+/* Every class has a training picture. */
+static vit_status check_classes(const vit_tree *tree, const left_out *l, const char *path,
+                                vit_error *error) {
+    const vit_tree_part *part = &tree->train;
+    size_t class = 0, i = 0;
+    for (; i < part->count && part->files[i].label == class; class ++)
+        while (i < part->count && part->files[i].label == class) i++;
+    if (class < tree->class_count) return empty_class(tree, class, l, path, error);
+    if (class > 1) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: holds one folder of pictures, %s, expected one for each of two or more "
+                    "classes",
+                    path, tree->classes[0]);
+}
+
+static vit_status check_parts(const vit_tree *tree, const left_out *l, const char *path,
+                              const vit_dataset_options *o, vit_error *error) {
+    const char *lacks = NULL;
+    if (o->need & VIT_PART_TRAIN && !tree->has_train) lacks = "no pictures for training";
+    if (o->need & VIT_PART_TEST && tree->test.count == 0) lacks = "no pictures for the test";
+    if (!tree->has_train && tree->test.count == 0) lacks = "no pictures";
+    if (lacks != NULL)
+        return vit_fail(error, VIT_ERROR_IO,
+                        "%s: has %s: expected a folder per class of PNG or JPEG files, directly or "
+                        "in train/ and test/%s%s",
+                        path, lacks, l->count > 0 ? "; left out: " : "",
+                        l->count > 0 ? l->first[0] : "");
+    if ((o->need | o->want) & VIT_PART_TRAIN && tree->has_train)
+        return check_classes(tree, l, path, error);
+    if (tree->test.count > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_IO, "%s: has no pictures for the test", path);
+}
+
+/* ---- the checksum ---- */
+
+/* Over (name, checksum) of every file of the training part, or of the test part where there is no
+ * other; a name begins with its class. */
+static void take_checksum(vit_dataset *out, const vit_tree *tree) {
+    const vit_tree_part *part = tree->train.count > 0 ? &tree->train : &tree->test;
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    for (size_t i = 0; i < part->count; i++) {
+        const vit_tree_file *file = &part->files[i];
+        const char *name = file->path + file->name;
+        vit_sha256_add(&hash, name, strlen(name) + 1);
+        vit_sha256_add(&hash, file->digest, sizeof file->digest);
+    }
+    vit_sha256_hex(&hash, out->checksum);
+}
+
+/* ---- one part ---- */
+
+static vit_status measure_part(vit_tree_part *part, bool hashes, left_out *l, int threads,
+                               vit_error *error) {
+    pass p = {.part = part, .hashes = hashes};
+    size_t none = 0;
+    vit_status status = run_pass(&p, measure_task, threads, error);
+    if (status == VIT_OK) drop_problems(l, part, NULL, 0, &none);
+    return status;
+}
+
+/* Decodes every file; *cache bytes are left for pixels. */
+static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_part *part,
+                               size_t *cache, left_out *l, int threads, vit_error *error) {
+    const size_t row = set->height * set->width * set->channels, fit = *cache / row;
+    pass p = {.set = set, .part = part, .resident = fit < part->count ? fit : part->count};
+    records->pixels = p.pixels = vit_alloc(p.resident, row);
+    if (records->pixels == NULL) return vit_fail_memory(error, "pictures", p.resident * row);
+    vit_status status = run_pass(&p, prepare_task, threads, error);
+    if (status != VIT_OK) return status;
+    drop_problems(l, part, p.pixels, row, &p.resident);
+    *cache -= p.resident * row;
+    records->files = vit_alloc(1, sizeof *records->files);
+    if (records->files == NULL) return vit_fail_memory(error, "pictures", sizeof *records->files);
+    records->files->resident = p.resident;
+    return VIT_OK;
+}
+
+/* The records take the files' labels and, where not all pixels are in memory, their paths over. */
+static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error *error) {
+    const size_t count = part->count;
+    records->labels = vit_alloc(count, sizeof *records->labels);
+    if (records->labels == NULL) return vit_fail_memory(error, "labels", count * 2);
+    for (size_t i = 0; i < count; i++) records->labels[i] = part->files[i].label;
+    if (records->files->resident == count) {
+        vit_files_free(records->files, 0);
+        records->files = NULL;
+    } else {
+        records->files->paths = vit_alloc(count, sizeof *records->files->paths);
+        if (records->files->paths == NULL) return vit_fail_memory(error, "paths", count * 8);
+        for (size_t i = 0; i < count; i++) {
+            records->files->paths[i] = part->files[i].path;
+            part->files[i].path = NULL;
+        }
+    }
+    records->count = count;
+    return VIT_OK;
+}
+
+/* ---- the whole ---- */
+
+static void describe(vit_dataset *out, vit_tree *tree, const vit_preparation *p) {
+    const vit_operation *normalize = &p->preprocessing.operations[p->preprocessing.count - 1];
+    snprintf(out->name, sizeof out->name, "folder");
+    out->height = p->height;
+    out->width = p->width;
+    out->channels = p->channels;
+    out->classes = tree->class_count;
+    out->labels = (const char *const *)tree->classes;
+    out->label_memory = tree->classes;
+    out->preprocessing = p->preprocessing;
+    memcpy(out->mean, normalize->mean, sizeof out->mean);
+    memcpy(out->std, normalize->std, sizeof out->std);
+}
+
+static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
+                             const vit_dataset_options *o, vit_error *error) {
+    size_t cache = o->cache > 0 ? o->cache : VIT_DATASET_CACHE;
+    vit_preparation chosen;
+    vit_status status = measure_part(&tree->train, true, l, o->threads, error);
+    if (status == VIT_OK)
+        status = measure_part(&tree->test, tree->train.count == 0, l, o->threads, error);
+    if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
+    if (status == VIT_OK && o->preparation == NULL)
+        status = choose_preparation(&chosen, tree, error);
+    if (status != VIT_OK) return status;
+    describe(out, tree, o->preparation != NULL ? o->preparation : &chosen);
+    status = prepare_part(&out->train, out, &tree->train, &cache, l, o->threads, error);
+    if (status == VIT_OK)
+        status = prepare_part(&out->test, out, &tree->test, &cache, l, o->threads, error);
+    if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
+    return status;
+}
+
+static vit_status finish(vit_dataset *out, vit_tree *tree, const left_out *l, const char *path,
+                         vit_error *error) {
+    take_checksum(out, tree);
+    vit_status status = hand_over(&out->train, &tree->train, error);
+    if (status == VIT_OK) status = hand_over(&out->test, &tree->test, error);
+    if (status == VIT_OK) status = note_layout(out, tree, path, error);
+    if (status == VIT_OK) status = note_left_out(out, l, error);
+    return status;
+}
+
+static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
+                              const vit_dataset_options *options, vit_error *error) {
+    vit_tree tree;
+    left_out l = {0};
+    vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want, error);
+    if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
+    if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);
+    if (out->label_memory != NULL) tree.classes = NULL; /* the set's by now */
+    vit_tree_free(&tree);
+    free_left_out(&l);
+    return status;
+}
+
+/* Any folder that is not hidden. */
+static bool probe(const vit_listing *directory) {
+    for (size_t i = 0; i < directory->count; i++) {
+        if (directory->names[i][0] == '.') continue;
+        char *path = vit_path_join(directory->path, directory->names[i]);
+        bool is_folder = path != NULL && vit_path_look(path) == VIT_PATH_DIRECTORY;
+        vit_free(path);
+        if (is_folder) return true;
+    }
+    return false;
+}
+
+const vit_reader vit_reader_folder = {
+    .expects = "a folder per class of PNG or JPEG files",
+    .probe = probe,
+    .read = read_folder,
+};

@@ -1,0 +1,110 @@
+/* Records: in memory, or read from their files when they are asked for. */
+#include "datasets/reader.h"
+#include "vit/base/sys.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t record_bytes(const vit_dataset *d) {
+    return d->height * d->width * d->channels;
+}
+
+const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index) {
+    if (r->files != NULL && index >= r->files->resident) return NULL;
+    return r->pixels + index * record_bytes(d);
+}
+
+vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
+                            vit_error *error) {
+    vit_image image, ready = {0};
+    vit_status status = vit_image_load(&image, path, error);
+    if (status != VIT_OK) return status;
+    status =
+        vit_preprocess(&ready, &image, &d->preprocessing, d->height, d->width, d->channels, error);
+    vit_image_free(&image);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, path);
+    memcpy(pixels, ready.pixels, record_bytes(d));
+    vit_image_free(&ready);
+    return VIT_OK;
+}
+
+vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
+                           uint8_t *pixels, vit_error *error) {
+    const uint8_t *resident = vit_record_pixels(d, r, index);
+    if (resident == NULL) return vit_prepare_file(pixels, d, r->files->paths[index], error);
+    memcpy(pixels, resident, record_bytes(d));
+    return VIT_OK;
+}
+
+vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_dataset *d,
+                          const vit_records *r, size_t index, vit_error *error) {
+    *pixels = vit_record_pixels(d, r, index);
+    if (*pixels != NULL) return VIT_OK;
+    if (*scratch == NULL) *scratch = vit_alloc(1, record_bytes(d));
+    if (*scratch == NULL) return vit_fail_memory(error, "a picture", record_bytes(d));
+    *pixels = *scratch;
+    return vit_record_read(d, r, index, *scratch, error);
+}
+
+/* ---- mean and deviation ---- */
+
+/* From counts, so that neither order nor rounding matters. */
+static void measure_channel(float *mean_out, float *std_out, const uint64_t counts[256]) {
+    uint64_t n = 0, sum = 0;
+    for (size_t v = 0; v < 256; v++) n += counts[v], sum += counts[v] * v;
+    double mean = (double)sum / (double)n, squares = 0;
+    for (int v = 0; v < 256; v++) squares += (double)counts[v] * (v - mean) * (v - mean);
+    *mean_out = (float)(mean / 255);
+    *std_out = (float)(sqrt(squares / (double)n) / 255);
+    /* Pictures of one single colour have no deviation to divide by. */
+    if (squares == 0) *std_out = 1;
+}
+
+void vit_dataset_measure(vit_dataset *d) {
+    const vit_records *r = d->train.count > 0 ? &d->train : &d->test;
+    size_t channels = d->channels, pixels = r->count * d->height * d->width;
+    uint64_t counts[3][256] = {{0}};
+    for (size_t i = 0; i < pixels; i++)
+        for (size_t c = 0; c < channels; c++) counts[c][r->pixels[i * channels + c]]++;
+    for (size_t c = 0; c < channels; c++) measure_channel(&d->mean[c], &d->std[c], counts[c]);
+}
+
+/* ---- notes ---- */
+
+vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    if (d->note_count == VIT_MAX_NOTES) return VIT_OK;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    d->notes[d->note_count] = vit_strdup(text);
+    if (d->notes[d->note_count] == NULL) return vit_fail_memory(error, "a note", strlen(text));
+    d->note_count++;
+    return VIT_OK;
+}
+
+/* ---- the end ---- */
+
+void vit_files_free(vit_files *files, size_t count) {
+    if (files == NULL) return;
+    for (size_t i = 0; files->paths != NULL && i < count; i++) vit_free(files->paths[i]);
+    vit_free(files->paths);
+    vit_free(files);
+}
+
+static void free_records(vit_records *r) {
+    vit_files_free(r->files, r->count);
+    vit_free(r->pixels);
+    vit_free(r->labels);
+}
+
+void vit_dataset_close(vit_dataset *dataset) {
+    free_records(&dataset->train);
+    free_records(&dataset->test);
+    vit_free(dataset->label_memory);
+    for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);
+    *dataset = (vit_dataset){0};
+}

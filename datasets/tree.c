@@ -1,0 +1,330 @@
+#include "datasets/tree.h"
+#include "vit/base/sha256.h"
+#include "vit/base/sys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Deep enough for anybody's order, shallow enough for the stack. */
+#define MAX_DEPTH 16
+
+/* One picture of so many is held back where there is no test part. */
+#define SHARE 6
+
+#define MAX_CLASSES 65536
+
+/* ---- folders ---- */
+
+static bool is_visible(const char *name) {
+    return name[0] != '.';
+}
+
+static vit_status join(char **path, const char *directory, const char *name, vit_error *error) {
+    *path = vit_path_join(directory, name);
+    if (*path != NULL) return VIT_OK;
+    return vit_fail_memory(error, "a path", strlen(directory) + strlen(name));
+}
+
+static vit_status note_stray(vit_tree *tree, const char *path, vit_error *error) {
+    if (tree->strays++ > 0) return VIT_OK;
+    tree->stray = vit_strdup(path);
+    return tree->stray != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(path));
+}
+
+/* The visible folders in a directory, moved to the front of the block of names. What else lies
+ * there is stray; tree NULL: nobody wants to know. */
+static vit_status list_folders(char ***names, size_t *count, vit_tree *tree, const char *directory,
+                               vit_error *error) {
+    size_t all;
+    *count = 0;
+    vit_status status = vit_list_directory(names, &all, directory, error);
+    for (size_t i = 0; i < all && status == VIT_OK; i++) {
+        char *path, *name = (*names)[i];
+        if (!is_visible(name)) continue;
+        status = join(&path, directory, name, error);
+        if (status != VIT_OK) break;
+        if (vit_path_look(path) == VIT_PATH_DIRECTORY)
+            (*names)[(*count)++] = name;
+        else if (tree != NULL)
+            status = note_stray(tree, path, error);
+        vit_free(path);
+    }
+    if (status == VIT_OK) return VIT_OK;
+    vit_free(*names);
+    *names = NULL;
+    *count = 0;
+    return status;
+}
+
+static bool among(const char *name, char *const *names, size_t count, size_t *index) {
+    for (size_t low = 0, high = count; low < high;) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, names[middle]);
+        *index = middle;
+        if (order == 0) return true;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+/* ---- files ---- */
+
+/* Takes `path` over. */
+static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t label,
+                           const char *problem, vit_error *error) {
+    if (part->count == part->capacity) {
+        size_t capacity = 2 * part->capacity + 64;
+        void *grown = vit_realloc(part->files, part->capacity, capacity, sizeof *part->files);
+        if (grown == NULL) {
+            vit_free(path);
+            return vit_fail_memory(error, "a list of files", capacity * sizeof *part->files);
+        }
+        part->files = grown;
+        part->capacity = capacity;
+    }
+    vit_tree_file *file = &part->files[part->count++];
+    *file = (vit_tree_file){.path = path, .name = name, .label = (uint16_t)label};
+    if (problem == NULL) return VIT_OK;
+    vit_error reason;
+    file->status = vit_fail(&reason, VIT_ERROR_IO, "%s: %s", path, problem);
+    file->problem = vit_strdup(reason.message);
+    return file->problem != NULL ? VIT_OK : vit_fail_memory(error, path, sizeof reason.message);
+}
+
+static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
+                       int depth, vit_error *error);
+
+/* Takes `path` over. */
+static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t label, int depth,
+                            vit_error *error) {
+    const char *problem = NULL;
+    switch (vit_path_look(path)) {
+    case VIT_PATH_FILE:
+        break;
+    case VIT_PATH_NONE:
+        problem = "is neither a file nor a folder";
+        break;
+    case VIT_PATH_DIRECTORY:
+        if (vit_path_is_link(path)) {
+            problem = "is a link to a folder; such links are not followed inside a class";
+        } else if (depth == MAX_DEPTH) {
+            problem = "lies too deep: folders are read up to 16 deep";
+        } else {
+            vit_status status = walk(part, path, name, label, depth + 1, error);
+            vit_free(path);
+            return status;
+        }
+    }
+    return add_file(part, path, name, label, problem, error);
+}
+
+/* Adds every file of a class's folder and of those inside it. */
+static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
+                       int depth, vit_error *error) {
+    char **names, *path;
+    size_t count;
+    vit_status status = vit_list_directory(&names, &count, directory, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        if (!is_visible(names[i])) continue;
+        status = join(&path, directory, names[i], error);
+        if (status == VIT_OK) status = add_entry(part, path, name, label, depth, error);
+    }
+    vit_free(names);
+    return status;
+}
+
+static vit_status walk_class(vit_tree_part *part, const char *directory, const char *class,
+                             size_t label, vit_error *error) {
+    char *path;
+    vit_status status = join(&path, directory, class, error);
+    if (status != VIT_OK) return status;
+    status = walk(part, path, strlen(path) - strlen(class), label, 1, error);
+    vit_free(path);
+    return status;
+}
+
+/* ---- the share that is held back ---- */
+
+typedef struct ranked {
+    uint8_t digest[32];
+    size_t index;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b) {
+    return memcmp(a, b, sizeof((ranked *)0)->digest);
+}
+
+/* Marks, of the files first .. first + count - 1, those that go to the test part. */
+static vit_status choose_share(bool *chosen, const vit_tree_part *part, size_t first, size_t count,
+                               vit_error *error) {
+    ranked *order = vit_alloc(count, sizeof *order);
+    if (order == NULL) return vit_fail_memory(error, "a list of files", count * sizeof *order);
+    for (size_t i = 0; i < count; i++) {
+        const vit_tree_file *file = &part->files[first + i];
+        const char *name = file->path + file->name;
+        vit_sha256 hash;
+        vit_sha256_start(&hash);
+        vit_sha256_add(&hash, name, strlen(name));
+        vit_sha256_end(&hash, order[i].digest);
+        order[i].index = first + i;
+    }
+    qsort(order, count, sizeof *order, compare_ranked);
+    for (size_t i = 0; i < count / SHARE; i++) chosen[order[i].index] = true;
+    vit_free(order);
+    return VIT_OK;
+}
+
+/* Moves the chosen files from the training to the test part; both stay in order. */
+static vit_status move_chosen(vit_tree *tree, const bool *chosen, vit_error *error) {
+    vit_tree_part *train = &tree->train, *test = &tree->test;
+    size_t left = 0;
+    test->files = vit_alloc(train->count, sizeof *test->files);
+    if (test->files == NULL)
+        return vit_fail_memory(error, "a list of files", train->count * sizeof *test->files);
+    test->capacity = train->count;
+    for (size_t i = 0; i < train->count; i++)
+        *(chosen[i] ? &test->files[test->count++] : &train->files[left++]) = train->files[i];
+    train->count = left;
+    return VIT_OK;
+}
+
+static vit_status share_out(vit_tree *tree, vit_error *error) {
+    vit_tree_part *part = &tree->train;
+    bool *chosen = vit_alloc(part->count, sizeof *chosen);
+    vit_status status = VIT_OK;
+    if (chosen == NULL) return vit_fail_memory(error, "a list of files", part->count);
+    for (size_t first = 0, end; first < part->count && status == VIT_OK; first = end) {
+        for (end = first; end < part->count && part->files[end].label == part->files[first].label;)
+            end++;
+        status = choose_share(chosen, part, first, end - first, error);
+    }
+    if (status == VIT_OK) status = move_chosen(tree, chosen, error);
+    vit_free(chosen);
+    return status;
+}
+
+/* ---- layouts ---- */
+
+typedef struct layout {
+    char *train, *test; /* directories that hold classes; NULL: absent */
+} layout;
+
+/* A folder train, test or val is a part when it holds folders; else it is a class of that name. */
+static vit_status find_part(char **path, const char *root, const char *name, vit_error *error) {
+    char **names = NULL;
+    size_t count = 0;
+    vit_status status = join(path, root, name, error);
+    if (status == VIT_OK && vit_path_look(*path) == VIT_PATH_DIRECTORY)
+        status = list_folders(&names, &count, NULL, *path, error);
+    vit_free(names);
+    if (status == VIT_OK && count > 0) return VIT_OK;
+    vit_free(*path);
+    *path = NULL;
+    return status;
+}
+
+/* What lies in the root beside the parts. */
+static vit_status find_strays(vit_tree *tree, const layout *l, const char *root, vit_error *error) {
+    char **names, *path;
+    size_t count;
+    vit_status status = vit_list_directory(&names, &count, root, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        if (!is_visible(names[i])) continue;
+        status = join(&path, root, names[i], error);
+        if (status != VIT_OK) break;
+        if ((l->train == NULL || strcmp(path, l->train) != 0) &&
+            (l->test == NULL || strcmp(path, l->test) != 0))
+            status = note_stray(tree, path, error);
+        vit_free(path);
+    }
+    vit_free(names);
+    return status;
+}
+
+static vit_status find_layout(layout *l, vit_tree *tree, const char *root, vit_error *error) {
+    vit_status status = find_part(&l->train, root, "train", error);
+    if (status == VIT_OK) status = find_part(&l->test, root, "test", error);
+    if (status == VIT_OK && l->test == NULL) status = find_part(&l->test, root, "val", error);
+    if (status != VIT_OK) return status;
+    if (l->train != NULL || l->test != NULL) return find_strays(tree, l, root, error);
+    l->train = vit_strdup(root);
+    return l->train != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
+}
+
+/* ---- the whole ---- */
+
+static vit_status scan_train(vit_tree *tree, const char *directory, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < tree->class_count && status == VIT_OK; i++)
+        status = walk_class(&tree->train, directory, tree->classes[i], i, error);
+    return status;
+}
+
+static vit_status scan_test(vit_tree *tree, const char *directory, vit_error *error) {
+    char **names;
+    size_t count, label;
+    vit_status status = list_folders(&names, &count, tree, directory, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        if (!among(names[i], tree->classes, tree->class_count, &label))
+            status = vit_fail(error, VIT_ERROR_MISMATCH,
+                              "%s: has a folder %s, which the training part has not: its pictures "
+                              "could not be answered",
+                              directory, names[i]);
+        else
+            status = walk_class(&tree->test, directory, names[i], label, error);
+    }
+    vit_free(names);
+    return status;
+}
+
+static vit_status scan(vit_tree *tree, const layout *l, unsigned parts, vit_error *error) {
+    const char *first = l->train != NULL ? l->train : l->test;
+    vit_status status = list_folders(&tree->classes, &tree->class_count, tree, first, error);
+    tree->has_train = l->train != NULL;
+    tree->is_shared_out = l->test == NULL;
+    if (status == VIT_OK && tree->class_count > MAX_CLASSES)
+        status =
+            vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: holds %zu folders, at most %d are read",
+                     first, tree->class_count, MAX_CLASSES);
+    if (status == VIT_OK && l->train != NULL && (parts & VIT_PART_TRAIN || tree->is_shared_out))
+        status = scan_train(tree, l->train, error);
+    if (status == VIT_OK && tree->is_shared_out) status = share_out(tree, error);
+    if (status == VIT_OK && l->test != NULL && parts & VIT_PART_TEST)
+        status = scan_test(tree, l->test, error);
+    return status;
+}
+
+static void free_part(vit_tree_part *part) {
+    for (size_t i = 0; i < part->count; i++) vit_tree_file_free(&part->files[i]);
+    vit_free(part->files);
+    *part = (vit_tree_part){0};
+}
+
+vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error) {
+    layout l = {0};
+    *out = (vit_tree){0};
+    vit_status status = find_layout(&l, out, root, error);
+    if (status == VIT_OK) status = scan(out, &l, parts, error);
+    if (!(parts & VIT_PART_TRAIN)) free_part(&out->train);
+    if (!(parts & VIT_PART_TEST)) free_part(&out->test);
+    vit_free(l.train);
+    vit_free(l.test);
+    return status;
+}
+
+void vit_tree_file_free(vit_tree_file *file) {
+    vit_free(file->path);
+    vit_free(file->problem);
+    *file = (vit_tree_file){0};
+}
+
+void vit_tree_free(vit_tree *tree) {
+    free_part(&tree->train);
+    free_part(&tree->test);
+    vit_free(tree->classes);
+    vit_free(tree->stray);
+    *tree = (vit_tree){0};
+}

@@ -1,0 +1,42 @@
+/* A folder per class, as it lies on the disk: which files belong to which class and part. */
+#ifndef VIT_DATASETS_TREE_H
+#define VIT_DATASETS_TREE_H
+
+#include "datasets/dataset.h"
+
+typedef struct vit_tree_file {
+    char *path;
+    size_t name; /* path + name: the class's folder, '/', and on */
+    uint16_t label;
+    char *problem;        /* why it is left out, a sentence; NULL: nothing found yet */
+    vit_status status;    /* MEMORY, or what became of the file */
+    size_t width, height; /* as the file says */
+    uint8_t digest[32];   /* SHA-256 of its bytes, where it counts */
+} vit_tree_file;
+
+typedef struct vit_tree_part {
+    vit_tree_file *files; /* by class, then by name */
+    size_t count, capacity;
+} vit_tree_part;
+
+typedef struct vit_tree {
+    char **classes; /* names in byte order, one block */
+    size_t class_count;
+    vit_tree_part train, test;
+    bool has_train;     /* there are training folders, be they read or not */
+    bool is_shared_out; /* the test part is a share of the training folders' files */
+    char *stray;        /* the first of what lies beside the classes and is not read, or NULL */
+    size_t strays;
+} vit_tree;
+
+/* Looks through `root`, for the parts of `parts`: its folders are the classes, or those of
+ * train/ and of test/ (else val/). Where there is neither test/ nor val/, of each class's n files
+ * the n / 6 whose names have the smallest hash are the test part. Hidden files are ignored. Links
+ * to folders are followed where a class or a part is one, but not deeper, so that no walk is
+ * endless. On failure, too, vit_tree_free is called by the caller. */
+vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error);
+void vit_tree_free(vit_tree *tree);
+
+void vit_tree_file_free(vit_tree_file *file);
+
+#endif

@@ -1,0 +1,323 @@
+/* Using a folder per class of pictures: sets larger than their share of memory, files that vanish,
+ * the preset, training and evaluating through the library, a system that fails. */
+#include "datasets/reader.h"
+#include "tests/fault.h"
+#include "tests/folders.h"
+#include "tests/scratch.h"
+#include "vit/base/sys.h"
+#include "vit/train/loader.h"
+#include "vit/train/preset.h"
+#include "vit/train/score.h"
+#include "vit/train/trainer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)
+
+static const vit_dataset_options any = {.want = BOTH, .threads = 2};
+
+/* ---- sets larger than the cache ---- */
+
+#define SIDE 32
+#define BYTES (SIDE * SIDE * 3)
+
+static void put_noise(const char *path, uint32_t kind) {
+    static png_builder png;
+    vit_image noise = noise_picture(SIDE, SIDE, 3, 0);
+    uint8_t *rows = vit_alloc(SIDE, 1 + 3 * SIDE);
+    assert_non_null(rows);
+    for (size_t y = 0; y < SIDE; y++)
+        for (size_t i = 0; i < 3 * SIDE; i++)
+            rows[y * (1 + 3 * SIDE) + 1 + i] = (uint8_t)(noise.pixels[y * 3 * SIDE + i] + kind);
+    png_begin(&png, SIDE, SIDE, 8, 2, 0);
+    png_data(&png, rows, SIDE * (1 + 3 * SIDE));
+    png_chunk(&png, "IEND", NULL, 0);
+    put_built_png(path, &png);
+    vit_free(rows);
+    vit_image_free(&noise);
+}
+
+static void put_noisy_set(void) {
+    char path[64];
+    for (uint32_t i = 0; i < 30; i++) {
+        snprintf(path, sizeof path, "d/%c/%u.png", 'a' + (int)(i % 3), i);
+        put_noise(path, 8 * i);
+    }
+}
+
+static void test_every_bound_reads_the_same(void **state) {
+    (void)state;
+    vit_dataset whole, set;
+    put_noisy_set();
+    open_set(&whole, "d", &any);
+    assert_true(whole.train.count == 27 && whole.train.files == NULL && whole.test.files == NULL);
+    for (size_t bound = 1; bound < 33 * BYTES; bound += 4 * BYTES) {
+        vit_dataset_options options = {.want = BOTH, .cache = bound, .threads = 3};
+        uint8_t pixels[BYTES];
+        open_set(&set, "d", &options);
+        assert_string_equal(set.checksum, whole.checksum);
+        for (size_t i = 0; i < whole.train.count; i++) {
+            assert_int_equal(vit_record_read(&set, &set.train, i, pixels, NULL), VIT_OK);
+            assert_memory_equal(pixels, vit_record_pixels(&whole, &whole.train, i), BYTES);
+            assert_int_equal(set.train.labels[i], whole.train.labels[i]);
+            assert_true((vit_record_pixels(&set, &set.train, i) != NULL) == (i < bound / BYTES));
+        }
+        for (size_t i = 0; i < whole.test.count; i++) {
+            assert_int_equal(vit_record_read(&set, &set.test, i, pixels, NULL), VIT_OK);
+            assert_memory_equal(pixels, vit_record_pixels(&whole, &whole.test, i), BYTES);
+        }
+        vit_dataset_close(&set);
+    }
+    vit_dataset_close(&whole);
+}
+
+typedef struct training {
+    vit_dataset set;
+    vit_preset preset;
+    vit_loader loader;
+    vit_trainer *trainer;
+} training;
+
+static training training_new(size_t cache) {
+    vit_dataset_options options = {.want = BOTH, .cache = cache, .threads = 2};
+    training t = {.trainer = NULL};
+    vit_error error;
+    open_set(&t.set, "d", &options);
+    assert_int_equal(vit_preset_load(&t.preset, "folder", &error), VIT_OK);
+    t.preset.recipe.batch = 16;
+    if (vit_preset_fit(&t.preset, &t.set, &error) != VIT_OK) fail_msg("%s", error.message);
+    t.preset.config.depth = 1;
+    assert_int_equal(vit_loader_new(&t.loader, &t.set, &t.preset.recipe, 1, &error), VIT_OK);
+    t.loader.data = NULL; /* the caller's copy has its own address */
+    assert_int_equal(vit_trainer_new(&t.trainer, &t.preset.config, &t.preset.recipe,
+                                     vit_kernels_choose(VIT_CPU_AVX512), 3, 1, &error),
+                     VIT_OK);
+    return t;
+}
+
+static void training_free(training *t) {
+    vit_trainer_free(t->trainer);
+    vit_loader_free(&t->loader);
+    vit_dataset_close(&t->set);
+}
+
+static vit_status training_step(training *t, uint64_t step, vit_error *error) {
+    double loss;
+    t->loader.data = &t->set;
+    vit_loader_prepare(&t->loader, step);
+    return vit_trainer_step(t->trainer, &loss, 1e-3, vit_loader_source, &t->loader, error);
+}
+
+static void test_training_does_not_depend_on_the_bound(void **state) {
+    (void)state;
+    put_noisy_set();
+    training a = training_new(0), b = training_new(1);
+    assert_true(a.set.train.files == NULL && b.set.train.files->resident == 0);
+    for (uint64_t step = 0; step < 3; step++) {
+        assert_int_equal(training_step(&a, step, NULL), VIT_OK);
+        assert_int_equal(training_step(&b, step, NULL), VIT_OK);
+    }
+    const vit_trainer_state x = vit_trainer_get(a.trainer), y = vit_trainer_get(b.trainer);
+    assert_memory_equal(x.values, y.values, x.table->size * sizeof *x.values);
+    training_free(&a);
+    training_free(&b);
+}
+
+static void test_a_file_that_vanishes_ends_the_training(void **state) {
+    (void)state;
+    vit_error error;
+    put_noisy_set();
+    training t = training_new(1);
+    assert_int_equal(training_step(&t, 0, &error), VIT_OK);
+    assert_int_equal(system("rm -r d/b && mkdir d/b"), 0);
+    assert_int_equal(training_step(&t, 1, &error), VIT_ERROR_IO);
+    assert_says(&error, VIT_ERROR_IO, "d/b/", "No such file");
+    assert_int_equal(vit_trainer_get(t.trainer).step, 1);
+
+    vit_inference *inference;
+    vit_score score = {0};
+    assert_int_equal(vit_inference_new(&inference, vit_trainer_network(t.trainer),
+                                       vit_kernels_choose(VIT_CPU_AVX512), 2, NULL),
+                     VIT_OK);
+    assert_int_equal(vit_score_records(&score, inference, &t.preset.config, &t.set, &t.set.train,
+                                       NULL, t.set.train.count, t.loader.table, 8, &error),
+                     VIT_ERROR_IO);
+    assert_says(&error, VIT_ERROR_IO, "d/b/", "No such file");
+    vit_inference_free(inference);
+    training_free(&t);
+}
+
+/* A file that was exchanged for another kind is an error, too. */
+static void test_a_file_that_changes(void **state) {
+    (void)state;
+    vit_dataset set;
+    vit_dataset_options options = {.want = BOTH, .cache = 1};
+    uint8_t pixels[BYTES];
+    vit_error error;
+    put_class("d/a", 2, 32, 1);
+    put_class("d/b", 2, 32, 2);
+    open_set(&set, "d", &options);
+    put_file("d/a/1.png", "text");
+    assert_int_equal(vit_record_read(&set, &set.train, 0, pixels, &error), VIT_OK);
+    assert_int_equal(vit_record_read(&set, &set.train, 1, pixels, &error), VIT_ERROR_UNSUPPORTED);
+    assert_says(&error, VIT_ERROR_UNSUPPORTED, "d/a/1.png", "text");
+    vit_dataset_close(&set);
+}
+
+/* ---- the preset ---- */
+
+static void expect_network(size_t side, size_t pictures, size_t patch, size_t dim, size_t depth) {
+    vit_dataset set = {
+        .height = side, .width = side, .channels = 3, .classes = 4, .train = {.count = pictures}};
+    vit_preset p;
+    vit_error error;
+    assert_int_equal(vit_preset_load(&p, "folder", &error), VIT_OK);
+    if (vit_preset_fit(&p, &set, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(p.config.patch, patch);
+    assert_int_equal(p.config.dim, dim);
+    assert_int_equal(p.config.depth, depth);
+}
+
+static bool flips(const char *const *labels) {
+    vit_dataset set = {.height = 32, .width = 32, .channels = 3, .classes = 2, .labels = labels};
+    vit_preset p;
+    assert_int_equal(vit_preset_load(&p, "folder", NULL), VIT_OK);
+    assert_int_equal(vit_preset_fit(&p, &set, NULL), VIT_OK);
+    return p.recipe.flip;
+}
+
+static void test_preset_follows_the_data(void **state) {
+    (void)state;
+    assert_true(flips((const char *const[]){"cat", "dog"}));
+    assert_true(flips(NULL));
+    assert_false(flips((const char *const[]){"3", "other"}));
+    assert_false(flips((const char *const[]){"other", "\xc3\x84"}));
+    expect_network(16, 50, 2, 96, 5);
+    expect_network(64, 2250, 8, 96, 5);
+    expect_network(96, 5001, 12, 128, 6);
+    expect_network(128, 20001, 16, 192, 7);
+    expect_network(224, 1200000, 16, 192, 9);
+}
+
+/* ---- through the library ---- */
+
+static void count_notes(const char *text, void *user) {
+    int *count = user;
+    assert_true(text[0] != 0);
+    ++*count;
+}
+
+static bool count_note_events(const vit_event *event, void *user) {
+    if (event->kind == VIT_EVENT_NOTE) count_notes(event->text, user);
+    return true;
+}
+
+/* The classes of a folder are matched with the model's by name. */
+static void test_train_and_evaluate(void **state) {
+    (void)state;
+    int notes = 0;
+    vit_model *model;
+    vit_error error;
+    vit_evaluation result;
+    put_class("d/a", 12, 32, 10);
+    put_class("d/b", 12, 32, 120);
+    put_class("d/c", 12, 32, 250);
+    put_class("other/c", 6, 60, 250);
+    put_class("other/a", 12, 60, 10);
+    put_file("other/c/no picture", "text");
+    vit_train_options train = {
+        .data = "d", .steps = 60, .threads = 2, .user = &notes, .callback = count_note_events};
+    if (vit_train(&model, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(notes, 1);
+    assert_non_null(strstr(vit_model_describe(model).preprocessing, "\"shorter\": 32"));
+    notes = 0;
+    vit_evaluate_options evaluate = {.data = "other", .note = count_notes, .user = &notes};
+    if (vit_evaluate(model, &evaluate, &result, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(result.images, 3);
+    assert_int_equal(result.confusion[0 * 3 + 0], 2);
+    assert_int_equal(result.confusion[2 * 3 + 2], 1);
+    assert_true(notes >= 1);
+    vit_evaluation_clear(&result);
+
+    assert_int_equal(rename("other/c", "other/x"), 0);
+    assert_int_equal(vit_evaluate(model, &evaluate, &result, &error), VIT_ERROR_MISMATCH);
+    assert_says(&error, VIT_ERROR_MISMATCH, "class x is none", "model's 3 classes");
+    assert_int_equal(unlink("other/x/no picture"), 0);
+    put_class("other/y", 6, 60, 120);
+    notes = 0;
+    if (vit_evaluate(model, &evaluate, &result, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(result.confusion[1 * 3 + 2], 1); /* x, the second, is white as c */
+    assert_int_equal(result.confusion[2 * 3 + 1], 1);
+    assert_true(notes >= 2);
+    vit_evaluation_clear(&result);
+    vit_model_free(model);
+}
+
+/* A model that is trained further sees pictures of its own size. */
+static void test_training_further(void **state) {
+    (void)state;
+    vit_model *first, *second;
+    vit_error error;
+    put_class("small/a", 2, 32, 10);
+    put_class("small/b", 2, 32, 200);
+    put_class("large/a", 2, 70, 20);
+    put_class("large/b", 2, 70, 180);
+    vit_train_options train = {.data = "small", .steps = 1, .out = "first.safetensors"};
+    if (vit_train(&first, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    train = (vit_train_options){.data = "large", .steps = 1, .init = "first.safetensors"};
+    if (vit_train(&second, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    const vit_model_info a = vit_model_describe(first), b = vit_model_describe(second);
+    assert_int_equal(b.height, 32);
+    assert_string_equal(a.preprocessing, b.preprocessing);
+    vit_model_free(first);
+    vit_model_free(second);
+}
+
+/* ---- a system that fails ---- */
+
+static void test_faults(void **state) {
+    (void)state;
+    vit_dataset set, zero = {0};
+    vit_dataset_options options = {.want = BOTH, .cache = 4 * BYTES};
+    put_class("d/train/a", 4, 32, 1);
+    put_class("d/train/b", 3, 48, 2);
+    put_class("d/val/b", 2, 32, 2);
+    put_file("d/val/b/text", "text");
+    for (long n = 1;; n++) {
+        vit_error error = {0};
+        fault_arm(n);
+        vit_status status = vit_dataset_open(&set, "d", &options, &error);
+        fault_disarm();
+        if (status == VIT_OK) {
+            /* A file that could not be read is left out, which is said. */
+            assert_true(set.train.count + set.test.count == 9 || has_note(&set, "cannot"));
+            vit_dataset_close(&set);
+        } else {
+            assert_int_equal(error.status, status);
+            assert_true(error.message[0] != 0);
+        }
+        assert_memory_equal(&set, &zero, sizeof set);
+        if (fault_call() == NULL) break;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(test_every_bound_reads_the_same),
+        IN_DIRECTORY(test_training_does_not_depend_on_the_bound),
+        IN_DIRECTORY(test_a_file_that_vanishes_ends_the_training),
+        IN_DIRECTORY(test_a_file_that_changes),
+        cmocka_unit_test(test_preset_follows_the_data),
+        IN_DIRECTORY(test_train_and_evaluate),
+        IN_DIRECTORY(test_training_further),
+        IN_DIRECTORY(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+#include "vit/model/positions.h"
+#include "vit/base/math.h"
+#include "vit/base/sys.h"
+
+/* 10000^(-2i / dim) */
+static double frequency(size_t i, size_t dim) {
+    return vit_exp(-2 * (double)i / (double)dim * vit_log(10000));
+}
+
+static void fill_sinusoidal(float *table, size_t tokens, size_t dim) {
+    for (size_t t = 0; t < tokens; t++, table += dim) {
+        for (size_t j = 0; j < dim; j++) {
+            const double angle = (double)t * frequency(j / 2, dim);
+            table[j] = (float)(j % 2 == 0 ? vit_sin(angle) : vit_cos(angle));
+        }
+    }
+}
+
+/* `features` numbers for one coordinate: sines, then cosines. */
+static void fill_coordinate(float *out, size_t at, size_t features) {
+    const size_t half = features / 2;
+    for (size_t i = 0; i < half; i++) {
+        const double angle = (double)at * frequency(i, features);
+        out[i] = (float)vit_sin(angle);
+        out[half + i] = (float)vit_cos(angle);
+    }
+}
+
+static void fill_sincos2d(float *table, const vit_config *c) {
+    const size_t half = c->dim / 2;
+    if (vit_config_tokens(c) > vit_config_patches(c))
+        for (size_t j = 0; j < c->dim; j++) *table++ = 0;
+    for (size_t y = 0; y < c->height / c->patch; y++) {
+        for (size_t x = 0; x < c->width / c->patch; x++, table += c->dim) {
+            fill_coordinate(table, y, half);
+            fill_coordinate(table + half, x, half);
+        }
+    }
+}
+
+vit_status vit_positions_new(float **out, const vit_config *c, vit_error *error) {
+    const size_t tokens = vit_config_tokens(c);
+    *out = NULL;
+    if (c->positions == VIT_POSITIONS_LEARNED) return VIT_OK;
+    *out = vit_alloc(tokens, c->dim * sizeof **out);
+    if (!*out) return vit_fail_memory(error, "positions", tokens * c->dim * sizeof **out);
+    if (c->positions == VIT_POSITIONS_SINUSOIDAL)
+        fill_sinusoidal(*out, tokens, c->dim);
+    else
+        fill_sincos2d(*out, c);
+    return VIT_OK;
+}

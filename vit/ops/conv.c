@@ -1,0 +1,100 @@
+#include "vit/ops/conv.h"
+#include <stdbool.h>
+#include <string.h>
+
+#define SIDE ((size_t)3) /* of the kernel */
+#define STRIDE ((size_t)2)
+#define PADDING ((size_t)1)
+
+typedef struct walk {
+    vit_conv_shape s;
+    size_t out_height, out_width;
+    float *to;
+    const float *from;
+} walk;
+
+static walk walk_of(const vit_conv_shape *s, float *to, const float *from) {
+    return (walk){*s, (s->height + 1) / STRIDE, (s->width + 1) / STRIDE, to, from};
+}
+
+size_t vit_conv_pixels(const vit_conv_shape *s) {
+    const walk w = walk_of(s, NULL, NULL);
+    return w.out_height * w.out_width;
+}
+
+size_t vit_conv_columns(const vit_conv_shape *s) {
+    return s->batch * vit_conv_pixels(s) * SIDE * SIDE * s->channels;
+}
+
+/* Input row (or column) under row `k` of the kernel at output row `out`; false: in the padding. */
+static bool input_of(size_t *in, size_t out, size_t k, size_t size) {
+    *in = STRIDE * out + k - PADDING;
+    return STRIDE * out + k >= PADDING && *in < size;
+}
+
+/* Output row whose kernel has its row `k` on input row `in`; false: there is none. */
+static bool output_of(size_t *out, size_t in, size_t k, size_t size) {
+    *out = (in + PADDING - k) / STRIDE;
+    return in + PADDING >= k && (in + PADDING - k) % STRIDE == 0 && *out < size;
+}
+
+/* The columns of one row of output pixels. */
+static void extract_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const walk *w = context;
+    const size_t channels = w->s.channels, row = SIDE * SIDE * channels;
+    const float *picture = w->from + index / w->out_height * w->s.height * w->s.width * channels;
+    float *to = w->to + index * w->out_width * row;
+    for (size_t x = 0; x < w->out_width; x++, to += row) {
+        for (size_t k = 0; k < SIDE * SIDE; k++) {
+            size_t in_y, in_x;
+            const bool there = input_of(&in_y, index % w->out_height, k / SIDE, w->s.height);
+            const bool inside = input_of(&in_x, x, k % SIDE, w->s.width) && there;
+            const float *pixel = inside ? picture + (in_y * w->s.width + in_x) * channels : NULL;
+            for (size_t c = 0; c < channels; c++) to[c * SIDE * SIDE + k] = pixel ? pixel[c] : 0;
+        }
+    }
+}
+
+/* One row of pixels of dx: each takes what it gave, from up to four columns. */
+static void gather_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const walk *w = context;
+    const size_t channels = w->s.channels, row = SIDE * SIDE * channels;
+    const size_t first = index / w->s.height * w->out_height; /* output row of this picture */
+    float *to = w->to + index * w->s.width * channels;
+    memset(to, 0, w->s.width * channels * sizeof *to);
+    for (size_t x = 0; x < w->s.width; x++, to += channels) {
+        for (size_t k = 0; k < SIDE * SIDE; k++) {
+            size_t out_y, out_x;
+            if (!output_of(&out_y, index % w->s.height, k / SIDE, w->out_height)) continue;
+            if (!output_of(&out_x, x, k % SIDE, w->out_width)) continue;
+            const float *from = w->from + ((first + out_y) * w->out_width + out_x) * row + k;
+            for (size_t c = 0; c < channels; c++) to[c] += from[c * SIDE * SIDE];
+        }
+    }
+}
+
+static void extract(const vit_exec *exec, float *columns, const float *x, const vit_conv_shape *s) {
+    walk w = walk_of(s, columns, x);
+    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * w.out_height, extract_task,
+                 &w);
+}
+
+void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
+                      const vit_conv_shape *s, float *columns) {
+    extract(exec, columns, x, s);
+    vit_linear_forward(exec, y, columns, w, NULL, s->batch * vit_conv_pixels(s));
+}
+
+void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
+                       const float *dy, const float *x, const vit_linear *w,
+                       const vit_conv_shape *s, float *columns, float *d_columns) {
+    extract(exec, columns, x, s);
+    vit_linear_backward(exec, dx ? d_columns : NULL, d, dy, columns, w,
+                        s->batch * vit_conv_pixels(s));
+    if (!dx) return;
+    walk gather = walk_of(s, dx, d_columns);
+    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * s->height, gather_task,
+                 &gather);
+}

@@ -1,0 +1,20 @@
+/* Where a training step gets its pictures from. */
+#ifndef VIT_TRAIN_BATCH_H
+#define VIT_TRAIN_BATCH_H
+
+#include "vit/base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a picture's random numbers depend on, besides the seed: drawn three times, it is augmented
+ * three ways. */
+typedef struct vit_sample_key {
+    uint32_t epoch, position; /* position: in the epoch */
+} vit_sample_key;
+
+/* Puts pictures first .. first + count - 1 of the batch into images: [count][height][width]
+ * [channels], normalised; labels: [count], keys: [count]. Called from several threads at once. */
+typedef vit_status vit_batch_source(float *images, size_t *labels, vit_sample_key *keys,
+                                    size_t first, size_t count, void *context, vit_error *error);
+
+#endif
