@@ -147,7 +147,7 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, vit_error *error
     redraw(&drawn, s, g);
     const vit_box box = ink_box(&drawn);
     status = crop_box(&part, &drawn, &box, error);
-    if (!status) status = fit(out, &part, side, VIT_FILTER_BOX, error);
+    if (!status) status = fit(out, &part, side, VIT_FILTER_BILINEAR, error);
     vit_image_free(&part);
     vit_image_free(&drawn);
     return status;
