@@ -4,9 +4,11 @@
 # make lint     formatting, floors, headers that stand alone
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
+# make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models; and uninstall
 # make clean
 #
-# CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line.
+# CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line; for install also
+# PREFIX (/usr/local), LIBDIR (PREFIX/lib) and DESTDIR.
 
 BUILD  ?= build
 CFLAGS ?= -O2 -g
@@ -41,7 +43,7 @@ PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint asan fuzz fuzzers clean
+.PHONY: all test tests bench lint asan fuzz fuzzers install uninstall clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
@@ -129,6 +131,40 @@ fuzzers: $(FUZZERS)
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDFLAGS) $(LIBS)
+
+# The programs look for models in ../share/vit/models beside them (vit/cli/models.h).
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+MODELS  = $(wildcard models/*.safetensors models/*.json)
+VERSION = $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
+OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
+
+AT_BIN    = $(DESTDIR)$(PREFIX)/bin
+AT_MAN    = $(DESTDIR)$(PREFIX)/share/man/man1
+AT_MODELS = $(DESTDIR)$(PREFIX)/share/vit/models
+AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
+AT_LIB    = $(DESTDIR)$(LIBDIR)
+
+install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
+	install -d $(AT_BIN) $(AT_MAN) $(AT_MODELS) $(AT_HEADER) $(AT_LIB)/pkgconfig
+	install $(PROGRAMS) $(AT_BIN)
+	install -m 644 docs/man/*.1 $(AT_MAN)
+	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
+	install -m 644 vit/vit.h $(AT_HEADER)
+	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
+	install -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
+	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e 's|@OPENMP@|$(OPENMP)|' vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc
+	chmod 644 $(AT_LIB)/pkgconfig/libvit.pc
+
+uninstall:
+	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(patsubst docs/man/%,$(AT_MAN)/%,\
+	  $(wildcard docs/man/*.1)) $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) \
+	  $(AT_HEADER)/vit.h $(AT_LIB)/pkgconfig/libvit.pc \
+	  $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
+	for directory in $(AT_MODELS) $(AT_MODELS)/.. $(AT_HEADER); do \
+	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 clean:
 	rm -rf build
