@@ -183,6 +183,25 @@ static void pixels_of_any_kind(void **unused) {
     vit_session_free(s);
 }
 
+static void a_warning_is_about_the_last_picture(void **unused) {
+    (void)unused;
+    uint8_t digit[PIXELS], blank[50 * 40];
+    float logits[CLASSES];
+    vit_draw_digit(digit, 3, 14);
+    memset(blank, 200, sizeof blank);
+    vit_session *s = session_with(1, NULL);
+    assert_null(vit_session_warning(s));
+    assert_int_equal(vit_classify_pixels(s, blank, 50, 40, 1, 50, logits, NULL), VIT_OK);
+    assert_non_null(vit_session_warning(s));
+    assert_non_null(strstr(vit_session_warning(s), "no ink"));
+    assert_int_equal(vit_classify_pixels(s, digit, 28, 28, 1, 28, logits, NULL), VIT_OK);
+    assert_null(vit_session_warning(s));
+    assert_int_equal(vit_classify_pixels(s, blank, 50, 40, 1, 50, logits, NULL), VIT_OK);
+    assert_int_equal(vit_classify_prepared(s, digit, 1, logits, NULL), VIT_OK);
+    assert_null(vit_session_warning(s));
+    vit_session_free(s);
+}
+
 static void options_out_of_range(void **unused) {
     (void)unused;
     vit_session *s;
@@ -366,6 +385,7 @@ int main(void) {
         cmocka_unit_test(alone_or_in_a_batch_the_same),
         cmocka_unit_test(the_same_bytes_everywhere),
         cmocka_unit_test(pixels_of_any_kind),
+        cmocka_unit_test(a_warning_is_about_the_last_picture),
         cmocka_unit_test(options_out_of_range),
         cmocka_unit_test(features_are_of_the_last_picture),
         cmocka_unit_test(the_host_keeps_its_floating_point_mode),

@@ -36,6 +36,10 @@ static const struct pipeline {
      "[{\"op\": \"grey\"}, {\"op\": \"resize\", \"height\": 28, \"width\": 28, "
      "\"filter\": \"bicubic\"}, {\"op\": \"normalize\", \"mean\": [0.1307], \"std\": [0.3081]}]",
      28, 1},
+    {"digit28",
+     "[{\"op\": \"orient\"}, {\"op\": \"composite\", \"background\": [255, 0, 7]}, "
+     "{\"op\": \"digit\"}, {\"op\": \"normalize\", \"mean\": [0.1307], \"std\": [0.3081]}]",
+     28, 1},
     {"vision224",
      "[{\"op\": \"resize\", \"shorter\": 256, \"filter\": \"bilinear\"}, " CROP IMAGENET "]", 224,
      3},
@@ -169,6 +173,12 @@ static void refuses_bad_lists(void **state) {
          "did you mean bicubic"},
         {"[{\"op\": \"center_crop\", \"height\": 70000, \"width\": 3}, " HALF "]",
          "operation 1 (center_crop): \"height\""},
+        {"[{\"op\": \"digit\", \"size\": 28}, " HALF "]", "unknown key \"size\""},
+        {"[{\"op\": \"composite\"}, " HALF "]", "\"background\" must be an array of 3"},
+        {"[{\"op\": \"composite\", \"background\": [1, 2]}, " HALF "]", "array of 3"},
+        {"[{\"op\": \"composite\", \"background\": [1, 2, 256]}, " HALF "]", "0 to 255"},
+        {"[{\"op\": \"composite\", \"background\": [1, -2, 3]}, " HALF "]", "0 to 255"},
+        {"[{\"op\": \"composite\", \"background\": [1, 2, 3.0]}, " HALF "]", "integers"},
         {"[{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0]}]", "greater than 0"},
         {"[{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [1e-60]}]", "greater than 0"},
         {"[{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [1e60]}]", "finite"},

@@ -1,4 +1,5 @@
-/* Decodes arbitrary bytes and prepares what comes out as a digit: 28 x 28 grey.
+/* Decodes arbitrary bytes and prepares what comes out as 28 x 28 grey pixels, by resizing and as a
+ * digit.
  *
  *     make fuzz && build/fuzz/fuzz_image -max_len=65536 CORPUS ../shared/images/pngsuite
  */
@@ -13,16 +14,24 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t limit);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t limit, unsigned seed);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const vit_preprocessing digit = {
-        .operations = {{.kind = VIT_OP_GREY},
-                       {.kind = VIT_OP_RESIZE, .shorter = 28, .filter = VIT_FILTER_BICUBIC},
-                       {.kind = VIT_OP_CENTER_CROP, .height = 28, .width = 28},
-                       {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
-        .count = 4};
+    static const vit_preprocessing lists[] = {
+        {.operations = {{.kind = VIT_OP_GREY},
+                        {.kind = VIT_OP_RESIZE, .shorter = 28, .filter = VIT_FILTER_BICUBIC},
+                        {.kind = VIT_OP_CENTER_CROP, .height = 28, .width = 28},
+                        {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
+         .count = 4},
+        {.operations = {{.kind = VIT_OP_ORIENT},
+                        {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
+                        {.kind = VIT_OP_DIGIT},
+                        {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
+         .count = 4},
+    };
     vit_image image, prepared;
     if (vit_image_decode(&image, data, size, "fuzz", NULL)) return 0;
-    vit_preprocess(&prepared, &image, &digit, 28, 28, 1, NULL);
-    vit_image_free(&prepared);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        vit_preprocess(&prepared, &image, &lists[i], 28, 28, 1, NULL);
+        vit_image_free(&prepared);
+    }
     vit_image_free(&image);
     return 0;
 }

@@ -120,7 +120,7 @@ static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
     vit_status status = VIT_OK;
     bool is_far = true;
     for (int i = 0; !status && is_far && i < LOOKS; i++) {
-        vit_image seen;
+        vit_image seen = {0};
         vit_image_free(darkness);
         status = look(&seen, grey, &part, error);
         if (!status) status = vit_ink_find(ink, darkness, &seen, error);
@@ -132,7 +132,7 @@ static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
 
 static vit_status prepare(vit_image *out, const vit_image *grey, vit_error *error) {
     vit_image darkness = {0}, drawn = {0};
-    vit_ink ink;
+    vit_ink ink = {0};
     vit_status status = find(&ink, &darkness, grey, error);
     if (!status && darkness.pixels) {
         status = vit_ink_draw(&drawn, &darkness, &ink, BOX, error);

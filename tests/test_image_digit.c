@@ -1,0 +1,363 @@
+/* The preparation of drawn and photographed digits, on pictures drawn here. */
+#include "datasets/dataset.h"
+#include "tests/fault.h"
+#include "tests/pictures.h"
+#include "vit/image/image.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PIXELS = VIT_DIGIT_SIZE * VIT_DIGIT_SIZE };
+
+/* A digit 5 of two pens' lifts: the bar at the top stands apart. Corners in parts of its height. */
+static const double five[][4] = {
+    {0.28, 0.0, 0.6, 0.0},  {0.15, 0.1, 0.12, 0.45},  {0.12, 0.45, 0.4, 0.4},
+    {0.4, 0.4, 0.58, 0.62}, {0.58, 0.62, 0.45, 0.92}, {0.45, 0.92, 0.05, 1.0},
+};
+
+/* How a digit lies on its paper. */
+typedef struct scene {
+    size_t width, height;
+    double left, top, size, pen;
+    int paper, ink;
+} scene;
+
+static const scene plain = {400, 300, 150, 60, 160, 9, 220, 40};
+
+static double to_segment(double x, double y, const double s[4]) {
+    const double dx = s[2] - s[0], dy = s[3] - s[1];
+    double t = ((x - s[0]) * dx + (y - s[1]) * dy) / (dx * dx + dy * dy);
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    return hypot(x - s[0] - t * dx, y - s[1] - t * dy);
+}
+
+static vit_image draw_scene(const scene *s) {
+    vit_image image = noise_picture(s->width, s->height, 1, 0);
+    for (size_t i = 0; i < s->width * s->height; i++) {
+        const double x = ((double)(i % s->width) + 0.5 - s->left) / s->size;
+        const double y = ((double)(i / s->width) + 0.5 - s->top) / s->size;
+        double nearest = 1e9;
+        for (size_t k = 0; k < sizeof five / sizeof *five; k++)
+            nearest = fmin(nearest, to_segment(x, y, five[k]));
+        const double cover = fmin(1, fmax(0, s->pen / 2 - nearest * s->size + 0.5));
+        image.pixels[i] = (uint8_t)lrint(s->paper + cover * (s->ink - s->paper));
+    }
+    return image;
+}
+
+static vit_image prepare(const vit_image *in) {
+    vit_image out;
+    vit_error error;
+    if (vit_image_digit(&out, in, &error)) fail_msg("%s", error.message);
+    assert_int_equal(out.width, VIT_DIGIT_SIZE);
+    assert_int_equal(out.height, VIT_DIGIT_SIZE);
+    assert_int_equal(out.channels, 1);
+    return out;
+}
+
+static vit_image prepare_scene(const scene *s) {
+    vit_image picture = draw_scene(s), out = prepare(&picture);
+    vit_image_free(&picture);
+    return out;
+}
+
+/* Mean difference of two prepared digits, in levels, one of them moved. */
+static double difference_moved(const vit_image *a, const vit_image *b, int dx, int dy) {
+    double sum = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        const int x = i % 28 + dx, y = i / 28 + dy;
+        const bool is_in = x >= 0 && x < 28 && y >= 0 && y < 28;
+        sum += abs(a->pixels[i] - (is_in ? b->pixels[y * 28 + x] : 0));
+    }
+    return sum / PIXELS;
+}
+
+/* The least over moves by a pixel: centring goes by whole pixels, and one more grey level may tip
+ * it. */
+static double difference(const vit_image *a, const vit_image *b) {
+    double least = 255;
+    for (int i = 0; i < 9; i++) least = fmin(least, difference_moved(a, b, i % 3 - 1, i / 3 - 1));
+    return least;
+}
+
+/* The picture, which is freed, is found to be `plain` within `tolerance` levels a pixel. */
+static void assert_like_plain(vit_image *picture, const char *what, double tolerance) {
+    vit_image expected = prepare_scene(&plain), found = prepare(picture);
+    const double d = difference(&expected, &found);
+    if (!(d <= tolerance)) fail_msg("%s: %.2f levels from the plain digit", what, d);
+    assert_null(found.warning);
+    vit_image_free(&expected);
+    vit_image_free(&found);
+    vit_image_free(picture);
+}
+
+/* ---- what comes out ---- */
+
+static void assert_in_mnist_format(const vit_image *image) {
+    double total = 0, x = 0, y = 0;
+    size_t left = 28, right = 0, top = 28, bottom = 0;
+    for (size_t i = 0; i < PIXELS; i++) {
+        const double v = image->pixels[i];
+        total += v;
+        x += v * (double)(i % 28);
+        y += v * (double)(i / 28);
+        if (v == 0) continue;
+        left = i % 28 < left ? i % 28 : left;
+        right = i % 28 > right ? i % 28 : right;
+        top = i / 28 < top ? i / 28 : top;
+        bottom = i / 28;
+    }
+    assert_true(fabs(x / total - 14) <= 0.51);
+    assert_true(fabs(y / total - 14) <= 0.51);
+    const size_t width = right - left + 1, height = bottom - top + 1;
+    assert_int_equal(width > height ? width : height, 20);
+}
+
+static void is_fitted_and_centred(void **state) {
+    (void)state;
+    vit_image out = prepare_scene(&plain), again = prepare(&out);
+    uint8_t most = 0;
+    assert_in_mnist_format(&out);
+    for (size_t i = 0; i < PIXELS; i++) most = out.pixels[i] > most ? out.pixels[i] : most;
+    assert_true(most >= 250);
+    assert_memory_equal(out.pixels, again.pixels, PIXELS); /* prepared already */
+    /* The bar of the five is there: ink in the top rows, right of the middle. */
+    size_t bar = 0;
+    for (size_t i = 0; i < (size_t)28 * 8; i++) bar += i % 28 > 14 && out.pixels[i] > 128;
+    assert_true(bar >= 3);
+    vit_image_free(&out);
+    vit_image_free(&again);
+}
+
+/* MNIST's own pictures pass as they are. */
+static void prepared_digits_stay(void **state) {
+    (void)state;
+    vit_dataset data;
+    vit_error error;
+    const vit_dataset_options test = {.need = VIT_PART_TEST, .want = VIT_PART_TEST};
+    if (vit_dataset_open(&data, "mnist", &test, &error)) {
+        print_message("%s\n", error.message);
+        skip();
+    }
+    size_t same = 0;
+    for (size_t i = 0; i < 1000; i++) {
+        vit_image out, in = noise_picture(28, 28, 1, 0);
+        memcpy(in.pixels, data.test.pixels + i * PIXELS, PIXELS);
+        out = prepare(&in);
+        same += memcmp(out.pixels, in.pixels, PIXELS) == 0;
+        vit_image_free(&out);
+        vit_image_free(&in);
+    }
+    if (same < 998) fail_msg("only %zu of 1000 of MNIST's pictures stayed as they were", same);
+    vit_dataset_close(&data);
+}
+
+/* ---- what makes no difference ---- */
+
+static void ink_may_be_light(void **state) {
+    (void)state;
+    vit_image picture = draw_scene(&plain);
+    for (size_t i = 0; i < plain.width * plain.height; i++)
+        picture.pixels[i] = (uint8_t)(255 - picture.pixels[i]);
+    assert_like_plain(&picture, "inverted", 1);
+}
+
+static void size_and_place_do_not_matter(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        scene scene;
+    } cases[] = {
+        {"twice as large", {800, 600, 300, 120, 320, 18, 220, 40}},
+        {"elsewhere", {400, 300, 20, 100, 160, 9, 220, 40}},
+        {"small on a large sheet", {1600, 1200, 300, 700, 160, 9, 220, 40}},
+        {"filling", {120, 180, 12, 10, 160, 9, 220, 40}},
+        {"thin", {400, 300, 150, 60, 160, 2.5, 220, 40}},
+        {"faint", {400, 300, 150, 60, 160, 9, 220, 185}},
+        {"black and white", {400, 300, 150, 60, 160, 9, 255, 0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vit_image picture = draw_scene(&cases[i].scene);
+        assert_like_plain(&picture, cases[i].name, 6);
+    }
+}
+
+static void thick_strokes_are_thinned(void **state) {
+    (void)state;
+    const scene thick = {400, 300, 150, 60, 160, 34, 255, 0};
+    vit_image out = prepare_scene(&thick);
+    size_t ink = 0;
+    assert_in_mnist_format(&out);
+    for (size_t i = 0; i < PIXELS; i++) ink += out.pixels[i] > 128;
+    assert_in_range(ink, 60, 170); /* MNIST's digits: 50 to 190 */
+    vit_image_free(&out);
+}
+
+static void light_may_be_uneven(void **state) {
+    (void)state;
+    vit_image picture = draw_scene(&plain);
+    for (size_t i = 0; i < plain.width * plain.height; i++) { /* a slope, and a soft shadow */
+        const double x = (double)(i % plain.width) / 400, y = (double)(i / plain.width) / 300;
+        const double light = 0.75 + 0.3 * x, edge = (x + y - 1.1) / 0.1;
+        const double shadow = 1 - 0.35 * fmin(1, fmax(0, edge));
+        picture.pixels[i] = (uint8_t)lrint(fmin(255, picture.pixels[i] * light * shadow));
+    }
+    assert_like_plain(&picture, "uneven light", 6);
+}
+
+static void paper_may_be_ruled_or_squared(void **state) {
+    (void)state;
+    for (int squared = 0; squared < 2; squared++) {
+        vit_image picture = draw_scene(&plain);
+        for (size_t i = 0; i < plain.width * plain.height; i++) {
+            const size_t x = i % plain.width, y = i / plain.width;
+            const bool is_line = (y + x / 40) % 37 < 2 || (squared && (x + y / 50) % 37 < 2);
+            if (is_line && picture.pixels[i] > 90) picture.pixels[i] = 90;
+        }
+        assert_like_plain(&picture, squared ? "squared" : "ruled", 8);
+    }
+}
+
+static void specks_are_ignored(void **state) {
+    (void)state;
+    vit_image picture = draw_scene(&plain);
+    for (size_t i = 0; i < 40; i++) {
+        const size_t x = 10 + i * 7919 % 380, y = 10 + i * 104729 % 280;
+        if (x > 120 && x < 290 && y > 30 && y < 260) continue; /* beside the digit */
+        for (size_t k = 0; k < 9; k++) picture.pixels[(y + k / 3) * plain.width + x + k % 3] = 30;
+    }
+    assert_like_plain(&picture, "specks", 1);
+}
+
+static void a_dark_table_is_ignored(void **state) {
+    (void)state;
+    vit_image picture = draw_scene(&plain);
+    for (size_t i = 0; i < plain.width * plain.height; i++) {
+        const size_t x = i % plain.width, y = i / plain.width;
+        if (x < 40 + y / 20 || y > 270) picture.pixels[i] = (uint8_t)(50 + i * 2654435761U % 17);
+    }
+    assert_like_plain(&picture, "table", 6);
+}
+
+static void transparency_is_paper(void **state) {
+    (void)state;
+    static const vit_preprocessing list = {
+        .operations = {{.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
+                       {.kind = VIT_OP_DIGIT},
+                       {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
+        .count = 3};
+    const scene black = {400, 300, 150, 60, 160, 9, 255, 0};
+    vit_image grey = draw_scene(&black), rgba = noise_picture(400, 300, 4, 0), out;
+    vit_error error;
+    for (size_t i = 0; i < black.width * black.height; i++) {
+        memset(rgba.pixels + 4 * i, 0, 3); /* black everywhere, opaque where there is ink */
+        rgba.pixels[4 * i + 3] = (uint8_t)(255 - grey.pixels[i]);
+    }
+    assert_int_equal(vit_preprocess(&out, &rgba, &list, 28, 28, 1, &error), VIT_OK);
+    vit_image expected = prepare(&grey);
+    assert_memory_equal(out.pixels, expected.pixels, PIXELS);
+    vit_image_free(&out);
+    vit_image_free(&expected);
+    vit_image_free(&rgba);
+    vit_image_free(&grey);
+}
+
+/* ---- no ink ---- */
+
+/* Resized and reported; the picture is freed. */
+static void assert_without_ink(vit_image *picture, const char *what) {
+    vit_image expected, found = prepare(picture);
+    vit_error error;
+    if (!found.warning) fail_msg("%s: there seems to be ink", what);
+    assert_non_null(strstr(found.warning, "no ink"));
+    assert_int_equal(vit_image_resize(&expected, picture, 28, 28, VIT_FILTER_BILINEAR, &error),
+                     VIT_OK);
+    assert_memory_equal(found.pixels, expected.pixels, PIXELS);
+    vit_image_free(&expected);
+    vit_image_free(&found);
+    vit_image_free(picture);
+}
+
+static void warns_where_there_is_no_ink(void **state) {
+    (void)state;
+    static const size_t sizes[][2] = {{1, 1},   {1, 300},   {300, 1},  {2, 2},
+                                      {28, 28}, {700, 500}, {60000, 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int level = 0; level <= 255; level += 85) {
+            vit_image picture = noise_picture(sizes[i][0], sizes[i][1], 1, 0);
+            memset(picture.pixels, level, sizes[i][0] * sizes[i][1]);
+            assert_without_ink(&picture, "one level");
+        }
+    }
+    vit_image slope = noise_picture(500, 400, 1, 0);
+    for (size_t i = 0; i < (size_t)500 * 400; i++)
+        slope.pixels[i] = (uint8_t)(150 + i % 500 / 10 + i / 500 / 8);
+    assert_without_ink(&slope, "a slope");
+    vit_image grain = noise_picture(500, 400, 1, 0);
+    for (size_t i = 0; i < (size_t)500 * 400; i++)
+        grain.pixels[i] = (uint8_t)(200 + grain.pixels[i] % 9);
+    assert_without_ink(&grain, "grain");
+}
+
+/* Whatever the picture, there is an answer. */
+static void takes_any_picture(void **state) {
+    (void)state;
+    static const size_t sizes[][2] = {{1, 1},  {1, 7},   {9, 2},   {3, 3},      {28, 28},
+                                      {5, 90}, {255, 3}, {257, 1}, {40000, 30}, {641, 639}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (size_t channels = 1; channels <= 4; channels++) {
+            for (uint32_t kind = 0; kind < 2; kind++) {
+                vit_image picture = noise_picture(sizes[i][0], sizes[i][1], channels, kind);
+                vit_image out = prepare(&picture);
+                vit_image_free(&out);
+                vit_image_free(&picture);
+            }
+        }
+    }
+}
+
+static void ends_well_without_memory(void **state) {
+    (void)state;
+    const scene small = {60, 40, 20, 5, 28, 2, 220, 40};
+    vit_image picture = draw_scene(&small);
+    bool is_over = false;
+    for (long n = 1; !is_over; n++) {
+        vit_image out;
+        vit_error error;
+        fault_arm(n);
+        const vit_status status = vit_image_digit(&out, &picture, &error);
+        fault_disarm();
+        is_over = fault_call() == NULL;
+        assert_int_equal(status, is_over ? VIT_OK : VIT_ERROR_MEMORY);
+        assert_true((out.pixels != NULL) == is_over);
+        if (!is_over) assert_non_null(strstr(error.message, "out of memory"));
+        if (is_over) assert_true(n > 30);
+        vit_image_free(&out);
+    }
+    vit_image_free(&picture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_fitted_and_centred),
+        cmocka_unit_test(prepared_digits_stay),
+        cmocka_unit_test(ink_may_be_light),
+        cmocka_unit_test(size_and_place_do_not_matter),
+        cmocka_unit_test(thick_strokes_are_thinned),
+        cmocka_unit_test(light_may_be_uneven),
+        cmocka_unit_test(paper_may_be_ruled_or_squared),
+        cmocka_unit_test(specks_are_ignored),
+        cmocka_unit_test(a_dark_table_is_ignored),
+        cmocka_unit_test(transparency_is_paper),
+        cmocka_unit_test(warns_where_there_is_no_ink),
+        cmocka_unit_test(takes_any_picture),
+        cmocka_unit_test(ends_well_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
