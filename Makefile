@@ -141,7 +141,8 @@ OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
 AT_BIN    = $(DESTDIR)$(PREFIX)/bin
 AT_MAN    = $(DESTDIR)$(PREFIX)/share/man/man1
-AT_MODELS = $(DESTDIR)$(PREFIX)/share/vit/models
+AT_SHARE  = $(DESTDIR)$(PREFIX)/share/vit
+AT_MODELS = $(AT_SHARE)/models
 AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
 
@@ -163,7 +164,7 @@ uninstall:
 	  $(wildcard docs/man/*.1)) $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) \
 	  $(AT_HEADER)/vit.h $(AT_LIB)/pkgconfig/libvit.pc \
 	  $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
-	for directory in $(AT_MODELS) $(AT_MODELS)/.. $(AT_HEADER); do \
+	for directory in $(AT_MODELS) $(AT_SHARE) $(AT_HEADER); do \
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 clean:

@@ -51,6 +51,7 @@ static vit_status read_digit(const vit_model *model, vit_error *error) {
 int main(int argc, char **argv) {
     vit_train_options options = {.data = "digits", .callback = show};
     options.steps = argc > 1 ? strtoull(argv[1], NULL, 10) : 300;
+    if (options.steps == 0) return fprintf(stderr, "usage: train [STEPS]\n"), 2;
     vit_model *model;
     vit_error error;
     vit_status status = vit_train(&model, &options, &error);
