@@ -187,13 +187,14 @@ run 0 "" "" $classify --files-from /dev/null
 # One grey pixel.
 {
     printf '\211PNG\015\012\032\012\000\000\000\015IHDR\000\000\000\001\000\000\000\001\010\000'
-    printf '\000\000\000\072\176\233U\000\000\000\012IDATx\332c8\001\000\000\312\000\3114B\047\363\000\000'
-    printf '\000\000IEND\256B\140\202'
+    printf '\000\000\000\072\176\233U\000\000\000\012IDATx\332c8\001\000\000\312\000\3114'
+    printf 'B\047\363\000\000\000\000IEND\256B\140\202'
 } >blank.png
 run 0 "blank.png" "vit-classify: blank.png: warning: no ink" $classify blank.png
 run 0 '"warning": "no ink' "blank.png: warning: " $classify --json a.png blank.png
 mv out answers
-json "only the picture without ink has a warning" answers '["warning" in a for a in r] == [False, True]'
+json "only the picture without ink has a warning" answers \
+    '["warning" in a for a in r] == [False, True]'
 
 # ---- names of models ----
 
