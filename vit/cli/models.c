@@ -9,73 +9,104 @@
 
 static const char ending[] = ".safetensors";
 
+/* Where named models are looked for. */
+typedef struct places {
+    vit_text directories[3];
+    size_t count;
+    bool failed; /* memory ran out */
+} places;
+
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), end_length = strlen(end);
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The directory this program lies in; false where the system does not tell. */
-static bool program_directory(char *path, size_t size) {
+/* The path of this program, without links; false where the system does not tell. */
+static bool program_path(char *path, size_t size) {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     if (length <= 0 || (size_t)length == size - 1) {
         return false;
     }
     path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash == NULL) {
-        return false;
-    }
-    *slash = '\0';
     return true;
 }
 
-/* The model called `name` in a directory given in two parts, if it is there; the directory is
- * added to those looked at. */
-static char *look_in(vit_text *looked, const char *base, const char *below, const char *name) {
-    vit_text path = {0};
-    vit_text_add(looked, "%s%s%s", looked->length > 0 ? ", " : "", base, below);
-    vit_text_add(&path, "%s%s/%s%s", base, below, name, ending);
-    char *found = NULL;
-    if (!path.failed && vit_path_look(path.text) == VIT_PATH_FILE) {
-        found = vit_strdup(path.text);
+/* Cuts the last name off a path; false when there is none. */
+static bool go_up(char *path) {
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        *slash = '\0';
     }
-    vit_text_free(&path);
-    return found;
+    return slash != NULL;
 }
 
-static char *look_everywhere(vit_text *looked, const char *name) {
-    char directory[4096];
+static void add_place(places *p, const char *base, const char *below) {
+    vit_text_add(&p->directories[p->count], "%s%s", base, below);
+    p->failed = p->failed || p->directories[p->count].failed;
+    p->count++;
+}
+
+/* In the order in which they are looked through. */
+static places find_places(void) {
+    places found = {0};
+    char path[4096];
     const char *models = getenv("VIT_MODELS");
-    char *found = NULL;
     if (models != NULL && *models != '\0') {
-        found = look_in(looked, models, "", name);
+        add_place(&found, models, "");
     }
-    if (found == NULL && program_directory(directory, sizeof directory)) {
-        found = look_in(looked, directory, "/../share/vit/models", name);
-        if (found == NULL) {
-            found = look_in(looked, directory, "/../../models", name);
-        }
+    if (program_path(path, sizeof path) && go_up(path) && go_up(path)) {
+        add_place(&found, path, "/share/vit/models");
+        if (go_up(path)) add_place(&found, path, "/models");
     }
     return found;
 }
 
-static vit_status find_named(char **path, const char *name, vit_error *error) {
+static void free_places(places *p) {
+    for (size_t i = 0; i < p->count; i++) vit_text_free(&p->directories[i]);
+}
+
+/* The first NAME.safetensors in the places; false when memory ran out, *path NULL where there is
+ * none. */
+static bool look_everywhere(char **path, const places *p, const char *name) {
+    *path = NULL;
+    for (size_t i = 0; i < p->count && *path == NULL; i++) {
+        vit_text candidate = {0};
+        vit_text_add(&candidate, "%s/%s%s", p->directories[i].text, name, ending);
+        bool found = !candidate.failed && vit_path_look(candidate.text) == VIT_PATH_FILE;
+        if (found) *path = vit_strdup(candidate.text);
+        bool memory = !candidate.failed && (!found || *path != NULL);
+        vit_text_free(&candidate);
+        if (!memory) return false;
+    }
+    return true;
+}
+
+static vit_status no_such_model(const places *p, const char *name, vit_error *error) {
     vit_text looked = {0};
-    *path = look_everywhere(&looked, name);
-    bool memory = !looked.failed;
-    if (*path == NULL && memory) {
+    for (size_t i = 0; i < p->count; i++) {
+        vit_text_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
+    }
+    vit_status status =
         vit_fail(error, VIT_ERROR_IO,
                  "no model \"%s\": it is neither a file, nor is %s%s in %s; "
                  "\"vit-train --data DATA --out %s%s\" makes one, to be named with its ending",
-                 name, name, ending, looked.length > 0 ? looked.text : "$VIT_MODELS", name, ending);
-    }
+                 name, name, ending,
+                 looked.length > 0 && !looked.failed ? looked.text : "$VIT_MODELS", name, ending);
     vit_text_free(&looked);
-    if (!memory) {
-        vit_free(*path);
+    return status;
+}
+
+static vit_status find_named(char **path, const char *name, vit_error *error) {
+    places p = find_places();
+    vit_status status = VIT_OK;
+    if (p.failed || !look_everywhere(path, &p, name)) {
         *path = NULL;
-        return vit_fail_memory(error, "the path of a model", strlen(name));
+        status = vit_fail_memory(error, "the path of a model", strlen(name));
+    } else if (*path == NULL) {
+        status = no_such_model(&p, name, error);
     }
-    return *path != NULL ? VIT_OK : VIT_ERROR_IO;
+    free_places(&p);
+    return status;
 }
 
 vit_status vit_find_model(char **path, const char *name, vit_error *error) {
@@ -94,4 +125,72 @@ vit_status vit_find_model(char **path, const char *name, vit_error *error) {
         return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
     }
     return find_named(path, name, error);
+}
+
+static bool has_name(const vit_model_list *list, const char *name) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->models[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Adds DIRECTORY/FILE, unless an earlier place has a model of that name. */
+static vit_status add_model(vit_model_list *list, const char *directory, const char *file,
+                            vit_error *error) {
+    char *path = vit_path_join(directory, file), *name = vit_strdup(file);
+    if (name != NULL) name[strlen(file) - strlen(ending)] = '\0';
+    if (path != NULL && name != NULL && vit_path_look(path) == VIT_PATH_FILE &&
+        !has_name(list, name)) {
+        vit_named_model *models =
+            vit_realloc(list->models, list->count, list->count + 1, sizeof *models);
+        if (models != NULL) {
+            list->models = models;
+            models[list->count++] = (vit_named_model){.name = name, .path = path};
+            return VIT_OK;
+        }
+        vit_free(path);
+        path = NULL;
+    }
+    bool memory = path != NULL && name != NULL;
+    vit_free(path);
+    vit_free(name);
+    return memory ? VIT_OK : vit_fail_memory(error, "the list of models", strlen(file));
+}
+
+static vit_status add_directory(vit_model_list *list, const char *directory, vit_error *error) {
+    char **names;
+    size_t count;
+    if (vit_path_look(directory) != VIT_PATH_DIRECTORY) {
+        return VIT_OK;
+    }
+    vit_status status = vit_list_directory(&names, &count, directory, error);
+    if (status != VIT_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        if (ends_with(names[i], ending)) status = add_model(list, directory, names[i], error);
+    }
+    vit_free(names);
+    return status;
+}
+
+vit_status vit_list_models(vit_model_list *list, vit_error *error) {
+    *list = (vit_model_list){0};
+    places p = find_places();
+    vit_status status = p.failed ? vit_fail_memory(error, "the list of models", 0) : VIT_OK;
+    for (size_t i = 0; i < p.count && status == VIT_OK; i++) {
+        status = add_directory(list, p.directories[i].text, error);
+    }
+    free_places(&p);
+    if (status != VIT_OK) vit_free_model_list(list);
+    return status;
+}
+
+void vit_free_model_list(vit_model_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        vit_free(list->models[i].name);
+        vit_free(list->models[i].path);
+    }
+    vit_free(list->models);
+    *list = (vit_model_list){0};
 }

@@ -1,4 +1,4 @@
-/* Where the model is that a name on the command line means. */
+/* Where the model is that a name on the command line means, and which there are. */
 #ifndef VIT_CLI_MODELS_H
 #define VIT_CLI_MODELS_H
 
@@ -9,5 +9,19 @@
  * programs (../share/vit/models), in the source tree (models/). VIT_ERROR_IO when there is none:
  * the message says where was looked, and how to train one. */
 vit_status vit_find_model(char **path, const char *name, vit_error *error);
+
+/* A model that can be named: `path` is where vit_find_model finds `name`. */
+typedef struct vit_named_model {
+    char *name, *path;
+} vit_named_model;
+
+typedef struct vit_model_list {
+    vit_named_model *models;
+    size_t count;
+} vit_model_list;
+
+/* All of them, place after place, by name within a place. Freed by vit_free_model_list. */
+vit_status vit_list_models(vit_model_list *list, vit_error *error);
+void vit_free_model_list(vit_model_list *list);
 
 #endif

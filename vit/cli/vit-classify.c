@@ -5,6 +5,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/json_out.h"
+#include "vit/cli/model_list.h"
 #include "vit/cli/models.h"
 #include "vit/cli/name_list.h"
 #include "vit/cli/program.h"
@@ -12,7 +13,7 @@
 typedef struct settings {
     const char *model, *files_from;
     uint64_t top, threads;
-    bool json, logits;
+    bool list, json, logits;
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -26,6 +27,11 @@ static const vit_option options[] = {
      .help = "a file, a directory holding model.safetensors, or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
+    {.name = "list",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(list),
+     .help = "the models that have names, what they were trained on and\n"
+             "how often they are right; reads no picture"},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},
     {.name = "files-from",
      .kind = VIT_OPTION_TEXT,
@@ -45,7 +51,7 @@ static const vit_option options[] = {
     {.name = "json",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
-     .help = "one JSON object a line for each picture"},
+     .help = "one JSON object a line for each picture, or model"},
     {.name = "logits",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(logits),
@@ -64,6 +70,7 @@ static const vit_command command = {
     .name = "vit-classify",
     .usage = "usage: vit-classify [OPTION...] PICTURE...\n"
              "       vit-classify [OPTION...] --files-from FILE\n"
+             "       vit-classify --list [--json]\n"
              "\n"
              "Tells what pictures (PNG or JPEG) show. A picture - is read from standard input.\n"
              "\n"
@@ -287,6 +294,12 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
         return exit_status;
+    }
+    if (s.list && (argc > 1 || s.files_from != NULL)) {
+        return vit_say_usage(&command, "--list reads no picture");
+    }
+    if (s.list) {
+        return vit_program_end(&command, vit_show_models(&command, s.json));
     }
     if (argc == 1 && s.files_from == NULL) {
         return vit_say_usage(&command, "no picture is named: give PICTURE... or --files-from FILE");
