@@ -247,8 +247,7 @@ static void test_find_no_model(void **state) {
     assert_int_equal(vit_find_model(&path, "dogs", &error), VIT_ERROR_IO);
     assert_null(path);
     assert_says(&error, VIT_ERROR_IO, "no model \"dogs\"", "dogs.safetensors in shipped, ");
-    assert_says(&error, VIT_ERROR_IO, "vit-train --data DATA --out dogs.safetensors",
-                "/models;");
+    assert_says(&error, VIT_ERROR_IO, "vit-train --data DATA --out dogs.safetensors", "/models;");
     unsetenv("VIT_MODELS");
 }
 
