@@ -187,7 +187,7 @@ VIT_API uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index);
 
 typedef enum vit_event_kind {
     VIT_EVENT_START,      /* what will be done: steps, batch, model, ... */
-    VIT_EVENT_STEP,       /* after some steps, a few times a second at most */
+    VIT_EVENT_STEP,       /* after some steps, a few times a second at most, and the last */
     VIT_EVENT_EPOCH,      /* an epoch ended and its held-back pictures were answered */
     VIT_EVENT_CHECKPOINT, /* a checkpoint was written (`path`) */
     VIT_EVENT_NOTE,       /* something the user should know (`text`) */

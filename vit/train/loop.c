@@ -135,10 +135,10 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
                     run->preset.recipe.lr);
 }
 
-/* A STEP event, where enough time has passed. */
+/* A STEP event, where enough time has passed, and after the last step. */
 static bool tell(vit_run *run) {
     const double now = vit_clock();
-    if (now - run->last_event < SECONDS_BETWEEN_EVENTS) return true;
+    if (now - run->last_event < SECONDS_BETWEEN_EVENTS && step_of(run) < run->steps) return true;
     vit_event event = vit_run_event(run, VIT_EVENT_STEP);
     event.loss = run->step_loss_sum / (double)run->step_loss_steps;
     run->step_loss_sum = 0;
