@@ -98,7 +98,7 @@ static size_t longer_side(const vit_box *b) {
 static double border_share(const blob *b) {
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
     if (b->contact * 4 > half) return 0.002;
-    if ((b->left && b->right) || (b->top && b->bottom)) return 0.12;
+    if ((b->left && b->right) || (b->top && b->bottom)) return 0.3;
     return b->left || b->right || b->top || b->bottom ? 0.4 : 1;
 }
 
@@ -110,7 +110,7 @@ static bool is_flat(const vit_box *b) {
 /* Long edges, sharp ones (shadows have none), away from the border. */
 static double score(const blob *b) {
     if (b->is_frame) return 0;
-    return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.1 : 1);
+    return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.02 : 1);
 }
 
 static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {

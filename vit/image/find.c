@@ -11,7 +11,7 @@ enum { LEAST_DARKNESS = 13, NOISE_FACTOR = 6 };
 static const struct {
     size_t reach;
     double trust; /* in its score: what is narrow is likelier a stroke */
-} readings[] = {{25, 1}, {50, 0.8}, {100, 0.6}};
+} readings[] = {{30, 1}, {100, 0.9}};
 
 /* A digit has fewer long straight lines. Where there are as many, they are printed. */
 enum { PRINTED_LINES = 3 };
