@@ -78,14 +78,14 @@ static unsigned median_of(const uint8_t *values, size_t count) {
     return median;
 }
 
-/* Greatest less least darkness of the five by five pixels around; 0 at the border. */
-static void find_steps(vit_ink_map *map) {
-    const size_t w = map->darkness.width, h = map->darkness.height;
-    memset(map->steps.pixels, 0, w * h);
+/* Greatest less least grey of the five by five pixels around; 0 at the border. */
+static void find_steps(vit_image *steps, const vit_image *grey) {
+    const size_t w = grey->width, h = grey->height;
+    memset(steps->pixels, 0, w * h);
     for (size_t y = 2; y + 2 < h; y++) {
         uint8_t least[5], most[5]; /* of the last five columns */
         for (size_t x = 0; x < w; x++) {
-            const uint8_t *p = map->darkness.pixels + (y - 2) * w + x;
+            const uint8_t *p = grey->pixels + (y - 2) * w + x;
             uint8_t low = *p, high = *p;
             for (size_t i = 1; i < 5; i++) {
                 const uint8_t v = p[i * w];
@@ -98,7 +98,7 @@ static void find_steps(vit_ink_map *map) {
                 low = least[i] < low ? least[i] : low;
                 high = most[i] > high ? most[i] : high;
             }
-            if (x >= 4) map->steps.pixels[y * w + x - 2] = (uint8_t)(high - low);
+            if (x >= 4) steps->pixels[y * w + x - 2] = (uint8_t)(high - low);
         }
     }
 }
@@ -110,8 +110,7 @@ static void discount_steps(vit_ink_map *map, const vit_image *light, const vit_i
     const unsigned grain = 2 * median_of(map->steps.pixels, count);
     for (size_t i = 0; i < count; i++) {
         const unsigned step = map->steps.pixels[i];
-        const int most = light->pixels[i];
-        const unsigned due = grain + part_of(most - dark->pixels[i], most);
+        const unsigned due = grain + light->pixels[i] - dark->pixels[i];
         map->steps.pixels[i] = (uint8_t)(step > due ? step - due : 0);
     }
 }
@@ -150,7 +149,7 @@ vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *g
             map->darkness.pixels[i] =
                 (uint8_t)part_of(ground.pixels[i] - grey->pixels[i], ground.pixels[i]);
         *noise = settle(&map->darkness);
-        find_steps(map);
+        find_steps(&map->steps, grey);
         status = copy(&dark, &ground, error);
     }
     if (!status) {

@@ -98,8 +98,8 @@ static size_t longer_side(const vit_box *b) {
 static double border_share(const blob *b) {
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
     if (b->contact * 4 > half) return 0.002;
-    if ((b->left && b->right) || (b->top && b->bottom)) return 0.3;
-    return b->left || b->right || b->top || b->bottom ? 0.4 : 1;
+    if ((b->left && b->right) || (b->top && b->bottom)) return 0.5;
+    return b->left || b->right || b->top || b->bottom ? 0.7 : 1;
 }
 
 /* Digits are seldom wider than high; rows of print and lines under a digit are. */

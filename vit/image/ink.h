@@ -9,7 +9,7 @@
 /* All of one channel and one size. */
 typedef struct vit_ink_map {
     vit_image darkness; /* how much darker than its background a pixel is, of what is possible */
-    vit_image steps;    /* by how much the darkness differs within two pixels around, less what
+    vit_image steps;    /* by how much the grey differs within two pixels around, less what
                            grain and steps of the ground itself account for */
 } vit_ink_map;
 
