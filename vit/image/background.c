@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* ---- the ground: morphological closing (Serra, Image Analysis and Mathematical Morphology) ---- */
+/* ---- the ground: morphological closing (Serra, Image Analysis and Mathematical Morphology) ----
+ */
 
 /* Greatest of the 2 reach + 1 values around each; what lies beyond the ends counts as 0. In blocks
  * of that length, the greatest from the block's begin and to its end are enough (van Herk 1992).

@@ -138,7 +138,8 @@ static void join(vit_box *box, const vit_box *other) {
 
 /* ---- frames ---- */
 
-/* What lies within a frame is meant when it is at least this part of the frame in size and score. */
+/* What lies within a frame is meant when it is at least this part of the frame in size and score.
+ */
 enum { FRAMED_SIZE = 12, FRAMED_SCORE = 40 };
 
 static bool is_around(const vit_box *frame, const vit_box *b) {
@@ -192,6 +193,7 @@ static void choose(vit_ink *out, blobs *all, const uint32_t *labels) {
     for (size_t i = 0; i < all->count; i++) {
         blob *b = &all->list[i];
         if (!belongs(&out->box, edge, b)) continue;
+        if (is_around(&b->box, &out->box) && is_hollow(b, (uint32_t)i + 1, all, labels)) continue;
         b->chosen = true;
         join(&out->box, &b->box);
         out->score += score(b);

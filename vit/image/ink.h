@@ -13,9 +13,9 @@ typedef struct vit_ink_map {
                            grain and steps of the ground itself account for */
 } vit_ink_map;
 
-/* Fills a map that has its pictures with what stands out darker from the ground: the picture without
- * what is dark and at most 2 reach pixels wide. Shadows and tables are wider and belong to the
- * ground, with their edges. *noise: the darkness that half of the pixels do not exceed. */
+/* Fills a map that has its pictures with what stands out darker from the ground: the picture
+ * without what is dark and at most 2 reach pixels wide. Shadows and tables are wider and belong to
+ * the ground, with their edges. *noise: the darkness that half of the pixels do not exceed. */
 vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey, size_t reach,
                            vit_error *error);
 

@@ -117,7 +117,8 @@ static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const 
     vit_image part;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
     vit_status status = crop_box(&part, darkness, box, error);
-    if (!status) status = vit_ink_widen(&part, (width > height ? width : height) / (2 * LARGE), error);
+    if (!status)
+        status = vit_ink_widen(&part, (width > height ? width : height) / (2 * LARGE), error);
     if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, error);
     vit_image_free(&part);
     return status;
