@@ -201,7 +201,8 @@ static void test_preset_follows_the_data(void **state) {
     assert_false(flips((const char *const[]){"other", "\xc3\x84"}));
     expect_network(16, 50, 2, 96, 5);
     expect_network(64, 2250, 8, 96, 5);
-    expect_network(96, 5001, 12, 128, 6);
+    expect_network(72, 5000, 8, 96, 5);
+    expect_network(96, 5001, 8, 128, 6);
     expect_network(128, 20001, 16, 192, 7);
     expect_network(224, 1200000, 16, 192, 9);
 }
