@@ -45,28 +45,41 @@ static double lanczos(double x) {
     return x >= -3.0 && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
 }
 
+/* The constants are floats in Pillow. */
+static double hamming(double x) {
+    x = fabs(x);
+    if (x == 0.0) return 1.0;
+    if (x >= 1.0) return 0.0;
+    return sinc(x) * (0.54f + 0.46f * vit_cos(x * VIT_PI));
+}
+
 static const struct {
-    const char *name;
     kernel_function *weight; /* NULL: takes single samples */
     double support;          /* half the width of the kernel */
 } filters[] = {
-    [VIT_FILTER_NEAREST] = {"nearest", NULL, 0.0},
-    [VIT_FILTER_BOX] = {"box", box, 0.5},
-    [VIT_FILTER_BILINEAR] = {"bilinear", bilinear, 1.0},
-    [VIT_FILTER_BICUBIC] = {"bicubic", bicubic, 2.0},
-    [VIT_FILTER_LANCZOS] = {"lanczos", lanczos, 3.0},
+    [VIT_FILTER_NEAREST] = {NULL, 0.0},      [VIT_FILTER_BOX] = {box, 0.5},
+    [VIT_FILTER_BILINEAR] = {bilinear, 1.0}, [VIT_FILTER_BICUBIC] = {bicubic, 2.0},
+    [VIT_FILTER_LANCZOS] = {lanczos, 3.0},   [VIT_FILTER_HAMMING] = {hamming, 1.0},
 };
 
-const char *vit_filter_name(vit_filter filter) {
-    return filters[filter].name;
-}
+const char *const vit_filter_names[] = {
+    [VIT_FILTER_NEAREST] = "nearest",   [VIT_FILTER_BOX] = "box",
+    [VIT_FILTER_BILINEAR] = "bilinear", [VIT_FILTER_BICUBIC] = "bicubic",
+    [VIT_FILTER_LANCZOS] = "lanczos",   [VIT_FILTER_HAMMING] = "hamming",
+    [VIT_FILTER_HAMMING + 1] = NULL,
+};
+
+const char *const vit_arithmetic_names[] = {
+    [VIT_ARITHMETIC_PILLOW] = "pillow",
+    [VIT_ARITHMETIC_TORCH] = "torch",
+    [VIT_ARITHMETIC_TORCH + 1] = NULL,
+};
 
 bool vit_filter_parse(const char *name, vit_filter *filter) {
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        if (strcmp(name, filters[i].name) == 0) {
-            *filter = (vit_filter)i;
-            return true;
-        }
+    for (size_t i = 0; vit_filter_names[i]; i++) {
+        if (strcmp(name, vit_filter_names[i]) != 0) continue;
+        *filter = (vit_filter)i;
+        return true;
     }
     return false;
 }
@@ -255,8 +268,9 @@ static vit_status resample(vit_image *out, const vit_image *in, vit_filter filte
     return status;
 }
 
-vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
-                            vit_filter filter, vit_error *error) {
+vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
+                               vit_filter filter, vit_arithmetic arithmetic, vit_error *error) {
+    (void)arithmetic;
     *out = (vit_image){0};
     if (in->channels != 1 && in->channels != 3) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -272,4 +286,9 @@ vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, s
         status = resample(out, in, filter, error);
     if (status) vit_image_free(out);
     return status;
+}
+
+vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
+                            vit_filter filter, vit_error *error) {
+    return vit_image_resize_as(out, in, width, height, filter, VIT_ARITHMETIC_PILLOW, error);
 }
