@@ -8,6 +8,7 @@
 #define VIT_IMAGE_IMAGE_H
 
 #include "vit/base/error.h"
+#include "vit/kernels/kernels.h"
 
 /* Larger pictures are refused: 100 megapixels, 65,535 a side; files of over 256 MiB. */
 #define VIT_IMAGE_MAX_PIXELS ((size_t)100000000)
@@ -89,12 +90,13 @@ extern const char *const vit_arithmetic_names[]; /* "pillow", "torch", NULL */
 bool vit_filter_parse(const char *name, vit_filter *filter);
 
 /* Resamples 1 or 3 channels to width x height: separable, antialiased when shrinking, as Pillow's
- * Image.resize((width, height), filter) does. Sizes of 0 and beyond the limits above are ARGUMENT
- * errors. */
+ * Image.resize((width, height), filter) does. `kernels` are those to use, NULL: the best here; they
+ * change no pixel. Sizes of 0 and beyond the limits above are ARGUMENT errors. */
 vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
                             vit_filter filter, vit_error *error);
 vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
-                               vit_filter filter, vit_arithmetic arithmetic, vit_error *error);
+                               vit_filter filter, vit_arithmetic arithmetic,
+                               const vit_kernels *kernels, vit_error *error);
 
 /* The part of `in` that begins at (left, top), which may lie outside: what is not covered is 0, or
  * background[channel] (1 or 3 channels). */

@@ -64,7 +64,7 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
         return vit_image_convert(out, in, 3, error);
     case VIT_OP_RESIZE:
         resize_target(op, in, &width, &height);
-        return vit_image_resize_as(out, in, width, height, op->filter, op->arithmetic, error);
+        return vit_image_resize_as(out, in, width, height, op->filter, op->arithmetic, NULL, error);
     case VIT_OP_CENTER_CROP:
         return center_crop(out, in, op, error);
     case VIT_OP_ORIENT:
