@@ -131,9 +131,87 @@ static void test_what_is_no_file_of_weights(void **state) {
     refused("text", VIT_ERROR_FORMAT, "text", "safetensors");
 }
 
+/* ---- sharded checkpoints ---- */
+
+#define MAP(inside) "{\"metadata\": {\"total_size\": 8}, \"weight_map\": {" inside "}}"
+#define BOTH "\"a\": \"1.safetensors\", \"b\": \"2.safetensors\""
+static const char index_name[] = "model.safetensors.index.json";
+
+static void write_shard(const char *path, const char *name, float value) {
+    const vit_tensor tensor = {
+        .name = name, .dtype = VIT_F32, .dims = 1, .shape = {1}, .count = 1, .data = &value};
+    assert_int_equal(vit_safetensors_write(path, &tensor, 1, NULL, 0, NULL), VIT_OK);
+}
+
+static void write_shards(void) {
+    write_shard("1.safetensors", "a", 1);
+    write_shard("2.safetensors", "b", 2);
+}
+
+static void test_shards(void **state) {
+    (void)state;
+    const char *const paths[] = {".", "model.safetensors.index.json"};
+    write_shards();
+    put_file(index_name, MAP(BOTH));
+    for (size_t i = 0; i < 2; i++) {
+        vit_tensors *file = open_tensors(paths[i]);
+        float value;
+        assert_int_equal(vit_tensors_count(file), 2);
+        assert_int_equal(vit_tensors_read(file, vit_tensors_find(file, "a"), &value, NULL), 0);
+        assert_true(value == 1);
+        assert_int_equal(vit_tensors_read(file, vit_tensors_find(file, "b"), &value, NULL), 0);
+        assert_true(value == 2);
+        vit_tensors_close(file);
+    }
+}
+
+static void refused_index(const char *text, vit_status status, const char *a, const char *b) {
+    put_file(index_name, text);
+    refused(".", status, a, b);
+}
+
+static void test_an_index_and_shards_that_disagree(void **state) {
+    (void)state;
+    write_shards();
+    refused_index(MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""), VIT_ERROR_IO,
+                  index_name, "names the file 3.safetensors, which is not beside it");
+    refused_index(MAP("\"a\": \"2.safetensors\", \"b\": \"1.safetensors\""), VIT_ERROR_MISMATCH,
+                  index_name, "tensor 'a' should lie in 2.safetensors, but lies in 1.safetensors");
+    refused_index(MAP(BOTH ", \"c\": \"2.safetensors\""), VIT_ERROR_MISMATCH, "tensor 'c'",
+                  "but lies in no file");
+    write_shard("2.safetensors", "a", 2);
+    refused_index(MAP(BOTH), VIT_ERROR_FORMAT, "tensor 'a' is there twice", "2.safetensors");
+    write_shard("2.safetensors", "b", 2);
+    write_tensors("1.safetensors");
+    refused_index(MAP("\"a\": \"1.safetensors\", \"b\": \"1.safetensors\""), VIT_ERROR_MISMATCH,
+                  "tensor 'steps'", "not in the \"weight_map\"");
+    put_file("2.safetensors", "damaged");
+    write_shard("1.safetensors", "a", 1);
+    refused_index(MAP(BOTH), VIT_ERROR_FORMAT, "2.safetensors", "7 bytes");
+}
+
+static void test_an_index_that_is_none(void **state) {
+    (void)state;
+    write_shards();
+    refused_index("{\"weight_map\": {", VIT_ERROR_FORMAT, index_name, "line 1");
+    refused_index("{}", VIT_ERROR_FORMAT, index_name, "weight_map");
+    refused_index(MAP(""), VIT_ERROR_FORMAT, index_name, "weight_map");
+    refused_index("{\"weight_map\": [1]}", VIT_ERROR_FORMAT, index_name, "weight_map");
+    refused_index(MAP("\"a\": 1"), VIT_ERROR_FORMAT, "'a'", "must be the name of a file");
+    refused_index(MAP("\"a\": \"../1.safetensors\""), VIT_ERROR_FORMAT, "'a'", "beside the index");
+    refused_index(MAP("\"a\": \"/etc/passwd\""), VIT_ERROR_FORMAT, "/etc/passwd", "without '/'");
+    refused_index(MAP("\"a\": \"..\""), VIT_ERROR_FORMAT, "'a'", "without '/'");
+    refused_index(MAP("\"a\": \"\""), VIT_ERROR_FORMAT, "'a'", "without '/'");
+    vit_tensors *file;
+    assert_int_equal(vit_tensors_parse(&file, "{}", 2, "bytes", NULL), VIT_ERROR_UNSUPPORTED);
+}
+
+/* ---- failures of the system ---- */
+
 static void test_every_failing_call(void **state) {
     (void)state;
-    write_tensors("model.safetensors");
+    write_shards();
+    put_file(index_name, MAP(BOTH));
     for (long n = 1;; n++) {
         vit_tensors *file;
         vit_error error = {0};
@@ -154,6 +232,9 @@ int main(void) {
         IN_DIRECTORY(test_which_file_of_a_directory),
         IN_DIRECTORY(test_counters_are_no_weights),
         IN_DIRECTORY(test_what_is_no_file_of_weights),
+        IN_DIRECTORY(test_shards),
+        IN_DIRECTORY(test_an_index_and_shards_that_disagree),
+        IN_DIRECTORY(test_an_index_that_is_none),
         IN_DIRECTORY(test_every_failing_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

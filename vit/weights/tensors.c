@@ -2,6 +2,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/weights/container.h"
+#include "vit/weights/shards.h"
 #include "vit/weights/weights_path.h"
 
 #include <stdlib.h>
@@ -103,20 +104,116 @@ static vit_status list_entries(vit_tensors *file, vit_error *error) {
     return VIT_OK;
 }
 
-/* ---- opening ---- */
+/* ---- shards ---- */
 
-static vit_tensors *new_tensors(const char *name, vit_error *error) {
-    vit_tensors *file = vit_alloc(1, sizeof *file);
-    if (file) file->name = vit_strdup(name);
-    if (file && file->name) return file;
-    vit_free(file);
-    vit_fail_memory(error, name, sizeof *file);
-    return NULL;
+/* The file of a part, without its directory. */
+static const char *part_file(const part *p) {
+    const char *slash = strrchr(p->name, '/');
+    return slash ? slash + 1 : p->name;
 }
 
-static vit_status finish(vit_tensors **out, vit_tensors *file, vit_status status,
-                         vit_error *error) {
+/* Opens the file of the index unless it is open. */
+static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *error) {
+    for (size_t p = 0; p < file->part_count; p++)
+        if (strcmp(part_file(&file->parts[p]), shard) == 0) return VIT_OK;
+    char *path = vit_shards_path(file->name, shard);
+    if (!path) return vit_fail_memory(error, shard, strlen(file->name) + strlen(shard));
+    vit_status status;
+    if (vit_path_look(path) == VIT_PATH_NONE)
+        status = vit_fail(error, VIT_ERROR_IO, "%s names the file %s, which is not beside it",
+                          file->name, shard);
+    else
+        status = add_file(file, path, error);
+    vit_free(path);
+    return status;
+}
+
+static vit_status add_shards(vit_tensors *file, json_t *map, vit_error *error) {
+    const char *tensor;
+    json_t *shard;
+    json_object_foreach(map, tensor, shard) {
+        const vit_status status = add_shard(file, json_string_value(shard), error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+static vit_status check_shard(const vit_tensors *file, const char *tensor, const char *shard,
+                              vit_error *error) {
+    const entry *e = (const entry *)vit_tensors_find(file, tensor);
+    const char *found = e ? part_file(&file->parts[e->part]) : "no file";
+    char shown[VIT_NAME_TEXT];
+    if (e && strcmp(found, shard) == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor '%s' should lie in %s, but lies in %s",
+                    file->name, vit_name_text(shown, tensor), shard, found);
+}
+
+/* Index and shards must tell the same. */
+static vit_status check_shards(const vit_tensors *file, json_t *map, vit_error *error) {
+    const char *tensor;
+    json_t *shard;
+    json_object_foreach(map, tensor, shard) {
+        const vit_status status = check_shard(file, tensor, json_string_value(shard), error);
+        if (status != VIT_OK) return status;
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        const entry *e = &file->entries[i];
+        char shown[VIT_NAME_TEXT];
+        if (!json_object_get(map, e->tensor.name))
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor '%s' of %s is not in the \"weight_map\"", file->name,
+                            vit_name_text(shown, e->tensor.name), file->parts[e->part].name);
+    }
+    return VIT_OK;
+}
+
+static vit_status read_index(vit_tensors *file, const vit_bytes *bytes, vit_error *error) {
+    json_t *map;
+    vit_status status = vit_shards_parse(&map, bytes->data, bytes->size, file->name, error);
+    if (status != VIT_OK) return status;
+    status = add_shards(file, map, error);
     if (status == VIT_OK) status = list_entries(file, error);
+    if (status == VIT_OK) status = check_shards(file, map, error);
+    json_decref(map);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static vit_status new_tensors(vit_tensors **out, const char *name, vit_error *error) {
+    *out = NULL;
+    vit_tensors *file = vit_alloc(1, sizeof *file);
+    if (file) file->name = vit_strdup(name);
+    if (!file || !file->name) {
+        vit_free(file);
+        return vit_fail_memory(error, name, sizeof *file);
+    }
+    *out = file;
+    return VIT_OK;
+}
+
+static vit_status read_path(vit_tensors *file, vit_error *error) {
+    vit_bytes map;
+    vit_status status = vit_map_file(&map, file->name, error);
+    if (status != VIT_OK) return status;
+    if (vit_shards_probe(map.data, map.size)) {
+        status = read_index(file, &map, error);
+        vit_unmap_file(&map);
+        return status;
+    }
+    status = add_part(file, map.data, map.size, map, file->name, error);
+    return status == VIT_OK ? list_entries(file, error) : status;
+}
+
+vit_status vit_tensors_open(vit_tensors **out, const char *path, vit_error *error) {
+    char *found;
+    vit_tensors *file;
+    *out = NULL;
+    vit_status status = vit_weights_find(&found, path, error);
+    if (status != VIT_OK) return status;
+    status = new_tensors(&file, found, error);
+    vit_free(found);
+    if (status == VIT_OK) status = read_path(file, error);
     if (status == VIT_OK)
         *out = file;
     else
@@ -124,23 +221,26 @@ static vit_status finish(vit_tensors **out, vit_tensors *file, vit_status status
     return status;
 }
 
-vit_status vit_tensors_open(vit_tensors **out, const char *path, vit_error *error) {
-    char *found;
-    *out = NULL;
-    vit_status status = vit_weights_find(&found, path, error);
-    if (status != VIT_OK) return status;
-    vit_tensors *file = new_tensors(found, error);
-    vit_free(found);
-    if (!file) return VIT_ERROR_MEMORY;
-    return finish(out, file, add_file(file, file->name, error), error);
+static vit_status read_bytes(vit_tensors *file, const void *bytes, size_t size, vit_error *error) {
+    if (vit_shards_probe(bytes, size))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s is JSON, expected weights: a sharded checkpoint is opened by its path",
+                        file->name);
+    const vit_status status = add_part(file, bytes, size, (vit_bytes){0}, file->name, error);
+    return status == VIT_OK ? list_entries(file, error) : status;
 }
 
 vit_status vit_tensors_parse(vit_tensors **out, const void *bytes, size_t size, const char *name,
                              vit_error *error) {
+    vit_tensors *file;
     *out = NULL;
-    vit_tensors *file = new_tensors(name, error);
-    if (!file) return VIT_ERROR_MEMORY;
-    return finish(out, file, add_part(file, bytes, size, (vit_bytes){0}, name, error), error);
+    vit_status status = new_tensors(&file, name, error);
+    if (status == VIT_OK) status = read_bytes(file, bytes, size, error);
+    if (status == VIT_OK)
+        *out = file;
+    else
+        vit_tensors_close(file);
+    return status;
 }
 
 void vit_tensors_close(vit_tensors *file) {
