@@ -6,7 +6,7 @@
 
 typedef struct vit_container {
     const char *kind; /* "safetensors" */
-    /* Is this such a file? By its first bytes or its directory, not by its name. */
+    /* Is this such a file? By its bytes, not by its name. */
     bool (*probe)(const uint8_t *bytes, size_t size);
     /* Reads what describes the tensors. The bytes are borrowed. Messages name the file. */
     vit_status (*open)(void **state, const uint8_t *bytes, size_t size, const char *name,
@@ -21,6 +21,8 @@ typedef struct vit_container {
     const char *(*metadata)(const void *state, const char *key); /* NULL: there is none */
 } vit_container;
 
-extern const vit_container vit_container_safetensors;
+/* In the order in which a file is offered to them: every zip archive that PyTorch did not write is
+ * one of arrays. */
+extern const vit_container vit_container_pytorch, vit_container_npz, vit_container_safetensors;
 
 #endif

@@ -29,20 +29,22 @@ struct vit_tensors {
     size_t count;
 };
 
-static const vit_container *const containers[] = {&vit_container_safetensors};
+static const vit_container *const containers[] = {&vit_container_pytorch, &vit_container_npz,
+                                                  &vit_container_safetensors};
+enum { CONTAINERS = sizeof containers / sizeof *containers };
 
 /* ---- parts ---- */
 
 static vit_status find_container(const vit_container **found, const uint8_t *bytes, size_t size,
                                  const char *name, vit_error *error) {
-    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
+    for (size_t i = 0; i < CONTAINERS; i++)
         if (containers[i]->probe(bytes, size)) {
             *found = containers[i];
             return VIT_OK;
         }
     const char *kind = vit_foreign_file(bytes, size);
     if (kind) return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s is %s", name, kind);
-    *found = containers[0];
+    *found = &vit_container_safetensors; /* it says what it misses */
     return VIT_OK;
 }
 

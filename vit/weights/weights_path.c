@@ -71,6 +71,16 @@ static const struct {
      "a Git LFS pointer, not the weights: fetch the file it stands for (git lfs pull)"},
     {0, "\x89HDF", "an HDF5 file (Keras), which is not read: expected safetensors, npz or PyTorch"},
     {0, "GGUF", "a GGUF file, which is not read: expected safetensors, npz or PyTorch"},
+    {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9",
+     "a PyTorch file in the format of before version 1.6, which is not read: load it in PyTorch "
+     "and "
+     "save it again, or write safetensors"},
+    {0, "\x80\x02",
+     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
+    {0, "\x80\x03",
+     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
+    {0, "\x80\x04",
+     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
     {257, "ustar",
      "a tar archive (PyTorch before 0.2), which is not read: load it in PyTorch and save it again, "
      "or write safetensors"},
