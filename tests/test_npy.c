@@ -80,7 +80,7 @@ static void test_types(void **state) {
 
 static void test_shapes(void **state) {
     (void)state;
-    refused("{'shape': 3", VIT_ERROR_FORMAT, "byte 19 of the .npy header: expected the shape");
+    refused("{'shape': 3", VIT_ERROR_FORMAT, "byte 20 of the .npy header: expected the shape");
     refused("{'shape': (-1,)", VIT_ERROR_FORMAT, "expected a dimension");
     refused("{'shape': (3 4)", VIT_ERROR_FORMAT, "expected ')' or ','");
     refused("{'shape': (3", VIT_ERROR_FORMAT, "expected ')' or ','");
