@@ -99,11 +99,20 @@ typedef struct vit_kernels {
     void (*relu)(float *y, const float *x, size_t n);
     void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
+     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. */
+    void (*swish)(float *y, const float *x, float a, float b, size_t n);
+    void (*swish_backward)(float *dx, const float *dy, const float *x, float a, float b, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
 
     /* y = factor x; in place is fine. */
     void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y = a b, y += a b, element by element; y may be a or b. */
+    void (*multiply)(float *y, const float *a, const float *b, size_t n);
+    void (*multiply_add)(float *y, const float *a, const float *b, size_t n);
 
     /* y += share (x - y): an exponential moving average. */
     void (*average)(float *y, const float *x, float share, size_t n);
