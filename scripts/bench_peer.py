@@ -1,4 +1,4 @@
-"""One rival in a process of its own: a network in PyTorch or ONNX Runtime, started by bench_peers.py.
+"""One rival in a process of its own, PyTorch or ONNX Runtime: started by bench_peers.py.
 
 usage: bench_peer.py train|infer MODEL BATCH MODE THREADS DIRECTORY
 
@@ -132,8 +132,8 @@ def ort_work(model, batch, threads, directory):
 
     path = os.path.join(directory, f"{model}-{batch}.onnx")
     if not os.path.exists(path):  # in another process: PyTorch's memory is not ONNX Runtime's
-        subprocess.run([sys.executable, "-W", "ignore", __file__, "export", model, str(batch), path],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [sys.executable, "-W", "ignore", __file__, "export", model, str(batch), path]
+        subprocess.run(command, check=True, capture_output=True)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
