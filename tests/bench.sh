@@ -14,7 +14,7 @@ check() {
     if python3 - "$lines" "$2" <<'END_OF_PYTHON'
 import json, sys
 r = [json.loads(line) for line in open(sys.argv[1])]
-sys.exit(0 if eval(sys.argv[2]) else 1)
+sys.exit(0 if eval("(" + sys.argv[2] + ")") else 1)
 END_OF_PYTHON
     then echo "ok $count - $1"; else echo "not ok $count - $1"; sed 's/^/# /' "$lines"; fi
 }
