@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.." || exit 1
 bench=${BUILD:-build}/bin/vit-bench
 lines=$(mktemp) || exit 1
 trap 'rm -f "$lines"' EXIT
-small='--image 8 --channels 1 --patch 4 --dim 16 --depth 1 --heads 2 --mlp 16 --classes 3 --threads 1'
+small='--image 8 --channels 1 --patch 4 --dim 16 --depth 1 --heads 2 --mlp 16 --classes 3
+    --threads 1'
 count=0
 
 # check NAME EXPRESSION: of r, the objects printed, in Python.
