@@ -333,15 +333,15 @@ static vit_config mnist(void) {
 
 static void check_kernels_and_threads(vit_config c) {
     static const int threads[] = {1, 2, 3, 8};
-    const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
+    const vit_kernels *tables[CHECK_MOST_TABLES];
+    const size_t table_count = check_tables(tables);
     subject n = subject_new(&c, BATCH, true);
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
     float *gradients = check_floats(n.table.size);
     run_slices(&n, (vit_exec){vit_kernels_scalar(), 1}, &d, BATCH, want);
     memcpy(gradients, n.gradients, n.table.size * sizeof(float));
-    for (size_t t = 0; t < 3; t++) {
-        if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
+    for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < 4; i++) {
             run_slices(&n, (vit_exec){tables[t], threads[i]}, &d, BATCH, got);
             assert_memory_equal(got, want, BATCH * c.classes * sizeof(float));

@@ -185,7 +185,7 @@ static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, 
 }
 
 static void assert_same_bytes(const vit_config *c, size_t batch_size) {
-    static const vit_cpu cpus[] = {VIT_CPU_SCALAR, VIT_CPU_AVX2, VIT_CPU_AVX512};
+    static const vit_cpu cpus[] = {VIT_CPU_NEON, VIT_CPU_AVX2, VIT_CPU_AVX512};
     static const int threads[] = {1, 2, 3, 8};
     size_t count;
     float *want = trained(c, batch_size, VIT_CPU_SCALAR, 1, &count);

@@ -105,7 +105,8 @@ typedef struct vit_session vit_session;
 
 typedef struct vit_session_options {
     int threads;     /* 0: as many as the process may use */
-    const char *cpu; /* highest instruction set: "scalar", "avx2", "avx512"; NULL: the best here */
+    const char *cpu; /* highest instruction set: "scalar", "neon", "avx2" or "avx512";
+                        NULL: the best here */
 } vit_session_options;
 
 /* A session is the scratch memory for one thread of the caller; `model` must outlive it.

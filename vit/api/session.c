@@ -17,7 +17,7 @@ vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, 
     vit_cpu highest = VIT_CPU_AVX512;
     if (cpu && !vit_cpu_parse(cpu, &highest))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "instruction set \"%s\", expected scalar, avx2 or avx512", cpu);
+                        "instruction set \"%s\", expected scalar, neon, avx2 or avx512", cpu);
     if (threads < 0 || threads > 1024)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
     *kernels = vit_kernels_choose(highest);
