@@ -3,8 +3,9 @@
  * Every table computes the same bits (docs/design.md, "Canonical arithmetic"): an element of a
  * matrix product is one chain of fused multiply-adds over k in ascending order; a reduction over a
  * row runs in 16 virtual lanes, folded by 8, 4, 2, 1. The loops are therefore written once, in
- * gemm.inc and rows.inc, over a type of 16 lanes; v16_scalar.h, v16_avx2.h and v16_avx512.h say
- * what those lanes are. A new instruction set is a new v16_*.h and a ten-line kernels_*.c.
+ * gemm.inc and rows.inc, over a type of 16 lanes; v16_scalar.h, v16_neon.h, v16_avx2.h and
+ * v16_avx512.h say what those lanes are. A new instruction set is a new v16_*.h and a ten-line
+ * kernels_*.c.
  *
  * Outputs come first. Pointers need no alignment. Nothing is read or written outside the given
  * elements. Rows of a matrix are `row` floats apart.
@@ -99,11 +100,20 @@ typedef struct vit_kernels {
     void (*relu)(float *y, const float *x, size_t n);
     void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
+     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. */
+    void (*swish)(float *y, const float *x, float a, float b, size_t n);
+    void (*swish_backward)(float *dx, const float *dy, const float *x, float a, float b, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
 
     /* y = factor x; in place is fine. */
     void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y = a b, y += a b, element by element; y may be a or b. */
+    void (*multiply)(float *y, const float *a, const float *b, size_t n);
+    void (*multiply_add)(float *y, const float *a, const float *b, size_t n);
 
     /* y += share (x - y): an exponential moving average. */
     void (*average)(float *y, const float *x, float share, size_t n);
@@ -149,6 +159,7 @@ const vit_kernels *vit_kernels_choose(vit_cpu highest);
 
 /* The tables of this build, for vit_kernels_choose; NULL where the compiler cannot make one. */
 const vit_kernels *vit_kernels_scalar(void);
+const vit_kernels *vit_kernels_neon(void);
 const vit_kernels *vit_kernels_avx2(void);
 const vit_kernels *vit_kernels_avx512(void);
 
