@@ -13,6 +13,7 @@
 typedef struct settings {
     const char *model, *files_from;
     uint64_t top, threads;
+    vit_size size; /* 0: the model's own */
     bool list, json, logits;
 } settings;
 
@@ -27,6 +28,12 @@ static const vit_option options[] = {
      .help = "a file, a directory holding model.safetensors, or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
+    {.name = "size",
+     .kind = VIT_OPTION_SIZE,
+     .offset = PLACE(size),
+     .argument = "N|HxW",
+     .help = "the network's input in pixels, instead of the model's:\n"
+             "positions are resampled"},
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),
@@ -116,7 +123,9 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads, .cpu = vit_chosen_cpu()};
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
-        status = vit_model_load(&c->model, path, error);
+        const vit_size size = c->settings->size;
+        const vit_model_options opening = {.height = size.height, .width = size.width};
+        status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }
     if (status == VIT_OK) {

@@ -12,6 +12,7 @@ typedef struct settings {
     const char *model, *data;
     int split; /* vit_split */
     uint64_t batch, threads;
+    vit_size size; /* 0: the model's own */
     bool json, confusion;
 } settings;
 
@@ -29,6 +30,12 @@ static const vit_option options[] = {
      .help = "a file, a directory holding model.safetensors, or the\n"
              "name of a model in $VIT_MODELS or beside the program",
      .required = true},
+    {.name = "size",
+     .kind = VIT_OPTION_SIZE,
+     .offset = PLACE(size),
+     .argument = "N|HxW",
+     .help = "the network's input in pixels, instead of the model's:\n"
+             "positions are resampled"},
     {.name = "data",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
@@ -253,7 +260,8 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
     if (status != VIT_OK) {
         return status;
     }
-    status = vit_model_load(model, path, error);
+    const vit_model_options opening = {.height = s->size.height, .width = s->size.width};
+    status = vit_model_load_with(model, path, &opening, error);
     vit_free(path);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,
