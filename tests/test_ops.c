@@ -460,7 +460,8 @@ static void test_threads(void **state) {
     const vit_norm_state s = {stats, stats + rows};
     for (int op = 0; op < 2; op++) {
         for (int i = -1; i < 3; i++) {
-            const vit_exec exec = {one_thread().kernels, i < 0 ? 1 : threads[i]};
+            const vit_exec exec = {.kernels = one_thread().kernels,
+                                   .threads = i < 0 ? 1 : threads[i]};
             float *y = i < 0 ? want : got;
             if (op == 0) vit_activation_forward(&exec, VIT_GELU, y, x, count);
             if (op == 1) vit_layernorm_forward(&exec, y, &s, x, &w, rows);

@@ -145,7 +145,7 @@ static void test_conv_in_place(void **state) {
     check_fill(weight, out * in, 1, &r);
     assert_true(pixels >= rows * out);
     for (int threads = 1; threads <= 4; threads++) {
-        const vit_exec exec = {one_thread().kernels, threads};
+        const vit_exec exec = {.kernels = one_thread().kernels, .threads = threads};
         memcpy(again, dy, rows * out * sizeof *dy);
         vit_conv_backward(&exec, threads == 1 ? dx : again, &d, threads == 1 ? dy : again, x, &w,
                           &s, columns, columns + vit_conv_columns(&s));
