@@ -48,10 +48,11 @@ all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3
+X86 := $(findstring 86,$(shell $(CC) -dumpmachine))
 $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
-$(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) -mavx2 -mfma
-$(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) -mavx512f -mavx512vl -mavx512bw \
-  -mavx512dq -mavx2 -mfma -mprefer-vector-width=512
+$(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
+$(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
+  -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mprefer-vector-width=512)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling is an inner loop.

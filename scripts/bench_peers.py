@@ -1,158 +1,254 @@
-"""Whole training steps, ours and PyTorch's, alternately: run by scripts/bench-peers.
+"""Ours and the frameworks', taking turns: run by scripts/bench-peers, which explains the options.
 
-A step is what the peer's user writes: forward, cross-entropy, backward, clipping of the gradient
-norm at 1, fused AdamW, zeroing the gradients, on one batch that stays the same. Ours is
-`vit-bench train`, which makes the same step through the public trainer. A turn is one measurement
-of each; a figure is the median of the turns' medians.
+Ours is vit-bench: whole training steps through the trainer and its loader, whole pictures through a
+session of the public API. The frameworks are bench_peer.py, a process for each. A turn is one
+measurement of each, one after the other; a figure is the median of the turns' medians.
 """
 import argparse
+import collections
+import contextlib
+import datetime
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
 
-import torch
-import torch.nn.functional as F
-from torch import nn
+import bench_peer
+import bench_table
 
 KEYS = ("image", "patch", "channels", "dim", "depth", "heads", "mlp", "classes")
-MODELS = {
-    "mnist-p14-d128": (28, 14, 1, 128, 6, 8, 256, 10),
-    "mnist-p7-d64": (28, 7, 1, 64, 6, 8, 128, 10),
-    "mnist-p4-d64": (28, 4, 1, 64, 6, 4, 128, 10),
-    "cifar-p4-d192": (32, 4, 3, 192, 9, 3, 384, 10),
-    "cifar-p4-d384": (32, 4, 3, 384, 7, 6, 1536, 10),
-}
-DEFAULT = list(MODELS)[:3]
+Row = collections.namedtuple("Row", "kind model batch precision must aim", defaults=(None, None))
+ROWS = (
+    Row("train", "p14-d128", 128, "f32", 2.1, 2.3),
+    Row("train", "p14-d128", 128, "bf16", None, 3),
+    Row("train", "p7-d64", 128, "f32", 3.1, 3.6),
+    Row("train", "p7-d64", 128, "bf16"),
+    Row("train", "p4-d64", 128, "f32", 2.5, 3),
+    Row("train", "p4-d64", 128, "bf16"),
+    Row("train", "cifar-d192", 128, "f32", 1.4, 1.5),
+    Row("train", "cifar-d192", 128, "bf16", 1.8, 2),
+    Row("train", "cifar-d384", 128, "f32", 1.2, 1.26),
+    Row("train", "cifar-d384", 128, "bf16", 1.35, 1.5),
+    Row("train", "vit-s16", 8, "f32", 1.12, 1.2),
+    Row("train", "vit-s16", 8, "bf16", 1.2, 1.3),
+    Row("infer", "p7-d64", 1, "f32", 2, 2.5),
+    Row("infer", "p7-d64", 256, "f32", 2.6, 3.1),
+    Row("infer", "cifar-d192", 1, "f32", 1.25, 1.35),
+    Row("infer", "cifar-d192", 256, "f32", 1.3, 1.4),
+    Row("infer", "vit-ti16", 1, "f32", 1.2, 1.3),
+    Row("infer", "vit-ti16", 8, "f32", 1.35, 1.45),
+    Row("infer", "vit-ti16", 1, "bf16", 1.4, 1.6),
+    Row("infer", "vit-ti16", 8, "bf16", 1.4, 1.6),
+    Row("infer", "vit-s16", 1, "f32", 1.1, 1.16),
+    Row("infer", "vit-s16", 8, "f32", 1.06, 1.1),
+    Row("infer", "vit-s16", 1, "bf16", 1.35, 1.5),
+    Row("infer", "vit-s16", 8, "bf16", 1.15, 1.25),
+    Row("infer", "vit-b16", 1, "f32", 1.1, 1.15),
+    Row("infer", "vit-b16", 8, "f32", 1.1, 1.15),
+    Row("infer", "vit-b16", 1, "bf16", 1.1, 1.2),
+    Row("infer", "vit-b16", 8, "bf16", 1.1, 1.2),
+)
 
 
-class Block(nn.Module):
-    def __init__(self, dim, heads, mlp):
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(dim, 1e-6), nn.LayerNorm(dim, 1e-6)
-        self.qkv, self.proj = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
-        self.fc1, self.fc2 = nn.Linear(dim, mlp), nn.Linear(mlp, dim)
-
-    def forward(self, x):
-        b, t, d = x.shape
-        qkv = self.qkv(self.norm1(x)).view(b, t, 3, self.heads, d // self.heads)
-        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        heads = F.scaled_dot_product_attention(q, k, v)
-        x = x + self.proj(heads.transpose(1, 2).reshape(b, t, d))
-        return x + self.fc2(F.gelu(self.fc1(self.norm2(x))))
+def name_of(row):
+    return f"{row.kind}/{row.model}/{row.batch}/{row.precision}"
 
 
-class Network(nn.Module):
-    def __init__(self, image, patch, channels, dim, depth, heads, mlp, classes):
-        super().__init__()
-        patches = (image // patch) ** 2
-        self.patches = nn.Conv2d(channels, dim, patch, patch)
-        self.token = nn.Parameter(torch.zeros(1, 1, dim))
-        self.positions = nn.Parameter(torch.randn(1, patches + 1, dim) * 0.02)
-        self.blocks = nn.Sequential(*(Block(dim, heads, mlp) for _ in range(depth)))
-        self.norm, self.head = nn.LayerNorm(dim, 1e-6), nn.Linear(dim, classes)
-
-    def forward(self, x):
-        x = self.patches(x).flatten(2).transpose(1, 2)
-        x = torch.cat([self.token.expand(len(x), -1, -1), x], dim=1) + self.positions
-        return self.head(self.norm(self.blocks(x))[:, 0])
+# ---- ours ----
 
 
-def torch_step(shape, batch):
-    image, _, channels, *_, classes = shape
-    torch.manual_seed(0)
-    net = Network(*shape).train()
-    optimiser = torch.optim.AdamW(net.parameters(), 1e-3, weight_decay=0.05, fused=True)
-    x = torch.randn(batch, channels, image, image)
-    y = torch.randint(0, classes, (batch,))
-
-    def step():
-        F.cross_entropy(net(x), y).backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=False)
-
-    return step
-
-
-def median_ms(step, seconds):
-    for _ in range(3):  # the first steps allocate
-        step()
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < 3 or time.perf_counter() < end:
-        begin = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - begin)
-    return 1e3 * statistics.median(times)
-
-
-def our_ms(shape, batch, threads):
-    command = ["build/bin/vit-bench", "train", "--batch", str(batch), "--threads", str(threads)]
-    for key, value in zip(KEYS, shape):
+def our_command(row, threads):
+    command = ["build/bin/vit-bench", row.kind, "--batch", str(row.batch)]
+    for key, value in zip(KEYS, bench_peer.MODELS[row.model]):
         command += [f"--{key}", str(value)]
-    done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True)
+    if row.precision != "f32":
+        command += ["--precision", row.precision]
+    return [*command, "--threads", str(threads), "--json"]
+
+
+def run_ours(row, threads, cpu=None):
+    """vit-bench's object, or None where it refuses: a processor without bfloat16."""
+    command = our_command(row, threads)
+    environment = dict(os.environ, VIT_CPU=cpu) if cpu else None
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
+    if done.returncode == 1 and row.precision != "f32":
+        return None
     if done.returncode != 0:
         sys.exit(f"bench-peers: failed with status {done.returncode}: {' '.join(command)}")
-    lines = (json.loads(line) for line in done.stdout.splitlines())
-    return next(line["ms"] for line in lines if line["what"] == "train")
+    objects = (json.loads(line) for line in done.stdout.splitlines())
+    return next(o for o in objects if o["what"] == row.kind)
 
 
-def compare(name, options):
-    """Medians over the turns, in ms; the ratio's range says how far to trust them."""
-    shape, ours, theirs = MODELS[name], [], []
-    step = torch_step(shape, options.batch)
-    for _ in range(options.turns):
-        ours.append(our_ms(shape, options.batch, options.threads))
-        theirs.append(median_ms(step, options.seconds))
-    ratios = [b / a for a, b in zip(ours, theirs)]
-    a, b = statistics.median(ours), statistics.median(theirs)
-    return dict(model=name, batch=options.batch, threads=options.threads, turns=options.turns,
-                torch=torch.__version__, ours_ms=round(a, 3), torch_ms=round(b, 3),
-                ours_images_per_second=round(1e3 * options.batch / a, 1),
-                torch_images_per_second=round(1e3 * options.batch / b, 1), ratio=round(b / a, 3),
-                ratio_low=round(min(ratios), 3), ratio_high=round(max(ratios), 3))
+def knows_bf16():
+    done = subprocess.run(["build/bin/vit-bench", "--help"], stdout=subprocess.PIPE, text=True)
+    return "--precision" in done.stdout
+
+
+# ---- theirs ----
+
+
+class Peer:
+    """A framework's process; `failed` says why it takes no part."""
+
+    def __init__(self, row, mode, threads, directory):
+        self.mode, self.ms, self.mib, self.name, self.failed = mode, [], 0, None, None
+        arguments = [row.kind, row.model, str(row.batch), mode, str(threads), directory]
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", "-W", "ignore", bench_peer.__file__, *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {"failed": "ended"}
+
+    def wait(self):
+        answer = self._answer()
+        self.name, self.failed = answer.get("ready"), answer.get("failed")
+
+    def turn(self, seconds):
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        answer = self._answer()
+        self.failed = answer.get("failed")
+        if not self.failed:
+            self.ms.append(answer["ms"])
+            self.mib = answer["mib"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def modes_of(row, options):
+    modes = ["eager"] if options.quick else ["eager", "compile"]
+    if row.precision == "bf16":
+        return [f"{mode}-bf16" for mode in modes]
+    return modes + ["ort"] * (row.kind == "infer")
+
+
+@contextlib.contextmanager
+def peers_of(row, options, directory):
+    """Those that are able to; started together, for compiling takes one core for a while."""
+    peers = [Peer(row, mode, options.threads, directory) for mode in modes_of(row, options)]
+    try:
+        for peer in peers:
+            peer.wait()
+            if peer.failed:
+                print(f"bench-peers: {name_of(row)} without {peer.mode}: {peer.failed}",
+                      file=sys.stderr)
+        yield [peer for peer in peers if not peer.failed]
+    finally:
+        for peer in peers:
+            peer.close()
+
+
+# ---- a row ----
+
+
+def measure(row, options, directory):
+    """The row's result: medians in ms over the turns; None where we or all of them cannot."""
+    with peers_of(row, options, directory) as peers:
+        ours = []
+        for _ in range(options.turns):
+            ours.append(run_ours(row, options.threads))
+            if not ours[-1] or not peers:
+                return None
+            for peer in peers:
+                peer.turn(options.seconds)
+    peers = [peer for peer in peers if not peer.failed]
+    best = min(peers, key=lambda peer: statistics.median(peer.ms), default=None)
+    return best and result_of(row, ours, peers, best)
+
+
+def result_of(row, ours, peers, best):
+    ms, theirs = statistics.median(o["ms"] for o in ours), statistics.median(best.ms)
+    ratios = [min(p.ms[i] for p in peers) / o["ms"] for i, o in enumerate(ours)]
+    share = statistics.median(o["gflops"] / o["peak_gflops"] for o in ours)
+    return dict(
+        kind=row.kind, model=row.model, batch=row.batch, precision=row.precision,
+        must=row.must, aim=row.aim, ms=ms, images_per_second=1e3 * row.batch / ms,
+        share=share, cpu=ours[0]["cpu"], processor=ours[0]["processor"],
+        peak_gflops=statistics.median(o["peak_gflops"] for o in ours),
+        resident_mib=ours[-1].get("resident_mib"), best=best.mode, best_ms=theirs,
+        best_mib=best.mib, best_share=share * ms / theirs, ratio=theirs / ms,
+        ratio_low=min(ratios), ratio_high=max(ratios),
+        peers={p.mode: statistics.median(p.ms) for p in peers},
+        names=sorted({p.name for p in peers}))
+
+
+def chosen_rows(options):
+    def chosen(row):
+        parts = set(name_of(row).split("/"))
+        return not options.rows or any(set(r.split("/")) <= parts for r in options.rows)
+
+    return [row for row in ROWS if chosen(row)]
+
+
+def measure_rows(options):
+    rows, results = chosen_rows(options), []
+    if not knows_bf16():
+        rows = [row for row in rows if row.precision == "f32"]
+        print("bench-peers: vit-bench has no --precision: no rows in bf16", file=sys.stderr)
+    directory = tempfile.mkdtemp(prefix="bench-peers-")
+    try:
+        for row in rows:
+            result = measure(row, options, directory)
+            if result:
+                results.append(result)
+                print(json.dumps(result) if options.json else bench_table.line(result), flush=True)
+            else:
+                print(f"bench-peers: {name_of(row)}: not on this processor", file=sys.stderr)
+    finally:
+        shutil.rmtree(directory)
+    return results
+
+
+def measure_avx2(options, results):
+    """Ours again with AVX2 alone: what a processor without AVX-512 would be offered."""
+    if not results or results[0]["cpu"] == "avx2":
+        return []
+    rows = [row for row in chosen_rows(options) if row.precision == "f32"]
+    return [(result, run_ours(row, options.threads, "avx2"))
+            for row in rows for result in results
+            if (result["kind"], result["model"], result["batch"], result["precision"]) == row[:4]]
+
+
+# ---- the program ----
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench-peers",
-        description="Training steps of vit-bench and PyTorch eager float32, taking turns.")
-    parser.add_argument("models", nargs="*", metavar="MODEL",
-                        help=f"of {', '.join(MODELS)}; default: the first three")
-    parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--turns", type=int, default=3, help="measurements of each (default 3)")
-    parser.add_argument("--seconds", type=float, default=3, help="PyTorch's time in one turn")
+    parser = argparse.ArgumentParser(prog="scripts/bench-peers", add_help=False)
+    parser.add_argument("rows", nargs="*")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--turns", type=int)
+    parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    for name in options.models:
-        if name not in MODELS:
-            parser.error(f"unknown model '{name}': one of {', '.join(MODELS)}")
-    if min(options.batch, options.turns, options.threads) < 1:
-        parser.error("--batch, --turns and --threads must be at least 1")
+    options.turns = options.turns or (1 if options.quick else 3)
+    known = {part for row in ROWS for part in name_of(row).split("/")}
+    for part in (part for r in options.rows for part in r.split("/")):
+        if part not in known:
+            parser.error(f"unknown row '{part}': rows are {', '.join(map(name_of, ROWS))}")
+    if min(options.turns, options.threads) < 1:
+        parser.error("--turns and --threads must be at least 1")
     return options
 
 
 def main():
     options = arguments()
-    torch.set_num_threads(options.threads)
     if not options.json:
-        print(f"PyTorch {torch.__version__}, {options.threads} threads, batch {options.batch}, "
-              f"median of {options.turns} turns\n\n"
-              "| model | ours, ms | images/s | PyTorch, ms | images/s "
-              "| ratio (lowest to highest) |\n|---|---|---|---|---|---|", flush=True)
-    for name in options.models or DEFAULT:
-        r = compare(name, options)
-        if options.json:
-            print(json.dumps(r), flush=True)
-        else:
-            print(f"| {name} | {r['ours_ms']:.1f} | {r['ours_images_per_second']:.0f} "
-                  f"| {r['torch_ms']:.1f} | {r['torch_images_per_second']:.0f} "
-                  f"| {r['ratio']:.2f} ({r['ratio_low']:.2f} to {r['ratio_high']:.2f}) |",
-                  flush=True)
+        print(bench_table.HEADER, flush=True)
+    results = measure_rows(options)
+    if options.write and results:
+        command = " ".join(["scripts/bench-peers", *sys.argv[1:]])
+        bench_table.write("docs/performance.md", results, measure_avx2(options, results), command,
+                          options, datetime.date.today())
 
 
 if __name__ == "__main__":

@@ -42,6 +42,17 @@ double check_difference(const float *got, const float *want, size_t n) {
     return most > 0 ? most / largest : 0;
 }
 
+/* ---- kernels ---- */
+
+size_t check_tables(const vit_kernels *out[CHECK_MOST_TABLES]) {
+    size_t count = 0;
+    for (vit_cpu highest = VIT_CPU_SCALAR; highest <= VIT_CPU_AVX512; highest++) {
+        const vit_kernels *k = vit_kernels_choose(highest);
+        if (count == 0 || out[count - 1] != k) out[count++] = k;
+    }
+    return count;
+}
+
 /* ---- gradients ---- */
 
 double check_gamma(size_t roundings) {

@@ -4,6 +4,7 @@
 #define VIT_TESTS_CHECK_H
 
 #include "vit/base/random.h"
+#include "vit/kernels/kernels.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,6 +24,12 @@ bool check_within(const char *what, const float *got, const double *want, const 
 /* Largest |got - want| over largest |want|; NaN as soon as one number is NaN or infinite, so
  * compare as assert_true(check_difference(...) <= bound). 0 where all are 0. */
 double check_difference(const float *got, const float *want, size_t n);
+
+/* ---- kernels ---- */
+
+/* The tables that this processor runs, scalar first; how many. */
+#define CHECK_MOST_TABLES 4
+size_t check_tables(const vit_kernels *out[CHECK_MOST_TABLES]);
 
 /* ---- gradients ---- */
 

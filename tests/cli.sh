@@ -118,7 +118,7 @@ run 2 "" "--top: 0 is out of range" vit-classify --top 0 a.png
 run 2 "" "--model NAME|MODEL is missing" vit-evaluate --data digits
 run 2 "" "--data DATA is missing" vit-evaluate --model m.safetensors
 run 2 "" "is not test, train or val" vit-evaluate --model m --data digits --split dev
-run 2 "" "\"sse9\", expected scalar, avx2, avx512 or avx512bf16" \
+run 2 "" "\"sse9\", expected scalar, neon, avx2, avx512 or avx512bf16" \
     env VIT_CPU=sse9 vit-train --data digits
 
 
@@ -267,7 +267,7 @@ for threads in 1 2 3 8; do
     holds "--threads $threads writes the same bytes" \
         sh -c "$train --steps 12 --threads $threads --out t && cmp one t"
 done
-for cpu in scalar avx2 avx512 avx512bf16; do
+for cpu in scalar neon avx2 avx512 avx512bf16; do
     holds "VIT_CPU=$cpu writes the same bytes" \
         sh -c "VIT_CPU=$cpu $train --steps 12 --out c && cmp one c"
     VIT_CPU=$cpu vit-evaluate --model one --data grey --json --threads 1 >"e.$cpu" 2>err

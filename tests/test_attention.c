@@ -288,15 +288,15 @@ static void test_heads(void **state) {
 static void test_same_bytes(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 8};
-    const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
+    const vit_kernels *tables[CHECK_MOST_TABLES];
+    const size_t table_count = check_tables(tables);
     const vit_attention_shape s = shape_of(3, 5, 13, 65, 97);
     attention want = attention_new(s, 2), got = attention_new(s, 2);
     const vit_exec eight = {vit_kernels_scalar(), 8}, one = {vit_kernels_scalar(), 1};
     assert_int_equal(vit_exec_threads(&eight, 2 * 3 * 5 * 65 * 97 * 13), 8);
     run_forward(&want, one, want.p);
     run_backward(&want, one);
-    for (size_t t = 0; t < 3; t++) {
-        if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
+    for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < 4; i++) {
             const vit_exec exec = {tables[t], threads[i]};
             run_forward(&got, exec, NULL);

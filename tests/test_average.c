@@ -112,7 +112,7 @@ static void assert_equal(vit_trainer *a, vit_trainer *b) {
 
 static void test_same_bytes(void **state) {
     (void)state;
-    static const vit_cpu cpus[] = {VIT_CPU_SCALAR, VIT_CPU_AVX2, VIT_CPU_AVX512};
+    static const vit_cpu cpus[] = {VIT_CPU_NEON, VIT_CPU_AVX2, VIT_CPU_AVX512};
     static const int threads[] = {1, 2, 3, 8};
     for (size_t m = 0; m < MODELS; m++) {
         vit_preset p = preset_of(models[m]);

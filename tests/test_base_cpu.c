@@ -22,8 +22,8 @@
 
 static void test_names(void **state) {
     (void)state;
-    const char *const names[] = {"scalar", "avx2", "avx512"};
-    for (int i = 0; i < 3; i++) {
+    const char *const names[] = {"scalar", "neon", "avx2", "avx512"};
+    for (int i = 0; i < 4; i++) {
         vit_cpu cpu = VIT_CPU_SCALAR;
         assert_string_equal(vit_cpu_name((vit_cpu)i), names[i]);
         assert_true(vit_cpu_parse(names[i], &cpu));
@@ -49,6 +49,8 @@ static void test_detection_agrees_with_the_compiler(void **state) {
         }
     }
     assert_int_equal(vit_cpu_detect(), expected);
+#elif defined(__aarch64__)
+    assert_int_equal(vit_cpu_detect(), VIT_CPU_NEON);
 #else
     assert_int_equal(vit_cpu_detect(), VIT_CPU_SCALAR);
 #endif

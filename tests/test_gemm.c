@@ -114,11 +114,11 @@ static void check_product(product *p, const vit_kernels *k, int threads) {
 }
 
 static void over_tables(size s, unsigned options, const int *threads, size_t count) {
-    const vit_kernels *tables[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
+    const vit_kernels *tables[CHECK_MOST_TABLES];
+    const size_t table_count = check_tables(tables);
     product p = product_new(s, options);
     define(&p);
-    for (size_t t = 0; t < 3; t++) {
-        if (!tables[t] || tables[t]->cpu > vit_cpu_detect()) continue;
+    for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < count; i++) check_product(&p, tables[t], threads[i]);
     }
     product_free(&p);

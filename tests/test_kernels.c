@@ -151,6 +151,26 @@ static void relu_backward(const vit_kernels *k, float *const *p, const shape *s)
     k->relu_backward(p[0], p[1], p[2], s->rows * s->n);
 }
 
+static void swish(const vit_kernels *k, float *const *p, const shape *s) {
+    k->swish(p[0], p[1], 1.6f, .07f, s->rows * s->n);
+}
+
+static void swish_backward(const vit_kernels *k, float *const *p, const shape *s) {
+    k->swish_backward(p[0], p[1], p[2], 1.7f, 0, s->rows * s->n);
+}
+
+static void multiply(const vit_kernels *k, float *const *p, const shape *s) {
+    k->multiply(p[0], p[1], p[2], s->rows * s->n);
+}
+
+static void multiply_in_place(const vit_kernels *k, float *const *p, const shape *s) {
+    k->multiply(p[0], p[0], p[1], s->rows * s->n);
+}
+
+static void multiply_add(const vit_kernels *k, float *const *p, const shape *s) {
+    k->multiply_add(p[0], p[1], p[2], s->rows * s->n);
+}
+
 static void add(const vit_kernels *k, float *const *p, const shape *s) {
     k->add(p[0], p[1], s->rows * s->n);
 }
@@ -204,6 +224,11 @@ static kernel row_kernels[] = {
     {"gelu_backward in place", "NN", gelu_backward_in_place},
     {"relu", "NN", relu},
     {"relu_backward", "NNN", relu_backward},
+    {"swish", "NN", swish},
+    {"swish_backward", "NNN", swish_backward},
+    {"multiply", "NNN", multiply},
+    {"multiply in place", "NN", multiply_in_place},
+    {"multiply_add", "NNN", multiply_add},
     {"add", "NN", add},
     {"scale", "NN", scale},
     {"average", "NN", average},
@@ -277,15 +302,6 @@ static void run(const kernel *f, const vit_kernels *k, const shape *s, contents 
     running[0] = '\0';
 }
 
-/* The vector tables this processor runs; scalar itself too, for its own reads and writes. */
-static size_t tables(const vit_kernels *out[3]) {
-    const vit_kernels *all[] = {vit_kernels_scalar(), vit_kernels_avx2(), vit_kernels_avx512()};
-    size_t count = 0;
-    for (size_t i = 0; i < 3; i++)
-        if (all[i] && all[i]->cpu <= vit_cpu_detect()) out[count++] = all[i];
-    return count;
-}
-
 /* ---- tests ---- */
 
 static const size_t sizes[] = {1,  2,  3,  5,  7,  8,  15, 16,  17,  31,
@@ -303,8 +319,8 @@ static void over_gaps_and_inputs(const kernel *f, const vit_kernels *k, size_t r
 
 static void test_rows(void **state) {
     const kernel *f = *state;
-    const vit_kernels *k[3];
-    const size_t count = tables(k);
+    const vit_kernels *k[CHECK_MOST_TABLES];
+    const size_t count = check_tables(k);
     for (size_t t = 0; t < count; t++)
         for (size_t i = 0; i < SIZES; i++)
             for (size_t rows = 1; rows <= 4; rows++) over_gaps_and_inputs(f, k[t], rows, sizes[i]);
@@ -312,8 +328,8 @@ static void test_rows(void **state) {
 
 static void test_whole_chunk(void **state) {
     (void)state;
-    const vit_kernels *k[3];
-    const size_t count = tables(k);
+    const vit_kernels *k[CHECK_MOST_TABLES];
+    const size_t count = check_tables(k);
     for (size_t i = 0; i < ROW_KERNELS; i++) {
         if (row_kernels[i].call != square_sum) continue;
         for (size_t t = 0; t < count; t++)
@@ -325,8 +341,8 @@ static void test_whole_chunk(void **state) {
 static void test_tile_sizes(void **state) {
     (void)state;
     static const size_t depths[] = {0, 1, 2, 7, 33};
-    const vit_kernels *k[3];
-    const size_t count = tables(k);
+    const vit_kernels *k[CHECK_MOST_TABLES];
+    const size_t count = check_tables(k);
     unsigned turn = 0;
     for (size_t rows = 1; rows <= 12; rows++) {
         for (size_t n = 1; n <= 32; n++) {
@@ -343,8 +359,8 @@ static void test_tile_sizes(void **state) {
 static void test_tile_epilogues(void **state) {
     (void)state;
     static const size_t widths[] = {1, 15, 16, 17, 31, 32};
-    const vit_kernels *k[3];
-    const size_t count = tables(k);
+    const vit_kernels *k[CHECK_MOST_TABLES];
+    const size_t count = check_tables(k);
     for (size_t rows = 1; rows <= 12; rows++) {
         for (size_t w = 0; w < 6; w++) {
             for (unsigned options = 0; options < 64; options++) {

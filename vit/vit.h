@@ -74,6 +74,7 @@ typedef struct vit_model_info {
     size_t height, width, channels; /* the network's input */
     size_t patch;                   /* side of a square patch, in pixels */
     size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
+    size_t features;                /* of a picture, as the head sees it: dim, or twice that */
     size_t classes;
     size_t parameters;         /* numbers the training found */
     size_t multiply_adds;      /* of one picture */
@@ -138,7 +139,8 @@ typedef struct vit_session vit_session;
 
 typedef struct vit_session_options {
     int threads;     /* 0: as many as the process may use */
-    const char *cpu; /* highest instruction set: "scalar", "avx2", "avx512"; NULL: the best here */
+    const char *cpu; /* highest instruction set: "scalar", "neon", "avx2" or "avx512";
+                        NULL: the best here */
 } vit_session_options;
 
 /* A session is the scratch memory for one thread of the caller; `model` must outlive it.
@@ -168,8 +170,8 @@ VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *im
  * it: one sentence, a constant, or NULL. */
 VIT_API const char *vit_session_warning(const vit_session *session);
 
-/* features: [dim], the class token after the encoder (what the head sees), for the picture that
- * the session classified last (the last one of a batch). */
+/* features: [features of vit_model_info], the class token after the encoder (what the head sees),
+ * for the picture that the session classified last (the last one of a batch). */
 VIT_API vit_status vit_session_features(const vit_session *session, float *features,
                                         vit_error *error);
 

@@ -13,7 +13,7 @@
 #include <sched.h>
 #endif
 
-static const char *const names[] = {"scalar", "avx2", "avx512"};
+static const char *const names[] = {"scalar", "neon", "avx2", "avx512"};
 
 const char *vit_cpu_name(vit_cpu cpu) {
     return names[cpu];
@@ -77,7 +77,11 @@ static bool read_brand(char raw[49]) {
 #else
 
 vit_cpu vit_cpu_detect(void) {
+#if defined(__aarch64__)
+    return VIT_CPU_NEON;
+#else
     return VIT_CPU_SCALAR;
+#endif
 }
 
 static bool read_brand(char raw[49]) {

@@ -1,13 +1,14 @@
-/* What instructions this processor and its operating system offer (CPUID and XGETBV). Kernels are
- * chosen by feature, never by family or by what the compiler was told. */
+/* What instructions this processor and its operating system offer (on x86: CPUID and XGETBV).
+ * Kernels are chosen by feature, never by family or by what the compiler was told. */
 #ifndef VIT_BASE_CPU_H
 #define VIT_BASE_CPU_H
 
 #include <stdbool.h>
 
-/* Each set contains the ones before it. */
+/* The better the later. On one processor each set contains those before it of its family. */
 typedef enum vit_cpu {
     VIT_CPU_SCALAR,
+    VIT_CPU_NEON,   /* AArch64 with Advanced SIMD, which all have */
     VIT_CPU_AVX2,   /* AVX2, FMA */
     VIT_CPU_AVX512, /* AVX-512 F, VL, BW, DQ */
 } vit_cpu;

@@ -19,7 +19,9 @@ typedef struct bench_line {
     const char *what; /* "train", "infer", "gemm", or the operator */
     char detail[64];  /* shapes, for people and as "shape" */
     double seconds;   /* median */
-    double flop;      /* of one run: 2 x multiply-adds, 3 x that for a training step */
+    double flop;      /* of one run: 2 x multiply-adds, 3 x that for a training step; 0: none */
+    double bytes;     /* that one run reads and writes, computed from the shapes; 0: not known */
+    double loader;    /* seconds of one thread that a training step spends loading; 0: not known */
     size_t images;    /* of one run; 0: not a matter of pictures */
 } bench_line;
 
@@ -37,5 +39,8 @@ vit_status bench_train(const bench *b, vit_error *error);
 vit_status bench_infer(const bench *b, vit_error *error);
 vit_status bench_gemm(const bench *b, vit_error *error);
 vit_status bench_ops(const bench *b, vit_error *error);
+
+/* The last part of bench_ops. */
+vit_status bench_optimiser(const bench *b, vit_error *error);
 
 #endif

@@ -43,18 +43,43 @@ typedef struct training {
     vit_loader loader;
     vit_trainer *trainer;
     uint64_t step;
+    float *images; /* a batch, to measure the loader alone */
+    size_t *labels;
+    vit_sample_key *keys;
 } training;
 
 static void load_batch(void *context) {
     training *t = context;
     vit_loader_prepare(&t->loader, t->step++);
+    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.batch, &t->loader, NULL);
 }
 
 static void train_step(void *context) {
     training *t = context;
-    load_batch(t);
     double loss;
+    vit_loader_prepare(&t->loader, t->step++);
     vit_trainer_step(t->trainer, &loss, 1e-4, vit_loader_source, &t->loader, NULL);
+}
+
+/* What a step spends loading, measured alone on one thread. */
+static vit_status measure_loader(double *seconds, const bench *b, training *t, vit_error *error) {
+    const vit_config *c = &b->preset.config;
+    const size_t values = c->height * c->width * c->channels;
+    t->images = vit_alloc(b->batch, values * sizeof *t->images);
+    t->labels = vit_alloc(b->batch, sizeof *t->labels);
+    t->keys = vit_alloc(b->batch, sizeof *t->keys);
+    if (!t->images || !t->labels || !t->keys)
+        return vit_fail_memory(error, "a batch", b->batch * values * sizeof *t->images);
+    *seconds = bench_median(load_batch, t);
+    return VIT_OK;
+}
+
+static void free_training(training *t) {
+    vit_trainer_free(t->trainer);
+    vit_loader_free(&t->loader);
+    vit_free(t->images);
+    vit_free(t->labels);
+    vit_free(t->keys);
 }
 
 vit_status bench_train(const bench *b, vit_error *error) {
@@ -71,10 +96,10 @@ vit_status bench_train(const bench *b, vit_error *error) {
         bench_line line = {.what = "train", .images = b->batch, .flop = 3 * flop_of(b)};
         snprintf(line.detail, sizeof line.detail, "batch %zu", b->batch);
         line.seconds = bench_median(train_step, &t);
-        bench_print(b, &line);
+        status = measure_loader(&line.loader, b, &t, error);
+        if (status == VIT_OK) bench_print(b, &line);
     }
-    vit_trainer_free(t.trainer);
-    vit_loader_free(&t.loader);
+    free_training(&t);
     free_noise(&noise);
     return status;
 }

@@ -1,176 +1,148 @@
-/* Matrix products and operators with the shapes that a slice of the network gives them. */
+/* The operators of a network with the shapes that a slice of a training batch gives them, on one
+ * thread: what a thread of a training does between two barriers. */
 #include "vit/base/arena.h"
 #include "vit/base/random.h"
-#include "vit/base/sys.h"
 #include "vit/cli/bench.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/attention.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/embed.h"
 #include "vit/ops/layernorm.h"
+#include "vit/ops/linear.h"
+#include "vit/ops/loss.h"
+#include "vit/ops/patch.h"
 #include <stdio.h>
 
 /* Rows that a slice of training has, about. */
 #define SLICE_ROWS 136
 
-static float *noise(size_t count) {
-    float *values = vit_alloc(count, sizeof *values);
-    vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 1, 0);
-    for (size_t i = 0; values && i < count; i++)
-        values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
-    return values;
-}
-
-/* ---- matrix products ---- */
-
-typedef enum form { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS } form;
-
-typedef struct product {
-    vit_exec exec;
-    size_t m, n, k;
-    float *a, *b, *c;
-    form form;
-} product;
-
-/* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
-static void multiply(void *context) {
-    const product *p = context;
-    const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = 1, .scale = 1};
-    switch (p->form) {
-    case FORWARD:
-        vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_left){p->a, p->k, 1},
-                 vit_right_packed(p->b, p->k), &none);
-        break;
-    case INPUT_GRADIENT:
-        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1},
-                 vit_right_plain(p->b, p->k), &none);
-        break;
-    default:
-        vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},
-                 vit_right_plain(p->b, p->k), &sum);
-        break;
-    }
-}
-
-static vit_status measure_layer(const bench *b, const char *layer, size_t rows, size_t in,
-                                size_t out, vit_error *error) {
-    static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
-    const size_t wide = in > out ? in : out, room = wide * (wide > rows ? wide : rows) + 32 * wide;
-    product p = {
-        {b->kernels, b->threads}, rows, out, in, noise(room), noise(room), noise(room), FORWARD};
-    vit_status status = VIT_OK;
-    if (!p.a || !p.b || !p.c) status = vit_fail_memory(error, "matrices", 3 * room * sizeof(float));
-    for (int i = 0; i < FORMS && status == VIT_OK; i++) {
-        bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
-        p.form = (form)i;
-        snprintf(line.detail, sizeof line.detail, "%s %s %zux%zux%zu", layer, forms[i], rows, in,
-                 out);
-        line.seconds = bench_median(multiply, &p);
-        bench_print(b, &line);
-    }
-    vit_free(p.a);
-    vit_free(p.b);
-    vit_free(p.c);
-    return status;
-}
-
-vit_status bench_gemm(const bench *b, vit_error *error) {
-    const vit_config *c = &b->preset.config;
-    const size_t tokens = vit_config_tokens(c), patches = vit_config_patches(c);
-    const size_t rows = b->batch * tokens;
-    const struct {
-        const char *name;
-        size_t rows, in, out;
-    } layers[] = {{"patch", b->batch * patches, c->patch * c->patch * c->channels, c->dim},
-                  {"qkv", rows, c->dim, 3 * c->dim},
-                  {"proj", rows, c->dim, c->dim},
-                  {"fc1", rows, c->dim, c->mlp},
-                  {"fc2", rows, c->mlp, c->dim}};
-    vit_status status = VIT_OK;
-    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* no patches there */
-    for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
-        status =
-            measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);
-    return status;
-}
-
-/* ---- operators ---- */
-
 typedef struct operands {
+    const vit_config *config;
     vit_exec exec;
-    vit_attention_shape shape;
+    vit_attention_shape attention;
     vit_norm norm;
     vit_norm_state stats;
     vit_norm_gradient norm_gradient;
-    size_t rows, mlp;
-    float *wide, *d_wide, *narrow, *d_narrow, *p, *scratch;
+    vit_linear linear; /* the layer at hand */
+    vit_linear_gradient linear_gradient;
+    size_t samples, rows; /* pictures and tokens of the slice */
+    size_t linear_rows;
+    float *x, *y, *d_x, *d_y, *residual, *p, *scratch, *weight, *d_weight, *bias, *d_bias, *packed;
 } operands;
 
-static void attention_forward(void *context) {
+/* ---- what is run ---- */
+
+static void patch_extract(void *context) {
     const operands *o = context;
-    const size_t d = o->norm.dim;
-    vit_attention_forward(&o->exec, o->narrow, o->p, o->wide, o->wide + d, o->wide + 2 * d,
-                          &o->shape, o->scratch);
+    const vit_config *c = o->config;
+    const vit_patch_shape s = {c->height, c->width, c->channels, c->patch, VIT_PATCH_CONV};
+    const size_t values = c->height * c->width * c->channels;
+    for (size_t i = 0; i < o->samples; i++)
+        vit_patch_extract(o->y + i * values, o->x + i * values, &s);
 }
 
-static void attention_backward(void *context) {
+static void embed_forward(void *context) {
     const operands *o = context;
-    const size_t d = o->norm.dim;
-    vit_attention_backward(&o->exec, o->d_wide, o->d_wide + d, o->d_wide + 2 * d, o->narrow, o->p,
-                           o->wide, o->wide + d, o->wide + 2 * d, &o->shape, o->scratch);
+    vit_embed_forward(o->y, o->x, o->bias, o->residual, o->samples, vit_config_patches(o->config),
+                      o->config->dim);
+}
+
+static void embed_backward(void *context) {
+    const operands *o = context;
+    const size_t patches = vit_config_patches(o->config);
+    vit_embed_backward(&o->exec, o->d_x, o->d_bias, o->d_y, o->y, o->samples, patches + 1, patches,
+                       o->config->dim);
 }
 
 static void layernorm_forward(void *context) {
     const operands *o = context;
-    vit_layernorm_forward(&o->exec, o->d_narrow, &o->stats, o->narrow, &o->norm, o->rows);
+    vit_layernorm_forward(&o->exec, o->y, &o->stats, o->x, &o->norm, o->rows);
 }
 
 static void layernorm_backward(void *context) {
     const operands *o = context;
-    vit_layernorm_backward(&o->exec, o->d_narrow, &o->norm_gradient, o->d_wide, o->narrow,
-                           &o->stats, &o->norm, o->rows);
+    vit_layernorm_backward(&o->exec, o->d_x, &o->norm_gradient, o->d_y, o->x, &o->stats, &o->norm,
+                           o->rows);
+}
+
+static void linear_forward(void *context) {
+    const operands *o = context;
+    vit_linear_forward(&o->exec, o->y, o->x, &o->linear, NULL, o->linear_rows);
+}
+
+static void linear_backward(void *context) {
+    const operands *o = context;
+    vit_linear_backward(&o->exec, o->d_x, &o->linear_gradient, o->d_y, o->x, &o->linear,
+                        o->linear_rows);
+}
+
+static void attention_forward(void *context) {
+    const operands *o = context;
+    const size_t d = o->config->dim;
+    vit_attention_forward(&o->exec, o->y, o->p, o->x, o->x + d, o->x + 2 * d, &o->attention,
+                          o->scratch);
+}
+
+static void attention_backward(void *context) {
+    const operands *o = context;
+    const size_t d = o->config->dim;
+    vit_attention_backward(&o->exec, o->d_x, o->d_x + d, o->d_x + 2 * d, o->d_y, o->p, o->x,
+                           o->x + d, o->x + 2 * d, &o->attention, o->scratch);
 }
 
 static void gelu_forward(void *context) {
     const operands *o = context;
-    vit_activation_forward(&o->exec, VIT_GELU, o->d_wide, o->wide, o->rows * o->mlp);
+    vit_activation_forward(&o->exec, VIT_GELU, o->y, o->x, o->rows * o->config->mlp);
 }
 
 static void gelu_backward(void *context) {
     const operands *o = context;
-    vit_activation_backward(&o->exec, VIT_GELU, o->d_wide, o->wide, o->wide, o->rows * o->mlp);
+    vit_activation_backward(&o->exec, VIT_GELU, o->d_x, o->d_y, o->x, o->rows * o->config->mlp);
 }
 
-static void carve_operands(operands *o, const bench *b, vit_arena *arena) {
-    const vit_config *c = &b->preset.config;
-    const size_t tokens = vit_config_tokens(c), samples = (SLICE_ROWS + tokens - 1) / tokens;
-    const size_t d = c->dim, rows = samples * tokens, wide = 3 * d > c->mlp ? 3 * d : c->mlp;
-    *o = (operands){.exec = {b->kernels, 1}, .rows = rows, .mlp = c->mlp};
-    o->shape = (vit_attention_shape){.batch = samples,
-                                     .heads = c->heads,
-                                     .head_dim = d / c->heads,
-                                     .queries = tokens,
-                                     .keys = tokens,
-                                     .q_row = 3 * d,
-                                     .k_row = 3 * d,
-                                     .v_row = 3 * d,
-                                     .o_row = d,
-                                     .scale = .1f};
-    float *gradient = vit_arena_floats(arena, 2 * d);
-    o->wide = vit_arena_floats(arena, rows * wide);
-    o->d_wide = vit_arena_floats(arena, rows * wide);
-    o->narrow = vit_arena_floats(arena, rows * d);
-    o->d_narrow = vit_arena_floats(arena, rows * d);
-    o->norm = (vit_norm){d, 1e-6f, o->narrow, o->narrow};
-    if (gradient) o->norm_gradient = (vit_norm_gradient){gradient, gradient + d};
-    o->stats.mean = vit_arena_floats(arena, rows);
-    o->stats.rstd = vit_arena_floats(arena, rows);
-    o->p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
-    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->shape));
+static void loss(void *context) {
+    const operands *o = context;
+    const size_t classes = o->config->classes;
+    for (size_t i = 0; i < o->samples; i++)
+        vit_cross_entropy(o->d_y + i * classes, o->y + i * classes, classes, i % classes, .1, .01);
+}
+
+/* ---- memory ---- */
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static void carve(operands *o, vit_arena *arena) {
+    const vit_config *c = o->config;
+    const size_t d = c->dim, inputs = c->patch * c->patch * c->channels;
+    const size_t wide = larger(larger(3 * d, c->mlp), larger(inputs, c->classes));
+    const size_t values = larger(o->rows * wide, o->samples * c->height * c->width * c->channels);
+    float **arrays[] = {&o->x, &o->y, &o->d_x, &o->d_y, &o->residual};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = vit_arena_floats(arena, values);
+    o->weight = vit_arena_floats(arena, wide * wide);
+    o->d_weight = vit_arena_floats(arena, wide * wide);
+    o->packed = vit_arena_floats(arena, vit_packed_size(wide, wide));
+    o->bias = vit_arena_floats(arena, wide);
+    o->d_bias = vit_arena_floats(arena, wide);
+    o->stats.mean = vit_arena_floats(arena, o->rows);
+    o->stats.rstd = vit_arena_floats(arena, o->rows);
+    o->p = vit_arena_floats(arena, o->rows * c->heads * vit_padded(vit_config_tokens(c)));
+    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->attention));
+    o->norm = (vit_norm){d, 1e-6f, o->weight, o->bias};
+    o->norm_gradient = (vit_norm_gradient){o->d_weight, o->d_bias};
 }
 
 static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, vit_error *error) {
+    const vit_config *c = &b->preset.config;
+    const size_t tokens = vit_config_tokens(c), d = c->dim;
+    *o = (operands){.config = c, .exec = {b->kernels, 1}};
+    o->samples = (SLICE_ROWS + tokens - 1) / tokens;
+    o->rows = o->samples * tokens;
+    o->attention = (vit_attention_shape){o->samples, c->heads, d / c->heads, tokens, tokens,
+                                         3 * d,      3 * d,    3 * d,        d,      .1f};
     *arena = vit_arena_count();
-    carve_operands(o, b, arena);
+    carve(o, arena);
     const size_t bytes = arena->peak;
     const vit_status status = vit_arena_init(arena, bytes, "operands", error);
     if (status != VIT_OK) return status;
@@ -178,31 +150,106 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     float *values = (float *)(void *)arena->base;
     for (size_t i = 0; i < bytes / sizeof *values; i++)
         values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
-    carve_operands(o, b, arena);
+    carve(o, arena);
     return VIT_OK;
 }
 
-/* One slice, one thread: what a thread of a training does between two barriers. */
+/* ---- lines ---- */
+
+/* multiply_adds and floats: of one run; a float that is read and written counts twice. */
+static void measure(const bench *b, operands *o, const char *what, const char *shape,
+                    bench_run *run, double multiply_adds, double floats) {
+    bench_line line = {.what = what, .flop = 2 * multiply_adds, .bytes = 4 * floats};
+    snprintf(line.detail, sizeof line.detail, "%s", shape);
+    line.seconds = bench_median(run, o);
+    bench_print(b, &line);
+}
+
+typedef struct layer {
+    const char *name, *backward;
+    size_t rows, in, out;
+} layer;
+
+/* Backward, dW is read and written; the first layer has no dx. */
+static void measure_layer(const bench *b, operands *o, const layer *l, bool first) {
+    const double in = (double)(l->rows * l->in), out = (double)(l->rows * l->out);
+    const double weight = (double)(l->in * l->out), products = (double)l->rows * weight;
+    float *const d_x = o->d_x;
+    char shape[64];
+    snprintf(shape, sizeof shape, "%zux%zux%zu", l->rows, l->in, l->out);
+    o->linear = (vit_linear){l->in, l->out, o->weight, o->bias, o->packed};
+    o->linear_gradient = (vit_linear_gradient){o->d_weight, o->d_bias};
+    o->linear_rows = l->rows;
+    measure(b, o, l->name, shape, linear_forward, products, in + weight + out);
+    if (first) o->d_x = NULL;
+    measure(b, o, l->backward, shape, linear_backward, (first ? 1 : 2) * products,
+            in + out + 2 * weight + (first ? 0 : in + weight));
+    o->d_x = d_x;
+}
+
+static void measure_embedding(const bench *b, operands *o) {
+    const vit_config *c = o->config;
+    const size_t patches = vit_config_patches(c), inputs = c->patch * c->patch * c->channels;
+    const layer embedding = {"patch embedding", "patch embedding backward", o->samples * patches,
+                             inputs, c->dim};
+    const double embedded = (double)(o->samples * patches * c->dim);
+    const double tokens = (double)(o->rows * c->dim), positions = (double)((patches + 1) * c->dim);
+    char shape[64];
+    if (c->stem == VIT_STEM_CONV || c->pool == VIT_POOL_MEAN)
+        return; /* no patches, no class token */
+    snprintf(shape, sizeof shape, "%zu of %zux%zux%zu", o->samples, c->height, c->width,
+             c->channels);
+    measure(b, o, "patches", shape, patch_extract, 0, 2. * (double)(o->samples * patches * inputs));
+    measure_layer(b, o, &embedding, true);
+    snprintf(shape, sizeof shape, "%zu of %zux%zu", o->samples, patches, c->dim);
+    measure(b, o, "tokens", shape, embed_forward, 0, embedded + positions + tokens);
+    measure(b, o, "tokens backward", shape, embed_backward, 0, tokens + embedded + 2 * positions);
+}
+
+static void measure_attention(const bench *b, operands *o) {
+    const vit_attention_shape *s = &o->attention;
+    const double qkv = (double)(o->rows * 3 * o->config->dim), out = qkv / 3;
+    const double p = (double)(o->rows * s->heads * vit_padded(s->keys));
+    const double product = out * (double)s->keys; /* Q K^T, or P V, of all heads */
+    char shape[64];
+    snprintf(shape, sizeof shape, "%zux%zu heads of %zux%zu", s->batch, s->heads, s->queries,
+             s->head_dim);
+    measure(b, o, "attention", shape, attention_forward, 2 * product, qkv + p + out);
+    measure(b, o, "attention backward", shape, attention_backward, 4 * product,
+            qkv + p + out + qkv);
+}
+
+static void measure_rows(const bench *b, operands *o) {
+    const double narrow = (double)(o->rows * o->config->dim);
+    const double wide = (double)(o->rows * o->config->mlp);
+    char shape[64];
+    snprintf(shape, sizeof shape, "%zu rows of %zu", o->rows, o->config->dim);
+    measure(b, o, "layernorm", shape, layernorm_forward, 0, 2 * narrow);
+    measure(b, o, "layernorm backward", shape, layernorm_backward, 0, 4 * narrow);
+    snprintf(shape, sizeof shape, "%zu rows of %zu", o->rows, o->config->mlp);
+    measure(b, o, "gelu", shape, gelu_forward, 0, 2 * wide);
+    measure(b, o, "gelu backward", shape, gelu_backward, 0, 3 * wide);
+}
+
 vit_status bench_ops(const bench *b, vit_error *error) {
-    static const struct {
-        const char *name;
-        bench_run *run;
-        int products; /* T x T x head_dim products of attention */
-    } runs[] = {{"attention", attention_forward, 2}, {"attention backward", attention_backward, 4},
-                {"layernorm", layernorm_forward, 0}, {"layernorm backward", layernorm_backward, 0},
-                {"gelu", gelu_forward, 0},           {"gelu backward", gelu_backward, 0}};
     operands o;
     vit_arena arena;
-    const vit_status status = make_operands(&o, b, &arena, error);
+    vit_status status = make_operands(&o, b, &arena, error);
     if (status != VIT_OK) return status;
-    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        const double products = 2. * runs[i].products * (double)(o.rows * o.shape.keys);
-        bench_line line = {.what = runs[i].name, .flop = products * (double)o.norm.dim};
-        snprintf(line.detail, sizeof line.detail, "%zu rows of %zu", o.rows,
-                 i < 4 ? o.norm.dim : o.mlp);
-        line.seconds = bench_median(runs[i].run, &o);
-        bench_print(b, &line);
-    }
+    const vit_config *c = o.config;
+    const layer layers[] = {{"qkv", "qkv backward", o.rows, c->dim, 3 * c->dim},
+                            {"proj", "proj backward", o.rows, c->dim, c->dim},
+                            {"fc1", "fc1 backward", o.rows, c->dim, c->mlp},
+                            {"fc2", "fc2 backward", o.rows, c->mlp, c->dim},
+                            {"head", "head backward", o.samples, c->dim, c->classes}};
+    char shape[64];
+    measure_embedding(b, &o);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        measure_layer(b, &o, &layers[i], false);
+    measure_attention(b, &o);
+    measure_rows(b, &o);
+    snprintf(shape, sizeof shape, "%zu of %zu classes", o.samples, c->classes);
+    measure(b, &o, "loss", shape, loss, 0, 2. * (double)(o.samples * c->classes));
     vit_arena_free(&arena);
-    return VIT_OK;
+    return bench_optimiser(b, error);
 }

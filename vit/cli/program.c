@@ -104,8 +104,8 @@ bool vit_speaks_utf8(void) {
 }
 
 /* The words of VIT_CPU; avx512bf16 is one for programs that compute in bfloat16. */
-static const char *const cpu_words[] = {"scalar", "avx2", "avx512", "avx512bf16"};
-static const char *const cpu_sets[] = {"scalar", "avx2", "avx512", "avx512"};
+static const char *const cpu_words[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+static const char *const cpu_sets[] = {"scalar", "neon", "avx2", "avx512", "avx512"};
 enum { CPU_WORDS = sizeof cpu_words / sizeof cpu_words[0] };
 
 /* The place of VIT_CPU among the words; CPU_WORDS when it is none of them, -1 when unset. */
@@ -127,8 +127,8 @@ const char *vit_chosen_cpu(void) {
 static int refuse_cpu(const vit_command *command) {
     vit_error error;
     vit_fail(&error, VIT_ERROR_ARGUMENT,
-             "the environment variable VIT_CPU is \"%s\", expected scalar, avx2, avx512 or "
-             "avx512bf16",
+             "the environment variable VIT_CPU is \"%s\", expected scalar, neon, avx2, avx512 "
+             "or avx512bf16",
              getenv("VIT_CPU"));
     return vit_say_usage(command, error.message);
 }

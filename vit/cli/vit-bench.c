@@ -36,20 +36,23 @@ static const vit_option options[] = {
 
 static const vit_command command = {
     .name = "vit-bench",
-    .usage = "Usage: vit-bench train|infer|gemm|ops [OPTION ...]\n"
-             "\n"
-             "Measures, as the median of about two seconds:\n"
-             "  train  a whole training step: loading, forward, backward, clipping, AdamW\n"
-             "  infer  a batch of pictures through a session, weights already loaded\n"
-             "  gemm   the network's matrix products, forward and backward\n"
-             "  ops    its other operators, on one thread, for one slice of a batch\n"
-             "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
-             "\n"
-             "Examples:\n"
-             "  vit-bench train --preset mnist\n"
-             "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
-             "            --heads 3 --mlp 768 --classes 1000\n"
-             "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n",
+    .usage =
+        "Usage: vit-bench train|infer|gemm|ops [OPTION ...]\n"
+        "\n"
+        "Measures, as the median of about two seconds:\n"
+        "  train  a whole training step: loading, forward, backward, clipping, AdamW; and\n"
+        "         what of it is the loading\n"
+        "  infer  a batch of pictures through a session, weights already loaded\n"
+        "  gemm   the network's matrix products, forward and backward\n"
+        "  ops    every operator, forward and backward, on one thread, for one slice of a\n"
+        "         batch, with the bytes its shapes have; then what a step does with all weights\n"
+        "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
+        "\n"
+        "Examples:\n"
+        "  vit-bench train --preset mnist\n"
+        "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
+        "            --heads 3 --mlp 768 --classes 1000\n"
+        "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n",
     .operands = "train|infer|gemm|ops",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n",
@@ -109,7 +112,8 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     if (cpu) vit_cpu_parse(cpu, &highest);
     b.kernels = vit_kernels_choose(highest);
     b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
-    b.peak = bench_peak(b.kernels->cpu, m->run == bench_ops ? 1 : b.threads);
+    if (m->run == bench_ops) b.threads = 1;
+    b.peak = bench_peak(b.kernels->cpu, b.threads);
     if (!b.json) {
         char brand[64];
         vit_cpu_brand(brand, sizeof brand);

@@ -3,8 +3,9 @@
  * Every table computes the same bits (docs/design.md, "Canonical arithmetic"): an element of a
  * matrix product is one chain of fused multiply-adds over k in ascending order; a reduction over a
  * row runs in 16 virtual lanes, folded by 8, 4, 2, 1. The loops are therefore written once, in
- * gemm.inc and rows.inc, over a type of 16 lanes; v16_scalar.h, v16_avx2.h and v16_avx512.h say
- * what those lanes are. A new instruction set is a new v16_*.h and a ten-line kernels_*.c.
+ * gemm.inc and rows.inc, over a type of 16 lanes; v16_scalar.h, v16_neon.h, v16_avx2.h and
+ * v16_avx512.h say what those lanes are. A new instruction set is a new v16_*.h and a ten-line
+ * kernels_*.c.
  *
  * Outputs come first. Pointers need no alignment. Nothing is read or written outside the given
  * elements. Rows of a matrix are `row` floats apart.
@@ -14,6 +15,7 @@
 
 #include "vit/base/cpu.h"
 #include <stddef.h>
+#include <stdint.h>
 
 #if defined(__FAST_MATH__)
 #error "-ffast-math would change results; build without it"
@@ -51,6 +53,13 @@ typedef struct vit_adamw_scalars {
     float step_size; /* lr / (1 - beta1^t) */
     float eps;
 } vit_adamw_scalars;
+
+/* The weights w of four neighbouring 8-bit samples for `resample`: w = high * 2^15 + low with low
+ * in
+ * [-2^14, 2^14), each field two int16, the lower bits first: of samples 0 and 2 (even), 1 and 3. */
+typedef struct vit_quad_weights {
+    int32_t even_low, odd_low, even_high, odd_high;
+} vit_quad_weights;
 
 typedef struct vit_kernels {
     vit_cpu cpu;
@@ -91,11 +100,20 @@ typedef struct vit_kernels {
     void (*relu)(float *y, const float *x, size_t n);
     void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
+     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. */
+    void (*swish)(float *y, const float *x, float a, float b, size_t n);
+    void (*swish_backward)(float *dx, const float *dy, const float *x, float a, float b, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
 
     /* y = factor x; in place is fine. */
     void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y = a b, y += a b, element by element; y may be a or b. */
+    void (*multiply)(float *y, const float *a, const float *b, size_t n);
+    void (*multiply_add)(float *y, const float *a, const float *b, size_t n);
 
     /* y += share (x - y): an exponential moving average. */
     void (*average)(float *y, const float *x, float share, size_t n);
@@ -109,6 +127,23 @@ typedef struct vit_kernels {
     /* One AdamW step on n weights w with gradients g and moments m, v. */
     void (*adamw)(float *w, float *m, float *v, const float *g, const vit_adamw_scalars *s,
                   size_t n);
+
+    /* out[16 g + lane] = clip((sum over i < count of weights[i] . quad + 2^(bits-1)) >> bits, 0,
+     * 255), the quad being the four bytes at quads[step i + 64 g + 4 lane]: [count] steps of
+     * [groups][16 lanes][4]. The sum fits 32 bits. */
+    void (*resample)(uint8_t *out, const uint8_t *quads, size_t step, size_t groups,
+                     const vit_quad_weights *weights, size_t count, int bits);
+
+    /* Quads along rows for `resample`, the rows being the lanes and the channels (1 or 3) its
+     * groups: pixels [rows <= 16][width][channels], `stride` bytes from row to row, to
+     * quads [ceil(width / 4)][channels][16][4]. What is beyond the picture stays as it is. */
+    void (*pack_rows)(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
+                      size_t width, size_t channels);
+
+    /* One step of quads along columns, neighbouring samples being the lanes: the first `samples` of
+     * 1 to 4 rows to quads [samples][4]; for missing rows the first is repeated. */
+    void (*pack_columns)(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
+                         size_t samples);
 
     /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. Errors, measured over all
      * floats by tests/fixtures/errors.c: of exp relative, at most 9e-8 from -87.33 on, below which
@@ -124,6 +159,7 @@ const vit_kernels *vit_kernels_choose(vit_cpu highest);
 
 /* The tables of this build, for vit_kernels_choose; NULL where the compiler cannot make one. */
 const vit_kernels *vit_kernels_scalar(void);
+const vit_kernels *vit_kernels_neon(void);
 const vit_kernels *vit_kernels_avx2(void);
 const vit_kernels *vit_kernels_avx512(void);
 

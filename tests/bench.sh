@@ -1,0 +1,55 @@
+#!/bin/sh
+# vit-bench: what a program that reads its --json may count on.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bench=${BUILD:-build}/bin/vit-bench
+lines=$(mktemp) || exit 1
+trap 'rm -f "$lines"' EXIT
+small='--image 8 --channels 1 --patch 4 --dim 16 --depth 1 --heads 2 --mlp 16 --classes 3
+    --threads 1'
+count=0
+
+# check NAME EXPRESSION: of r, the objects printed, in Python.
+check() {
+    count=$((count + 1))
+    if python3 - "$lines" "$2" <<'END_OF_PYTHON'
+import json, sys
+r = [json.loads(line) for line in open(sys.argv[1])]
+sys.exit(0 if eval("(" + sys.argv[2] + ")") else 1)
+END_OF_PYTHON
+    then echo "ok $count - $1"; else echo "not ok $count - $1"; sed 's/^/# /' "$lines"; fi
+}
+
+command -v python3 >/dev/null || { echo "ok 1 - bench # SKIP there is no python3"; exit 0; }
+keys='{"what", "model", "shape", "batch", "precision", "threads", "cpu", "processor", "ms",
+    "images_per_second", "gflops", "peak_gflops", "bytes", "gbytes_per_second", "loader_ms",
+    "loader_share", "resident_mib"}'
+
+for mode in train infer gemm ops; do
+    $bench $mode $small --batch 2 --json >"$lines"
+    check "$mode: every object has every key" "r and all(set(o) == $keys for o in r)"
+    check "$mode: every object has a time and a peak" \
+        'all(o["ms"] > 0 and o["peak_gflops"] > 0 and o["precision"] == "f32" for o in r)'
+done
+
+# Of one picture: 4 x 16 x 16 + 5 x 16 x (48 + 16 + 2 x 16) + 2 x 5 x 5 x 16 + 16 x 3.
+flop=$((2 * 2 * (1024 + 7680 + 800 + 48)))
+$bench infer $small --batch 2 --json >"$lines"
+check "infer: GFLOP are two a multiply-add" \
+    "abs(r[0]['gflops'] * r[0]['ms'] * 1e6 / $flop - 1) < .01"
+check "infer: pictures are counted, and nothing is loaded" \
+    'abs(r[0]["images_per_second"] * r[0]["ms"] / 2000 - 1) < .01 and
+    r[0]["loader_ms"] is None'
+$bench train $small --batch 2 --json >"$lines"
+check "train: GFLOP are three times those" \
+    "abs(r[0]['gflops'] * r[0]['ms'] * 1e6 / $flop - 3) < .03"
+check "train: one object, with what of it is the loader" \
+    'len(r) == 1 and abs(r[0]["loader_ms"] / r[0]["ms"] / r[0]["loader_share"] - 1) < .02'
+$bench ops $small --json >"$lines"
+check "ops: forward and backward" '{"patch embedding", "tokens", "qkv", "proj", "fc1", "fc2",
+    "head", "attention", "layernorm", "gelu"} == {o["what"][:-9] for o in r
+    if o["what"].endswith(" backward")} & {o["what"] for o in r}'
+check "ops: every operator moves bytes" \
+    'all(abs(o["bytes"] / o["gbytes_per_second"] / o["ms"] / 1e6 - 1) < .02 for o in r)'
+check "ops: one thread" 'all(o["threads"] == 1 for o in r)'
+exit 0

@@ -1,0 +1,85 @@
+/* The network's matrix products, forward and backward, with all threads. */
+#include "vit/base/random.h"
+#include "vit/base/sys.h"
+#include "vit/cli/bench.h"
+#include "vit/ops/gemm.h"
+#include <stdio.h>
+
+static float *noise(size_t count) {
+    float *values = vit_alloc(count, sizeof *values);
+    vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 1, 0);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
+    return values;
+}
+
+typedef enum form { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS } form;
+
+typedef struct product {
+    vit_exec exec;
+    size_t m, n, k;
+    float *a, *b, *c;
+    form form;
+} product;
+
+/* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
+static void multiply(void *context) {
+    const product *p = context;
+    const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = 1, .scale = 1};
+    switch (p->form) {
+    case FORWARD:
+        vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_left){p->a, p->k, 1},
+                 vit_right_packed(p->b, p->k), &none);
+        break;
+    case INPUT_GRADIENT:
+        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1},
+                 vit_right_plain(p->b, p->k), &none);
+        break;
+    default:
+        vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},
+                 vit_right_plain(p->b, p->k), &sum);
+        break;
+    }
+}
+
+static vit_status measure_layer(const bench *b, const char *layer, size_t rows, size_t in,
+                                size_t out, vit_error *error) {
+    static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
+    const size_t wide = in > out ? in : out, room = wide * (wide > rows ? wide : rows) + 32 * wide;
+    product p = {
+        {b->kernels, b->threads}, rows, out, in, noise(room), noise(room), noise(room), FORWARD};
+    vit_status status = VIT_OK;
+    if (!p.a || !p.b || !p.c) status = vit_fail_memory(error, "matrices", 3 * room * sizeof(float));
+    for (int i = 0; i < FORMS && status == VIT_OK; i++) {
+        bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
+        p.form = (form)i;
+        snprintf(line.detail, sizeof line.detail, "%s %s %zux%zux%zu", layer, forms[i], rows, in,
+                 out);
+        line.seconds = bench_median(multiply, &p);
+        bench_print(b, &line);
+    }
+    vit_free(p.a);
+    vit_free(p.b);
+    vit_free(p.c);
+    return status;
+}
+
+vit_status bench_gemm(const bench *b, vit_error *error) {
+    const vit_config *c = &b->preset.config;
+    const size_t tokens = vit_config_tokens(c), patches = vit_config_patches(c);
+    const size_t rows = b->batch * tokens;
+    const struct {
+        const char *name;
+        size_t rows, in, out;
+    } layers[] = {{"patch", b->batch * patches, c->patch * c->patch * c->channels, c->dim},
+                  {"qkv", rows, c->dim, 3 * c->dim},
+                  {"proj", rows, c->dim, c->dim},
+                  {"fc1", rows, c->dim, c->mlp},
+                  {"fc2", rows, c->mlp, c->dim}};
+    vit_status status = VIT_OK;
+    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* no patches there */
+    for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
+        status =
+            measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);
+    return status;
+}

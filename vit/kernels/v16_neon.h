@@ -1,0 +1,133 @@
+/* 16 virtual lanes in four registers of AArch64's Advanced SIMD. */
+#ifndef VIT_KERNELS_V16_NEON_H
+#define VIT_KERNELS_V16_NEON_H
+
+#include <arm_neon.h>
+#include <stddef.h>
+
+/* 6 x 16: twenty-four accumulators, four registers of B and one of A, of thirty-two. */
+#define TILE_ROWS 6
+#define TILE_VECS 1
+
+typedef struct v16 {
+    float32x4_t part[4];
+} v16;
+typedef size_t v16_mask; /* how many of the first lanes are there */
+
+#define V16_EACH(expression)                              \
+    v16 y;                                                \
+    for (int i = 0; i < 4; i++) y.part[i] = (expression); \
+    return y
+
+static inline v16_mask v16_first(size_t n) {
+    return n;
+}
+
+static inline v16 v16_set(float x) {
+    V16_EACH(vdupq_n_f32(x));
+}
+
+static inline v16 v16_load(const float *p) {
+    V16_EACH(vld1q_f32(p + 4 * i));
+}
+
+/* There are no masked loads: what is there goes lane by lane. */
+static inline v16 v16_load_masked(const float *p, v16_mask n) {
+    float lane[16] = {0};
+    for (size_t i = 0; i < n; i++) lane[i] = p[i];
+    return v16_load(lane);
+}
+
+static inline void v16_store(float *p, v16 x) {
+    for (int i = 0; i < 4; i++) vst1q_f32(p + 4 * i, x.part[i]);
+}
+
+static inline void v16_store_masked(float *p, v16 x, v16_mask n) {
+    float lane[16];
+    v16_store(lane, x);
+    for (size_t i = 0; i < n; i++) p[i] = lane[i];
+}
+
+static inline v16 v16_add(v16 a, v16 b) {
+    V16_EACH(vaddq_f32(a.part[i], b.part[i]));
+}
+
+static inline v16 v16_sub(v16 a, v16 b) {
+    V16_EACH(vsubq_f32(a.part[i], b.part[i]));
+}
+
+static inline v16 v16_mul(v16 a, v16 b) {
+    V16_EACH(vmulq_f32(a.part[i], b.part[i]));
+}
+
+static inline v16 v16_div(v16 a, v16 b) {
+    V16_EACH(vdivq_f32(a.part[i], b.part[i]));
+}
+
+static inline v16 v16_sqrt(v16 a) {
+    V16_EACH(vsqrtq_f32(a.part[i]));
+}
+
+static inline v16 v16_fma(v16 a, v16 b, v16 c) { /* a b + c */
+    V16_EACH(vfmaq_f32(c.part[i], a.part[i], b.part[i]));
+}
+
+/* The second where either is NaN, as on x86; vmaxq_f32 would give NaN. */
+static inline float32x4_t v4_max(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+
+static inline v16 v16_max(v16 a, v16 b) {
+    V16_EACH(v4_max(a.part[i], b.part[i]));
+}
+
+static inline v16 v16_min(v16 a, v16 b) {
+    V16_EACH(vbslq_f32(vcltq_f32(a.part[i], b.part[i]), a.part[i], b.part[i]));
+}
+
+static inline v16 v16_abs(v16 a) {
+    V16_EACH(vabsq_f32(a.part[i]));
+}
+
+static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
+    V16_EACH(vbslq_f32(vcltq_f32(a.part[i], b.part[i]), yes.part[i], no.part[i]));
+}
+
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    V16_EACH(vbslq_f32(vceqq_f32(a.part[i], a.part[i]), no.part[i], yes.part[i]));
+}
+
+/* Lanes from `present` on become x. */
+static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
+    static const uint32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const uint32x4_t count = vdupq_n_u32((uint32_t)present);
+    const float32x4_t fill = vdupq_n_f32(x);
+    V16_EACH(vbslq_f32(vcltq_u32(vld1q_u32(lanes + 4 * i), count), a.part[i], fill));
+}
+
+static inline float32x4_t v4_shift_exponent(float32x4_t p, float32x4_t magic) {
+    const uint32x4_t n = vshlq_n_u32(vreinterpretq_u32_f32(magic), 23);
+    return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(p), n));
+}
+
+static inline v16 v16_shift_exponent(v16 p, v16 magic) {
+    V16_EACH(v4_shift_exponent(p.part[i], magic.part[i]));
+}
+
+static inline float v16_fold_add(v16 a) {
+    const float32x4_t low = vaddq_f32(a.part[0], a.part[2]), high = vaddq_f32(a.part[1], a.part[3]);
+    const float32x4_t four = vaddq_f32(low, high);
+    const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+    return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+}
+
+static inline float v16_fold_max(v16 a) {
+    const float32x4_t low = v4_max(a.part[0], a.part[2]), high = v4_max(a.part[1], a.part[3]);
+    const float32x4_t four = v4_max(low, high);
+    const float32x4_t two = v4_max(four, vextq_f32(four, four, 2));
+    const float x = vgetq_lane_f32(two, 0), y = vgetq_lane_f32(two, 1);
+    return x > y ? x : y;
+}
+
+#undef V16_EACH
+#endif
