@@ -83,8 +83,19 @@ typedef struct vit_model_info {
     const char *recipe;        /* how it was trained, JSON; "{}" when unknown */
 } vit_model_info;
 
-/* Loads a model file (safetensors with this library's metadata; see docs/formats.md). */
+/* How a model is opened; zeroed but for what is set. */
+typedef struct vit_model_options {
+    const char *config;   /* of published weights, in place of the config.json beside them */
+    size_t height, width; /* the network's input; 0: the model's own. Positions are resampled, the
+                             preprocessing keeps its share of the picture (docs/formats.md) */
+} vit_model_options;
+
+/* Loads a model: a file of this library (docs/formats.md), or published weights, a file or a
+ * directory, with the config beside them: timm's, Hugging Face's, torchvision's, Google's,
+ * vit-pytorch's (docs/weights.md). */
 VIT_API vit_status vit_model_load(vit_model **out, const char *path, vit_error *error);
+VIT_API vit_status vit_model_load_with(vit_model **out, const char *path,
+                                       const vit_model_options *options, vit_error *error);
 
 /* Loads a model from the bytes of such a file, which may be freed afterwards; `name` stands for
  * the file in messages. */

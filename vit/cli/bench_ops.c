@@ -40,7 +40,7 @@ static void patch_extract(void *context) {
         vit_patch_extract(o->y + i * values, o->x + i * values, &s);
 }
 
-/* Of a network with a class token and positions, as all presets have them. */
+/* Patches and a class token. */
 static vit_embed_shape embed_shape(const operands *o) {
     return (vit_embed_shape){.batch = o->samples,
                              .dim = o->config->dim,
@@ -52,15 +52,15 @@ static vit_embed_shape embed_shape(const operands *o) {
 static void embed_forward(void *context) {
     const operands *o = context;
     const vit_embed_shape s = embed_shape(o);
-    const float *const class_token[VIT_EMBED_PREFIXES] = {o->bias};
-    vit_embed_forward(o->y, o->x, class_token, o->residual, &s);
+    const float *const prefix[VIT_EMBED_PREFIXES] = {o->bias};
+    vit_embed_forward(o->y, o->x, prefix, o->residual, &s);
 }
 
 static void embed_backward(void *context) {
     const operands *o = context;
     const vit_embed_shape s = embed_shape(o);
-    float *const d_class_token[VIT_EMBED_PREFIXES] = {o->d_bias};
-    vit_embed_backward(&o->exec, o->d_x, d_class_token, o->d_y, o->y, &s);
+    float *const d_prefix[VIT_EMBED_PREFIXES] = {o->d_bias};
+    vit_embed_backward(&o->exec, o->d_x, d_prefix, o->d_y, o->y, &s);
 }
 
 static void layernorm_forward(void *context) {
