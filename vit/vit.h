@@ -110,6 +110,24 @@ VIT_API vit_model_info vit_model_describe(const vit_model *model);
  * labels has the numbers "0", "1", ... */
 VIT_API const char *vit_model_label(const vit_model *model, size_t index);
 
+/* ---- conversion ----------------------------------------------------------------------------- */
+
+typedef struct vit_convert_options {
+    const char *in;     /* as for vit_model_load_with */
+    const char *config; /* as there */
+    const char *out;    /* with a layout a directory, which must not be there yet; else a file */
+    const char *layout; /* "timm", "hf", "torchvision" or "npz"; NULL: this library's model file */
+    const char *type;   /* of the weights: "f32", "bf16" or "f16"; NULL: "f32" */
+    bool force;         /* write what the layout cannot say all of, and note what is lost */
+    void (*note)(const char *text, void *user); /* as vit_note; NULL: nobody wants to know */
+    void *user;
+} vit_convert_options;
+
+/* Writes a model as its own library, or another one, reads it: the weights, and with a layout
+ * config.json and for "hf" preprocessor_config.json. UNSUPPORTED, with the reasons, for a model
+ * that the layout has no words for. Nothing is left behind when it fails. */
+VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *error);
+
 /* ---- the tensors of a file ------------------------------------------------------------------- */
 
 /* The tensors of a file of weights, be it a model or not: safetensors, a sharded checkpoint, .npz,

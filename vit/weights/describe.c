@@ -1,5 +1,7 @@
 #include "vit/weights/describe.h"
 
+#include "vit/base/sys.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -104,7 +106,8 @@ void vit_describe_pictures(vit_pictures *p, vit_description *d, vit_target targe
     p->share = share_of(p, &m->config);
     p->squashes = p->resize && p->resize->shorter == 0 && p->resize->fit == VIT_FIT_STRETCH;
     if (!p->resize || !is_crop_of(p, &m->config)) {
-        vit_describe_add(&d->reasons, "pictures are not resized to what the network takes");
+        if (d->reasons.length == 0)
+            vit_describe_add(&d->reasons, "pictures are not resized to what the network takes");
         return;
     }
     if (target == VIT_TARGET_HF)
@@ -115,6 +118,14 @@ void vit_describe_pictures(vit_pictures *p, vit_description *d, vit_target targe
         check_timm(d, p, &m->config);
     if (target != VIT_TARGET_HF && p->resize->arithmetic != VIT_ARITHMETIC_PILLOW)
         vit_describe_add(&d->notes, "its library resizes with Pillow, which rounds otherwise");
+}
+
+void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *m) {
+    if (d->reasons.length == 0 && d->notes.length == 0) return;
+    char *list = vit_preprocessing_write(&m->preprocessing);
+    t->failed = t->failed || !list;
+    vit_text_add(t, ",\n  \"preprocessing\": %s", list ? list : "");
+    vit_free(list);
 }
 
 /* ---- the whole ---- */

@@ -39,6 +39,9 @@ void vit_describe_add(vit_text *list, const char *sentence);
 /* "[0.5, 0.25]", one number a channel: shortest digits. */
 void vit_describe_numbers(vit_text *t, const float *numbers, size_t count);
 
+/* Where the library's words do not say all, the list of operations as this program has it. */
+void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *model);
+
 void vit_describe_hf(vit_description *d, const vit_model_file *model, const vit_pictures *pictures);
 void vit_describe_timm(vit_description *d, const vit_model_file *model,
                        const vit_pictures *pictures);

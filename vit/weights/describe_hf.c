@@ -40,7 +40,8 @@ static void add_labels(vit_text *t, const vit_model_file *m) {
     vit_text_add(t, "}");
 }
 
-static void add_config(vit_text *t, const vit_model_file *m) {
+static void add_config(vit_description *d, const vit_model_file *m) {
+    vit_text *t = &d->config;
     const vit_config *c = &m->config;
     const bool is_distilled = c->pool == VIT_POOL_CLASS_DIST;
     char number[32];
@@ -57,14 +58,15 @@ static void add_config(vit_text *t, const vit_model_file *m) {
     add_image_size(t, c);
     vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
                  c->patch, c->channels, c->qkv_bias ? "true" : "false");
-    vit_text_add(t, "  \"torch_dtype\": \"float32\",\n");
     add_labels(t, m);
+    vit_describe_own(t, d, m);
     vit_text_add(t, "\n}\n");
 }
 
 /* ViT's processor only squashes, DeiT's also crops, BiT's keeps the shape and crops. */
 static void add_resize(vit_text *t, const vit_pictures *p, const vit_config *c) {
-    const vit_operation *r = p->resize;
+    const vit_operation all = {.height = c->height, .width = c->width};
+    const vit_operation *r = p->resize ? p->resize : &all;
     const bool is_shorter = r->shorter > 0, crops = p->crop;
     const char *name = is_shorter ? "BitImageProcessor"
                        : crops    ? "DeiTImageProcessor"
@@ -87,7 +89,7 @@ static void add_processor(vit_text *t, const vit_model_file *m, const vit_pictur
     char number[32];
     const vit_operation *n = p->normalize;
     vit_text_add(t, "{\n");
-    if (p->resize) add_resize(t, p, &m->config);
+    add_resize(t, p, &m->config);
     vit_text_add(t, "  \"do_rescale\": true,\n  \"rescale_factor\": %s,\n",
                  vit_format_double(number, n->rescale > 0 ? n->rescale : 1 / 255.0));
     vit_text_add(t, "  \"do_normalize\": true,\n  \"image_mean\": ");
@@ -98,6 +100,6 @@ static void add_processor(vit_text *t, const vit_model_file *m, const vit_pictur
 }
 
 void vit_describe_hf(vit_description *d, const vit_model_file *m, const vit_pictures *p) {
-    add_config(&d->config, m);
+    add_config(d, m);
     add_processor(&d->processor, m, p);
 }

@@ -104,6 +104,7 @@ void vit_describe_timm(vit_description *d, const vit_model_file *m, const vit_pi
     add_arguments(t, c);
     add_pictures(t, c, p);
     add_labels(t, m);
+    vit_describe_own(t, d, m);
     vit_text_add(t, "\n}\n");
 }
 
@@ -121,5 +122,6 @@ void vit_describe_torchvision(vit_description *d, const vit_model_file *m, const
     vit_text_add(t, ",\n  \"std\": ");
     vit_describe_numbers(t, p->normalize->std, c->channels);
     add_labels(t, m);
+    vit_describe_own(t, d, m);
     vit_text_add(t, "\n}\n");
 }

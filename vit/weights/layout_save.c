@@ -140,14 +140,15 @@ static vit_status collect(exporter *e) {
 
 /* Google keeps the heads apart: [in][h][d] and [h][d] before attention, [h][d][in] after it. */
 static void split_heads(vit_tensor *t, const exporter *e, const piece *p) {
-    if (!strchr(p->name, '/') || !strstr(p->p->name, "attn.")) return;
+    if (!strchr(p->name, '/') || !strstr(p->p->name, "attn")) return;
     const size_t heads = e->config->heads, width = vit_config_head_dim(e->config);
     if (strstr(p->p->name, ".proj.weight")) {
         memmove(t->shape + 2, t->shape + 1, sizeof *t->shape);
         t->shape[0] = heads;
         t->shape[1] = width;
         t->dims = 3;
-    } else if (strstr(p->p->name, ".qkv.")) {
+    } else if (strstr(p->p->name, ".qkv.") || strstr(p->p->name, ".q.") ||
+               strstr(p->p->name, ".kv.")) {
         t->shape[t->dims - 1] = heads;
         t->shape[t->dims++] = width;
     }
@@ -207,18 +208,12 @@ static void take_patches(float *to, const exporter *e, const piece *p, const flo
             }
 }
 
-static vit_status fill(vit_tensor *t, const exporter *e, const piece *p, const float *values,
-                       float *scratch) {
+static void fill(float *to, const exporter *e, const piece *p, const float *values) {
     const float *from = values + p->p->offset;
     if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0)
-        take_patches(scratch, e, p, from);
+        take_patches(to, e, p, from);
     else
-        take_matrix(scratch, p, from);
-    const size_t done = vit_tensor_encode((void *)(uintptr_t)t->data, t->dtype, scratch, t->count);
-    if (done == t->count) return VIT_OK;
-    return vit_fail(e->error, VIT_ERROR_UNSUPPORTED,
-                    "tensor %s: element %zu is %g, which float16 cannot hold: use bf16 or f32",
-                    t->name, done, (double)scratch[done]);
+        take_matrix(to, p, from);
 }
 
 /* ---- the whole ---- */
@@ -228,58 +223,55 @@ static int compare_tensors(const void *a, const void *b) {
     return strcmp(left->name, right->name);
 }
 
-static const char *find_lost(const exporter *e) {
+static void find_lost(vit_exported *out, const exporter *e) {
     for (size_t i = 0; i < e->table->count; i++) {
         size_t k = 0;
         while (k < e->count && e->pieces[k].p != &e->table->rows[i]) k++;
-        if (k == e->count) return e->table->rows[i].name;
+        if (k < e->count) continue;
+        if (!out->lost) out->lost = e->table->rows[i].name;
+        out->lost_count++;
     }
-    return NULL;
 }
 
-static vit_status allocate(vit_exported *out, const exporter *e, size_t elements, size_t size) {
+static vit_status name_all(vit_exported *out, const exporter *e) {
     out->tensors = vit_alloc(e->count, sizeof *out->tensors);
-    out->elements = vit_alloc(elements, size);
     out->names = vit_alloc(e->count, NAME_SIZE);
-    if (out->tensors && out->elements && out->names) return VIT_OK;
-    return vit_fail_memory(e->error, "the tensors", elements * size);
-}
-
-static vit_status fill_all(vit_exported *out, const exporter *e, const float *values,
-                           vit_dtype dtype, float *scratch) {
-    const size_t size = vit_dtype_size(dtype);
-    char *at = out->elements;
+    if (!out->tensors || !out->names)
+        return vit_fail_memory(e->error, "the tensors", e->count * NAME_SIZE);
     for (size_t i = 0; i < e->count; i++) {
-        vit_tensor *t = &out->tensors[i];
         char *name = out->names + i * NAME_SIZE;
-        *t = (vit_tensor){.name = strcpy(name, e->pieces[i].name), .dtype = dtype, .data = at};
-        set_shape(t, e, &e->pieces[i]);
-        const vit_status status = fill(t, e, &e->pieces[i], values, scratch);
-        if (status != VIT_OK) return status;
-        at += t->count * size;
+        out->tensors[i] = (vit_tensor){.name = strcpy(name, e->pieces[i].name), .dtype = VIT_F32};
+        set_shape(&out->tensors[i], e, &e->pieces[i]);
     }
     out->count = e->count;
+    return VIT_OK;
+}
+
+static vit_status fill_all(vit_exported *out, const exporter *e, const float *values) {
+    size_t elements = 0;
+    for (size_t i = 0; i < e->count; i++) elements += out->tensors[i].count;
+    float *at = out->elements = vit_alloc(elements, sizeof *at);
+    if (!at) return vit_fail_memory(e->error, "the tensors", elements * sizeof *at);
+    for (size_t i = 0; i < e->count; i++) {
+        fill(at, e, &e->pieces[i], values);
+        out->tensors[i].data = at;
+        at += out->tensors[i].count;
+    }
     qsort(out->tensors, out->count, sizeof *out->tensors, compare_tensors);
     return VIT_OK;
 }
 
 vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_config *config,
-                      const vit_table *table, const float *values, vit_dtype dtype,
-                      vit_error *error) {
+                      const vit_table *table, const float *values, vit_error *error) {
     exporter e = {.layout = layout, .config = config, .table = table, .error = error};
-    size_t largest = 0;
     *out = (vit_exported){0};
     vit_status status = collect(&e);
-    for (size_t i = 0; i < table->count; i++)
-        if (table->rows[i].count > largest) largest = table->rows[i].count;
-    float *scratch = vit_alloc(largest, sizeof *scratch);
-    if (status == VIT_OK && !scratch)
-        status = vit_fail_memory(error, "a tensor", largest * sizeof *scratch);
-    if (status == VIT_OK) status = allocate(out, &e, table->size, vit_dtype_size(dtype));
-    if (status == VIT_OK) status = fill_all(out, &e, values, dtype, scratch);
-    if (status == VIT_OK) out->lost = find_lost(&e);
-    if (status != VIT_OK) vit_exported_free(out);
-    vit_free(scratch);
+    if (status == VIT_OK) status = name_all(out, &e);
+    if (status == VIT_OK) status = fill_all(out, &e, values);
+    if (status == VIT_OK)
+        find_lost(out, &e);
+    else
+        vit_exported_free(out);
     vit_free(e.pieces);
     return status;
 }

@@ -5,23 +5,21 @@
 #include "vit/weights/layout.h"
 
 typedef struct vit_exported {
-    vit_tensor *tensors; /* by name; `data` and names in the memory below */
+    vit_tensor *tensors; /* float32, by name; data and names in the memory below */
     size_t count;
-    void *elements;
+    float *elements;
     char *names;
-    const char *lost; /* name, in the table, of a tensor that the layout has no place for; or NULL:
-                         every one has its place */
+    const char *lost; /* name, in the table, of the first tensor that the layout has no place for */
+    size_t lost_count; /* and how many those are */
 } vit_exported;
 
 /* The layout of that name, or NULL. */
 const vit_layout *vit_layout_find(const char *name);
 
-/* values: [table->size]; dtype: F32, BF16 or F16. Where a layout knows several names, the first of
- * its table is written; a patch embedding in the order "pixel" becomes the convolution that it is.
- * Errors: UNSUPPORTED, naming the tensor, for a number that F16 cannot hold; MEMORY. */
+/* values: [table->size]. Where a layout knows several names, the first of its table is written; a
+ * patch embedding in the order "pixel" becomes the convolution that it is. MEMORY. */
 vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_config *config,
-                      const vit_table *table, const float *values, vit_dtype dtype,
-                      vit_error *error);
+                      const vit_table *table, const float *values, vit_error *error);
 void vit_exported_free(vit_exported *exported);
 
 #endif
