@@ -11,7 +11,7 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *model, *files_from;
+    const char *model, *config, *files_from;
     uint64_t top, threads;
     vit_size size; /* 0: the model's own */
     bool list, json, logits;
@@ -25,9 +25,16 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "a file, a directory holding model.safetensors, or the\n"
+     .help = "a file or a directory of weights: our own, or published\n"
+             "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
+    {.name = "config",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(config),
+     .argument = "FILE",
+     .help = "of published weights: the config, instead of the\n"
+             "config.json beside them"},
     {.name = "size",
      .kind = VIT_OPTION_SIZE,
      .offset = PLACE(size),
@@ -124,7 +131,8 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
         const vit_size size = c->settings->size;
-        const vit_model_options opening = {.height = size.height, .width = size.width};
+        const vit_model_options opening = {
+            .config = c->settings->config, .height = size.height, .width = size.width};
         status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }
