@@ -45,7 +45,7 @@ static void assert_equal(const vit_config *a, const vit_config *b) {
 
 static void round_trip(const vit_config *c) {
     vit_error error;
-    vit_config read = {0};
+    vit_config read = vit_config_default();
     char *text = vit_config_write(c);
     assert_non_null(text);
     assert_int_equal(vit_config_read(&read, text, "text", &error), VIT_OK);
@@ -73,8 +73,18 @@ static void test_round_trip(void **state) {
     c.norm = VIT_NORM_POST;
     c.activation = VIT_RELU;
     c.pool = VIT_POOL_MEAN;
+    c.class_token = false;
     c.init = VIT_INIT_TORCH;
     c.norm_eps = 0x1.23456789abcdep-20; /* every bit comes back */
+    round_trip(&c);
+    c.class_token = c.norm_pre = c.gated = c.qk_norm = c.layer_scale = true;
+    c.patch_norm = c.norm_before_pool = c.pool_prefix = true;
+    c.patch_bias = c.prefix_positions = c.head_bias = false;
+    c.head_dim = 13;
+    c.registers = 4;
+    c.activation = VIT_SILU;
+    round_trip(&c);
+    c.pool = VIT_POOL_CLASS_DIST;
     round_trip(&c);
 }
 
@@ -132,7 +142,7 @@ static void test_refused_text(void **state) {
         {"{\"attention_scale\": true}", "one of \"head_dim\", \"dim\""},
         {"{\"stem\": \"cnn\"}", "one of \"linear\", \"conv\""},
         {"{\"norm\": \"after\"}", "one of \"pre\", \"post\""},
-        {"{\"activation\": \"swish\"}", "one of \"gelu\", \"relu\""},
+        {"{\"activation\": \"swish\"}", "one of \"gelu\", \"relu\", \"gelu_tanh\""},
         {"{\"positions\": \"none\"}", "one of \"learned\", \"sinusoidal\", \"sincos2d\""},
         {"{\"pool\": \"max\"}", "one of \"class\", \"mean\""},
         {"{\"position\": \"learned\"}", "did you mean \"positions\"?"},
@@ -245,6 +255,7 @@ static void test_derived(void **state) {
                      196 * 9 * 32 + 49 * 9 * 32 * 64 + 49 * 64 * 64 + 640);
     vit_config mean = c;
     mean.pool = VIT_POOL_MEAN;
+    mean.class_token = false;
     assert_int_equal(vit_config_patches(&mean), 16);
     assert_int_equal(vit_config_tokens(&mean), 16);
 }

@@ -1,4 +1,5 @@
-/* Lists of operations against timm and torchvision: tests/fixtures/images_preprocess.txt. */
+/* Lists of operations: against the libraries that published them (tests/fixtures/
+ * images_pipelines.txt), and as JSON. */
 #include "tests/pictures.h"
 #include "vit/base/text.h"
 
@@ -11,38 +12,23 @@
 #include <zlib.h>
 
 #define HALF "{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0.5]}"
-#define IMAGENET \
-    "{\"op\": \"normalize\", \"mean\": [0.485, 0.456, 0.406], \"std\": [0.229, 0.224, 0.225]}"
-#define CROP "{\"op\": \"center_crop\", \"height\": 224, \"width\": 224}, "
 
-/* The pipelines of make_images.py. */
-static const struct pipeline {
-    const char *name, *json;
-    size_t size, channels;
-} pipelines[] = {
-    {"timm224",
-     "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 248, \"filter\": \"bicubic\"}, " CROP
-         HALF "]",
-     224, 3},
-    {"deit224",
-     "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 256, \"filter\": \"bicubic\"}, " CROP
-         IMAGENET "]",
-     224, 3},
-    {"squash224",
-     "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 224, \"width\": 224, "
-     "\"filter\": \"bilinear\"}, " HALF "]",
-     224, 3},
-    {"grey28",
-     "[{\"op\": \"grey\"}, {\"op\": \"resize\", \"height\": 28, \"width\": 28, "
-     "\"filter\": \"bicubic\"}, {\"op\": \"normalize\", \"mean\": [0.1307], \"std\": [0.3081]}]",
-     28, 1},
-    {"digit28",
-     "[{\"op\": \"orient\"}, {\"op\": \"composite\", \"background\": [255, 0, 7]}, "
-     "{\"op\": \"digit\"}, {\"op\": \"normalize\", \"mean\": [0.1307], \"std\": [0.3081]}]",
-     28, 1},
-    {"vision224",
-     "[{\"op\": \"resize\", \"shorter\": 256, \"filter\": \"bilinear\"}, " CROP IMAGENET "]", 224,
-     3},
+/* As they are written. */
+static const char *const lists[] = {
+    "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 248, \"filter\": \"bicubic\", "
+    "\"crop_share\": 0.9}, {\"op\": \"center_crop\", \"height\": 224, \"width\": 224}, " HALF "]",
+    "[{\"op\": \"orient\"}, {\"op\": \"composite\", \"background\": [255, 0, 7]}, "
+    "{\"op\": \"digit\"}, {\"op\": \"normalize\", \"mean\": [0.1307], \"std\": [0.3081]}]",
+    "[{\"op\": \"grey\"}, {\"op\": \"resize\", \"height\": 30, \"width\": 28, "
+    "\"fit\": \"contain\", \"filter\": \"hamming\", \"arithmetic\": \"torch\"}, "
+    "{\"op\": \"center_crop\", \"height\": 28, \"width\": 28, \"rounding\": \"floor\", "
+    "\"background\": [124, 116, 104]}, "
+    "{\"op\": \"normalize\", \"mean\": [0.485, 0.456, 0.406], \"std\": [0.229, 0.224, 0.225], "
+    "\"rescale\": 0.00392156862745098, \"fused\": true}]",
+    "[{\"op\": \"resize\", \"height\": 9, \"width\": 9, \"fit\": \"cover\", "
+    "\"filter\": \"nearest\"}, {\"op\": \"center_crop\", \"height\": 9, \"width\": 9, "
+    "\"rounding\": \"zero\"}, {\"op\": \"normalize\", \"mean\": [0], \"std\": [1], "
+    "\"rescale\": 0.5}]",
 };
 
 static vit_preprocessing read_list(const char *json) {
@@ -50,14 +36,6 @@ static vit_preprocessing read_list(const char *json) {
     vit_error error;
     if (vit_preprocessing_read(&p, json, "a test", &error)) fail_msg("%s", error.message);
     return p;
-}
-
-static const struct pipeline *find_pipeline(const char *name) {
-    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
-        if (strcmp(name, pipelines[i].name) == 0) return &pipelines[i];
-    }
-    fail_msg("no pipeline %s", name);
-    return NULL;
 }
 
 /* The tensor [channels][height][width] as the network would see it. */
@@ -74,65 +52,122 @@ static uint32_t tensor_crc(const vit_image *image, const vit_preprocessing *p) {
     return (uint32_t)crc;
 }
 
-static void prepares_as_timm_and_torchvision_do(void **state) {
-    (void)state;
-    FILE *file = open_fixture("images_preprocess.txt");
+typedef struct pipeline {
     char name[32];
-    size_t width, height, count = 0;
+    size_t height, width, channels;
+    vit_preprocessing list;
+} pipeline;
+
+static void check_pipeline(const pipeline *p, const vit_image *in, const char *what,
+                           uint32_t expected) {
+    vit_image out;
+    vit_error error;
+    if (vit_preprocess(&out, in, &p->list, p->height, p->width, p->channels, &error))
+        fail_msg("%s of %s: %s", p->name, what, error.message);
+    if (tensor_crc(&out, &p->list) != expected)
+        fail_msg("%s of %s differs from Python's", p->name, what);
+    vit_image_free(&out);
+}
+
+/* What a line of the fixture says; false: it is of another kind. */
+static bool check_noise(const pipeline *p, const char *line) {
+    size_t width, height;
     unsigned crc;
-    for (; fscanf(file, "%31s %zu %zu %x", name, &width, &height, &crc) == 4; count++) {
-        const struct pipeline *pipeline = find_pipeline(name);
-        vit_preprocessing p = read_list(pipeline->json);
-        vit_image out, in = noise_picture(width, height, 3, 0);
-        vit_error error;
-        if (vit_preprocess(&out, &in, &p, pipeline->size, pipeline->size, pipeline->channels,
-                           &error))
-            fail_msg("%s", error.message);
-        if (tensor_crc(&out, &p) != crc)
-            fail_msg("%s of %zux%zu differs from Python's", name, width, height);
-        vit_image_free(&out);
-        vit_image_free(&in);
+    if (sscanf(line, "noise %zu %zu %x", &width, &height, &crc) != 3) return false;
+    vit_image in = noise_picture(width, height, 3, 0);
+    check_pipeline(p, &in, line, crc);
+    vit_image_free(&in);
+    return true;
+}
+
+static bool check_file(const pipeline *p, const char *line) {
+    char name[64];
+    unsigned crc;
+    vit_image in;
+    vit_error error;
+    if (sscanf(line, "file %63s %x", name, &crc) != 2) return false;
+    vit_bytes bytes = read_fixture(name);
+    if (vit_image_decode(&in, bytes.data, bytes.size, name, &error)) fail_msg("%s", error.message);
+    check_pipeline(p, &in, name, crc);
+    vit_image_free(&in);
+    vit_free(bytes.data);
+    return true;
+}
+
+static bool read_pipeline(pipeline *p, const char *line) {
+    int at = 0;
+    if (sscanf(line, "list %31s %zu %zu %zu %n", p->name, &p->height, &p->width, &p->channels,
+               &at) != 4)
+        return false;
+    p->list = read_list(line + at);
+    return true;
+}
+
+static void prepares_as_the_libraries_do(void **state) {
+    (void)state;
+    FILE *file = open_fixture("images_pipelines.txt");
+    static char line[2048];
+    pipeline p;
+    size_t count = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, "crop", 4) == 0) continue;
+        if (read_pipeline(&p, line)) continue;
+        if (!check_noise(&p, line) && !check_file(&p, line)) fail_msg("%s", line);
+        count++;
     }
     fclose(file);
-    assert_int_equal(count, 30);
+    assert_true(count >= 250);
 }
 
 /* A column of pixels that know where they are; outside is 0. */
-static void crops_where_python_does(void **state) {
+static void check_crop(size_t size, size_t crop, const char *rounding, int offset) {
+    char json[256];
+    vit_image out, in = noise_picture(1, size, 1, 0);
+    vit_error error;
+    for (size_t i = 0; i < size; i++) in.pixels[i] = (uint8_t)(i + 1);
+    snprintf(
+        json, sizeof json,
+        "[{\"op\": \"center_crop\", \"height\": %zu, \"width\": 1, \"rounding\": \"%s\"}, " HALF
+        "]",
+        crop, rounding);
+    vit_preprocessing p = read_list(json);
+    assert_int_equal(vit_preprocess(&out, &in, &p, crop, 1, 1, &error), VIT_OK);
+    for (int i = 0; i < (int)crop; i++) {
+        int from = i + offset;
+        int expected = from >= 0 && from < (int)size ? from + 1 : 0;
+        if (out.pixels[i] != expected)
+            fail_msg("%zu cropped to %zu, %s: row %d is %d, expected %d", size, crop, rounding, i,
+                     out.pixels[i], expected);
+    }
+    vit_image_free(&out);
+    vit_image_free(&in);
+}
+
+static void crops_where_the_libraries_do(void **state) {
     (void)state;
-    FILE *file = open_fixture("images_crop.txt");
+    static const char *const roundings[] = {"even", "zero", "floor"};
+    FILE *file = open_fixture("images_pipelines.txt");
+    static char line[2048];
     size_t size, crop, count = 0;
-    int offset;
-    for (; fscanf(file, "%zu %zu %d", &size, &crop, &offset) == 3; count++) {
-        char json[256];
-        vit_image out, in = noise_picture(1, size, 1, 0);
-        vit_error error;
-        for (size_t i = 0; i < size; i++) in.pixels[i] = (uint8_t)(i + 1);
-        snprintf(json, sizeof json,
-                 "[{\"op\": \"center_crop\", \"height\": %zu, \"width\": 1}, " HALF "]", crop);
-        vit_preprocessing p = read_list(json);
-        assert_int_equal(vit_preprocess(&out, &in, &p, crop, 1, 1, &error), VIT_OK);
-        for (int i = 0; i < (int)crop; i++) {
-            int from = i + offset;
-            int expected = from >= 0 && from < (int)size ? from + 1 : 0;
-            if (out.pixels[i] != expected)
-                fail_msg("%zu cropped to %zu: row %d is %d, expected %d", size, crop, i,
-                         out.pixels[i], expected);
-        }
-        vit_image_free(&out);
-        vit_image_free(&in);
+    int offset[3];
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "crop %zu %zu %d %d %d", &size, &crop, &offset[0], &offset[1],
+                   &offset[2]) != 5)
+            continue;
+        for (size_t i = 0; i < 3; i++) check_crop(size, crop, roundings[i], offset[i]);
+        count++;
     }
     fclose(file);
-    assert_int_equal(count, 23 * 23);
+    assert_int_equal(count, 15 * 15);
 }
 
 static void lists_survive_writing(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
-        vit_preprocessing first = read_list(pipelines[i].json);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        vit_preprocessing first = read_list(lists[i]);
         char *text = vit_preprocessing_write(&first);
         assert_non_null(text);
-        assert_string_equal(text, pipelines[i].json);
+        assert_string_equal(text, lists[i]);
         vit_preprocessing second = read_list(text);
         assert_memory_equal(&first, &second, sizeof first);
         vit_free(text);
@@ -173,6 +208,24 @@ static void refuses_bad_lists(void **state) {
          "did you mean bicubic"},
         {"[{\"op\": \"center_crop\", \"height\": 70000, \"width\": 3}, " HALF "]",
          "operation 1 (center_crop): \"height\""},
+        {"[{\"op\": \"resize\", \"shorter\": 3, \"fit\": \"cover\", \"filter\": \"box\"}, " HALF
+         "]",
+         "\"fit\" goes with \"height\" and \"width\""},
+        {"[{\"op\": \"resize\", \"height\": 3, \"width\": 3, \"fit\": \"covers\", "
+         "\"filter\": \"box\"}, " HALF "]",
+         "unknown fit \"covers\"; did you mean cover"},
+        {"[{\"op\": \"resize\", \"shorter\": 3, \"filter\": \"box\", \"arithmetic\": 3}, " HALF "]",
+         "known: pillow, torch"},
+        {"[{\"op\": \"resize\", \"shorter\": 3, \"filter\": \"box\", \"crop_share\": 0}, " HALF "]",
+         "\"crop_share\" must be a number greater than 0"},
+        {"[{\"op\": \"center_crop\", \"height\": 7, \"width\": 3, \"rounding\": \"up\"}, " HALF "]",
+         "known: even, zero, floor"},
+        {"[{\"op\": \"center_crop\", \"height\": 7, \"width\": 3, \"background\": 0}, " HALF "]",
+         "array of 3"},
+        {"[{\"op\": \"normalize\", \"mean\": [0], \"std\": [1], \"fused\": true}]",
+         "goes with \"rescale\""},
+        {"[{\"op\": \"normalize\", \"mean\": [0], \"std\": [1], \"rescale\": -1}]",
+         "greater than 0"},
         {"[{\"op\": \"digit\", \"size\": 28}, " HALF "]", "unknown key \"size\""},
         {"[{\"op\": \"composite\"}, " HALF "]", "\"background\" must be an array of 3"},
         {"[{\"op\": \"composite\", \"background\": [1, 2]}, " HALF "]", "array of 3"},
@@ -233,7 +286,7 @@ static void checks_what_the_network_gets(void **state) {
 /* A picture 1 x 60000 would become 224 x 13 million. */
 static void refuses_pictures_that_would_grow_too_large(void **state) {
     (void)state;
-    vit_preprocessing p = read_list(pipelines[0].json);
+    vit_preprocessing p = read_list(lists[0]);
     vit_image out, in = noise_picture(1, 60000, 1, 0);
     vit_error error;
     assert_int_equal(vit_preprocess(&out, &in, &p, 224, 224, 3, &error), VIT_ERROR_ARGUMENT);
@@ -299,8 +352,8 @@ static void crops_outside_are_black(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prepares_as_timm_and_torchvision_do),
-        cmocka_unit_test(crops_where_python_does),
+        cmocka_unit_test(prepares_as_the_libraries_do),
+        cmocka_unit_test(crops_where_the_libraries_do),
         cmocka_unit_test(lists_survive_writing),
         cmocka_unit_test(refuses_bad_lists),
         cmocka_unit_test(limits_the_number_of_operations),

@@ -151,6 +151,26 @@ static void relu_backward(const vit_kernels *k, float *const *p, const shape *s)
     k->relu_backward(p[0], p[1], p[2], s->rows * s->n);
 }
 
+static void swish(const vit_kernels *k, float *const *p, const shape *s) {
+    k->swish(p[0], p[1], 1.6f, .07f, s->rows * s->n);
+}
+
+static void swish_backward(const vit_kernels *k, float *const *p, const shape *s) {
+    k->swish_backward(p[0], p[1], p[2], 1.7f, 0, s->rows * s->n);
+}
+
+static void multiply(const vit_kernels *k, float *const *p, const shape *s) {
+    k->multiply(p[0], p[1], p[2], s->rows * s->n);
+}
+
+static void multiply_in_place(const vit_kernels *k, float *const *p, const shape *s) {
+    k->multiply(p[0], p[0], p[1], s->rows * s->n);
+}
+
+static void multiply_add(const vit_kernels *k, float *const *p, const shape *s) {
+    k->multiply_add(p[0], p[1], p[2], s->rows * s->n);
+}
+
 static void add(const vit_kernels *k, float *const *p, const shape *s) {
     k->add(p[0], p[1], s->rows * s->n);
 }
@@ -204,6 +224,11 @@ static kernel row_kernels[] = {
     {"gelu_backward in place", "NN", gelu_backward_in_place},
     {"relu", "NN", relu},
     {"relu_backward", "NNN", relu_backward},
+    {"swish", "NN", swish},
+    {"swish_backward", "NNN", swish_backward},
+    {"multiply", "NNN", multiply},
+    {"multiply in place", "NN", multiply_in_place},
+    {"multiply_add", "NNN", multiply_add},
     {"add", "NN", add},
     {"scale", "NN", scale},
     {"average", "NN", average},

@@ -295,10 +295,12 @@ static void check_embed(size_t batch, size_t patches, size_t dim) {
     memset(p.before + fixed, 0, (p.n - fixed) * sizeof(float));
     embed_forward(p.want, p.exact, &c);
     embed_bounds(&c);
-    vit_embed_forward(p.y, p.theta + fixed, p.theta, p.theta + dim, batch, patches, dim);
+    const vit_embed_shape shape = {batch, dim, patches, {1}, true};
+    const float *prefix[VIT_EMBED_PREFIXES] = {p.theta};
+    float *d_prefix[VIT_EMBED_PREFIXES] = {p.gradient};
+    vit_embed_forward(p.y, p.theta + fixed, prefix, p.theta + dim, &shape);
     check_forward("embedding z", &p);
-    vit_embed_backward(&exec, p.gradient + fixed, p.gradient, p.gradient + dim, p.dy, batch, tokens,
-                       patches, dim);
+    vit_embed_backward(&exec, p.gradient + fixed, d_prefix, p.gradient + dim, p.dy, &shape);
     check_backward("embedding", &p, embed_loss, &c);
     problem_free(&p);
 }

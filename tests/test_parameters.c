@@ -38,9 +38,13 @@ static vit_config lecture(void) {
                         .mlp = 128,
                         .classes = 10,
                         .patch_order = VIT_PATCH_PIXEL,
+                        .patch_bias = true,
+                        .prefix_positions = true,
+                        .class_token = true,
                         .attention_scale = VIT_SCALE_DIM,
                         .norm_eps = 1e-5,
                         .head = VIT_HEAD_MLP,
+                        .head_bias = true,
                         .init = VIT_INIT_TORCH};
 }
 
@@ -146,6 +150,7 @@ static void test_mean_pooling_names(void **state) {
     };
     vit_config c = timm_vit(3);
     c.pool = VIT_POOL_MEAN;
+    c.class_token = false;
     vit_table table = table_of(c);
     for (size_t i = 0; i < 3; i++) assert_tensor(&table, "", &some[i]);
     assert_null(vit_table_find(&table, "cls_token"));

@@ -207,9 +207,10 @@ static void check_mean(size_t batch, size_t tokens, size_t dim) {
         p.bound[i] = check_gamma(2) * fabs((double)p.dy[y]) * share;
     }
     mean_forward(p.want, p.exact, &c);
-    vit_mean_forward(&exec, p.y, p.theta, batch, tokens, dim);
+    const vit_mean_shape shape = {batch, 0, tokens, dim, dim};
+    vit_mean_forward(&exec, p.y, p.theta, &shape);
     check_forward("mean", &p);
-    vit_mean_backward(&exec, p.gradient, p.dy, batch, tokens, dim);
+    vit_mean_backward(&exec, p.gradient, p.dy, &shape);
     check_backward("mean", &p, mean_loss, &c);
     problem_free(&p);
 }
@@ -229,13 +230,16 @@ static void test_embed(void **state) {
     const float embedded[] = {1, 2, 3, 4, 5, 6, 7, 8}, positions[] = {10, 20, 30, 40};
     const float want[] = {11, 22, 33, 44, 15, 26, 37, 48};
     float z[8], back[8], d_positions[4] = {0, 0, 0, 0};
-    vit_embed_forward(z, embedded, NULL, positions, 2, 2, 2);
+    const vit_embed_shape shape = {2, 2, 2, {0}, true};
+    const float *const none[VIT_EMBED_PREFIXES] = {NULL};
+    float *const nothing[VIT_EMBED_PREFIXES] = {NULL};
+    vit_embed_forward(z, embedded, none, positions, &shape);
     assert_memory_equal(z, want, sizeof want);
     const float sum[] = {26, 48, 70, 92};
-    vit_embed_backward(&exec, back, NULL, d_positions, z, 2, 2, 2, 2);
+    vit_embed_backward(&exec, back, nothing, d_positions, z, &shape);
     assert_memory_equal(back, z, sizeof z);
     assert_memory_equal(d_positions, sum, sizeof sum);
-    vit_embed_backward(&exec, back, NULL, NULL, z, 2, 2, 2, 2);
+    vit_embed_backward(&exec, back, nothing, NULL, z, &shape);
     assert_memory_equal(d_positions, sum, sizeof sum);
 }
 
@@ -249,6 +253,7 @@ static vit_config with_positions(vit_position_kind kind, vit_pool pool, size_t d
     c.dim = dim;
     c.positions = kind;
     c.pool = pool;
+    c.class_token = pool == VIT_POOL_CLASS;
     return c;
 }
 

@@ -74,6 +74,7 @@ typedef struct vit_model_info {
     size_t height, width, channels; /* the network's input */
     size_t patch;                   /* side of a square patch, in pixels */
     size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
+    size_t features;                /* of a picture, as the head sees it: dim, or twice that */
     size_t classes;
     size_t parameters;         /* numbers the training found */
     size_t multiply_adds;      /* of one picture */
@@ -135,8 +136,8 @@ VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *im
  * it: one sentence, a constant, or NULL. */
 VIT_API const char *vit_session_warning(const vit_session *session);
 
-/* features: [dim], the class token after the encoder (what the head sees), for the picture that
- * the session classified last (the last one of a batch). */
+/* features: [features of vit_model_info], the class token after the encoder (what the head sees),
+ * for the picture that the session classified last (the last one of a batch). */
 VIT_API vit_status vit_session_features(const vit_session *session, float *features,
                                         vit_error *error);
 

@@ -99,6 +99,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .depth = c->depth,
                             .heads = c->heads,
                             .mlp = c->mlp,
+                            .features = vit_config_features(c),
                             .classes = c->classes,
                             .parameters = m->file.table.parameters,
                             .multiply_adds = vit_config_multiply_adds(c),

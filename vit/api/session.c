@@ -7,7 +7,7 @@ struct vit_session {
     const vit_model *model;
     vit_inference *inference;
     float table[3][256]; /* normalised value of a byte, per channel */
-    float *features;     /* [dim] of the last picture */
+    float *features;     /* [vit_config_features] of the last picture */
     const char *warning; /* about that picture, or NULL */
     bool answered;
 };
@@ -36,11 +36,11 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
-    s->features = vit_alloc(model->file.config.dim, sizeof(float));
+    s->features = vit_alloc(vit_config_features(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
     status = s->features
                  ? vit_inference_new(&s->inference, &model->network, kernels, threads, error)
-                 : vit_fail_memory(error, "a session", model->file.config.dim);
+                 : vit_fail_memory(error, "a session", sizeof *s);
     if (status == VIT_OK)
         *out = s;
     else
@@ -76,7 +76,7 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
 
 vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
                                  vit_error *error) {
-    const size_t dim = s->model->file.config.dim;
+    const size_t dim = vit_config_features(&s->model->file.config);
     if (count == 0) return VIT_OK;
     float *features = vit_alloc(count, dim * sizeof *features);
     if (!features) return vit_fail_memory(error, "features", count * dim * sizeof *features);
@@ -99,7 +99,7 @@ const char *vit_session_warning(const vit_session *s) {
 vit_status vit_session_features(const vit_session *s, float *features, vit_error *error) {
     if (!s->answered)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "the session has classified no picture yet");
-    memcpy(features, s->features, s->model->file.config.dim * sizeof *features);
+    memcpy(features, s->features, vit_config_features(&s->model->file.config) * sizeof *features);
     return VIT_OK;
 }
 

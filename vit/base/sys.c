@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* madvise: posix_madvise gives nothing back */
 #include "vit/base/sys.h"
 
 #include <dirent.h>
@@ -205,6 +206,16 @@ void vit_unmap_file(vit_bytes *file) {
         munmap(file->data, file->size);
     }
     *file = (vit_bytes){0};
+}
+
+void vit_map_release(const vit_bytes *file, const void *data, size_t size) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (file->data == NULL || size == 0) {
+        return;
+    }
+    const size_t begin = (size_t)((const uint8_t *)data - file->data) / page * page;
+    const size_t end = (size_t)((const uint8_t *)data - file->data) + size;
+    madvise(file->data + begin, end - begin, MADV_DONTNEED);
 }
 
 /* ---- names ---- */

@@ -41,6 +41,10 @@ vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_err
 vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error);
 void vit_unmap_file(vit_bytes *file);
 
+/* Gives the memory of mapped pages that lie wholly or in part in data[0..size) back to the system,
+ * which reads them from the file again when they are next used. Nothing for a map that is none. */
+void vit_map_release(const vit_bytes *file, const void *data, size_t size);
+
 /* What a path leads to, through symbolic links. NONE: nothing, or a pipe, device or socket. */
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);

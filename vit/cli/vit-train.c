@@ -35,7 +35,7 @@ static const vit_option options[] = {
      .offset = PLACE(preset),
      .argument = "NAME|FILE",
      .help = "network and recipe: mnist, fashion, digits, cifar10,\n"
-             "folder, lecture, or a JSON file\n"
+             "folder, handwriting, lecture, or a JSON file\n"
              "(default: the data decides)"},
     {.name = "init",
      .kind = VIT_OPTION_TEXT,

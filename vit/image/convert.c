@@ -100,19 +100,39 @@ static size_t overlap(ptrdiff_t start, size_t length, size_t limit, size_t *skip
     return length - skip < limit - first ? length - skip : limit - first;
 }
 
-vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
-                          size_t width, size_t height, vit_error *error) {
+static void copy_overlap(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top) {
     size_t x, y, channels = in->channels;
-    vit_status status = vit_image_new(out, "crop", width, height, channels, error);
-    if (status) return status;
-    size_t columns = overlap(left, width, in->width, &x);
-    size_t rows = overlap(top, height, in->height, &y);
-    if (columns == 0) return VIT_OK;
+    size_t columns = overlap(left, out->width, in->width, &x);
+    size_t rows = overlap(top, out->height, in->height, &y);
+    if (columns == 0) return;
     for (size_t i = y; i < y + rows; i++) {
         size_t from_x = (size_t)left + x, from_y = (size_t)top + i; /* wrap around to >= 0 */
-        memcpy(out->pixels + (i * width + x) * channels,
+        memcpy(out->pixels + (i * out->width + x) * channels,
                in->pixels + (from_y * in->width + from_x) * channels, columns * channels);
     }
+}
+
+static void fill(vit_image *image, const uint8_t background[3]) {
+    const size_t channels = image->channels, pixels = image->width * image->height;
+    for (size_t i = 0; i < pixels; i++)
+        for (size_t c = 0; c < channels; c++) image->pixels[i * channels + c] = background[c];
+}
+
+vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
+                          size_t width, size_t height, vit_error *error) {
+    vit_status status = vit_image_new(out, "crop", width, height, in->channels, error);
+    if (status) return status;
+    copy_overlap(out, in, left, top);
+    return VIT_OK;
+}
+
+vit_status vit_image_crop_on(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
+                             size_t width, size_t height, const uint8_t background[3],
+                             vit_error *error) {
+    vit_status status = vit_image_new(out, "crop", width, height, in->channels, error);
+    if (status) return status;
+    if (in->channels == 1 || in->channels == 3) fill(out, background);
+    copy_overlap(out, in, left, top);
     return VIT_OK;
 }
 

@@ -8,6 +8,7 @@
 #define VIT_IMAGE_IMAGE_H
 
 #include "vit/base/error.h"
+#include "vit/kernels/kernels.h"
 
 /* Larger pictures are refused: 100 megapixels, 65,535 a side; files of over 256 MiB. */
 #define VIT_IMAGE_MAX_PIXELS ((size_t)100000000)
@@ -72,22 +73,38 @@ typedef enum vit_filter {
     VIT_FILTER_BILINEAR,
     VIT_FILTER_BICUBIC,
     VIT_FILTER_LANCZOS,
+    VIT_FILTER_HAMMING,
 } vit_filter;
 
-const char *vit_filter_name(vit_filter filter); /* "nearest", "box", "bilinear", ... */
+/* Whose fixed-point arithmetic is followed. Both round to 8 bits and clip after each pass. */
+typedef enum vit_arithmetic {
+    VIT_ARITHMETIC_PILLOW, /* weights of 22 bits; the columns first where that leaves fewer rows:
+                              when in->height - height > max(0, 2 (in->width - width)), as Pillow
+                              13 does, otherwise the rows first */
+    VIT_ARITHMETIC_TORCH,  /* weights of 15 bits and sign, as many as the largest fills; the rows
+                              first: torch.nn.functional.interpolate(antialias=True) on uint8 */
+} vit_arithmetic;
+
+extern const char *const vit_filter_names[];     /* "nearest", "box", ..., NULL */
+extern const char *const vit_arithmetic_names[]; /* "pillow", "torch", NULL */
 bool vit_filter_parse(const char *name, vit_filter *filter);
 
-/* Resamples 1 or 3 channels to width x height as Pillow's Image.resize((width, height), filter):
- * separable, horizontal pass first, antialiased when shrinking, weights in 22-bit fixed point,
- * rounded to 8 bits and clipped after each pass. So does Pillow up to version 12; 13.0 takes the
- * vertical pass first when in->height - height > max(0, 2 (in->width - width)), which changes some
- * pixels by a level. Sizes of 0 and beyond the limits above are ARGUMENT errors. */
+/* Resamples 1 or 3 channels to width x height: separable, antialiased when shrinking, as Pillow's
+ * Image.resize((width, height), filter) does. `kernels` are those to use, NULL: the best here; they
+ * change no pixel. Sizes of 0 and beyond the limits above are ARGUMENT errors. */
 vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
                             vit_filter filter, vit_error *error);
+vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
+                               vit_filter filter, vit_arithmetic arithmetic,
+                               const vit_kernels *kernels, vit_error *error);
 
-/* The part of `in` that begins at (left, top), which may lie outside: what is not covered is 0. */
+/* The part of `in` that begins at (left, top), which may lie outside: what is not covered is 0, or
+ * background[channel] (1 or 3 channels). */
 vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
                           size_t width, size_t height, vit_error *error);
+vit_status vit_image_crop_on(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
+                             size_t width, size_t height, const uint8_t background[3],
+                             vit_error *error);
 
 /* ---- digit.c: a photographed or drawn digit as MNIST's makers would have prepared it ---- */
 
@@ -102,28 +119,52 @@ vit_status vit_image_digit(vit_image *out, const vit_image *in, vit_error *error
 
 /* ---- preprocess.c: the list of operations a model carries ---- */
 
+/* Each with its JSON object; docs/formats.md explains the keys. */
 typedef enum vit_operation_kind {
     VIT_OP_GREY,        /* {"op": "grey"}  to one channel */
     VIT_OP_RGB,         /* {"op": "rgb"}   to three */
-    VIT_OP_RESIZE,      /* {"op": "resize", "height": H, "width": W, "filter": F}: exactly that
-                           size; {"op": "resize", "shorter": S, "filter": F}: the shorter side
-                           becomes S, the longer int(S * longer / shorter) */
-    VIT_OP_CENTER_CROP, /* {"op": "center_crop", "height": H, "width": W}: offset
-                           int(round((h - H) / 2)), halves to even as Python rounds */
+    VIT_OP_RESIZE,      /* {"op": "resize", "height": H, "width": W, "filter": F} or
+                           {"op": "resize", "shorter": S, "filter": F}; "fit", "arithmetic",
+                           "crop_share" */
+    VIT_OP_CENTER_CROP, /* {"op": "center_crop", "height": H, "width": W}; "rounding",
+                           "background" */
     VIT_OP_ORIENT,      /* {"op": "orient"}: vit_image_orient */
     VIT_OP_COMPOSITE,   /* {"op": "composite", "background": [R, G, B]}: vit_image_composite */
     VIT_OP_DIGIT,       /* {"op": "digit"}: vit_image_digit */
-    VIT_OP_NORMALIZE,   /* {"op": "normalize", "mean": [...], "std": [...]}, last, always; one
-                           number for all channels, or three */
+    VIT_OP_NORMALIZE,   /* {"op": "normalize", "mean": [...], "std": [...]}, last, always;
+                           "rescale", "fused" */
 } vit_operation_kind;
+
+/* What a RESIZE to height x width makes of a picture of h x w. */
+typedef enum vit_fit {
+    VIT_FIT_STRETCH, /* height x width */
+    VIT_FIT_COVER,   /* both sides divided by min(h / height, w / width), rounded to the nearest,
+                        halves to even: the smallest that covers height x width */
+    VIT_FIT_CONTAIN, /* the same with max: the largest within height x width */
+} vit_fit;
+
+/* Where a CENTER_CROP of c pixels begins on a side of s: (s - c) / 2, rounded. */
+typedef enum vit_rounding {
+    VIT_ROUNDING_EVEN,  /* to the nearest, halves to even; where s < c, towards zero: torchvision
+                           and timm */
+    VIT_ROUNDING_ZERO,  /* towards zero: Hugging Face's processors on torchvision */
+    VIT_ROUNDING_FLOOR, /* down: Hugging Face's processors on Pillow, big_vision */
+} vit_rounding;
 
 typedef struct vit_operation {
     vit_operation_kind kind;
     size_t height, width; /* RESIZE, CENTER_CROP */
-    size_t shorter;       /* RESIZE; 0: height and width count */
+    size_t shorter;       /* RESIZE: the shorter side becomes this, the longer one int(shorter *
+                             longer side / shorter side); 0: height, width and fit count */
+    vit_fit fit;
     vit_filter filter;
-    uint8_t background[3]; /* COMPOSITE */
-    float mean[3], std[3]; /* NORMALIZE, of pixel / 255 */
+    vit_arithmetic arithmetic;
+    double crop_share;     /* RESIZE: the crop after it has this share of a side; 0: not said */
+    vit_rounding rounding; /* CENTER_CROP */
+    uint8_t background[3]; /* COMPOSITE; CENTER_CROP: what lies outside of the picture */
+    float mean[3], std[3]; /* NORMALIZE, of what `rescale` gives */
+    double rescale;        /* NORMALIZE: the factor; 0: pixel / 255 in float */
+    bool fused;            /* NORMALIZE: mean and std are divided by `rescale` instead */
 } vit_operation;
 
 #define VIT_MAX_OPERATIONS 16
@@ -144,8 +185,11 @@ char *vit_preprocessing_write(const vit_preprocessing *p);
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
                           size_t height, size_t width, size_t channels, vit_error *error);
 
-/* table[c][v] = (v / 255 - mean[c]) / std[c] in float, in the order of operations of torchvision
- * and timm (three roundings); 1 or 3 channels. */
+/* table[c][v] is what the network gets for the level v of channel c; 1 or 3 channels. In float,
+ * each operation rounded: rescale 0: (v / 255 - mean) / std, as torchvision's ToTensor and
+ * Normalize, and timm; else       (x - mean) / std with x = v * rescale in double, as Hugging
+ * Face's on Pillow; fused:     (v - mean * r) / (std * r) with r = 1 / rescale, as Hugging Face's
+ * on torchvision. */
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels);
 
 #endif

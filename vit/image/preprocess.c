@@ -1,24 +1,57 @@
 #include "vit/image/pixels.h"
 
-/* What an operation makes of a picture of this size: int(size * longer / shorter). */
+#include <math.h>
+
+/* Python's round(): to the nearest, halves to even. */
+static size_t round_half_even(double x) {
+    const double floor_x = floor(x), rest = x - floor_x;
+    const size_t low = (size_t)floor_x;
+    return rest > 0.5 || (rest == 0.5 && low % 2 == 1) ? low + 1 : low;
+}
+
+static void keep_shape(const vit_operation *op, const vit_image *in, size_t *width,
+                       size_t *height) {
+    const double ratio_h = (double)in->height / (double)op->height;
+    const double ratio_w = (double)in->width / (double)op->width;
+    const bool first = (ratio_h < ratio_w) == (op->fit == VIT_FIT_COVER);
+    const double ratio = first ? ratio_h : ratio_w;
+    *width = round_half_even((double)in->width / ratio);
+    *height = round_half_even((double)in->height / ratio);
+}
+
+static void shorter_side(size_t side, const vit_image *in, size_t *width, size_t *height) {
+    bool is_upright = in->width <= in->height;
+    size_t shorter = is_upright ? in->width : in->height;
+    size_t longer = side * (is_upright ? in->height : in->width) / shorter;
+    *width = is_upright ? side : longer;
+    *height = is_upright ? longer : side;
+}
+
+/* The size of what a RESIZE makes of this picture. */
 static void resize_target(const vit_operation *op, const vit_image *in, size_t *width,
                           size_t *height) {
     *width = op->width;
     *height = op->height;
-    if (op->shorter == 0) return;
-    bool is_upright = in->width <= in->height;
-    size_t shorter = is_upright ? in->width : in->height;
-    size_t longer = op->shorter * (is_upright ? in->height : in->width) / shorter;
-    *width = is_upright ? op->shorter : longer;
-    *height = is_upright ? longer : op->shorter;
+    if (op->shorter)
+        shorter_side(op->shorter, in, width, height);
+    else if (op->fit != VIT_FIT_STRETCH)
+        keep_shape(op, in, width, height);
 }
 
-/* int(round((size - crop) / 2)) as Python rounds: halves to the even neighbour. */
-static ptrdiff_t center_offset(size_t size, size_t crop) {
-    ptrdiff_t difference = (ptrdiff_t)size - (ptrdiff_t)crop;
-    ptrdiff_t half = difference / 2; /* towards zero */
-    if (difference % 2 == 0 || half % 2 == 0) return half;
-    return difference > 0 ? half + 1 : half - 1;
+static ptrdiff_t center_offset(size_t size, size_t crop, vit_rounding rounding) {
+    const ptrdiff_t difference = (ptrdiff_t)size - (ptrdiff_t)crop;
+    const ptrdiff_t half = difference / 2; /* towards zero */
+    const bool is_between = difference % 2 != 0;
+    if (difference > 0 && rounding == VIT_ROUNDING_EVEN && is_between) return half + half % 2;
+    if (difference < 0 && rounding == VIT_ROUNDING_FLOOR && is_between) return half - 1;
+    return half;
+}
+
+static vit_status center_crop(vit_image *out, const vit_image *in, const vit_operation *op,
+                              vit_error *error) {
+    const ptrdiff_t left = center_offset(in->width, op->width, op->rounding);
+    const ptrdiff_t top = center_offset(in->height, op->height, op->rounding);
+    return vit_image_crop_on(out, in, left, top, op->width, op->height, op->background, error);
 }
 
 static vit_status apply(vit_image *out, const vit_image *in, const vit_operation *op,
@@ -31,10 +64,9 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
         return vit_image_convert(out, in, 3, error);
     case VIT_OP_RESIZE:
         resize_target(op, in, &width, &height);
-        return vit_image_resize(out, in, width, height, op->filter, error);
+        return vit_image_resize_as(out, in, width, height, op->filter, op->arithmetic, NULL, error);
     case VIT_OP_CENTER_CROP:
-        return vit_image_crop(out, in, center_offset(in->width, op->width),
-                              center_offset(in->height, op->height), op->width, op->height, error);
+        return center_crop(out, in, op, error);
     case VIT_OP_ORIENT:
         return vit_image_orient(out, in, error);
     case VIT_OP_COMPOSITE:
@@ -110,9 +142,17 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
     return status;
 }
 
+static float normalize(const vit_operation *op, size_t channel, int level) {
+    const float mean = op->mean[channel], std = op->std[channel];
+    if (op->rescale == 0) return ((float)level / 255.0F - mean) / std;
+    if (!op->fused) return ((float)(level * op->rescale) - mean) / std;
+    const float inverse = (float)(1.0 / op->rescale);
+    return ((float)level - mean * inverse) / (std * inverse);
+}
+
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels) {
     const vit_operation *op = &p->operations[p->count - 1];
     for (size_t c = 0; c < channels; c++) {
-        for (int v = 0; v < 256; v++) table[c][v] = ((float)v / 255.0F - op->mean[c]) / op->std[c];
+        for (int v = 0; v < 256; v++) table[c][v] = normalize(op, c, v);
     }
 }

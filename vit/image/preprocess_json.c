@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_KEYS = 6 };
+enum { MAX_KEYS = 8 };
 
 /* The operations and the keys each may have; "op" is the first. */
 static const struct {
@@ -16,14 +16,20 @@ static const struct {
 } known[] = {
     [VIT_OP_GREY] = {"grey", {"op"}, 1},
     [VIT_OP_RGB] = {"rgb", {"op"}, 1},
-    [VIT_OP_RESIZE] = {"resize", {"op", "height", "width", "shorter", "filter"}, 5},
-    [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width"}, 3},
+    [VIT_OP_RESIZE] = {"resize",
+                       {"op", "height", "width", "shorter", "fit", "filter", "arithmetic",
+                        "crop_share"},
+                       8},
+    [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width", "rounding", "background"}, 5},
     [VIT_OP_ORIENT] = {"orient", {"op"}, 1},
     [VIT_OP_COMPOSITE] = {"composite", {"op", "background"}, 2},
     [VIT_OP_DIGIT] = {"digit", {"op"}, 1},
-    [VIT_OP_NORMALIZE] = {"normalize", {"op", "mean", "std"}, 3},
+    [VIT_OP_NORMALIZE] = {"normalize", {"op", "mean", "std", "rescale", "fused"}, 5},
 };
 enum { KNOWN = sizeof known / sizeof *known };
+
+static const char *const fits[] = {"stretch", "cover", "contain", NULL};
+static const char *const roundings[] = {"even", "zero", "floor", NULL};
 
 /* Where a reader is, for its messages. */
 typedef struct reader {
@@ -98,25 +104,67 @@ static vit_status read_size(const reader *r, const char *key, size_t *size) {
     return VIT_OK;
 }
 
-static vit_status read_resize(const reader *r, vit_operation *op) {
-    const char *filter = json_string_value(json_object_get(r->json, "filter"));
+static size_t count_names(const char *const *names) {
+    size_t count = 0;
+    while (names[count]) count++;
+    return count;
+}
+
+/* One of `names`; an absent key leaves *index as it is. */
+static vit_status read_choice(const reader *r, const char *key, const char *const *names,
+                              int *index) {
+    const json_t *value = json_object_get(r->json, key);
+    const char *word = json_string_value(value);
+    const size_t count = count_names(names);
+    if (!value) return VIT_OK;
+    for (size_t i = 0; word && i < count; i++) {
+        if (strcmp(word, names[i]) != 0) continue;
+        *index = (int)i;
+        return VIT_OK;
+    }
+    return refuse_word(r, key, word ? word : "", names, count);
+}
+
+/* A number greater than 0, at most `most`; an absent key leaves *number as it is. */
+static vit_status read_positive(const reader *r, const char *key, double most, double *number) {
+    const json_t *value = json_object_get(r->json, key);
+    const double found = json_number_value(value);
+    if (!value) return VIT_OK;
+    if (!(found > 0 && found <= most)) {
+        return vit_fail(r->error, VIT_ERROR_FORMAT,
+                        "%s: operation %zu (%s): \"%s\" must be a number greater than 0 and at "
+                        "most %g",
+                        r->name, r->index + 1, r->op, key, most);
+    }
+    *number = found;
+    return VIT_OK;
+}
+
+static vit_status read_target(const reader *r, vit_operation *op) {
     bool has_shorter = json_object_get(r->json, "shorter");
     bool has_size = json_object_get(r->json, "height") || json_object_get(r->json, "width");
-    vit_status status;
     if (has_shorter == has_size)
         return refuse(r, "expected either \"shorter\" or \"height\" and \"width\"");
-    if (has_shorter) {
-        status = read_size(r, "shorter", &op->shorter);
-    } else {
-        status = read_size(r, "height", &op->height);
-        if (!status) status = read_size(r, "width", &op->width);
-    }
-    if (status) return status;
-    if (!filter) return refuse(r, "\"filter\" is missing or not a string");
-    if (vit_filter_parse(filter, &op->filter)) return VIT_OK;
-    const char *names[VIT_FILTER_LANCZOS + 1];
-    for (int i = 0; i <= VIT_FILTER_LANCZOS; i++) names[i] = vit_filter_name((vit_filter)i);
-    return refuse_word(r, "filter", filter, names, VIT_FILTER_LANCZOS + 1);
+    if (has_shorter && json_object_get(r->json, "fit"))
+        return refuse(r, "\"fit\" goes with \"height\" and \"width\", not with \"shorter\"");
+    if (has_shorter) return read_size(r, "shorter", &op->shorter);
+    vit_status status = read_size(r, "height", &op->height);
+    return status ? status : read_size(r, "width", &op->width);
+}
+
+static vit_status read_resize(const reader *r, vit_operation *op) {
+    int fit = 0, filter = 0, arithmetic = 0;
+    vit_status status = read_target(r, op);
+    if (!status) status = read_choice(r, "fit", fits, &fit);
+    if (!status && !json_string_value(json_object_get(r->json, "filter")))
+        status = refuse(r, "\"filter\" is missing or not a string");
+    if (!status) status = read_choice(r, "filter", vit_filter_names, &filter);
+    if (!status) status = read_choice(r, "arithmetic", vit_arithmetic_names, &arithmetic);
+    if (!status) status = read_positive(r, "crop_share", 16, &op->crop_share);
+    op->fit = (vit_fit)fit;
+    op->filter = (vit_filter)filter;
+    op->arithmetic = (vit_arithmetic)arithmetic;
+    return status;
 }
 
 /* One number for all channels, or three. */
@@ -147,6 +195,11 @@ static vit_status read_normalize(const reader *r, vit_operation *op) {
     for (int i = 0; !status && i < 3; i++) {
         if (!(op->std[i] > 0)) status = refuse(r, "\"std\" must be greater than 0");
     }
+    const json_t *fused = json_object_get(r->json, "fused");
+    op->fused = json_is_true(fused);
+    if (!status) status = read_positive(r, "rescale", 1e6, &op->rescale);
+    if (!status && fused && (!json_is_boolean(fused) || op->rescale == 0))
+        status = refuse(r, "\"fused\" is true or false, and goes with \"rescale\"");
     return status;
 }
 
@@ -164,6 +217,7 @@ static vit_status read_background(const reader *r, vit_operation *op) {
 }
 
 static vit_status read_operation(reader *r, vit_operation *op) {
+    int rounding = 0;
     vit_status status = read_kind(r, &op->kind);
     if (!status) status = check_keys(r, op->kind);
     if (status) return status;
@@ -180,6 +234,9 @@ static vit_status read_operation(reader *r, vit_operation *op) {
     case VIT_OP_CENTER_CROP:
         status = read_size(r, "height", &op->height);
         if (!status) status = read_size(r, "width", &op->width);
+        if (!status) status = read_choice(r, "rounding", roundings, &rounding);
+        op->rounding = (vit_rounding)rounding;
+        if (!status && json_object_get(r->json, "background")) status = read_background(r, op);
         return status;
     case VIT_OP_NORMALIZE:
         return read_normalize(r, op);
@@ -233,23 +290,48 @@ static void write_triple(vit_text *t, const char *key, const float triple[3]) {
     vit_text_add(t, "]");
 }
 
+static void write_resize(vit_text *t, const vit_operation *op) {
+    char number[32];
+    if (op->shorter)
+        vit_text_add(t, ", \"shorter\": %zu", op->shorter);
+    else
+        vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+    if (!op->shorter && op->fit != VIT_FIT_STRETCH)
+        vit_text_add(t, ", \"fit\": \"%s\"", fits[op->fit]);
+    vit_text_add(t, ", \"filter\": \"%s\"", vit_filter_names[op->filter]);
+    if (op->arithmetic != VIT_ARITHMETIC_PILLOW)
+        vit_text_add(t, ", \"arithmetic\": \"%s\"", vit_arithmetic_names[op->arithmetic]);
+    if (op->crop_share > 0)
+        vit_text_add(t, ", \"crop_share\": %s", vit_format_double(number, op->crop_share));
+}
+
+static void write_background(vit_text *t, const vit_operation *op) {
+    vit_text_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
+                 op->background[2]);
+}
+
+static void write_crop(vit_text *t, const vit_operation *op) {
+    vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+    if (op->rounding != VIT_ROUNDING_EVEN)
+        vit_text_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
+    if (op->background[0] || op->background[1] || op->background[2]) write_background(t, op);
+}
+
+static void write_normalize(vit_text *t, const vit_operation *op) {
+    char number[32];
+    write_triple(t, "mean", op->mean);
+    write_triple(t, "std", op->std);
+    if (op->rescale > 0)
+        vit_text_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
+    if (op->fused) vit_text_add(t, ", \"fused\": true");
+}
+
 static void write_operation(vit_text *t, const vit_operation *op) {
     vit_text_add(t, "{\"op\": \"%s\"", known[op->kind].name);
-    if (op->kind == VIT_OP_RESIZE && op->shorter) {
-        vit_text_add(t, ", \"shorter\": %zu", op->shorter);
-    } else if (op->kind == VIT_OP_RESIZE || op->kind == VIT_OP_CENTER_CROP) {
-        vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
-    }
-    if (op->kind == VIT_OP_RESIZE)
-        vit_text_add(t, ", \"filter\": \"%s\"", vit_filter_name(op->filter));
-    if (op->kind == VIT_OP_COMPOSITE) {
-        vit_text_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
-                     op->background[2]);
-    }
-    if (op->kind == VIT_OP_NORMALIZE) {
-        write_triple(t, "mean", op->mean);
-        write_triple(t, "std", op->std);
-    }
+    if (op->kind == VIT_OP_RESIZE) write_resize(t, op);
+    if (op->kind == VIT_OP_CENTER_CROP) write_crop(t, op);
+    if (op->kind == VIT_OP_COMPOSITE) write_background(t, op);
+    if (op->kind == VIT_OP_NORMALIZE) write_normalize(t, op);
     vit_text_add(t, "}");
 }
 

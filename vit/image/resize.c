@@ -1,228 +1,192 @@
-#include "vit/base/math.h"
 #include "vit/base/sys.h"
+#include "vit/image/axis.h"
 #include "vit/image/pixels.h"
 
-#include <math.h>
 #include <string.h>
 
-/* Pillow's resampler. An output sample is a weighted sum of a window of input samples,
- *
- *     out[x] = clip((sum_i weight[x][i] * in[first[x] + i] + 2^21) >> 22),
- *
- * along the rows first, then along the columns of what that gave. Weights are computed in double
- * and rounded to 22-bit fixed point. Columns are worked off in strips, so that what lies between
- * the two passes stays in the cache and is bounded for any shape. */
+/* Weighted sums along the rows and along the columns, 16 at a time (`resample` in
+ * vit/kernels/kernels.h). Along the rows 16 rows go together, along the columns 16 neighbouring
+ * samples. What lies between the two passes is bounded for any shape: the columns are worked off
+ * in strips. */
 
-enum { WEIGHT_BITS = 22, STRIP_BYTES = 1 << 18, MIN_STRIP = 16 };
+enum { LANES = 16, QUADS = 4 * LANES, BETWEEN_BYTES = 1 << 22, STRIP_BYTES = 1 << 17 };
 
-typedef double kernel_function(double x);
-
-static double box(double x) {
-    return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
-}
-
-static double bilinear(double x) {
-    x = fabs(x);
-    return x < 1.0 ? 1.0 - x : 0.0;
-}
-
-/* Keys' cubic convolution with a = -1/2. */
-static double bicubic(double x) {
-    static const double a = -0.5;
-    x = fabs(x);
-    if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1;
-    if (x < 2.0) return (((x - 5) * x + 8) * x - 4) * a;
-    return 0.0;
-}
-
-static double sinc(double x) {
-    if (x == 0.0) return 1.0;
-    x *= VIT_PI;
-    return vit_sin(x) / x;
-}
-
-static double lanczos(double x) {
-    return x >= -3.0 && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
-}
-
-static const struct {
-    const char *name;
-    kernel_function *weight; /* NULL: takes single samples */
-    double support;          /* half the width of the kernel */
-} filters[] = {
-    [VIT_FILTER_NEAREST] = {"nearest", NULL, 0.0},
-    [VIT_FILTER_BOX] = {"box", box, 0.5},
-    [VIT_FILTER_BILINEAR] = {"bilinear", bilinear, 1.0},
-    [VIT_FILTER_BICUBIC] = {"bicubic", bicubic, 2.0},
-    [VIT_FILTER_LANCZOS] = {"lanczos", lanczos, 3.0},
+const char *const vit_filter_names[] = {
+    [VIT_FILTER_NEAREST] = "nearest",   [VIT_FILTER_BOX] = "box",
+    [VIT_FILTER_BILINEAR] = "bilinear", [VIT_FILTER_BICUBIC] = "bicubic",
+    [VIT_FILTER_LANCZOS] = "lanczos",   [VIT_FILTER_HAMMING] = "hamming",
+    [VIT_FILTER_HAMMING + 1] = NULL,
 };
 
-const char *vit_filter_name(vit_filter filter) {
-    return filters[filter].name;
-}
+const char *const vit_arithmetic_names[] = {
+    [VIT_ARITHMETIC_PILLOW] = "pillow",
+    [VIT_ARITHMETIC_TORCH] = "torch",
+    [VIT_ARITHMETIC_TORCH + 1] = NULL,
+};
 
 bool vit_filter_parse(const char *name, vit_filter *filter) {
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        if (strcmp(name, filters[i].name) == 0) {
-            *filter = (vit_filter)i;
-            return true;
-        }
+    for (size_t i = 0; vit_filter_names[i]; i++) {
+        if (strcmp(name, vit_filter_names[i]) != 0) continue;
+        *filter = (vit_filter)i;
+        return true;
     }
     return false;
 }
 
-/* The windows and weights of one axis. */
-typedef struct axis {
-    size_t in, out;
-    size_t room;           /* weights from one output sample to the next */
-    size_t *first, *count; /* [out] the window: first[x] + count[x] <= in */
-    int32_t *weights;      /* [out][room] */
-    double *exact;         /* [room] those of one output sample before rounding */
-} axis;
+/* Rows of samples, inside a picture or between the passes. */
+typedef struct raster {
+    uint8_t *samples;
+    size_t stride;
+} raster;
 
-static void axis_free(axis *a) {
-    vit_free(a->first);
-    vit_free(a->count);
-    vit_free(a->weights);
-    vit_free(a->exact);
-}
-
-static int32_t to_fixed(double weight) {
-    double scaled = weight * (1 << WEIGHT_BITS);
-    return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
-}
-
-static void axis_fill(axis *a, vit_filter filter, size_t x, double scale, double stretch) {
-    double support = filters[filter].support * stretch, center = ((double)x + 0.5) * scale;
-    double low = center - support + 0.5, high = center + support + 0.5, sum = 0;
-    size_t first = low < 0 ? 0 : (size_t)low;
-    size_t end = high > (double)a->in ? a->in : (size_t)high;
-    size_t count = end - first;
-    for (size_t i = 0; i < count; i++) {
-        double distance = ((double)(i + first) - center + 0.5) * (1.0 / stretch);
-        a->exact[i] = filters[filter].weight(distance);
-        sum += a->exact[i];
-    }
-    for (size_t i = 0; i < count; i++)
-        a->weights[x * a->room + i] = to_fixed(sum != 0 ? a->exact[i] / sum : a->exact[i]);
-    a->first[x] = first;
-    a->count[x] = count;
-}
-
-static vit_status axis_init(axis *a, size_t in, size_t out, vit_filter filter, vit_error *error) {
-    double scale = (double)in / (double)out, stretch = scale < 1.0 ? 1.0 : scale;
-    size_t room = (size_t)ceil(filters[filter].support * stretch) * 2 + 1;
-    *a = (axis){.in = in, .out = out, .room = room};
-    if (in == out) return VIT_OK; /* nothing to do along this axis */
-    a->first = vit_alloc(out, sizeof *a->first);
-    a->count = vit_alloc(out, sizeof *a->count);
-    a->weights = vit_alloc(out * room, sizeof *a->weights);
-    a->exact = vit_alloc(room, sizeof *a->exact);
-    if (!a->first || !a->count || !a->weights || !a->exact)
-        return vit_fail_memory(error, "resize", out * room * sizeof *a->weights);
-    for (size_t x = 0; x < out; x++) axis_fill(a, filter, x, scale, stretch);
-    return VIT_OK;
-}
-
-static uint8_t clip(int32_t sum) {
-    int32_t value = sum >> WEIGHT_BITS;
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
-}
-
-static void row_grey(uint8_t *to, const uint8_t *from, const axis *a, size_t start, size_t end) {
-    for (size_t x = start; x < end; x++) {
-        const uint8_t *p = from + a->first[x];
-        const int32_t *weights = a->weights + x * a->room;
-        int32_t sum = 1 << (WEIGHT_BITS - 1);
-        for (size_t i = 0; i < a->count[x]; i++) sum += weights[i] * p[i];
-        *to++ = clip(sum);
-    }
-}
-
-static void row_rgb(uint8_t *to, const uint8_t *from, const axis *a, size_t start, size_t end) {
-    for (size_t x = start; x < end; x++) {
-        const uint8_t *p = from + 3 * a->first[x];
-        const int32_t *weights = a->weights + x * a->room;
-        int32_t r = 1 << (WEIGHT_BITS - 1), g = r, b = r;
-        for (size_t i = 0; i < a->count[x]; i++) {
-            r += weights[i] * p[3 * i];
-            g += weights[i] * p[3 * i + 1];
-            b += weights[i] * p[3 * i + 2];
-        }
-        *to++ = clip(r);
-        *to++ = clip(g);
-        *to++ = clip(b);
-    }
-}
-
-/* A row of `bytes` samples from the rows of its window. */
-static void column_sums(uint8_t *to, const uint8_t *from, size_t stride, size_t bytes,
-                        const int32_t *weights, size_t count, int32_t *restrict sums) {
-    for (size_t x = 0; x < bytes; x++) sums[x] = 1 << (WEIGHT_BITS - 1);
-    for (size_t i = 0; i < count; i++, from += stride) {
-        int32_t weight = weights[i];
-        for (size_t x = 0; x < bytes; x++) sums[x] += weight * from[x];
-    }
-    for (size_t x = 0; x < bytes; x++) to[x] = clip(sums[x]);
-}
-
-/* Both passes, and what lies between them. */
 typedef struct resampler {
-    axis x, y;
+    const vit_kernels *kernels;
+    vit_axis x, y;
     size_t channels;
-    size_t top, rows;     /* of the input: those the columns need */
-    size_t strip, stride; /* width of a strip in pixels; bytes of one of its rows */
-    uint8_t *between;     /* [rows][stride] a strip after the first pass */
-    int32_t *sums;        /* [stride] */
+    uint8_t *quads; /* packed input of a pass */
+    uint8_t *lanes; /* sums on their way out */
+    raster between;
 } resampler;
 
-static void resample_strip(const resampler *r, vit_image *out, const vit_image *in, size_t start) {
-    size_t end = start + r->strip < out->width ? start + r->strip : out->width;
-    size_t channels = r->channels, row = in->width * channels;
-    const uint8_t *from = in->pixels + r->top * row + (r->x.weights ? 0 : start * channels);
-    for (size_t y = 0; y < r->rows; y++, from += row) {
-        uint8_t *to = r->between + y * r->stride;
-        if (!r->x.weights)
-            memcpy(to, from, (end - start) * channels);
-        else
-            (channels == 1 ? row_grey : row_rgb)(to, from, &r->x, start, end);
-    }
-    for (size_t y = 0; y < out->height; y++) {
-        uint8_t *to = out->pixels + (y * out->width + start) * channels;
-        if (!r->y.weights) {
-            memcpy(to, r->between + y * r->stride, (end - start) * channels);
-            continue;
+/* to [rows][end - start] = columns start .. end - 1 of what becomes of the rows. */
+static void along_rows(const resampler *r, raster to, raster from, size_t rows, size_t start,
+                       size_t end) {
+    const vit_axis *a = &r->x;
+    const size_t channels = r->channels, origin = a->first[start];
+    const size_t width = vit_axis_end(a, end) - 4 * origin;
+    const size_t step = channels * QUADS, samples = (end - start) * channels;
+    for (size_t y = 0; y < rows; y += LANES) {
+        const size_t count = rows - y < LANES ? rows - y : LANES;
+        r->kernels->pack_rows(r->quads, from.samples + y * from.stride + 4 * origin * channels,
+                              from.stride, count, width, channels);
+        for (size_t x = start; x < end; x++) {
+            r->kernels->resample(r->lanes + (x - start) * channels * LANES,
+                                 r->quads + (a->first[x] - origin) * step, step, channels,
+                                 a->weights + x * a->room, a->count[x], a->bits);
         }
-        column_sums(to, r->between + (r->y.first[y] - r->top) * r->stride, r->stride,
-                    (end - start) * channels, r->y.weights + y * r->y.room, r->y.count[y], r->sums);
+        for (size_t i = 0; i < count; i++) {
+            uint8_t *row = to.samples + (y + i) * to.stride;
+            for (size_t s = 0; s < samples; s++) row[s] = r->lanes[s * LANES + i];
+        }
     }
 }
 
-static vit_status resampler_init(resampler *r, const vit_image *in, size_t width, size_t height,
-                                 vit_filter filter, vit_error *error) {
-    *r = (resampler){.channels = in->channels, .rows = in->height};
-    vit_status status = axis_init(&r->x, in->width, width, filter, error);
-    if (!status) status = axis_init(&r->y, in->height, height, filter, error);
-    if (status) return status;
-    if (r->y.weights) {
-        r->top = r->y.first[0];
-        r->rows = r->y.first[height - 1] + r->y.count[height - 1] - r->top;
+/* Samples start .. start + samples - 1 of every row that comes out. from: the rows from
+ * 4 first[0] on. */
+static void strip_along_columns(const resampler *r, raster to, raster from, size_t start,
+                                size_t samples) {
+    const vit_axis *a = &r->y;
+    const size_t groups = (samples + LANES - 1) / LANES, step = groups * QUADS;
+    const size_t origin = a->first[0], rows = vit_axis_end(a, a->out) - 4 * origin;
+    for (size_t y = 0; y < rows; y += 4) {
+        r->kernels->pack_columns(r->quads + y / 4 * step, from.samples + y * from.stride + start,
+                                 from.stride, rows - y < 4 ? rows - y : 4, samples);
     }
-    r->strip = STRIP_BYTES / (r->rows * r->channels);
-    if (r->strip < MIN_STRIP) r->strip = MIN_STRIP;
-    if (r->strip > width) r->strip = width;
-    r->stride = r->strip * r->channels;
-    r->between = vit_alloc(r->rows, r->stride);
-    r->sums = vit_alloc(r->stride, sizeof *r->sums);
-    if (!r->between || !r->sums) return vit_fail_memory(error, "resize", r->rows * r->stride);
-    return VIT_OK;
+    for (size_t y = 0; y < a->out; y++) {
+        r->kernels->resample(r->lanes, r->quads + (a->first[y] - origin) * step, step, groups,
+                             a->weights + y * a->room, a->count[y], a->bits);
+        memcpy(to.samples + y * to.stride + start, r->lanes, samples);
+    }
 }
 
-static void resampler_free(resampler *r) {
-    axis_free(&r->x);
-    axis_free(&r->y);
-    vit_free(r->between);
-    vit_free(r->sums);
+/* Samples that are packed at once along the columns: whole lanes. */
+static size_t strip_samples(const vit_axis *y) {
+    const size_t samples = STRIP_BYTES / y->in / LANES * LANES;
+    return samples < LANES ? LANES : samples;
+}
+
+static void along_columns(const resampler *r, raster to, raster from, size_t samples) {
+    const size_t strip = strip_samples(&r->y);
+    for (size_t x = 0; x < samples; x += strip)
+        strip_along_columns(r, to, from, x, samples - x < strip ? samples - x : strip);
+}
+
+/* The first row along the columns, and the rows from there on. */
+static size_t first_row(const resampler *r) {
+    return r->y.first ? 4 * r->y.first[0] : 0;
+}
+
+static size_t needed_rows(const resampler *r) {
+    return (r->y.first ? vit_axis_end(&r->y, r->y.out) : r->y.in) - first_row(r);
+}
+
+static raster below(raster from, size_t rows) {
+    return (raster){from.samples + rows * from.stride, from.stride};
+}
+
+/* Output columns that are worked off at once, so that what lies between stays small. */
+static size_t between_columns(const resampler *r) {
+    const size_t columns = BETWEEN_BYTES / (needed_rows(r) * r->channels);
+    return columns < 1 ? 1 : columns < r->x.out ? columns : r->x.out;
+}
+
+static void rows_first(const resampler *r, raster to, raster from) {
+    const size_t strip = between_columns(r);
+    from = below(from, first_row(r));
+    if (!r->y.first) {
+        along_rows(r, to, from, r->y.in, 0, r->x.out);
+        return;
+    }
+    for (size_t x = 0; x < r->x.out; x += strip) {
+        const size_t end = x + strip < r->x.out ? x + strip : r->x.out;
+        const raster part = {to.samples + x * r->channels, to.stride};
+        along_rows(r, r->between, from, needed_rows(r), x, end);
+        along_columns(r, part, r->between, (end - x) * r->channels);
+    }
+}
+
+static void columns_first(const resampler *r, raster to, raster from) {
+    const raster between = r->x.first ? r->between : to;
+    along_columns(r, between, below(from, first_row(r)), r->x.in * r->channels);
+    if (r->x.first) along_rows(r, to, between, r->y.out, 0, r->x.out);
+}
+
+/* Where Pillow 13 resamples along the columns first; it matters where both axes change. */
+static bool takes_columns_first(const vit_axis *x, const vit_axis *y) {
+    if (!x->first || !y->first) return !x->first;
+    const size_t narrower = x->in > x->out ? 2 * (x->in - x->out) : 0;
+    return y->in > y->out && y->in - y->out > narrower;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error) {
+    const size_t strip = strip_samples(&r->y), row = (r->x.out + LANES) * r->channels;
+    const size_t row_quads = (r->x.in + 4) * r->channels * LANES;
+    const size_t column_quads = (r->y.in + 4) * strip;
+    const size_t between = is_columns_first ? r->x.in * r->y.out * r->channels
+                                            : needed_rows(r) * between_columns(r) * r->channels;
+    r->between.stride = (is_columns_first ? r->x.in : between_columns(r)) * r->channels;
+    r->quads = vit_alloc(larger(row_quads, column_quads), 1);
+    r->lanes = vit_alloc(larger(row * LANES, strip), 1);
+    if (r->x.first && r->y.first) r->between.samples = vit_alloc(between, 1);
+    if (r->quads && r->lanes && (r->between.samples || !r->x.first || !r->y.first)) return VIT_OK;
+    return vit_fail_memory(error, "resize", larger(row_quads, column_quads) + between);
+}
+
+static vit_status resample(vit_image *out, const vit_image *in, vit_filter filter,
+                           vit_arithmetic arithmetic, const vit_kernels *kernels,
+                           vit_error *error) {
+    const size_t channels = in->channels;
+    const raster to = {out->pixels, out->width * channels};
+    const raster from = {in->pixels, in->width * channels};
+    resampler r = {.kernels = kernels, .channels = channels};
+    vit_status status = vit_axis_init(&r.x, in->width, out->width, filter, arithmetic, error);
+    if (!status) {
+        status = vit_axis_init(&r.y, in->height, out->height, filter, arithmetic, error);
+    }
+    const bool is_columns_first =
+        !r.x.first || (arithmetic == VIT_ARITHMETIC_PILLOW && takes_columns_first(&r.x, &r.y));
+    if (!status) status = allocate(&r, is_columns_first, error);
+    if (!status) (is_columns_first ? columns_first : rows_first)(&r, to, from);
+    vit_free(r.between.samples);
+    vit_free(r.lanes);
+    vit_free(r.quads);
+    vit_axis_free(&r.x);
+    vit_axis_free(&r.y);
+    return status;
 }
 
 /* Pillow adds the step up from sample to sample instead of multiplying; that decides which side
@@ -246,17 +210,20 @@ static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error 
     return VIT_OK;
 }
 
-static vit_status resample(vit_image *out, const vit_image *in, vit_filter filter,
-                           vit_error *error) {
-    resampler r;
-    vit_status status = resampler_init(&r, in, out->width, out->height, filter, error);
-    for (size_t x = 0; !status && x < out->width; x += r.strip) resample_strip(&r, out, in, x);
-    resampler_free(&r);
-    return status;
+static vit_status resize(vit_image *out, const vit_image *in, vit_filter filter,
+                         vit_arithmetic arithmetic, const vit_kernels *kernels, vit_error *error) {
+    if (out->width == in->width && out->height == in->height) {
+        memcpy(out->pixels, in->pixels, in->width * in->height * in->channels);
+        return VIT_OK;
+    }
+    if (filter == VIT_FILTER_NEAREST) return resize_nearest(out, in, error);
+    if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
+    return resample(out, in, filter, arithmetic, kernels, error);
 }
 
-vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
-                            vit_filter filter, vit_error *error) {
+vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
+                               vit_filter filter, vit_arithmetic arithmetic,
+                               const vit_kernels *kernels, vit_error *error) {
     *out = (vit_image){0};
     if (in->channels != 1 && in->channels != 3) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -266,10 +233,12 @@ vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, s
     }
     vit_status status = vit_image_new(out, "resize", width, height, in->channels, error);
     if (status) return status;
-    if (filter == VIT_FILTER_NEAREST)
-        status = resize_nearest(out, in, error);
-    else
-        status = resample(out, in, filter, error);
+    status = resize(out, in, filter, arithmetic, kernels, error);
     if (status) vit_image_free(out);
     return status;
+}
+
+vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
+                            vit_filter filter, vit_error *error) {
+    return vit_image_resize_as(out, in, width, height, filter, VIT_ARITHMETIC_PILLOW, NULL, error);
 }

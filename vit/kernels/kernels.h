@@ -15,6 +15,7 @@
 
 #include "vit/base/cpu.h"
 #include <stddef.h>
+#include <stdint.h>
 
 #if defined(__FAST_MATH__)
 #error "-ffast-math would change results; build without it"
@@ -52,6 +53,13 @@ typedef struct vit_adamw_scalars {
     float step_size; /* lr / (1 - beta1^t) */
     float eps;
 } vit_adamw_scalars;
+
+/* The weights w of four neighbouring 8-bit samples for `resample`: w = high * 2^15 + low with low
+ * in
+ * [-2^14, 2^14), each field two int16, the lower bits first: of samples 0 and 2 (even), 1 and 3. */
+typedef struct vit_quad_weights {
+    int32_t even_low, odd_low, even_high, odd_high;
+} vit_quad_weights;
 
 typedef struct vit_kernels {
     vit_cpu cpu;
@@ -92,11 +100,20 @@ typedef struct vit_kernels {
     void (*relu)(float *y, const float *x, size_t n);
     void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
+    /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
+     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. */
+    void (*swish)(float *y, const float *x, float a, float b, size_t n);
+    void (*swish_backward)(float *dx, const float *dy, const float *x, float a, float b, size_t n);
+
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);
 
     /* y = factor x; in place is fine. */
     void (*scale)(float *y, const float *x, float factor, size_t n);
+
+    /* y = a b, y += a b, element by element; y may be a or b. */
+    void (*multiply)(float *y, const float *a, const float *b, size_t n);
+    void (*multiply_add)(float *y, const float *a, const float *b, size_t n);
 
     /* y += share (x - y): an exponential moving average. */
     void (*average)(float *y, const float *x, float share, size_t n);
@@ -110,6 +127,23 @@ typedef struct vit_kernels {
     /* One AdamW step on n weights w with gradients g and moments m, v. */
     void (*adamw)(float *w, float *m, float *v, const float *g, const vit_adamw_scalars *s,
                   size_t n);
+
+    /* out[16 g + lane] = clip((sum over i < count of weights[i] . quad + 2^(bits-1)) >> bits, 0,
+     * 255), the quad being the four bytes at quads[step i + 64 g + 4 lane]: [count] steps of
+     * [groups][16 lanes][4]. The sum fits 32 bits. */
+    void (*resample)(uint8_t *out, const uint8_t *quads, size_t step, size_t groups,
+                     const vit_quad_weights *weights, size_t count, int bits);
+
+    /* Quads along rows for `resample`, the rows being the lanes and the channels (1 or 3) its
+     * groups: pixels [rows <= 16][width][channels], `stride` bytes from row to row, to
+     * quads [ceil(width / 4)][channels][16][4]. What is beyond the picture stays as it is. */
+    void (*pack_rows)(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
+                      size_t width, size_t channels);
+
+    /* One step of quads along columns, neighbouring samples being the lanes: the first `samples` of
+     * 1 to 4 rows to quads [samples][4]; for missing rows the first is repeated. */
+    void (*pack_columns)(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
+                         size_t samples);
 
     /* y = exp(x) for x <= 88, y = Phi(x): for tests and error tables. Errors, measured over all
      * floats by tests/fixtures/errors.c: of exp relative, at most 9e-8 from -87.33 on, below which

@@ -2,6 +2,8 @@
 #ifndef VIT_KERNELS_V16_AVX2_H
 #define VIT_KERNELS_V16_AVX2_H
 
+#include "vit/kernels/pack_rgb.h"
+
 #include <immintrin.h>
 #include <stddef.h>
 
@@ -119,6 +121,50 @@ static inline float v16_fold_max(v16 a) {
     const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
+typedef struct v16i {
+    __m256i lo, hi;
+} v16i;
+
+static inline v16i v16i_set(int32_t x) {
+    return (v16i){_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+}
+
+static inline v16i v16i_load(const void *p) {
+    const __m256i *both = p;
+    return (v16i){_mm256_loadu_si256(both), _mm256_loadu_si256(both + 1)};
+}
+
+static inline v16i v16i_add(v16i a, v16i b) {
+    return (v16i){_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
+}
+
+static inline v16i v16i_even_bytes(v16i a) {
+    const __m256i mask = _mm256_set1_epi16(0xff);
+    return (v16i){_mm256_and_si256(a.lo, mask), _mm256_and_si256(a.hi, mask)};
+}
+
+static inline v16i v16i_odd_bytes(v16i a) {
+    return (v16i){_mm256_srli_epi16(a.lo, 8), _mm256_srli_epi16(a.hi, 8)};
+}
+
+static inline v16i v16i_multiply_add(v16i a, v16i b) {
+    return (v16i){_mm256_madd_epi16(a.lo, b.lo), _mm256_madd_epi16(a.hi, b.hi)};
+}
+
+static inline v16i v16i_shift_left(v16i a, int bits) {
+    return (v16i){_mm256_slli_epi32(a.lo, bits), _mm256_slli_epi32(a.hi, bits)};
+}
+
+static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
+    const __m128i count = _mm_cvtsi32_si128(bits);
+    const __m256i lo = _mm256_sra_epi32(a.lo, count), hi = _mm256_sra_epi32(a.hi, count);
+    /* Packing works in halves of 128 bits: the quarters come out as 0 2 1 3. */
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(lo, hi), 0xd8);
+    const __m128i bytes =
+        _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+    _mm_storeu_si128((__m128i *)p, bytes);
 }
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef VIT_KERNELS_V16_AVX512_H
 #define VIT_KERNELS_V16_AVX512_H
 
+#include "vit/kernels/pack_rgb.h"
+
 #include <immintrin.h>
 #include <stddef.h>
 
@@ -105,6 +107,42 @@ static inline float v16_fold_max(v16 a) {
     const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
+typedef __m512i v16i;
+
+static inline v16i v16i_set(int32_t x) {
+    return _mm512_set1_epi32(x);
+}
+
+static inline v16i v16i_load(const void *p) {
+    return _mm512_loadu_si512(p);
+}
+
+static inline v16i v16i_add(v16i a, v16i b) {
+    return _mm512_add_epi32(a, b);
+}
+
+static inline v16i v16i_even_bytes(v16i a) {
+    return _mm512_and_si512(a, _mm512_set1_epi16(0xff));
+}
+
+static inline v16i v16i_odd_bytes(v16i a) {
+    return _mm512_srli_epi16(a, 8);
+}
+
+static inline v16i v16i_multiply_add(v16i a, v16i b) {
+    return _mm512_madd_epi16(a, b);
+}
+
+static inline v16i v16i_shift_left(v16i a, int bits) {
+    return _mm512_slli_epi32(a, (unsigned)bits);
+}
+
+static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
+    const __m512i x = _mm512_sra_epi32(a, _mm_cvtsi32_si128(bits));
+    const __m512i positive = _mm512_max_epi32(x, _mm512_setzero_si512());
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(positive));
 }
 
 #endif

@@ -122,5 +122,69 @@ static inline float v16_fold_max(v16 a) {
     return a.lane[0];
 }
 
+/* ---- lanes of 32 bits that hold integers; sums wrap around ---- */
+
+typedef struct v16i {
+    uint32_t lane[16];
+} v16i;
+
+static inline v16i v16i_set(int32_t x) {
+    v16i r;
+    for (int i = 0; i < 16; i++) r.lane[i] = (uint32_t)x;
+    return r;
+}
+
+static inline v16i v16i_load(const void *p) {
+    v16i r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
+
+static inline v16i v16i_add(v16i a, v16i b) {
+    for (int i = 0; i < 16; i++) a.lane[i] += b.lane[i];
+    return a;
+}
+
+/* Bytes 0 and 2 of each lane, or 1 and 3, as two 16-bit numbers. */
+static inline v16i v16i_even_bytes(v16i a) {
+    for (int i = 0; i < 16; i++) a.lane[i] &= 0x00ff00ff;
+    return a;
+}
+
+static inline v16i v16i_odd_bytes(v16i a) {
+    for (int i = 0; i < 16; i++) a.lane[i] = a.lane[i] >> 8 & 0x00ff00ff;
+    return a;
+}
+
+/* a0 b0 + a1 b1 of the two signed 16-bit numbers in each lane. */
+static inline v16i v16i_multiply_add(v16i a, v16i b) {
+    for (int i = 0; i < 16; i++) {
+        const int32_t low = (int32_t)(int16_t)a.lane[i] * (int16_t)b.lane[i];
+        const int32_t high = (int32_t)(int16_t)(a.lane[i] >> 16) * (int16_t)(b.lane[i] >> 16);
+        a.lane[i] = (uint32_t)low + (uint32_t)high;
+    }
+    return a;
+}
+
+static inline v16i v16i_shift_left(v16i a, int bits) {
+    for (int i = 0; i < 16; i++) a.lane[i] <<= bits;
+    return a;
+}
+
+/* The signed lanes, shifted right with their sign and clipped to 0..255. */
+static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
+    for (int i = 0; i < 16; i++) {
+        const int32_t x = (int32_t)a.lane[i] >> bits;
+        p[i] = (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x);
+    }
+}
+
+/* Of 4 rows of 4 RGB pixels, each row's 4 reds to quads, greens to quads + 64, blues to
+ * quads + 128, rows 4 apart. 16 bytes of a row may be read. */
+static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t stride) {
+    for (size_t r = 0; r < 4; r++)
+        for (size_t i = 0; i < 12; i++) quads[i % 3 * 64 + 4 * r + i / 3] = rows[r * stride + i];
+}
+
 #undef V16_EACH
 #endif

@@ -10,19 +10,23 @@ static const char *const stems[] = {"linear", "conv", NULL};
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
 static const char *const position_kinds[] = {"learned", "sinusoidal", "sincos2d", NULL};
 static const char *const norm_places[] = {"pre", "post", NULL};
-static const char *const activations[] = {"gelu", "relu", NULL};
-static const char *const pools[] = {"class", "mean", NULL};
+static const char *const activations[] = {"gelu", "relu", "gelu_tanh", "gelu_quick", "silu", NULL};
+static const char *const pools[] = {"class", "mean", "map", "class_mean", "class_dist", NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
 
 vit_config vit_config_default(void) {
     return (vit_config){.patch_order = VIT_PATCH_CONV,
+                        .patch_bias = true,
+                        .prefix_positions = true,
+                        .class_token = true,
                         .qkv_bias = true,
                         .attention_scale = VIT_SCALE_HEAD_DIM,
                         .norm_eps = 1e-6,
                         .final_norm = true,
                         .head = VIT_HEAD_LINEAR,
+                        .head_bias = true,
                         .init = VIT_INIT_TIMM};
 }
 
@@ -52,6 +56,12 @@ static vit_status check_ranges(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
+/* 0 is a value of these. */
+static vit_status check_extras(const vit_config *c, vit_error *error) {
+    const vit_status status = in_range("head_dim", c->head_dim, 0, 65536, error);
+    return status == VIT_OK ? in_range("registers", c->registers, 0, 4096, error) : status;
+}
+
 static bool is_power_of_two(size_t n) {
     return n > 0 && (n & (n - 1)) == 0;
 }
@@ -72,9 +82,7 @@ static vit_status check_stem(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
-vit_status vit_config_check(const vit_config *c, vit_error *error) {
-    const vit_status status = check_ranges(c, error);
-    if (status != VIT_OK) return status;
+static vit_status check_picture(const vit_config *c, vit_error *error) {
     if (c->channels != 1 && c->channels != 3)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"channels\" is %zu, expected 1 or 3",
                         c->channels);
@@ -87,9 +95,39 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
                         "\"patch\" %zu cuts the picture, %zu x %zu, into %zu patches, expected at "
                         "most %zu",
                         c->patch, c->height, c->width, vit_config_patches(c), MOST_PATCHES);
-    if (c->dim % c->heads != 0)
+    return VIT_OK;
+}
+
+/* What goes together. */
+static vit_status check_choices(const vit_config *c, vit_error *error) {
+    if (c->head_dim == 0 && c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);
+    if (vit_config_attention(c) > 65536)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"heads\" %zu of \"head_dim\" %zu are wider than 65536", c->heads,
+                        c->head_dim);
+    if (c->pool == VIT_POOL_MAP && c->dim % c->heads != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"pool\" \"map\" needs \"heads\" that divide \"dim\", %zu does not divide "
+                        "%zu",
+                        c->heads, c->dim);
+    if (!c->class_token && c->pool != VIT_POOL_MEAN && c->pool != VIT_POOL_MAP)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"pool\" \"%s\" needs a class token, but \"class_token\" is false",
+                        pools[c->pool]);
+    if (c->patch_norm && (c->stem != VIT_STEM_LINEAR || c->patch_order != VIT_PATCH_PIXEL))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"patch_norm\" needs \"stem\" \"linear\" and \"patch_order\" \"pixel\"");
+    return VIT_OK;
+}
+
+vit_status vit_config_check(const vit_config *c, vit_error *error) {
+    vit_status status = check_ranges(c, error);
+    if (status == VIT_OK) status = check_extras(c, error);
+    if (status == VIT_OK) status = check_picture(c, error);
+    if (status == VIT_OK) status = check_choices(c, error);
+    if (status != VIT_OK) return status;
     if (!(c->norm_eps > 0 && c->norm_eps < 1))
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"norm_eps\" is %g, expected between 0 and 1",
                         c->norm_eps);
@@ -127,19 +165,32 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
         {"dim", VIT_FIELD_SIZE, &config->dim, NULL},
         {"depth", VIT_FIELD_SIZE, &config->depth, NULL},
         {"heads", VIT_FIELD_SIZE, &config->heads, NULL},
+        {"head_dim", VIT_FIELD_SIZE, &config->head_dim, NULL},
+        {"registers", VIT_FIELD_SIZE, &config->registers, NULL},
         {"mlp", VIT_FIELD_SIZE, &config->mlp, NULL},
         {"classes", VIT_FIELD_SIZE, &config->classes, NULL},
         {"stem", VIT_FIELD_ENUM, &stem, stems},
         {"patch_order", VIT_FIELD_ENUM, &order, patch_orders},
+        {"patch_bias", VIT_FIELD_BOOL, &config->patch_bias, NULL},
+        {"patch_norm", VIT_FIELD_BOOL, &config->patch_norm, NULL},
         {"positions", VIT_FIELD_ENUM, &positions, position_kinds},
+        {"prefix_positions", VIT_FIELD_BOOL, &config->prefix_positions, NULL},
+        {"class_token", VIT_FIELD_BOOL, &config->class_token, NULL},
+        {"norm_pre", VIT_FIELD_BOOL, &config->norm_pre, NULL},
         {"norm", VIT_FIELD_ENUM, &norm, norm_places},
         {"activation", VIT_FIELD_ENUM, &activation, activations},
+        {"gated", VIT_FIELD_BOOL, &config->gated, NULL},
         {"qkv_bias", VIT_FIELD_BOOL, &config->qkv_bias, NULL},
+        {"qk_norm", VIT_FIELD_BOOL, &config->qk_norm, NULL},
+        {"layer_scale", VIT_FIELD_BOOL, &config->layer_scale, NULL},
         {"attention_scale", VIT_FIELD_ENUM, &scale, attention_scales},
         {"norm_eps", VIT_FIELD_DOUBLE, &config->norm_eps, NULL},
         {"final_norm", VIT_FIELD_BOOL, &config->final_norm, NULL},
+        {"norm_before_pool", VIT_FIELD_BOOL, &config->norm_before_pool, NULL},
         {"pool", VIT_FIELD_ENUM, &pool, pools},
+        {"pool_prefix", VIT_FIELD_BOOL, &config->pool_prefix, NULL},
         {"head", VIT_FIELD_ENUM, &head, heads},
+        {"head_bias", VIT_FIELD_BOOL, &config->head_bias, NULL},
         {"init", VIT_FIELD_ENUM, &init, inits},
     };
     json_t *object;
@@ -147,6 +198,8 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     if (status != VIT_OK) return status;
     status = vit_json_read(object, fields, sizeof fields / sizeof *fields, name, error);
     if (status == VIT_OK) status = read_image(config, object, name, error);
+    if (!json_object_get(object, "class_token"))
+        config->class_token = pool != VIT_POOL_MEAN && pool != VIT_POOL_MAP;
     json_decref(object);
     config->stem = (vit_stem)stem;
     config->patch_order = (vit_patch_order)order;
@@ -164,6 +217,28 @@ static const char *truth(bool value) {
     return value ? "true" : "false";
 }
 
+static void write_flag(vit_text *t, const char *key, bool value, bool usual) {
+    if (value != usual) vit_text_add(t, ", \"%s\": %s", key, truth(value));
+}
+
+/* What most networks do without. */
+static void write_rare(vit_text *t, const vit_config *c) {
+    if (c->head_dim > 0) vit_text_add(t, ", \"head_dim\": %zu", c->head_dim);
+    if (c->registers > 0) vit_text_add(t, ", \"registers\": %zu", c->registers);
+    write_flag(t, "patch_bias", c->patch_bias, true);
+    write_flag(t, "patch_norm", c->patch_norm, false);
+    write_flag(t, "prefix_positions", c->prefix_positions, true);
+    write_flag(t, "class_token", c->class_token,
+               c->pool != VIT_POOL_MEAN && c->pool != VIT_POOL_MAP);
+    write_flag(t, "norm_pre", c->norm_pre, false);
+    write_flag(t, "gated", c->gated, false);
+    write_flag(t, "qk_norm", c->qk_norm, false);
+    write_flag(t, "layer_scale", c->layer_scale, false);
+    write_flag(t, "norm_before_pool", c->norm_before_pool, false);
+    write_flag(t, "pool_prefix", c->pool_prefix, false);
+    write_flag(t, "head_bias", c->head_bias, true);
+}
+
 char *vit_config_write(const vit_config *c) {
     char eps[32];
     vit_text t = {0};
@@ -179,8 +254,10 @@ char *vit_config_write(const vit_config *c) {
     vit_text_add(&t, "\"attention_scale\": \"%s\", \"norm_eps\": %s, \"final_norm\": %s, ",
                  attention_scales[c->attention_scale], vit_format_double(eps, c->norm_eps),
                  truth(c->final_norm));
-    vit_text_add(&t, "\"pool\": \"%s\", \"head\": \"%s\", \"init\": \"%s\"}", pools[c->pool],
+    vit_text_add(&t, "\"pool\": \"%s\", \"head\": \"%s\", \"init\": \"%s\"", pools[c->pool],
                  heads[c->head], inits[c->init]);
+    write_rare(&t, c);
+    vit_text_add(&t, "}");
     if (t.failed) vit_text_free(&t);
     return t.text;
 }
@@ -189,8 +266,41 @@ size_t vit_config_patches(const vit_config *c) {
     return c->height / c->patch * (c->width / c->patch);
 }
 
+size_t vit_config_prefix(const vit_config *c) {
+    return (size_t)c->class_token + (c->pool == VIT_POOL_CLASS_DIST) + c->registers;
+}
+
 size_t vit_config_tokens(const vit_config *c) {
-    return vit_config_patches(c) + (c->pool == VIT_POOL_CLASS);
+    return vit_config_patches(c) + vit_config_prefix(c);
+}
+
+size_t vit_config_positions(const vit_config *c) {
+    return c->prefix_positions ? vit_config_tokens(c) : vit_config_patches(c);
+}
+
+size_t vit_config_head_dim(const vit_config *c) {
+    return c->head_dim > 0 ? c->head_dim : c->dim / c->heads;
+}
+
+size_t vit_config_attention(const vit_config *c) {
+    return c->heads * vit_config_head_dim(c);
+}
+
+size_t vit_config_hidden(const vit_config *c) {
+    return c->gated ? 2 * c->mlp : c->mlp;
+}
+
+static bool is_double(vit_pool pool) {
+    return pool == VIT_POOL_CLASS_MEAN || pool == VIT_POOL_CLASS_DIST;
+}
+
+size_t vit_config_features(const vit_config *c) {
+    return is_double(c->pool) ? 2 * c->dim : c->dim;
+}
+
+bool vit_config_norms_tokens(const vit_config *c) {
+    const bool asked = c->norm_before_pool && c->pool != VIT_POOL_CLASS;
+    return c->final_norm && (asked || is_double(c->pool));
 }
 
 vit_patch_shape vit_config_patch_shape(const vit_config *c) {
@@ -220,8 +330,11 @@ static size_t stem_multiply_adds(const vit_config *c) {
 }
 
 size_t vit_config_multiply_adds(const vit_config *c) {
-    const size_t t = vit_config_tokens(c), d = c->dim;
-    const size_t block = 4 * t * d * d + 2 * t * t * d + 2 * t * d * c->mlp;
-    const size_t head = c->head == VIT_HEAD_MLP ? d * c->mlp + c->mlp * c->classes : d * c->classes;
-    return stem_multiply_adds(c) + c->depth * block + head;
+    const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention(c);
+    const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);
+    const size_t block = 4 * t * d * a + 2 * t * t * a + gemms * t * d * c->mlp;
+    const size_t map = 2 * t * d * d + 2 * t * d + 2 * d * d + 2 * d * c->mlp;
+    const size_t head =
+        c->head == VIT_HEAD_MLP ? features * c->mlp + c->mlp * c->classes : features * c->classes;
+    return stem_multiply_adds(c) + c->depth * block + (c->pool == VIT_POOL_MAP ? map : 0) + head;
 }

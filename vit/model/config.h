@@ -29,9 +29,13 @@ typedef enum vit_position_kind {
     VIT_POSITIONS_SINCOS2D,   /* half of the features for the row, half for the column */
 } vit_position_kind;
 
+/* What the head sees, of the tokens' last states. */
 typedef enum vit_pool {
-    VIT_POOL_CLASS, /* the class token's last state */
-    VIT_POOL_MEAN,  /* the mean of the patches' last states; there is no class token */
+    VIT_POOL_CLASS,      /* the class token's */
+    VIT_POOL_MEAN,       /* the mean of the patches' */
+    VIT_POOL_MAP,        /* a learned query's attention over all tokens, and an MLP: timm's "map" */
+    VIT_POOL_CLASS_MEAN, /* the class token's, beside it the mean of the patches': DINOv2 */
+    VIT_POOL_CLASS_DIST, /* the class token's, beside it the distillation token's: DeiT */
 } vit_pool;
 
 typedef enum vit_head {
@@ -49,19 +53,34 @@ typedef enum vit_init {
 typedef struct vit_config {
     size_t height, width, channels; /* the picture, H x W x C */
     size_t patch;                   /* side P; divides height and width */
-    size_t dim, depth, heads, mlp;  /* D, L, h, width of the MLP; heads divides dim */
+    size_t dim, depth, heads, mlp;  /* D, L, h, width of the MLP */
+    size_t head_dim;                /* 0: dim / heads, which heads must divide then */
+    size_t registers;               /* tokens of their own between class token and patches (Darcet
+                                       et al.: Vision Transformers Need Registers) */
     size_t classes;
     vit_stem stem;
     vit_patch_order patch_order; /* of the linear stem */
+    bool patch_bias;             /* of its linear layer */
+    bool patch_norm;             /* a layer norm before it and one after it */
     vit_position_kind positions;
+    bool prefix_positions; /* positions for class token, ..., registers too, not only for patches */
+    bool class_token;
+    bool norm_pre; /* a layer norm of the tokens before the first block: CLIP */
     vit_norm_place norm;
-    vit_activation activation; /* of the blocks' MLPs */
+    vit_activation activation; /* of the blocks' MLPs and of the map pooling's */
+    bool gated;                /* the blocks' MLPs are: fc2(f(x W1) * x W2); SwiGLU with SiLU */
     bool qkv_bias;
+    bool qk_norm;     /* a layer norm of every query and key, over the head's width */
+    bool layer_scale; /* a factor per feature of each branch (Touvron et al.: Going deeper with
+                         Image Transformers) */
     vit_attention_scale attention_scale;
     double norm_eps;
-    bool final_norm; /* layer norm after the last block, or after mean pooling */
+    bool final_norm;       /* layer norm after the last block, or after pooling */
+    bool norm_before_pool; /* where pooling is by mean or map: of every token, before it */
     vit_pool pool;
+    bool pool_prefix; /* the mean is of all tokens, not only of the patches */
     vit_head head;
+    bool head_bias;
     vit_init init;
 } vit_config;
 
@@ -71,26 +90,38 @@ vit_config vit_config_default(void);
 /* ARGUMENT, naming the value, unless sizes are 1 .. 65,536 (depth to 256, pictures to 4,096 a side,
  * classes to 1,000,000), patch divides the picture, into at most 16,384 patches, heads divides dim,
  * and 4 does where the positions are two-dimensional; a convolutional stem needs a patch of 2, 4,
- * 8, ... whose half divides dim. */
+ * 8, ... whose half divides dim; pooling by the class token needs one; patch norms are those of a
+ * linear stem in the order "pixel". */
 vit_status vit_config_check(const vit_config *config, vit_error *error);
 
 /* JSON object <-> config, the part "model" of a preset and `vit.config` of a model file: {"image":
  * [28, 28], "channels": 1, "patch": 7, "dim": 64, "depth": 6, "heads": 8, "mlp": 128, "classes":
  * 10, "stem": "linear"|"conv", "patch_order": "conv"|"pixel", "positions":
- * "learned"|"sinusoidal"|"sincos2d", "norm": "pre"|"post", "activation": "gelu"|"relu", "qkv_bias":
- * true, "attention_scale": "head_dim"|"dim", "norm_eps": 1e-6, "final_norm": true, "pool":
- * "class"|"mean", "head": "linear"|"mlp", "init": "timm"|"torch"}. docs/presets.md says what each
- * means. What is left out keeps the value in *config; unknown keys are refused with the nearest
- * known one; `name` stands for where the text came from. Reading does not check the result (classes
- * may come later). vit_config_write returns a string freed by vit_free, NULL when there is no
- * memory. */
+ * "learned"|"sinusoidal"|"sincos2d", "norm": "pre"|"post", "activation": "gelu"|"relu"|..., ...}.
+ * docs/presets.md has all keys and what each means. What is left out keeps the value in *config,
+ * but for "class_token", which then follows from the pooling; unknown keys are refused with the
+ * nearest known one; `name` stands for where the text came from. Reading does not check the result
+ * (classes may come later). Written are the keys that every network has and those others whose
+ * value is not the default; vit_config_write returns a string freed by vit_free, NULL when there is
+ * no memory. */
 vit_status vit_config_read(vit_config *config, const char *json, const char *name,
                            vit_error *error);
 char *vit_config_write(const vit_config *config);
 
-/* N, and T: N + 1 with a class token. */
+/* N patches; the tokens before them (class token, distillation token, registers); T, all; rows of
+ * the table of positions. */
 size_t vit_config_patches(const vit_config *config);
+size_t vit_config_prefix(const vit_config *config);
 size_t vit_config_tokens(const vit_config *config);
+size_t vit_config_positions(const vit_config *config);
+
+size_t vit_config_head_dim(const vit_config *config);  /* of an attention head */
+size_t vit_config_attention(const vit_config *config); /* A, the heads side by side */
+size_t vit_config_hidden(const vit_config *config);    /* outputs of fc1: M, gated 2 M */
+size_t vit_config_features(const vit_config *config);  /* F, what the head sees: D or 2 D */
+
+/* Whether the final norm is of all tokens, before they are pooled. */
+bool vit_config_norms_tokens(const vit_config *config);
 
 vit_patch_shape vit_config_patch_shape(const vit_config *config);
 
@@ -99,7 +130,9 @@ vit_patch_shape vit_config_patch_shape(const vit_config *config);
 size_t vit_config_convs(const vit_config *config);
 size_t vit_config_conv_width(const vit_config *config, size_t i);
 
-/* Multiply-adds of one picture: stem (linear: N P^2 C D) + L (4 T D^2 + 2 T^2 D + 2 T D M) + head.
+/* Multiply-adds of one picture: stem (linear: N P^2 C D) + L (4 T D A + 2 T^2 A + 2 T D M) +
+ * pooling
+ * + head.
  */
 size_t vit_config_multiply_adds(const vit_config *config);
 

@@ -78,13 +78,13 @@ static void slice_task(size_t index, int thread, void *context) {
     const vit_exec exec = {i->kernels, i->inner_threads};
     worker *w = &i->workers[thread];
     const size_t first = index * i->slice, left = i->count - first;
-    const size_t count = left < i->slice ? left : i->slice;
+    const size_t count = left < i->slice ? left : i->slice, width = vit_config_features(c);
     if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
     if (w->status != VIT_OK) return;
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
     memcpy(i->logits + first * c->classes, w->state.logits, count * c->classes * sizeof(float));
     if (i->features)
-        memcpy(i->features + first * c->dim, w->state.features, count * c->dim * sizeof(float));
+        memcpy(i->features + first * width, w->state.features, count * width * sizeof(float));
 }
 
 vit_status vit_inference_run(vit_inference *i, float *logits, float *features,

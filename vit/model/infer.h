@@ -18,8 +18,8 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error);
 void vit_inference_free(vit_inference *inference);
 
-/* logits: [count][classes]; features: [count][dim] (what the head sees), or NULL. Allocates nothing
- * after the first calls. An error of the source ends the run. */
+/* logits: [count][classes]; features: [count][vit_config_features] (what the head sees), or NULL.
+ * Allocates nothing after the first calls. An error of the source ends the run. */
 vit_status vit_inference_run(vit_inference *inference, float *logits, float *features,
                              vit_image_source *source, void *context, size_t count,
                              vit_error *error);

@@ -1,33 +1,48 @@
 #include "vit/model/network.h"
 #include "vit/ops/embed.h"
-#include "vit/ops/pool.h"
 #include <string.h>
 
 /* ---- memory ---- */
 
-static vit_norm_state carve_stats(vit_arena *arena, size_t rows) {
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows) {
     float *mean = vit_arena_floats(arena, rows), *rstd = vit_arena_floats(arena, rows);
     return (vit_norm_state){mean, rstd};
+}
+
+static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config *c, size_t rows,
+                          bool training) {
+    for (size_t i = 0; i < 2; i++) b->qk_stats[i] = vit_carve_stats(arena, rows * c->heads);
+    if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention(c));
 }
 
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
                                    bool training) {
     const size_t tokens = vit_config_tokens(c), rows = capacity * tokens, d = c->dim;
+    const size_t attention = vit_config_attention(c);
     vit_block_state b = {.z = vit_arena_floats(arena, rows * d)};
-    b.stats1 = carve_stats(arena, rows);
+    b.stats1 = vit_carve_stats(arena, rows);
     b.norm1 = vit_arena_floats(arena, rows * d);
-    b.qkv = vit_arena_floats(arena, rows * 3 * d);
+    b.qkv = vit_arena_floats(arena, rows * 3 * attention);
+    if (c->qk_norm) carve_qk_norm(&b, arena, c, rows, training);
     b.p = training ? vit_arena_floats(arena, rows * c->heads * vit_padded(tokens)) : NULL;
-    b.o = vit_arena_floats(arena, rows * d);
+    b.o = vit_arena_floats(arena, rows * attention);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
-    b.stats2 = carve_stats(arena, rows);
+    b.stats2 = vit_carve_stats(arena, rows);
     float *second = training ? vit_arena_floats(arena, rows * d) : NULL;
     if (c->norm == VIT_NORM_PRE)
         b.norm2 = training ? second : b.norm1;
     else
         b.sum = training ? second : b.mid;
-    b.hidden = vit_arena_floats(arena, rows * c->mlp);
-    b.active = training ? vit_arena_floats(arena, rows * c->mlp) : b.hidden;
+    if (c->layer_scale && training) {
+        b.unscaled1 = vit_arena_floats(arena, rows * d);
+        b.unscaled2 = vit_arena_floats(arena, rows * d);
+    }
+    b.hidden = vit_arena_floats(arena, rows * vit_config_hidden(c));
+    b.active = training || c->gated ? vit_arena_floats(arena, rows * c->mlp) : b.hidden;
     return b;
 }
 
@@ -42,129 +57,78 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c, bo
 
 static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c), d = c->dim;
+    const size_t attention = vit_config_attention(c), hidden = vit_config_hidden(c);
     s->d_logits = vit_arena_floats(arena, s->capacity * c->classes);
     s->d_z = vit_arena_floats(arena, rows * d);
-    s->d_narrow = vit_arena_floats(arena, rows * d);
+    s->d_narrow = vit_arena_floats(arena, rows * larger(d, attention));
     s->d_branch = vit_arena_floats(arena, rows * d);
-    s->d_wide = vit_arena_floats(arena, rows * (3 * d > c->mlp ? 3 * d : c->mlp));
+    s->d_wide = vit_arena_floats(arena, rows * larger(3 * attention, larger(hidden, 2 * d)));
+    if (c->gated) s->d_gated = vit_arena_floats(arena, rows * c->mlp);
+    if (c->qk_norm) s->d_heads = vit_arena_floats(arena, attention);
 }
 
 static size_t scratch_size(const vit_config *c) {
     const size_t tokens = vit_config_tokens(c);
-    const vit_attention_shape shape = {
-        .head_dim = c->dim / c->heads, .queries = tokens, .keys = tokens};
-    return vit_attention_scratch(&shape);
+    const vit_attention_shape blocks = {
+        .head_dim = vit_config_head_dim(c), .queries = tokens, .keys = tokens};
+    const vit_attention_shape map = {.head_dim = c->dim / c->heads, .queries = 1, .keys = tokens};
+    return larger(vit_attention_scratch(&blocks), vit_attention_scratch(&map));
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
                      int threads, bool training) {
     const size_t d = c->dim, patches = capacity * vit_config_patches(c);
+    const size_t rows = capacity * vit_config_tokens(c);
     *s = (vit_state){.capacity = capacity};
     vit_stem_carve(s, arena, c, training);
     s->embedded = vit_arena_floats(arena, patches * d);
     carve_blocks(s, arena, c, training);
-    s->z = vit_arena_floats(arena, capacity * vit_config_tokens(c) * d);
-    s->pooled = vit_arena_floats(arena, capacity * d);
-    s->stats = carve_stats(arena, capacity);
-    s->features = vit_arena_floats(arena, capacity * d);
-    if (c->head == VIT_HEAD_MLP) {
-        s->head_hidden = vit_arena_floats(arena, capacity * c->mlp);
-        s->head_active = vit_arena_floats(arena, capacity * c->mlp);
+    s->tokens = s->blocks ? s->blocks[0].z : NULL;
+    if (c->norm_pre) {
+        s->pre_stats = vit_carve_stats(arena, rows);
+        if (training) s->tokens = vit_arena_floats(arena, rows * d);
     }
-    s->logits = vit_arena_floats(arena, capacity * c->classes);
+    s->z = vit_arena_floats(arena, rows * d);
+    vit_head_carve(s, arena, c, training);
     s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c));
     if (training) carve_backward(s, arena, c);
 }
 
 /* ---- embedding ---- */
 
+static vit_embed_shape embed_shape(const vit_config *c, size_t batch) {
+    vit_embed_shape shape = {.batch = batch,
+                             .dim = c->dim,
+                             .patches = vit_config_patches(c),
+                             .prefix_positions = c->prefix_positions};
+    for (size_t i = 0; i < VIT_PREFIX_KINDS; i++) shape.prefix[i] = vit_prefix_count(c, i);
+    return shape;
+}
+
 static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const float *images) {
+    const vit_embed_shape shape = embed_shape(&n->config, s->batch);
     vit_stem_forward(n, exec, s, images);
-    vit_embed_forward(s->blocks[0].z, s->embedded, n->weights.class_token, n->weights.positions,
-                      s->batch, vit_config_patches(&n->config), n->config.dim);
+    vit_embed_forward(s->tokens, s->embedded, n->weights.prefix, n->weights.positions, &shape);
+    if (n->config.norm_pre)
+        vit_layernorm_forward(exec, s->blocks[0].z, &s->pre_stats, s->tokens, &n->weights.norm_pre,
+                              s->batch * vit_config_tokens(&n->config));
 }
 
 static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g) {
     const vit_config *c = &n->config;
-    vit_embed_backward(exec, s->d_narrow, g->class_token, g->positions, s->d_z, s->batch,
-                       vit_config_tokens(c), vit_config_patches(c), c->dim);
+    const vit_embed_shape shape = embed_shape(c, s->batch);
+    const size_t rows = s->batch * vit_config_tokens(c);
+    float *d_tokens = s->d_z;
+    if (c->norm_pre) {
+        d_tokens = s->d_branch;
+        memset(d_tokens, 0, rows * c->dim * sizeof *d_tokens);
+        vit_layernorm_backward(exec, d_tokens, &g->norm_pre, s->d_z, s->tokens, &s->pre_stats,
+                               &n->weights.norm_pre, rows);
+    }
+    vit_embed_backward(exec, s->d_narrow, g->prefix, g->positions, d_tokens, &shape);
     vit_stem_backward(n, exec, s, g, s->d_narrow);
-}
-
-/* ---- head ---- */
-
-static void pool_forward(const vit_config *c, const vit_exec *exec, vit_state *s) {
-    const size_t d = c->dim, tokens = vit_config_tokens(c);
-    if (c->pool == VIT_POOL_MEAN) {
-        vit_mean_forward(exec, s->pooled, s->z, s->batch, tokens, d);
-        return;
-    }
-    for (size_t b = 0; b < s->batch; b++)
-        memcpy(s->pooled + b * d, s->z + b * tokens * d, d * sizeof(float));
-}
-
-/* d_z, given d_pooled: of the class token only that one row has a gradient. */
-static void pool_backward(const vit_config *c, const vit_exec *exec, vit_state *s,
-                          const float *d_pooled) {
-    const size_t d = c->dim, tokens = vit_config_tokens(c);
-    if (c->pool == VIT_POOL_MEAN) {
-        vit_mean_backward(exec, s->d_z, d_pooled, s->batch, tokens, d);
-        return;
-    }
-    memset(s->d_z, 0, s->batch * tokens * d * sizeof(float));
-    for (size_t b = 0; b < s->batch; b++)
-        memcpy(s->d_z + b * tokens * d, d_pooled + b * d, d * sizeof(float));
-}
-
-static void head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
-    const size_t d = n->config.dim;
-    const vit_linear *head = n->weights.head;
-    pool_forward(&n->config, exec, s);
-    if (n->config.final_norm)
-        vit_layernorm_forward(exec, s->features, &s->stats, s->pooled, &n->weights.norm, s->batch);
-    else
-        memcpy(s->features, s->pooled, s->batch * d * sizeof(float));
-    if (n->config.head == VIT_HEAD_LINEAR) {
-        vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
-        return;
-    }
-    vit_linear_forward(exec, s->head_hidden, s->features, &head[0], NULL, s->batch);
-    vit_activation_forward(exec, VIT_GELU, s->head_active, s->head_hidden,
-                           s->batch * n->config.mlp);
-    vit_linear_forward(exec, s->logits, s->head_active, &head[1], NULL, s->batch);
-}
-
-/* Gradient of the features into d_features, [batch][D]. */
-static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
-                                 const vit_gradients *g, float *d_features) {
-    const vit_linear *head = n->weights.head;
-    if (n->config.head == VIT_HEAD_LINEAR) {
-        vit_linear_backward(exec, d_features, &g->head[0], s->d_logits, s->features, &head[0],
-                            s->batch);
-        return;
-    }
-    float *d_hidden = s->d_wide;
-    vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
-                        s->batch);
-    vit_activation_backward(exec, VIT_GELU, d_hidden, d_hidden, s->head_hidden,
-                            s->batch * n->config.mlp);
-    vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0], s->batch);
-}
-
-/* d_z = gradient of the last block's output. */
-static void head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
-                          const vit_gradients *g) {
-    float *d_features = s->d_narrow, *d_pooled = d_features;
-    head_layers_backward(n, exec, s, g, d_features);
-    if (n->config.final_norm) {
-        d_pooled = s->d_wide;
-        memset(d_pooled, 0, s->batch * n->config.dim * sizeof(float));
-        vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
-                               &n->weights.norm, s->batch);
-    }
-    pool_backward(&n->config, exec, s, d_pooled);
 }
 
 /* ---- the whole ---- */
@@ -188,12 +152,12 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
         const vit_block_call call = block_call(n, exec, s, i);
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
-    head_forward(n, exec, s);
+    vit_head_forward(n, exec, s);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    head_backward(n, exec, s, g);
+    vit_head_backward(n, exec, s, g);
     for (size_t i = n->config.depth; i-- > 0;) {
         const vit_block_call call = block_call(n, exec, s, i);
         vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);

@@ -4,8 +4,8 @@
  * kept for the backward pass; in inference all blocks share one. Weights are only read, so many
  * states may use one network at once, each on its own thread.
  *
- * R = batch * tokens rows, D = dim, M = mlp width, N = patches, T = tokens: N + 1 with a class
- * token.
+ * R = batch * tokens rows, D = dim, A = heads * head_dim (D unless the config says otherwise),
+ * M = mlp width, N = patches, T = tokens: N and those before them, F = features: D, or 2 D.
  */
 #ifndef VIT_MODEL_NETWORK_H
 #define VIT_MODEL_NETWORK_H
@@ -19,17 +19,22 @@
  * Post-norm (Vaswani et al., section 3.1):
  *     h = LN(z + MSA(z)); z_next = LN(h + MLP(h)). */
 typedef struct vit_block_state {
-    float *z;              /* [R][D] the block's input */
-    vit_norm_state stats1; /* [R] each */
-    float *norm1;          /* [R][D] LN(z); post-norm: h */
-    float *qkv;            /* [R][3][heads][D / heads] */
-    float *p;              /* [batch][heads][T][padded T] attention weights; NULL in inference */
-    float *o;              /* [R][D] heads side by side */
-    float *mid;            /* [R][D] z'; post-norm: z + MSA(z) */
+    float *z;                     /* [R][D] the block's input */
+    vit_norm_state stats1;        /* [R] each */
+    float *norm1;                 /* [R][D] LN(z); post-norm: h */
+    float *qkv;                   /* [R][3][heads][A / heads] */
+    float *raw_qkv;               /* the same before qk norm; NULL without it and in inference */
+    vit_norm_state qk_stats[2];   /* [R][heads] each, of queries and keys */
+    float *p;                     /* [batch][heads][T][padded T] attention weights; NULL in
+                                     inference */
+    float *o;                     /* [R][A] heads side by side */
+    float *unscaled1, *unscaled2; /* [R][D] MSA and MLP before layer scale; NULL without it and
+                                     in inference */
+    float *mid;                   /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;
     float *norm2;  /* [R][D] LN(z'), pre-norm */
     float *sum;    /* [R][D] h + MLP(h), post-norm */
-    float *hidden; /* [R][M] before the activation */
+    float *hidden; /* [R][M] before the activation; gated: [R][2 M] */
     float *active; /* [R][M] after */
 } vit_block_state;
 
@@ -37,18 +42,37 @@ typedef struct vit_conv_state {
     float *hidden, *active; /* [batch][pixels][width] before and after GELU */
 } vit_conv_state;
 
+/* Pooling by attention: y = o Wo^T + b, out = y + MLP(LN(y)); one query for all pictures. */
+typedef struct vit_map_state {
+    float *query;               /* [batch][D] latent Wq^T + b, over and over */
+    float *kv;                  /* [R][2][D] */
+    float *p;                   /* [batch][heads][1][padded T] */
+    float *o, *y, *norm;        /* [batch][D] */
+    float *hidden, *active;     /* [batch][M] */
+    vit_norm_state stats;       /* [batch] */
+    float *d_query, *d_o, *d_y; /* [batch][D] */
+    float *d_hidden;            /* [batch][M] */
+} vit_map_state;
+
 typedef struct vit_state {
     size_t capacity, batch; /* pictures there is room for; of the last forward pass */
     const float *images;    /* of the last forward pass, the caller's */
     float *patches;         /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
     vit_conv_state convs[VIT_MOST_CONVS];
-    float *columns;  /* of the largest convolution, conv.h */
-    float *embedded; /* [batch][N][D] */
+    float *columns;                /* of the largest convolution, conv.h */
+    float *raw_patches;            /* patches before their norm, or the same array */
+    float *raw_embedded;           /* embedded before its norm, in training with patch norms */
+    vit_norm_state patch_stats[2]; /* [batch][N] each, of patch norms */
+    float *embedded;               /* [batch][N][D] */
+    float *tokens;                 /* [R][D] what norm_pre takes; without it blocks[0].z */
+    vit_norm_state pre_stats;      /* [R] */
     vit_block_state *blocks;
-    float *z;                         /* [R][D] output of the last block */
-    float *pooled;                    /* [batch][D] its class tokens, or the mean of its tokens */
-    vit_norm_state stats;             /* [batch] */
-    float *features;                  /* [batch][D] after the final norm: what the head sees */
+    float *z;      /* [R][D] output of the last block */
+    float *normed; /* [R][D] z after a final norm of all tokens; without it z */
+    vit_map_state map;
+    float *pooled;        /* [batch][F] */
+    vit_norm_state stats; /* [R] of a norm of all tokens, [batch] of one after pooling */
+    float *features;      /* [batch][F] after the final norm: what the head sees */
     float *head_hidden, *head_active; /* [batch][M], MLP head */
     float *logits;                    /* [batch][classes] */
     float *scratch;                   /* attention: [threads][...] */
@@ -59,10 +83,14 @@ typedef struct vit_state {
     /* training: */
     float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
     float *d_z;                /* [R][D] */
-    float *d_narrow;           /* [R][D] */
+    float *d_narrow;           /* [R][max(D, A)] */
     float *d_branch;           /* [R][D] */
     float *d_conv, *d_columns; /* of the largest convolution */
-    float *d_wide;             /* [R][max(3 D, M)] */
+    float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
+    float *d_inputs;           /* [batch][N][P^2 C], with patch norms */
+    float *d_wide;             /* [R][max(3 A, M or 2 M)] */
+    float *d_gated;            /* [R][M], gated */
+    float *d_heads;            /* [A], qk norm */
 } vit_state;
 
 typedef struct vit_network {
@@ -85,6 +113,9 @@ void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_s
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
+/* Statistics of `rows` rows. */
+vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows);
+
 /* ---- stem.c: pictures -> state->embedded ---- */
 
 void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training);
@@ -95,6 +126,27 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
 /* d_embedded: [batch][N][D] */
 void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                        const vit_gradients *g, const float *d_embedded);
+
+/* ---- head.c: state->z -> state->logits ---- */
+
+void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training);
+
+void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s);
+
+/* state->d_z = gradient of the last block's output. */
+void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                       const vit_gradients *g);
+
+/* ---- map_pool.c: x, [R][D], -> state->pooled ---- */
+
+void vit_map_carve(vit_map_state *m, vit_arena *arena, const vit_config *c, size_t capacity,
+                   bool training);
+
+void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, const float *x);
+
+/* dx: [R][D], given d_pooled: [batch][D]. */
+void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                      const vit_gradients *g, float *dx, const float *d_pooled, const float *x);
 
 /* ---- block.c ---- */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS_PER_BLOCK 12
-#define ROWS_BESIDE (10 + 2 * VIT_MOST_CONVS)
+#define ROWS_PER_BLOCK 18
+#define ROWS_BESIDE (33 + 2 * VIT_MOST_CONVS)
 
 typedef struct builder {
     vit_table *table;
@@ -75,40 +75,86 @@ static void add_convs(builder *b, const vit_config *c) {
     for (size_t i = first; i < b->table->count; i++) b->table->rows[i].convolves = true;
 }
 
+const char *vit_prefix_name(size_t kind) {
+    static const char *const names[VIT_PREFIX_KINDS] = {"cls_token", "dist_token", "reg_token"};
+    return names[kind];
+}
+
+size_t vit_prefix_count(const vit_config *c, size_t kind) {
+    const size_t counts[VIT_PREFIX_KINDS] = {c->class_token, c->pool == VIT_POOL_CLASS_DIST,
+                                             c->registers};
+    return counts[kind];
+}
+
+static void add_linear_stem(builder *b, const vit_config *c) {
+    const size_t d = c->dim, p = c->patch, inputs = p * p * c->channels;
+    if (c->patch_norm) add_norm(b, "patch_embed.norm", inputs);
+    if (c->patch_order == VIT_PATCH_CONV)
+        add_linear_shaped(b, "patch_embed.proj", 4, (size_t[4]){d, c->channels, p, p},
+                          c->patch_bias);
+    else
+        add_linear(b, "patch_embed.proj", inputs, d, c->patch_bias);
+    if (c->patch_norm) add_norm(b, "patch_embed.norm_after", d);
+}
+
 static void add_embedding(builder *b, const vit_config *c) {
-    const size_t d = c->dim, p = c->patch;
-    if (c->pool == VIT_POOL_CLASS)
-        add(b, VIT_PARAMETER_CLASS_TOKEN, "cls_token", 3, (size_t[4]){1, 1, d});
+    for (size_t kind = 0; kind < VIT_PREFIX_KINDS; kind++) {
+        const size_t count = vit_prefix_count(c, kind);
+        if (count > 0)
+            add(b, VIT_PARAMETER_CLASS_TOKEN, vit_prefix_name(kind), 3,
+                (size_t[4]){1, count, c->dim});
+    }
     if (c->positions == VIT_POSITIONS_LEARNED)
-        add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3, (size_t[4]){1, vit_config_tokens(c), d});
+        add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3,
+            (size_t[4]){1, vit_config_positions(c), c->dim});
     if (c->stem == VIT_STEM_CONV)
         add_convs(b, c);
-    else if (c->patch_order == VIT_PATCH_CONV)
-        add_linear_shaped(b, "patch_embed.proj", 4, (size_t[4]){d, c->channels, p, p}, true);
     else
-        add_linear(b, "patch_embed.proj", p * p * c->channels, d, true);
+        add_linear_stem(b, c);
+    if (c->norm_pre) add_norm(b, "norm_pre", c->dim);
 }
 
 static void add_block(builder *b, const vit_config *c) {
-    add_norm(b, "norm1", c->dim);
-    add_linear(b, "attn.qkv", c->dim, 3 * c->dim, c->qkv_bias);
-    add_linear(b, "attn.proj", c->dim, c->dim, true);
-    add_norm(b, "norm2", c->dim);
-    add_linear(b, "mlp.fc1", c->dim, c->mlp, true);
-    add_linear(b, "mlp.fc2", c->mlp, c->dim, true);
+    const size_t d = c->dim, attention = vit_config_attention(c);
+    add_norm(b, "norm1", d);
+    add_linear(b, "attn.qkv", d, 3 * attention, c->qkv_bias);
+    if (c->qk_norm) {
+        add_norm(b, "attn.q_norm", vit_config_head_dim(c));
+        add_norm(b, "attn.k_norm", vit_config_head_dim(c));
+    }
+    add_linear(b, "attn.proj", attention, d, true);
+    if (c->layer_scale) add(b, VIT_PARAMETER_GAMMA, "ls1.gamma", 1, (size_t[4]){d});
+    add_norm(b, "norm2", d);
+    add_linear(b, "mlp.fc1", d, vit_config_hidden(c), true);
+    add_linear(b, "mlp.fc2", c->mlp, d, true);
+    if (c->layer_scale) add(b, VIT_PARAMETER_GAMMA, "ls2.gamma", 1, (size_t[4]){d});
 }
 
 const char *vit_final_norm_name(const vit_config *c) {
-    return c->pool == VIT_POOL_MEAN ? "fc_norm" : "norm";
+    const bool is_last = c->pool == VIT_POOL_MEAN || c->pool == VIT_POOL_MAP;
+    return is_last && !vit_config_norms_tokens(c) ? "fc_norm" : "norm";
+}
+
+static void add_map(builder *b, const vit_config *c) {
+    const size_t d = c->dim;
+    add(b, VIT_PARAMETER_CLASS_TOKEN, "attn_pool.latent", 3, (size_t[4]){1, 1, d});
+    add_linear(b, "attn_pool.q", d, d, true);
+    add_linear(b, "attn_pool.kv", d, 2 * d, true);
+    add_linear(b, "attn_pool.proj", d, d, true);
+    add_norm(b, "attn_pool.norm", d);
+    add_linear(b, "attn_pool.mlp.fc1", d, c->mlp, true);
+    add_linear(b, "attn_pool.mlp.fc2", c->mlp, d, true);
 }
 
 static void add_head(builder *b, const vit_config *c) {
+    const size_t features = vit_config_features(c);
+    if (c->pool == VIT_POOL_MAP) add_map(b, c);
     if (c->final_norm) add_norm(b, vit_final_norm_name(c), c->dim);
     if (c->head == VIT_HEAD_LINEAR) {
-        add_linear(b, "head", c->dim, c->classes, true);
+        add_linear(b, "head", features, c->classes, c->head_bias);
     } else { /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
-        add_linear(b, "head.0", c->dim, c->mlp, true);
-        add_linear(b, "head.2", c->mlp, c->classes, true);
+        add_linear(b, "head.0", features, c->mlp, true);
+        add_linear(b, "head.2", c->mlp, c->classes, c->head_bias);
     }
 }
 

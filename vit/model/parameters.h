@@ -9,11 +9,11 @@
 #include "vit/ops/linear.h"
 
 typedef enum vit_parameter_kind {
-    VIT_PARAMETER_CLASS_TOKEN,
+    VIT_PARAMETER_CLASS_TOKEN, /* or another token that is learned */
     VIT_PARAMETER_POSITIONS,
     VIT_PARAMETER_WEIGHT, /* of a linear layer, [out][in...]: the only kind that decays */
     VIT_PARAMETER_BIAS,   /* of a linear layer */
-    VIT_PARAMETER_GAMMA,
+    VIT_PARAMETER_GAMMA,  /* of a layer norm, or a layer scale */
     VIT_PARAMETER_BETA,
 } vit_parameter_kind;
 
@@ -54,7 +54,11 @@ void vit_table_pack(int threads, float *packed, const float *values, const vit_t
 #define VIT_STEM_NAME 32
 const char *vit_stem_name(char name[VIT_STEM_NAME], size_t i);
 
-/* timm's name of the final norm, which is another where it comes after pooling. */
+/* The name and number of the tokens of a kind, 0 .. VIT_PREFIX_KINDS - 1. */
+const char *vit_prefix_name(size_t kind);
+size_t vit_prefix_count(const vit_config *config, size_t kind);
+
+/* timm's name of the final norm, which is another where it comes after mean or map pooling. */
 const char *vit_final_norm_name(const vit_config *config);
 
 /* ---- views: an array of table->size by the names of the network ---- */
@@ -62,30 +66,57 @@ const char *vit_final_norm_name(const vit_config *config);
 typedef struct vit_block_weights {
     vit_norm norm1, norm2;
     vit_linear qkv, proj, fc1, fc2;
+    vit_norm q_norm, k_norm; /* qk norm */
+    const float *ls1, *ls2;  /* [D], layer scale; or NULL */
 } vit_block_weights;
 
+/* Pooling by attention of a learned query. */
+typedef struct vit_map_weights {
+    const float *latent; /* [D] */
+    vit_linear q, kv, proj, fc1, fc2;
+    vit_norm norm;
+} vit_map_weights;
+
+/* Tokens before the patches: class token, distillation token, registers. */
+#define VIT_PREFIX_KINDS 3
+
 typedef struct vit_weights {
-    const float *class_token; /* NULL: there is none */
+    const float *prefix[VIT_PREFIX_KINDS]; /* [count][D], NULL: there is none */
     const float *positions;
     float *fixed_positions;           /* owned, positions where these are not learned; else NULL */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
     vit_linear patch_embed;           /* or the projection after the convolutions */
+    vit_norm patch_norms[2];          /* before and after it; gamma NULL: there are none */
+    vit_norm norm_pre;                /* gamma NULL: there is none */
     vit_block_weights *blocks;        /* [depth], owned */
     vit_norm norm;                    /* gamma NULL: there is no final norm */
-    vit_linear head[2];               /* head[1].weight NULL: a linear head */
+    vit_map_weights map;
+    vit_linear head[2]; /* head[1].weight NULL: a linear head */
 } vit_weights;
 
 typedef struct vit_block_gradients {
     vit_norm_gradient norm1, norm2;
     vit_linear_gradient qkv, proj, fc1, fc2;
+    vit_norm_gradient q_norm, k_norm;
+    float *ls1, *ls2;
 } vit_block_gradients;
 
+typedef struct vit_map_gradients {
+    float *latent;
+    vit_linear_gradient q, kv, proj, fc1, fc2;
+    vit_norm_gradient norm;
+} vit_map_gradients;
+
 typedef struct vit_gradients {
-    float *class_token, *positions; /* NULL: there is none to train */
+    float *prefix[VIT_PREFIX_KINDS]; /* NULL: there is none to train, here and below */
+    float *positions;
     vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;
+    vit_norm_gradient patch_norms[2];
+    vit_norm_gradient norm_pre;
     vit_block_gradients *blocks; /* [depth], owned */
     vit_norm_gradient norm;
+    vit_map_gradients map;
     vit_linear_gradient head[2];
 } vit_gradients;
 

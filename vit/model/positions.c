@@ -28,8 +28,8 @@ static void fill_coordinate(float *out, size_t at, size_t features) {
 
 static void fill_sincos2d(float *table, const vit_config *c) {
     const size_t half = c->dim / 2;
-    if (vit_config_tokens(c) > vit_config_patches(c))
-        for (size_t j = 0; j < c->dim; j++) *table++ = 0;
+    const size_t prefix = vit_config_positions(c) - vit_config_patches(c);
+    for (size_t j = 0; j < prefix * c->dim; j++) *table++ = 0;
     for (size_t y = 0; y < c->height / c->patch; y++) {
         for (size_t x = 0; x < c->width / c->patch; x++, table += c->dim) {
             fill_coordinate(table, y, half);
@@ -39,13 +39,13 @@ static void fill_sincos2d(float *table, const vit_config *c) {
 }
 
 vit_status vit_positions_new(float **out, const vit_config *c, vit_error *error) {
-    const size_t tokens = vit_config_tokens(c);
+    const size_t rows = vit_config_positions(c);
     *out = NULL;
     if (c->positions == VIT_POSITIONS_LEARNED) return VIT_OK;
-    *out = vit_alloc(tokens, c->dim * sizeof **out);
-    if (!*out) return vit_fail_memory(error, "positions", tokens * c->dim * sizeof **out);
+    *out = vit_alloc(rows, c->dim * sizeof **out);
+    if (!*out) return vit_fail_memory(error, "positions", rows * c->dim * sizeof **out);
     if (c->positions == VIT_POSITIONS_SINUSOIDAL)
-        fill_sinusoidal(*out, tokens, c->dim);
+        fill_sinusoidal(*out, rows, c->dim);
     else
         fill_sincos2d(*out, c);
     return VIT_OK;

@@ -2,6 +2,7 @@
  * convolutional one (3x3 convolutions of stride 2 with GELU, one linear layer). */
 #include "vit/model/network.h"
 #include "vit/ops/conv.h"
+#include <string.h>
 
 /* Input of convolution i. */
 static vit_conv_shape conv_shape(const vit_config *c, size_t i, size_t batch) {
@@ -15,11 +16,26 @@ static size_t conv_output(const vit_config *c, size_t i, size_t batch) {
     return batch * vit_conv_pixels(&shape) * vit_config_conv_width(c, i);
 }
 
+/* Patch norms in inference are made in place. */
+static void carve_linear(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
+    const size_t pixels = s->capacity * c->height * c->width * c->channels;
+    const size_t patches = s->capacity * vit_config_patches(c), tokens = patches * c->dim;
+    s->patches = vit_arena_floats(arena, pixels);
+    s->raw_patches = s->patches;
+    if (!c->patch_norm) return;
+    for (size_t i = 0; i < 2; i++) s->patch_stats[i] = vit_carve_stats(arena, patches);
+    if (!training) return;
+    s->raw_patches = vit_arena_floats(arena, pixels);
+    s->raw_embedded = vit_arena_floats(arena, tokens);
+    s->d_patches = vit_arena_floats(arena, tokens > pixels ? tokens : pixels);
+    s->d_inputs = vit_arena_floats(arena, pixels);
+}
+
 void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
     const size_t convs = vit_config_convs(c);
     size_t columns = 0;
     if (convs == 0) {
-        s->patches = vit_arena_floats(arena, s->capacity * c->height * c->width * c->channels);
+        carve_linear(s, arena, c, training);
         return;
     }
     for (size_t i = 0; i < convs; i++) {
@@ -36,6 +52,19 @@ void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     s->d_conv = vit_arena_floats(arena, conv_output(c, 0, s->capacity)); /* the largest */
 }
 
+static void embed_patches(const vit_network *n, const vit_exec *exec, vit_state *s, size_t rows) {
+    const vit_weights *w = &n->weights;
+    if (!n->config.patch_norm) {
+        vit_linear_forward(exec, s->embedded, s->patches, &w->patch_embed, NULL, rows);
+        return;
+    }
+    float *raw = s->raw_embedded ? s->raw_embedded : s->embedded;
+    vit_layernorm_forward(exec, s->patches, &s->patch_stats[0], s->raw_patches, &w->patch_norms[0],
+                          rows);
+    vit_linear_forward(exec, raw, s->patches, &w->patch_embed, NULL, rows);
+    vit_layernorm_forward(exec, s->embedded, &s->patch_stats[1], raw, &w->patch_norms[1], rows);
+}
+
 void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                       const float *images) {
     const vit_config *c = &n->config;
@@ -43,7 +72,7 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
     const size_t convs = vit_config_convs(c), pixels = c->height * c->width * c->channels;
     s->images = images;
     for (size_t b = 0; b < s->batch && convs == 0; b++)
-        vit_patch_extract(s->patches + b * pixels, images + b * pixels, &patch);
+        vit_patch_extract(s->raw_patches + b * pixels, images + b * pixels, &patch);
     for (size_t i = 0; i < convs; i++) {
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
         const vit_conv_state *conv = &s->convs[i];
@@ -52,16 +81,35 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                conv_output(c, i, s->batch));
         images = conv->active;
     }
-    vit_linear_forward(exec, s->embedded, s->patches, &n->weights.patch_embed, NULL,
-                       s->batch * vit_config_patches(c));
+    embed_patches(n, exec, s, s->batch * vit_config_patches(c));
+}
+
+/* Through the layer norms around the linear layer. */
+static void normed_patches_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                                    const vit_gradients *g, const float *d_embedded, size_t rows) {
+    const vit_config *c = &n->config;
+    const size_t inputs = n->weights.patch_embed.in;
+    float *d_raw = s->d_patches;
+    memset(d_raw, 0, rows * c->dim * sizeof *d_raw);
+    vit_layernorm_backward(exec, d_raw, &g->patch_norms[1], d_embedded, s->raw_embedded,
+                           &s->patch_stats[1], &n->weights.patch_norms[1], rows);
+    vit_linear_backward(exec, s->d_inputs, &g->patch_embed, d_raw, s->patches,
+                        &n->weights.patch_embed, rows);
+    memset(s->d_patches, 0, rows * inputs * sizeof *s->d_patches); /* of the pixels: not wanted */
+    vit_layernorm_backward(exec, s->d_patches, &g->patch_norms[0], s->d_inputs, s->raw_patches,
+                           &s->patch_stats[0], &n->weights.patch_norms[0], rows);
 }
 
 void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                        const vit_gradients *g, const float *d_embedded) {
     const vit_config *c = &n->config;
-    const size_t convs = vit_config_convs(c);
+    const size_t convs = vit_config_convs(c), rows = s->batch * vit_config_patches(c);
+    if (c->patch_norm) {
+        normed_patches_backward(n, exec, s, g, d_embedded, rows);
+        return;
+    }
     vit_linear_backward(exec, convs > 0 ? s->d_conv : NULL, &g->patch_embed, d_embedded, s->patches,
-                        &n->weights.patch_embed, s->batch * vit_config_patches(c));
+                        &n->weights.patch_embed, rows);
     for (size_t i = convs; i-- > 0;) {
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
         vit_activation_backward(exec, VIT_GELU, s->d_conv, s->d_conv, s->convs[i].hidden,

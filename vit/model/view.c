@@ -41,30 +41,74 @@ static void bind_norm(const binder *b, const char *layer, vit_norm *w, vit_norm_
     if (g) *g = (vit_norm_gradient){gradient(b, gamma), gradient(b, beta)};
 }
 
-static void bind_block(const binder *b, size_t i, vit_block_weights *w, vit_block_gradients *g) {
+/* The parts of a block or of the map pooling, by their names there; NULL where a view has none. */
+typedef struct norm_part {
+    const char *layer;
+    vit_norm *w;
+    vit_norm_gradient *g;
+} norm_part;
+
+typedef struct linear_part {
+    const char *layer;
+    vit_linear *w;
+    vit_linear_gradient *g;
+} linear_part;
+
+static void bind_norms(const binder *b, const char *prefix, const norm_part *parts, size_t count) {
     char name[64];
-    const struct {
-        const char *layer;
-        vit_norm *w;
-        vit_norm_gradient *g;
-    } norms[] = {{"norm1", w ? &w->norm1 : NULL, g ? &g->norm1 : NULL},
-                 {"norm2", w ? &w->norm2 : NULL, g ? &g->norm2 : NULL}};
-    const struct {
-        const char *layer;
-        vit_linear *w;
-        vit_linear_gradient *g;
-    } linears[] = {{"attn.qkv", w ? &w->qkv : NULL, g ? &g->qkv : NULL},
-                   {"attn.proj", w ? &w->proj : NULL, g ? &g->proj : NULL},
-                   {"mlp.fc1", w ? &w->fc1 : NULL, g ? &g->fc1 : NULL},
-                   {"mlp.fc2", w ? &w->fc2 : NULL, g ? &g->fc2 : NULL}};
-    for (size_t j = 0; j < sizeof norms / sizeof *norms; j++) {
-        snprintf(name, sizeof name, "blocks.%zu.%s", i, norms[j].layer);
-        bind_norm(b, name, norms[j].w, norms[j].g);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%s%s", prefix, parts[i].layer);
+        bind_norm(b, name, parts[i].w, parts[i].g);
     }
-    for (size_t j = 0; j < sizeof linears / sizeof *linears; j++) {
-        snprintf(name, sizeof name, "blocks.%zu.%s", i, linears[j].layer);
-        bind_linear(b, name, linears[j].w, linears[j].g);
+}
+
+static void bind_linears(const binder *b, const char *prefix, const linear_part *parts,
+                         size_t count) {
+    char name[64];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%s%s", prefix, parts[i].layer);
+        bind_linear(b, name, parts[i].w, parts[i].g);
     }
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void bind_block(const binder *b, size_t i, vit_block_weights *w, vit_block_gradients *g) {
+    char prefix[32];
+    const norm_part norms[] = {{"norm1", w ? &w->norm1 : NULL, g ? &g->norm1 : NULL},
+                               {"norm2", w ? &w->norm2 : NULL, g ? &g->norm2 : NULL},
+                               {"attn.q_norm", w ? &w->q_norm : NULL, g ? &g->q_norm : NULL},
+                               {"attn.k_norm", w ? &w->k_norm : NULL, g ? &g->k_norm : NULL}};
+    const linear_part linears[] = {{"attn.qkv", w ? &w->qkv : NULL, g ? &g->qkv : NULL},
+                                   {"attn.proj", w ? &w->proj : NULL, g ? &g->proj : NULL},
+                                   {"mlp.fc1", w ? &w->fc1 : NULL, g ? &g->fc1 : NULL},
+                                   {"mlp.fc2", w ? &w->fc2 : NULL, g ? &g->fc2 : NULL}};
+    snprintf(prefix, sizeof prefix, "blocks.%zu.", i);
+    bind_norms(b, prefix, norms, COUNT(norms));
+    bind_linears(b, prefix, linears, COUNT(linears));
+    const vit_parameter *ls1 = find(b, prefix, "ls1.gamma"), *ls2 = find(b, prefix, "ls2.gamma");
+    if (w) {
+        w->ls1 = value(b, ls1);
+        w->ls2 = value(b, ls2);
+    }
+    if (g) {
+        g->ls1 = gradient(b, ls1);
+        g->ls2 = gradient(b, ls2);
+    }
+}
+
+static void bind_map(const binder *b, vit_map_weights *w, vit_map_gradients *g) {
+    const norm_part norm = {"norm", w ? &w->norm : NULL, g ? &g->norm : NULL};
+    const linear_part linears[] = {{"q", w ? &w->q : NULL, g ? &g->q : NULL},
+                                   {"kv", w ? &w->kv : NULL, g ? &g->kv : NULL},
+                                   {"proj", w ? &w->proj : NULL, g ? &g->proj : NULL},
+                                   {"mlp.fc1", w ? &w->fc1 : NULL, g ? &g->fc1 : NULL},
+                                   {"mlp.fc2", w ? &w->fc2 : NULL, g ? &g->fc2 : NULL}};
+    const vit_parameter *latent = find(b, "attn_pool.latent", "");
+    bind_norms(b, "attn_pool.", &norm, 1);
+    bind_linears(b, "attn_pool.", linears, COUNT(linears));
+    if (w) w->latent = value(b, latent);
+    if (g) g->latent = gradient(b, latent);
 }
 
 /* A linear head is one layer, "head"; an MLP head two, "head.0" and "head.2". */
@@ -90,14 +134,19 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
     }
     const binder b = {table, values, packed, NULL, config->norm_eps};
     char name[VIT_STEM_NAME];
-    out->class_token = value(&b, find(&b, "cls_token", ""));
+    for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
+        out->prefix[i] = value(&b, find(&b, vit_prefix_name(i), ""));
     out->positions = out->fixed_positions;
     if (!out->positions) out->positions = value(&b, find(&b, "pos_embed", ""));
     for (size_t i = 0; i < vit_config_convs(config); i++)
         bind_linear(&b, vit_stem_name(name, i), &out->convs[i], NULL);
     bind_linear(&b, projection_name(name, config), &out->patch_embed, NULL);
+    bind_norm(&b, "patch_embed.norm", &out->patch_norms[0], NULL);
+    bind_norm(&b, "patch_embed.norm_after", &out->patch_norms[1], NULL);
+    bind_norm(&b, "norm_pre", &out->norm_pre, NULL);
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, &out->blocks[i], NULL);
     bind_norm(&b, vit_final_norm_name(config), &out->norm, NULL);
+    bind_map(&b, &out->map, NULL);
     bind_head(&b, config->head == VIT_HEAD_MLP, out->head, NULL);
     return VIT_OK;
 }
@@ -116,13 +165,18 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
         return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
     const binder b = {table, NULL, NULL, gradients, config->norm_eps};
     char name[VIT_STEM_NAME];
-    out->class_token = gradient(&b, find(&b, "cls_token", ""));
+    for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
+        out->prefix[i] = gradient(&b, find(&b, vit_prefix_name(i), ""));
     out->positions = gradient(&b, find(&b, "pos_embed", ""));
     for (size_t i = 0; i < vit_config_convs(config); i++)
         bind_linear(&b, vit_stem_name(name, i), NULL, &out->convs[i]);
     bind_linear(&b, projection_name(name, config), NULL, &out->patch_embed);
+    bind_norm(&b, "patch_embed.norm", NULL, &out->patch_norms[0]);
+    bind_norm(&b, "patch_embed.norm_after", NULL, &out->patch_norms[1]);
+    bind_norm(&b, "norm_pre", NULL, &out->norm_pre);
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, NULL, &out->blocks[i]);
     bind_norm(&b, vit_final_norm_name(config), NULL, &out->norm);
+    bind_map(&b, NULL, &out->map);
     bind_head(&b, config->head == VIT_HEAD_MLP, NULL, out->head);
     return VIT_OK;
 }

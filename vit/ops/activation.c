@@ -4,6 +4,34 @@
 #define BLOCK ((size_t)4096)
 #define ELEMENT_COST 32
 
+/* y = x sigma(a x + b x^3): sqrt(2 / pi) (1 + tanh) / 2 is a sigmoid of twice the argument. */
+static const struct {
+    float a, b;
+} swish[] = {
+    [VIT_GELU_TANH] = {1.5957691216F, 0.0713548163F},
+    [VIT_GELU_QUICK] = {1.702F, 0},
+    [VIT_SILU] = {1, 0},
+};
+
+static void forward(const vit_kernels *k, vit_activation f, float *y, const float *x, size_t n) {
+    if (f == VIT_GELU)
+        k->gelu(y, x, n);
+    else if (f == VIT_RELU)
+        k->relu(y, x, n);
+    else
+        k->swish(y, x, swish[f].a, swish[f].b, n);
+}
+
+static void backward(const vit_kernels *k, vit_activation f, float *dx, const float *dy,
+                     const float *x, size_t n) {
+    if (f == VIT_GELU)
+        k->gelu_backward(dx, dy, x, n);
+    else if (f == VIT_RELU)
+        k->relu_backward(dx, dy, x, n);
+    else
+        k->swish_backward(dx, dy, x, swish[f].a, swish[f].b, n);
+}
+
 typedef struct elements {
     const vit_kernels *kernels;
     vit_activation f;
@@ -16,10 +44,7 @@ static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
     const size_t first = index * BLOCK, left = e->n - first, n = left < BLOCK ? left : BLOCK;
-    if (e->f == VIT_GELU)
-        e->kernels->gelu(e->y + first, e->x + first, n);
-    else
-        e->kernels->relu(e->y + first, e->x + first, n);
+    forward(e->kernels, e->f, e->y + first, e->x + first, n);
 }
 
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
@@ -31,8 +56,34 @@ void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, co
 
 void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
                              const float *x, size_t n) {
-    if (f == VIT_GELU)
-        exec->kernels->gelu_backward(dx, dy, x, n);
-    else
-        exec->kernels->relu_backward(dx, dy, x, n);
+    backward(exec->kernels, f, dx, dy, x, n);
+}
+
+/* ---- gated ---- */
+
+static void gate_task(size_t row, int thread, void *context) {
+    (void)thread;
+    const elements *e = context;
+    const float *x = e->x + row * 2 * e->n;
+    float *y = e->y + row * e->n;
+    forward(e->kernels, e->f, y, x, e->n);
+    e->kernels->multiply(y, y, x + e->n, e->n);
+}
+
+void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
+                      size_t n) {
+    elements e = {exec->kernels, f, y, x, n};
+    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_task, &e);
+}
+
+void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
+                       const float *x, size_t rows, size_t n) {
+    const vit_kernels *k = exec->kernels;
+    for (size_t i = 0; i < rows; i++, dx += 2 * n, dy += n, x += 2 * n) {
+        /* y = f(x1) x2: dx2 = dy f(x1), dx1 = dy x2 f'(x1) */
+        forward(k, f, dx + n, x, n);
+        k->multiply(dx + n, dx + n, dy, n);
+        k->multiply(dx, dy, x + n, n);
+        backward(k, f, dx, dx, x, n);
+    }
 }

@@ -1,7 +1,9 @@
 /* The function between the two layers of an MLP, element by element, n of them:
- *   GELU, exact: y = x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2 (Hendrycks, Gimpel: Gaussian
- * Error Linear Units, section 2), as in a ViT; ReLU: y = max(0, x), as in the original Transformer
- * (Vaswani et al., eq. 2). */
+ *   GELU: y = x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2 (Hendrycks, Gimpel: Gaussian Error
+ * Linear Units, section 2), as in a ViT; ReLU: y = max(0, x), as in the original Transformer
+ * (Vaswani et al., eq. 2); GELU's approximations of the same paper, in use where weights were
+ * trained with them: y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 and y = x sigma(1.702
+ * x); SiLU: y = x sigma(x), in gated MLPs. */
 #ifndef VIT_OPS_ACTIVATION_H
 #define VIT_OPS_ACTIVATION_H
 
@@ -10,6 +12,9 @@
 typedef enum vit_activation {
     VIT_GELU,
     VIT_RELU,
+    VIT_GELU_TANH,
+    VIT_GELU_QUICK,
+    VIT_SILU,
 } vit_activation;
 
 /* y may be x. */
@@ -19,5 +24,14 @@ void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, co
 /* dx = dy f'(x); dx may be dy. ReLU's slope at 0 is 0. */
 void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
                              const float *x, size_t n);
+
+/* A gated MLP's (Shazeer: GLU Variants Improve Transformer): y = f(x1) x2, x = [x1, x2].
+ * x: [rows][2][n], y: [rows][n]. */
+void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
+                      size_t n);
+
+/* dx: [rows][2][n], given dy: [rows][n]; another array. */
+void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
+                       const float *x, size_t rows, size_t n);
 
 #endif

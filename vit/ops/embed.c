@@ -5,21 +5,38 @@ static void sum(float *z, const float *a, const float *b, size_t n) {
     for (size_t i = 0; i < n; i++) z[i] = a[i] + b[i];
 }
 
-void vit_embed_forward(float *z, const float *embedded, const float *class_token,
-                       const float *positions, size_t batch, size_t patches, size_t dim) {
-    const size_t first = class_token ? dim : 0, rest = patches * dim;
-    for (size_t b = 0; b < batch; b++, z += first + rest, embedded += rest) {
-        if (class_token) sum(z, class_token, positions, dim);
-        sum(z + first, embedded, positions + first, rest);
+void vit_embed_forward(float *z, const float *embedded, const float *const *prefix,
+                       const float *positions, const vit_embed_shape *s) {
+    const size_t rest = s->patches * s->dim;
+    for (size_t b = 0; b < s->batch; b++, embedded += rest, z += rest) {
+        const float *position = positions;
+        for (size_t k = 0; k < VIT_EMBED_PREFIXES; k++) {
+            const size_t n = s->prefix[k] * s->dim;
+            if (s->prefix_positions) {
+                sum(z, prefix[k], position, n);
+                position += n;
+            } else if (n > 0) {
+                memcpy(z, prefix[k], n * sizeof *z);
+            }
+            z += n;
+        }
+        sum(z, embedded, position, rest);
     }
 }
 
-void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class, float *d_positions,
-                        const float *dz, size_t batch, size_t tokens, size_t patches, size_t dim) {
-    const size_t first = (tokens - patches) * dim, rest = patches * dim;
-    for (size_t b = 0; b < batch; b++, dz += first + rest, d_embedded += rest) {
-        if (d_class) exec->kernels->add(d_class, dz, dim);
-        if (d_positions) exec->kernels->add(d_positions, dz, first + rest);
-        memcpy(d_embedded, dz + first, rest * sizeof *dz);
+void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *const *d_prefix,
+                        float *d_positions, const float *dz, const vit_embed_shape *s) {
+    const size_t rest = s->patches * s->dim;
+    for (size_t b = 0; b < s->batch; b++, d_embedded += rest, dz += rest) {
+        size_t first = 0;
+        for (size_t k = 0; k < VIT_EMBED_PREFIXES; k++) {
+            const size_t n = s->prefix[k] * s->dim;
+            if (d_prefix[k]) exec->kernels->add(d_prefix[k], dz, n);
+            if (d_positions && s->prefix_positions) exec->kernels->add(d_positions + first, dz, n);
+            if (s->prefix_positions) first += n;
+            dz += n;
+        }
+        if (d_positions) exec->kernels->add(d_positions + first, dz, rest);
+        memcpy(d_embedded, dz, rest * sizeof *dz);
     }
 }

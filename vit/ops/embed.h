@@ -1,18 +1,27 @@
 /* Tokens: z_0 = [x_class; x_p^1 E; ...; x_p^N E] + E_pos (Dosovitskiy et al.: An Image is Worth
- * 16x16 Words, eq. 1). The lecture's 4 x 128 -> 5 x 128. */
+ * 16x16 Words, eq. 1). The lecture's 4 x 128 -> 5 x 128. Before the patches may also stand other
+ * tokens that are learned, such as registers. */
 #ifndef VIT_OPS_EMBED_H
 #define VIT_OPS_EMBED_H
 
 #include "vit/ops/exec.h"
 
-/* z: [batch][tokens][dim]; embedded (x_p E): [batch][patches][dim]; class_token: [dim], NULL for
- * none; positions: [tokens][dim]; tokens: patches, and one more with a class token. */
-void vit_embed_forward(float *z, const float *embedded, const float *class_token,
-                       const float *positions, size_t batch, size_t patches, size_t dim);
+#define VIT_EMBED_PREFIXES 3
 
-/* d_class += ..., d_positions += ... (one ascending chain over the samples), each NULL where there
- * is none to train; d_embedded = ...; tokens: of dz. */
-void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *d_class, float *d_positions,
-                        const float *dz, size_t batch, size_t tokens, size_t patches, size_t dim);
+typedef struct vit_embed_shape {
+    size_t batch, dim, patches;
+    size_t prefix[VIT_EMBED_PREFIXES]; /* tokens before the patches, kind by kind */
+    bool prefix_positions;             /* those have positions, too */
+} vit_embed_shape;
+
+/* z: [batch][tokens][dim]; embedded (x_p E): [batch][patches][dim]; prefix[k]: [s->prefix[k]][dim];
+ * positions: [tokens or patches][dim]; tokens: patches and all prefixes. */
+void vit_embed_forward(float *z, const float *embedded, const float *const *prefix,
+                       const float *positions, const vit_embed_shape *s);
+
+/* d_prefix += ..., d_positions += ... (one ascending chain over the samples), each NULL where there
+ * is none to train; d_embedded = ... */
+void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *const *d_prefix,
+                        float *d_positions, const float *dz, const vit_embed_shape *s);
 
 #endif

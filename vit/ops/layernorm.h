@@ -28,4 +28,19 @@ void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_grad
                             const float *dy, const float *x, const vit_norm_state *state,
                             const vit_norm *w, size_t rows);
 
+/* A norm of each part of a row, with one gamma and beta for all: qk norm (Dehghani et al.: Scaling
+ * Vision Transformers to 22 Billion Parameters, section 2). x, y: [rows] of parts * w->dim floats,
+ * x_row and y_row apart, may be one array; state: [rows][parts]. */
+typedef struct vit_parts_shape {
+    size_t rows, parts, y_row, x_row;
+} vit_parts_shape;
+
+void vit_layernorm_parts_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
+                                 const float *x, const vit_norm *w, const vit_parts_shape *s);
+
+/* dy becomes dx, y_row apart; room: [parts * w->dim]. */
+void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_norm_gradient *d,
+                                  const float *x, const vit_norm_state *state, const vit_norm *w,
+                                  const vit_parts_shape *s, float *room);
+
 #endif

@@ -94,7 +94,8 @@ vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
 
 /* ---- a network for pictures of any size and number ---- */
 
-/* Up to this side a picture becomes 8 x 8 patches, beyond patches of 16 pixels. */
+/* Patches have the largest power of two as their side that makes at least so many of them along the
+ * shorter side of a picture: the convolutional stem halves it again and again. */
 #define PATCHES_A_SIDE 8
 #define LARGEST_PATCH 16
 
@@ -107,13 +108,14 @@ static const struct {
 } networks[] = {
     {5000, 96, 5, 3, 192, 100},
     {20000, 128, 6, 4, 256, 60},
-    {100000, 192, 7, 6, 384, 40},
+    {100000, 128, 6, 4, 256, 40},
     {SIZE_MAX, 192, 9, 6, 768, 20},
 };
 
 static size_t patch_of(size_t side) {
-    const size_t patch = side / PATCHES_A_SIDE;
-    return patch < LARGEST_PATCH ? patch : LARGEST_PATCH;
+    size_t patch = 1;
+    while (2 * patch <= LARGEST_PATCH && 2 * patch * PATCHES_A_SIDE <= side) patch *= 2;
+    return patch;
 }
 
 /* Digits and letters have a direction; classes named by one character are taken for such. */
@@ -128,6 +130,7 @@ static void size_by_data(vit_preset *p, const vit_dataset *data) {
     size_t i = 0;
     while (data->train.count > networks[i].pictures) i++;
     p->config.patch = patch_of(data->height < data->width ? data->height : data->width);
+    if (p->config.patch == 1) p->config.stem = VIT_STEM_LINEAR;
     p->config.dim = networks[i].dim;
     p->config.depth = networks[i].depth;
     p->config.heads = networks[i].heads;

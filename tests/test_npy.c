@@ -1,0 +1,131 @@
+/* Headers of .npy arrays, hand-made: each rule, and what a nearly right one says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vit/base/sys.h"
+#include "vit/weights/npy.h"
+
+/* "\x93NUMPY", a version, the length, the text; in memory that ends with it. */
+static uint8_t *make_header(unsigned version, const char *text, size_t *size) {
+    const size_t prefix = version > 1 ? 12 : 10, length = strlen(text);
+    *size = prefix + length;
+    uint8_t *header = vit_alloc(*size, 1);
+    assert_non_null(header);
+    memcpy(header, "\x93NUMPY", 6);
+    header[6] = (uint8_t)version;
+    header[8] = (uint8_t)length;
+    header[9] = (uint8_t)(length >> 8);
+    memcpy(header + prefix, text, length);
+    return header;
+}
+
+static void check(unsigned version, const char *text, vit_dtype dtype, bool fortran, size_t dims,
+                  size_t count) {
+    size_t size, found;
+    uint8_t *header = make_header(version, text, &size);
+    vit_tensor tensor = {0};
+    vit_error error;
+    bool order;
+    assert_int_equal(vit_npy_header_size(&found, header, NULL), VIT_OK);
+    assert_int_equal(found, size);
+    if (vit_npy_parse(&tensor, &order, header, size, &error) != VIT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(tensor.dtype, dtype);
+    assert_int_equal(order, fortran);
+    assert_int_equal(tensor.dims, dims);
+    assert_int_equal(tensor.count, count);
+    vit_free(header);
+}
+
+static void refused(const char *text, vit_status status, const char *part) {
+    size_t size;
+    uint8_t *header = make_header(1, text, &size);
+    vit_tensor tensor = {0};
+    vit_error error = {0};
+    bool order;
+    if (vit_npy_parse(&tensor, &order, header, size, &error) != status ||
+        !strstr(error.message, part))
+        fail_msg("expected %s \"%s\", found \"%s\"", vit_status_name(status), part, error.message);
+    vit_free(header);
+}
+
+#define ORDER "'fortran_order': False, "
+
+static void test_headers(void **state) {
+    (void)state;
+    check(1, "{'descr': '<f4', " ORDER "'shape': (3, 4), }  \n", VIT_F32, false, 2, 12);
+    check(2, "{'descr': '<f8', 'fortran_order': True, 'shape': (3,)}", VIT_F64, true, 1, 3);
+    check(3, "{\"shape\":(),\"fortran_order\":False,\"descr\":\"<f2\"}", VIT_F16, false, 0, 1);
+    check(1, "{'descr': '|V2', " ORDER "'shape': (3L, 0L)}", VIT_BF16, false, 2, 0);
+    check(1, "{'descr': '<V2', " ORDER "'shape': (2)}", VIT_BF16, false, 1, 2);
+    check(1, "{'descr': '<i8', " ORDER "'shape': (1,1,1,1,1,1,1,1)}", VIT_I64, false, 8, 1);
+    check(1, "{'descr': '|b1', " ORDER "'shape': ()}", VIT_BOOL, false, 0, 1);
+}
+
+static void test_types(void **state) {
+    (void)state;
+    refused("{'descr': '>f4', ", VIT_ERROR_UNSUPPORTED, "'>f4' (big-endian), expected <f4");
+    refused("{'descr': '<c8', ", VIT_ERROR_UNSUPPORTED, "'<c8', expected <f4");
+    refused("{'descr': '|O', ", VIT_ERROR_UNSUPPORTED, "'|O'");
+    refused("{'descr': [('x', '<f4')], ", VIT_ERROR_UNSUPPORTED, "an array of records");
+    refused("{'descr': <f4, ", VIT_ERROR_FORMAT, "expected the type in quotes");
+    refused("{'descr': '<f4", VIT_ERROR_FORMAT, "expected the type in quotes");
+    refused("{'descr': '0123456789012345678901234567890123456789', ", VIT_ERROR_FORMAT, "the type");
+}
+
+static void test_shapes(void **state) {
+    (void)state;
+    refused("{'shape': 3", VIT_ERROR_FORMAT, "byte 20 of the .npy header: expected the shape");
+    refused("{'shape': (-1,)", VIT_ERROR_FORMAT, "expected a dimension");
+    refused("{'shape': (3 4)", VIT_ERROR_FORMAT, "expected ')' or ','");
+    refused("{'shape': (3", VIT_ERROR_FORMAT, "expected ')' or ','");
+    refused("{'shape': (99999999999999999999,)", VIT_ERROR_FORMAT, "64 bits");
+    refused("{'shape': (1,1,1,1,1,1,1,1,1)", VIT_ERROR_UNSUPPORTED, "more than 8 dimensions");
+    refused("{'descr': '<f4', " ORDER "'shape': (4294967296, 4294967296)}", VIT_ERROR_FORMAT,
+            "[4294967296, 4294967296] needs more bytes than 64 bits can count");
+    refused("{'descr': '<f4', " ORDER "'shape': (4611686018427387904,)}", VIT_ERROR_FORMAT,
+            "needs more bytes");
+}
+
+static void test_dictionaries(void **state) {
+    (void)state;
+    refused("", VIT_ERROR_FORMAT, "expected '{'");
+    refused("{}", VIT_ERROR_FORMAT, "has no 'descr'");
+    refused("{'descr': '<f4'}", VIT_ERROR_FORMAT, "has no 'fortran_order'");
+    refused("{'descr': '<f4', " ORDER "}", VIT_ERROR_FORMAT, "has no 'shape'");
+    refused("{" ORDER ORDER "}", VIT_ERROR_FORMAT, "'fortran_order' twice");
+    refused("{'other': 1}", VIT_ERROR_FORMAT, "the key 'other', expected descr");
+    refused("{'fortran_order': 0}", VIT_ERROR_FORMAT, "expected True or False");
+    refused("{'fortran_order' False}", VIT_ERROR_FORMAT, "expected ':'");
+    refused("{'fortran_order': False 1", VIT_ERROR_FORMAT, "expected ',' or '}'");
+    refused("{'descr': '<f4', " ORDER "'shape': ()} x", VIT_ERROR_FORMAT, "only spaces");
+}
+
+static void test_prefixes(void **state) {
+    (void)state;
+    uint8_t prefix[VIT_NPY_PREFIX] = "\x93NUMPY\4";
+    size_t size;
+    vit_error error;
+    assert_int_equal(vit_npy_header_size(&size, prefix, &error), VIT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "version 4"));
+    prefix[6] = 2;
+    prefix[10] = 1;
+    assert_int_equal(vit_npy_header_size(&size, prefix, &error), VIT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "65548 bytes"));
+    prefix[0] = 'N';
+    assert_int_equal(vit_npy_header_size(&size, prefix, &error), VIT_ERROR_FORMAT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_headers),  cmocka_unit_test(test_types),
+        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_dictionaries),
+        cmocka_unit_test(test_prefixes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* From the last block's output to logits: final norm, pooling, one or two linear layers. */
+#include "vit/model/network.h"
+#include "vit/ops/pool.h"
+#include <string.h>
+
+void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
+    const size_t rows = s->capacity * vit_config_tokens(c), features = vit_config_features(c);
+    const bool norms_tokens = vit_config_norms_tokens(c);
+    s->normed = norms_tokens && training ? vit_arena_floats(arena, rows * c->dim) : s->z;
+    if (c->pool == VIT_POOL_MAP) vit_map_carve(&s->map, arena, c, s->capacity, training);
+    s->pooled = vit_arena_floats(arena, s->capacity * features);
+    s->stats = vit_carve_stats(arena, norms_tokens ? rows : s->capacity);
+    s->features = vit_arena_floats(arena, s->capacity * features);
+    if (c->head == VIT_HEAD_MLP) {
+        s->head_hidden = vit_arena_floats(arena, s->capacity * c->mlp);
+        s->head_active = vit_arena_floats(arena, s->capacity * c->mlp);
+    }
+    s->logits = vit_arena_floats(arena, s->capacity * c->classes);
+}
+
+/* ---- pooling: x, [R][D], -> pooled, [batch][F] ---- */
+
+/* The tokens that a mean is of. */
+static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
+    const size_t skip = c->pool_prefix ? 0 : vit_config_prefix(c);
+    return (vit_mean_shape){batch, skip, vit_config_tokens(c) - skip, c->dim,
+                            vit_config_features(c)};
+}
+
+static void copy_token(const vit_config *c, float *pooled, const float *x, size_t batch,
+                       size_t token) {
+    const size_t d = c->dim, row = vit_config_features(c), picture = vit_config_tokens(c) * d;
+    for (size_t b = 0; b < batch; b++)
+        memcpy(pooled + b * row, x + b * picture + token * d, d * sizeof *x);
+}
+
+static void add_token(const vit_config *c, const vit_exec *exec, float *dx, const float *d_pooled,
+                      size_t batch, size_t token) {
+    const size_t d = c->dim, row = vit_config_features(c), picture = vit_config_tokens(c) * d;
+    for (size_t b = 0; b < batch; b++)
+        exec->kernels->add(dx + b * picture + token * d, d_pooled + b * row, d);
+}
+
+static void pool_forward(const vit_network *n, const vit_exec *exec, vit_state *s, const float *x) {
+    const vit_config *c = &n->config;
+    const vit_mean_shape mean = mean_shape(c, s->batch);
+    const bool two = vit_config_features(c) > c->dim;
+    if (c->pool == VIT_POOL_MAP)
+        vit_map_forward(n, exec, s, x);
+    else if (c->pool == VIT_POOL_MEAN)
+        vit_mean_forward(exec, s->pooled, x, &mean);
+    else
+        copy_token(c, s->pooled, x, s->batch, 0);
+    if (two && c->pool == VIT_POOL_CLASS_DIST) copy_token(c, s->pooled + c->dim, x, s->batch, 1);
+    if (two && c->pool == VIT_POOL_CLASS_MEAN) vit_mean_forward(exec, s->pooled + c->dim, x, &mean);
+}
+
+/* dx: [R][D], given d_pooled. */
+static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                          const vit_gradients *g, float *dx, const float *d_pooled,
+                          const float *x) {
+    const vit_config *c = &n->config;
+    const vit_mean_shape mean = mean_shape(c, s->batch);
+    const float *second = d_pooled + c->dim;
+    if (c->pool == VIT_POOL_MAP) {
+        vit_map_backward(n, exec, s, g, dx, d_pooled, x);
+        return;
+    }
+    if (c->pool == VIT_POOL_MEAN)
+        vit_mean_backward(exec, dx, d_pooled, &mean);
+    else if (c->pool == VIT_POOL_CLASS_MEAN)
+        vit_mean_backward(exec, dx, second, &mean);
+    else
+        memset(dx, 0, s->batch * vit_config_tokens(c) * c->dim * sizeof *dx);
+    if (c->pool != VIT_POOL_MEAN) add_token(c, exec, dx, d_pooled, s->batch, 0);
+    if (c->pool == VIT_POOL_CLASS_DIST) add_token(c, exec, dx, second, s->batch, 1);
+}
+
+/* ---- forward ---- */
+
+/* The final norm before pooling or after it. */
+static void features_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    const vit_config *c = &n->config;
+    const bool norms_tokens = vit_config_norms_tokens(c);
+    if (norms_tokens)
+        vit_layernorm_forward(exec, s->normed, &s->stats, s->z, &n->weights.norm,
+                              s->batch * vit_config_tokens(c));
+    pool_forward(n, exec, s, s->normed);
+    if (c->final_norm && !norms_tokens)
+        vit_layernorm_forward(exec, s->features, &s->stats, s->pooled, &n->weights.norm, s->batch);
+    else
+        memcpy(s->features, s->pooled, s->batch * vit_config_features(c) * sizeof(float));
+}
+
+void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    const vit_linear *head = n->weights.head;
+    features_forward(n, exec, s);
+    if (n->config.head == VIT_HEAD_LINEAR) {
+        vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
+        return;
+    }
+    vit_linear_forward(exec, s->head_hidden, s->features, &head[0], NULL, s->batch);
+    vit_activation_forward(exec, VIT_GELU, s->head_active, s->head_hidden,
+                           s->batch * n->config.mlp);
+    vit_linear_forward(exec, s->logits, s->head_active, &head[1], NULL, s->batch);
+}
+
+/* ---- backward ---- */
+
+/* Gradient of the features into d_features, [batch][F]. */
+static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                                 const vit_gradients *g, float *d_features) {
+    const vit_linear *head = n->weights.head;
+    if (n->config.head == VIT_HEAD_LINEAR) {
+        vit_linear_backward(exec, d_features, &g->head[0], s->d_logits, s->features, &head[0],
+                            s->batch);
+        return;
+    }
+    float *d_hidden = s->d_wide;
+    vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
+                        s->batch);
+    vit_activation_backward(exec, VIT_GELU, d_hidden, d_hidden, s->head_hidden,
+                            s->batch * n->config.mlp);
+    vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0], s->batch);
+}
+
+void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                       const vit_gradients *g) {
+    const vit_config *c = &n->config;
+    const size_t count = s->batch * vit_config_tokens(c) * c->dim;
+    float *d_features = s->d_branch, *d_pooled = d_features;
+    head_layers_backward(n, exec, s, g, d_features);
+    if (vit_config_norms_tokens(c)) {
+        pool_backward(n, exec, s, g, s->d_narrow, d_pooled, s->normed);
+        memset(s->d_z, 0, count * sizeof *s->d_z);
+        vit_layernorm_backward(exec, s->d_z, &g->norm, s->d_narrow, s->z, &s->stats,
+                               &n->weights.norm, s->batch * vit_config_tokens(c));
+        return;
+    }
+    if (c->final_norm) {
+        d_pooled = s->d_wide;
+        memset(d_pooled, 0, s->batch * c->dim * sizeof *d_pooled);
+        vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
+                               &n->weights.norm, s->batch);
+    }
+    pool_backward(n, exec, s, g, s->d_z, d_pooled, s->normed);
+}

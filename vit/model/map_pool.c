@@ -1,0 +1,90 @@
+/* Pooling by attention: one learned query looks at all tokens (Zhai et al.: Scaling Vision
+ * Transformers, section 3.2), then an MLP. q = latent Wq^T + b; o = softmax(q k^T / sqrt(D / h)) v;
+ * y = o Wo^T + b; pooled = y + MLP(LN(y)). */
+#include "vit/model/network.h"
+#include <math.h>
+#include <string.h>
+
+void vit_map_carve(vit_map_state *m, vit_arena *arena, const vit_config *c, size_t capacity,
+                   bool training) {
+    const size_t d = c->dim, rows = capacity * vit_config_tokens(c), narrow = capacity * d;
+    m->query = vit_arena_floats(arena, narrow);
+    m->kv = vit_arena_floats(arena, rows * 2 * d);
+    m->p = vit_arena_floats(arena, capacity * c->heads * vit_padded(vit_config_tokens(c)));
+    m->o = vit_arena_floats(arena, narrow);
+    m->y = vit_arena_floats(arena, narrow);
+    m->norm = vit_arena_floats(arena, narrow);
+    m->stats = vit_carve_stats(arena, capacity);
+    m->hidden = vit_arena_floats(arena, capacity * c->mlp);
+    m->active = vit_arena_floats(arena, capacity * c->mlp);
+    if (!training) return;
+    m->d_query = vit_arena_floats(arena, narrow);
+    m->d_o = vit_arena_floats(arena, narrow);
+    m->d_y = vit_arena_floats(arena, narrow);
+    m->d_hidden = vit_arena_floats(arena, capacity * c->mlp);
+}
+
+static vit_attention_shape shape_of(const vit_config *c, size_t batch) {
+    const size_t head_dim = c->dim / c->heads;
+    return (vit_attention_shape){.batch = batch,
+                                 .heads = c->heads,
+                                 .head_dim = head_dim,
+                                 .queries = 1,
+                                 .keys = vit_config_tokens(c),
+                                 .q_row = c->dim,
+                                 .k_row = 2 * c->dim,
+                                 .v_row = 2 * c->dim,
+                                 .o_row = c->dim,
+                                 .scale = (float)(1 / sqrt((double)head_dim))};
+}
+
+void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, const float *x) {
+    const vit_config *c = &n->config;
+    const vit_map_weights *w = &n->weights.map;
+    const vit_map_state *m = &s->map;
+    const size_t d = c->dim, batch = s->batch;
+    const vit_attention_shape shape = shape_of(c, batch);
+    vit_linear_forward(exec, m->query, w->latent, &w->q, NULL, 1);
+    for (size_t b = 1; b < batch; b++) memcpy(m->query + b * d, m->query, d * sizeof *m->query);
+    vit_linear_forward(exec, m->kv, x, &w->kv, NULL, batch * shape.keys);
+    vit_attention_forward(exec, m->o, m->p, m->query, m->kv, m->kv + d, &shape, s->scratch);
+    vit_linear_forward(exec, m->y, m->o, &w->proj, NULL, batch);
+    vit_layernorm_forward(exec, m->norm, &m->stats, m->y, &w->norm, batch);
+    vit_linear_forward(exec, m->hidden, m->norm, &w->fc1, NULL, batch);
+    vit_activation_forward(exec, c->activation, m->active, m->hidden, batch * c->mlp);
+    vit_linear_forward(exec, s->pooled, m->active, &w->fc2, m->y, batch);
+}
+
+/* m->d_o, given d_pooled. */
+static void after_attention_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                                     const vit_map_gradients *g, const float *d_pooled) {
+    const vit_map_weights *w = &n->weights.map;
+    const vit_map_state *m = &s->map;
+    const size_t batch = s->batch;
+    vit_linear_backward(exec, m->d_hidden, &g->fc2, d_pooled, m->active, &w->fc2, batch);
+    vit_activation_backward(exec, n->config.activation, m->d_hidden, m->d_hidden, m->hidden,
+                            batch * n->config.mlp);
+    vit_linear_backward(exec, m->d_o, &g->fc1, m->d_hidden, m->norm, &w->fc1, batch);
+    memcpy(m->d_y, d_pooled, batch * n->config.dim * sizeof *m->d_y);
+    vit_layernorm_backward(exec, m->d_y, &g->norm, m->d_o, m->y, &m->stats, &w->norm, batch);
+    vit_linear_backward(exec, m->d_o, &g->proj, m->d_y, m->o, &w->proj, batch);
+}
+
+void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                      const vit_gradients *g, float *dx, const float *d_pooled, const float *x) {
+    const vit_config *c = &n->config;
+    const vit_map_weights *w = &n->weights.map;
+    const vit_map_state *m = &s->map;
+    const size_t d = c->dim;
+    const vit_attention_shape shape = shape_of(c, s->batch);
+    float *d_kv = s->d_wide;
+    after_attention_backward(n, exec, s, &g->map, d_pooled);
+    vit_attention_backward(exec, m->d_query, d_kv, d_kv + d, m->d_o, m->p, m->query, m->kv,
+                           m->kv + d, &shape, s->scratch);
+    /* Picture after picture, so that the chains do not depend on the slice. */
+    for (size_t b = 0; b < s->batch; b++) {
+        vit_linear_backward(exec, m->d_y, &g->map.q, m->d_query + b * d, w->latent, &w->q, 1);
+        exec->kernels->add(g->map.latent, m->d_y, d);
+    }
+    vit_linear_backward(exec, dx, &g->map.kv, d_kv, x, &w->kv, s->batch * shape.keys);
+}

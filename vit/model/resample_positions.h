@@ -1,0 +1,30 @@
+/* Learned positions for another size of picture. */
+#ifndef VIT_MODEL_RESAMPLE_POSITIONS_H
+#define VIT_MODEL_RESAMPLE_POSITIONS_H
+
+#include "vit/base/error.h"
+
+/* How the library that a model comes from resamples the grid of its positions. Each is separable.
+ * Cubic is Keys' convolution, with a = -1/2 where antialiased and -3/4 where not, as torch has it;
+ * antialiased, the kernel is stretched when the grid shrinks. Grids are laid over each other cell
+ * by cell, "corners" centre of the corner cell on centre of the corner cell. */
+typedef enum vit_position_rule {
+    VIT_POSITIONS_OF_TIMM,         /* cubic, antialiased; also our own models */
+    VIT_POSITIONS_OF_TIMM_NPZ,     /* linear: what timm does with Google's files */
+    VIT_POSITIONS_OF_HUGGING_FACE, /* cubic */
+    VIT_POSITIONS_OF_TORCHVISION,  /* cubic, corners */
+    VIT_POSITIONS_OF_GOOGLE,       /* linear, corners: vit_jax and big_vision */
+} vit_position_rule;
+
+typedef struct vit_grid {
+    size_t height, width; /* patches */
+} vit_grid;
+
+/* out: [prefix + to.height * to.width][dim], in: the same of `from`. The first `prefix` rows, of
+ * class token and the like, are copied; so is everything where the grids are equal. Sums in double.
+ * Errors: MEMORY. */
+vit_status vit_positions_resample(float *out, const float *in, size_t prefix, size_t dim,
+                                  vit_grid to, vit_grid from, vit_position_rule rule,
+                                  vit_error *error);
+
+#endif
