@@ -40,17 +40,22 @@ static void patch_extract(void *context) {
         vit_patch_extract(o->y + i * values, o->x + i * values, &s);
 }
 
+static vit_embed_shape embed_shape(const operands *o) {
+    return (vit_embed_shape){o->samples, o->config->dim, vit_config_patches(o->config), {1}, true};
+}
+
 static void embed_forward(void *context) {
     const operands *o = context;
-    vit_embed_forward(o->y, o->x, o->bias, o->residual, o->samples, vit_config_patches(o->config),
-                      o->config->dim);
+    const float *const prefix[VIT_EMBED_PREFIXES] = {o->bias};
+    const vit_embed_shape s = embed_shape(o);
+    vit_embed_forward(o->y, o->x, prefix, o->residual, &s);
 }
 
 static void embed_backward(void *context) {
     const operands *o = context;
-    const size_t patches = vit_config_patches(o->config);
-    vit_embed_backward(&o->exec, o->d_x, o->d_bias, o->d_y, o->y, o->samples, patches + 1, patches,
-                       o->config->dim);
+    float *const d_prefix[VIT_EMBED_PREFIXES] = {o->d_bias};
+    const vit_embed_shape s = embed_shape(o);
+    vit_embed_backward(&o->exec, o->d_x, d_prefix, o->d_y, o->y, &s);
 }
 
 static void layernorm_forward(void *context) {
@@ -195,8 +200,7 @@ static void measure_embedding(const bench *b, operands *o) {
     const double embedded = (double)(o->samples * patches * c->dim);
     const double tokens = (double)(o->rows * c->dim), positions = (double)((patches + 1) * c->dim);
     char shape[64];
-    if (c->stem == VIT_STEM_CONV || c->pool == VIT_POOL_MEAN)
-        return; /* no patches, no class token */
+    if (c->stem == VIT_STEM_CONV || vit_config_prefix(c) != 1) return; /* not patches and one token */
     snprintf(shape, sizeof shape, "%zu of %zux%zux%zu", o->samples, c->height, c->width,
              c->channels);
     measure(b, o, "patches", shape, patch_extract, 0, 2. * (double)(o->samples * patches * inputs));
