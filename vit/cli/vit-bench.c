@@ -119,7 +119,7 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     if (!b.json) {
         char brand[64];
         vit_cpu_brand(brand, sizeof brand);
-        printf("%s: %s, %d threads, %s, peak %.1f GFLOP/s\n", b.preset.name, brand, b.threads,
+        printf("%s: %s, threads: %d, %s, peak %.1f GFLOP/s\n", b.preset.name, brand, b.threads,
                vit_cpu_name(b.kernels->cpu), b.peak);
     }
     return m->run(&b, error);
