@@ -469,7 +469,7 @@ static void test_unknown_names(void **state) {
     refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
            "digits, mnist, fashion, cifar10, cifar100)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
-    refuse("", BOTH, VIT_ERROR_IO, "neither a directory", "digits, mnist, fashion");
+    refuse("", BOTH, VIT_ERROR_IO, "is empty", "empty");
     put("a file", "x", 1);
     char path[256];
     path_of(path, "a file");
