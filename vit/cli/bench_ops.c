@@ -40,21 +40,26 @@ static void patch_extract(void *context) {
         vit_patch_extract(o->y + i * values, o->x + i * values, &s);
 }
 
+/* Patches and a class token. */
 static vit_embed_shape embed_shape(const operands *o) {
-    return (vit_embed_shape){o->samples, o->config->dim, vit_config_patches(o->config), {1}, true};
+    return (vit_embed_shape){.batch = o->samples,
+                             .dim = o->config->dim,
+                             .patches = vit_config_patches(o->config),
+                             .prefix = {1},
+                             .prefix_positions = true};
 }
 
 static void embed_forward(void *context) {
     const operands *o = context;
-    const float *const prefix[VIT_EMBED_PREFIXES] = {o->bias};
     const vit_embed_shape s = embed_shape(o);
+    const float *const prefix[VIT_EMBED_PREFIXES] = {o->bias};
     vit_embed_forward(o->y, o->x, prefix, o->residual, &s);
 }
 
 static void embed_backward(void *context) {
     const operands *o = context;
-    float *const d_prefix[VIT_EMBED_PREFIXES] = {o->d_bias};
     const vit_embed_shape s = embed_shape(o);
+    float *const d_prefix[VIT_EMBED_PREFIXES] = {o->d_bias};
     vit_embed_backward(&o->exec, o->d_x, d_prefix, o->d_y, o->y, &s);
 }
 
