@@ -119,6 +119,8 @@ static int find_cpu(void) {
     return i;
 }
 
+const char *const vit_precision_names[] = {"f32", "bf16", NULL};
+
 const char *vit_chosen_cpu(void) {
     int i = find_cpu();
     return i >= 0 && i < CPU_WORDS ? cpu_sets[i] : NULL;
