@@ -17,9 +17,11 @@ static inline v16 v16_pairs_along(v16 low, v16 high) {
 
 /* Pairs of low[0] and high[0], low[1] and high[1], ... */
 static inline v16 v16_pairs_across(v16 low, v16 high) {
-    const __m512i halves = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(low));
-    const __m512i upper = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(high));
-    return _mm512_castsi512_ps(_mm512_or_si512(halves, _mm512_slli_epi32(upper, 16)));
+    static const uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                       21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                       11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh(high, low);
+    return (v16)_mm512_permutexvar_epi16(_mm512_loadu_si512(order), halves);
 }
 
 #define TILE_STEP v16_pair_step
