@@ -16,6 +16,7 @@ typedef struct settings {
     double lr, minutes;
     int split;
     vit_steps steps;
+    vit_size size;
     bool json;
 } settings;
 
@@ -34,6 +35,7 @@ static const vit_option options[] = {
     OPTION(lr, VIT_OPTION_NUMBER, .argument = "X", .help = "rate", .max = 10),
     OPTION(minutes, VIT_OPTION_NUMBER, .argument = "M", .help = "long", .exclusive = 1),
     OPTION(steps, VIT_OPTION_STEPS, .argument = "N|n/N", .help = "long", .exclusive = 1),
+    OPTION(size, VIT_OPTION_SIZE, .argument = "N|HxW", .help = "large"),
     OPTION(json, VIT_OPTION_FLAG, .help = "JSON"),
 };
 
@@ -110,6 +112,15 @@ static void test_steps_without_a_schedule(void **state) {
     assert_int_equal(l.settings.steps.schedule, 0);
 }
 
+static void test_sizes(void **state) {
+    (void)state;
+    line l;
+    assert_int_equal(parse(&l, "--size 192x320"), VIT_REQUEST_RUN);
+    assert_true(l.settings.size.height == 192 && l.settings.size.width == 320);
+    assert_int_equal(parse(&l, "--size=384"), VIT_REQUEST_RUN);
+    assert_true(l.settings.size.height == 384 && l.settings.size.width == 384);
+}
+
 static void test_operands_keep_their_order(void **state) {
     (void)state;
     line l;
@@ -159,6 +170,12 @@ static void test_refusals(void **state) {
         {"--steps /5", "--steps: \"/5\" is not a whole number"},
         {"--steps 5/6/7", "--steps: \"5/6/7\" is not a whole number"},
         {"--steps 00000000000000000000000000000000000000001", "is not a whole number"},
+        {"--size 12y", "--size: \"12y\" is not a size in pixels such as 384, or 192x320"},
+        {"--size 12x", "--size: \"12x\" is not a size"},
+        {"--size x12", "--size: \"x12\" is not a size"},
+        {"--size 1x2x3", "--size: \"1x2x3\" is not a size"},
+        {"--size 0", "--size: 0 is out of range, expected 1 to 65535"},
+        {"--size 7x65536", "--size: 7x65536 is out of range"},
         {"--json=yes", "--json takes no value, got \"yes\""},
         {"--json=", "--json takes no value, got \"\""},
         {"--json --json", "--json is given twice"},
@@ -230,6 +247,7 @@ static void test_help_is_aligned(void **state) {
                                    "  --lr X         rate\n"
                                    "  --minutes M    long\n"
                                    "  --steps N|n/N  long\n"
+                                   "  --size N|HxW   large\n"
                                    "  --json         JSON\n"
                                    "\n"
                                    "Help:\n"
@@ -248,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_both_ways_to_give_a_value),
         cmocka_unit_test(test_what_is_not_given_stays),
         cmocka_unit_test(test_steps_without_a_schedule),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_operands_keep_their_order),
         cmocka_unit_test(test_values_that_look_like_options),
         cmocka_unit_test(test_refusals),

@@ -1,5 +1,6 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/weights/published.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -74,30 +75,46 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
     return status;
 }
 
-/* Closes `opened`. */
-static vit_status load(vit_model **out, vit_safetensors *opened, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
-    vit_model_file file;
-    vit_status status = vit_model_file_load(&file, opened, error);
-    vit_safetensors_close(opened);
-    if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
-    vit_fpmode_leave(host);
+/* Sets the size of the network's input and makes the model of *file, which it clears. */
+static vit_status make(vit_model **out, vit_model_file *file, const vit_model_options *options,
+                       vit_error *error) {
+    const vit_config *c = &file->config;
+    const vit_status status =
+        vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
+                              options->width > 0 ? options->width : c->width, error);
+    if (status == VIT_OK) return vit_model_from_file(out, file, error);
+    vit_model_file_clear(file);
     return status;
 }
 
 vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
-    vit_safetensors *opened;
+    return vit_model_load_with(out, path, &(vit_model_options){0}, error);
+}
+
+vit_status vit_model_load_with(vit_model **out, const char *path, const vit_model_options *options,
+                               vit_error *error) {
+    vit_model_file file;
     *out = NULL;
-    const vit_status status = vit_safetensors_open(&opened, path, error);
-    return status == VIT_OK ? load(out, opened, error) : status;
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_status status = vit_published_load(&file, path, options->config, error);
+    if (status == VIT_OK) status = make(out, &file, options, error);
+    vit_fpmode_leave(host);
+    return status;
 }
 
 vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size, const char *name,
                                  vit_error *error) {
     vit_safetensors *opened;
+    vit_model_file file;
     *out = NULL;
-    const vit_status status = vit_safetensors_parse(&opened, bytes, size, name, error);
-    return status == VIT_OK ? load(out, opened, error) : status;
+    vit_status status = vit_safetensors_parse(&opened, bytes, size, name, error);
+    if (status != VIT_OK) return status;
+    const vit_fpmode host = vit_fpmode_enter();
+    status = vit_model_file_load(&file, opened, error);
+    vit_safetensors_close(opened);
+    if (status == VIT_OK) status = make(out, &file, &(vit_model_options){0}, error);
+    vit_fpmode_leave(host);
+    return status;
 }
 
 void vit_model_free(vit_model *m) {

@@ -340,6 +340,13 @@ vit_status vit_make_directory(const char *path, vit_error *error) {
     return vit_fail_errno(error, number, "cannot make directory %s", path);
 }
 
+vit_status vit_remove_directory(const char *path, vit_error *error) {
+    if (rmdir(path) != 0) {
+        return vit_fail_errno(error, errno, "cannot remove directory %s", path);
+    }
+    return VIT_OK;
+}
+
 vit_status vit_remove_file(const char *path, vit_error *error) {
     if (unlink(path) != 0 && errno != ENOENT) {
         return vit_fail_errno(error, errno, "cannot remove %s", path);

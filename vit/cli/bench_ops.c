@@ -40,21 +40,26 @@ static void patch_extract(void *context) {
         vit_patch_extract(o->y + i * values, o->x + i * values, &s);
 }
 
+/* Patches and a class token. */
 static vit_embed_shape embed_shape(const operands *o) {
-    return (vit_embed_shape){o->samples, o->config->dim, vit_config_patches(o->config), {1}, true};
+    return (vit_embed_shape){.batch = o->samples,
+                             .dim = o->config->dim,
+                             .patches = vit_config_patches(o->config),
+                             .prefix = {1},
+                             .prefix_positions = true};
 }
 
 static void embed_forward(void *context) {
     const operands *o = context;
-    const float *const prefix[VIT_EMBED_PREFIXES] = {o->bias};
     const vit_embed_shape s = embed_shape(o);
+    const float *const prefix[VIT_EMBED_PREFIXES] = {o->bias};
     vit_embed_forward(o->y, o->x, prefix, o->residual, &s);
 }
 
 static void embed_backward(void *context) {
     const operands *o = context;
-    float *const d_prefix[VIT_EMBED_PREFIXES] = {o->d_bias};
     const vit_embed_shape s = embed_shape(o);
+    float *const d_prefix[VIT_EMBED_PREFIXES] = {o->d_bias};
     vit_embed_backward(&o->exec, o->d_x, d_prefix, o->d_y, o->y, &s);
 }
 
@@ -141,7 +146,7 @@ static void carve(operands *o, vit_arena *arena) {
 static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, vit_error *error) {
     const vit_config *c = &b->preset.config;
     const size_t tokens = vit_config_tokens(c), d = c->dim;
-    *o = (operands){.config = c, .exec = {.kernels = b->kernels, .threads = 1}};
+    *o = (operands){.config = c, .exec = {b->kernels, 1}};
     o->samples = (SLICE_ROWS + tokens - 1) / tokens;
     o->rows = o->samples * tokens;
     o->attention = (vit_attention_shape){o->samples, c->heads, d / c->heads, tokens, tokens,
@@ -200,8 +205,7 @@ static void measure_embedding(const bench *b, operands *o) {
     const double embedded = (double)(o->samples * patches * c->dim);
     const double tokens = (double)(o->rows * c->dim), positions = (double)((patches + 1) * c->dim);
     char shape[64];
-    if (c->stem == VIT_STEM_CONV || c->pool == VIT_POOL_MEAN)
-        return; /* no patches, no class token */
+    if (c->stem == VIT_STEM_CONV || vit_config_prefix(c) != 1) return;
     snprintf(shape, sizeof shape, "%zu of %zux%zux%zu", o->samples, c->height, c->width,
              c->channels);
     measure(b, o, "patches", shape, patch_extract, 0, 2. * (double)(o->samples * patches * inputs));

@@ -109,18 +109,38 @@ static vit_status find_named(char **path, const char *name, vit_error *error) {
     return status;
 }
 
+/* Whether a name ends as files of weights do. */
+static bool names_weights(const char *name) {
+    static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (ends_with(name, endings[i])) return true;
+    }
+    return false;
+}
+
+/* Whether there are weights in a directory, which may also be one of data; false when memory ran
+ * out. */
+static bool holds_weights(bool *found, const char *directory) {
+    static const char *const names[] = {"model.safetensors", "config.json", "pytorch_model.bin",
+                                        "model.npz"};
+    *found = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !*found; i++) {
+        char *path = vit_path_join(directory, names[i]);
+        if (path == NULL) return false;
+        *found = vit_path_look(path) == VIT_PATH_FILE;
+        vit_free(path);
+    }
+    return true;
+}
+
 vit_status vit_find_model(char **path, const char *name, vit_error *error) {
-    bool is_path = strchr(name, '/') != NULL || ends_with(name, ending);
     vit_path_kind kind = vit_path_look(name);
-    if (kind == VIT_PATH_DIRECTORY) {
-        *path = vit_path_join(name, "model.safetensors");
-        if (*path == NULL || is_path || vit_path_look(*path) == VIT_PATH_FILE) {
-            return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
-        }
-        vit_free(*path);
+    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/') != NULL || names_weights(name);
+    if (kind == VIT_PATH_DIRECTORY && !is_path && !holds_weights(&is_path, name)) {
+        return vit_fail_memory(error, "a path", strlen(name));
     }
     /* What can only be a path is left to the reader, who can say best what is wrong with it. */
-    if (kind == VIT_PATH_FILE || is_path) {
+    if (is_path) {
         *path = vit_strdup(name);
         return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
     }

@@ -50,24 +50,46 @@ static bool take_number(parser *p, const vit_option *option, const char *value, 
     return in_range(p, option, value, *out, true);
 }
 
+/* "n" or "nSm", where S is the separator: *has_second says which. */
+static bool parse_pair(const char *value, char separator, uint64_t *first, uint64_t *second,
+                       bool *has_second) {
+    char text[32];
+    const char *end = strchr(value, separator);
+    size_t length = end == NULL ? strlen(value) : (size_t)(end - value);
+    *has_second = end != NULL;
+    if (length >= sizeof text) return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    return vit_parse_u64(text, first) && (end == NULL || vit_parse_u64(end + 1, second));
+}
+
+/* "N" or "HxW". */
+static bool take_size(parser *p, const vit_option *option, const char *value, vit_size *out) {
+    uint64_t height = 0, width = 0;
+    bool has_width;
+    if (!parse_pair(value, 'x', &height, &width, &has_width)) {
+        return refuse_value(p, option, value, "a size in pixels such as 384, or 192x320");
+    }
+    if (!has_width) width = height;
+    if (height < 1 || height > 65535 || width < 1 || width > 65535) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected 1 to 65535",
+                 option->name, value);
+        return false;
+    }
+    *out = (vit_size){(size_t)height, (size_t)width};
+    return true;
+}
+
 /* "n" or "n/N". */
 static bool take_steps(parser *p, const vit_option *option, const char *value, vit_steps *out) {
-    char first[32];
-    const char *slash = strchr(value, '/');
-    size_t length = slash == NULL ? strlen(value) : (size_t)(slash - value);
+    bool slash;
     *out = (vit_steps){0};
-    if (length < sizeof first) {
-        memcpy(first, value, length);
-        first[length] = '\0';
-    }
-    if (length >= sizeof first || !vit_parse_u64(first, &out->steps) ||
-        (slash != NULL && !vit_parse_u64(slash + 1, &out->schedule))) {
+    if (!parse_pair(value, '/', &out->steps, &out->schedule, &slash)) {
         return refuse_value(p, option, value, "a whole number, or two as in 300/4000");
     }
-    if (out->steps == 0 || (slash != NULL && out->steps > out->schedule)) {
+    if (out->steps == 0 || (slash && out->steps > out->schedule)) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected %s",
-                 option->name, value,
-                 slash == NULL ? "at least 1" : "n/N with n at least 1 and at most N");
+                 option->name, value, slash ? "n/N with n at least 1 and at most N" : "at least 1");
         return false;
     }
     return true;
@@ -115,6 +137,8 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
         return take_choice(p, option, value, place);
     case VIT_OPTION_STEPS:
         return take_steps(p, option, value, place);
+    case VIT_OPTION_SIZE:
+        return take_size(p, option, value, place);
     case VIT_OPTION_GROUP:
         break;
     }

@@ -30,11 +30,16 @@ typedef enum vit_option_kind {
     VIT_OPTION_NUMBER, /* double, min < value <= max */
     VIT_OPTION_CHOICE, /* int: the index of the word in `choices` */
     VIT_OPTION_STEPS,  /* vit_steps: "n", or "n/N" with 1 <= n <= N */
+    VIT_OPTION_SIZE,   /* vit_size: "N", or "HxW", each 1 .. 65535 */
 } vit_option_kind;
 
 typedef struct vit_steps {
     uint64_t steps, schedule; /* schedule is 0 where no "/N" was given */
 } vit_steps;
+
+typedef struct vit_size {
+    size_t height, width; /* pixels */
+} vit_size;
 
 typedef struct vit_option {
     const char *name; /* without its dashes */

@@ -11,8 +11,9 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *model, *files_from;
+    const char *model, *config, *files_from;
     uint64_t top, threads;
+    vit_size size; /* 0: the model's own */
     bool list, json, logits;
     int precision; /* vit_precision */
 } settings;
@@ -25,9 +26,22 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "a file, a directory holding model.safetensors, or the\n"
+     .help = "a file or a directory of weights: our own, or published\n"
+             "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
+    {.name = "config",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(config),
+     .argument = "FILE",
+     .help = "of published weights: the config, instead of the\n"
+             "config.json beside them"},
+    {.name = "size",
+     .kind = VIT_OPTION_SIZE,
+     .offset = PLACE(size),
+     .argument = "N|HxW",
+     .help = "the network's input in pixels, instead of the model's:\n"
+             "positions are resampled"},
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),
@@ -89,7 +103,7 @@ static const vit_command command = {
     .operands = "PICTURE",
     .notes = "A picture that cannot be read is reported, and the rest go on.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -126,7 +140,10 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
                                   .precision = (vit_precision)c->settings->precision};
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
-        status = vit_model_load(&c->model, path, error);
+        const vit_size size = c->settings->size;
+        const vit_model_options opening = {
+            .config = c->settings->config, .height = size.height, .width = size.width};
+        status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }
     if (status == VIT_OK) {

@@ -9,9 +9,10 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *model, *data;
+    const char *model, *config, *data;
     int split; /* vit_split */
     uint64_t batch, threads;
+    vit_size size; /* 0: the model's own */
     bool json, confusion;
     int precision; /* vit_precision */
 } settings;
@@ -27,9 +28,22 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "a file, a directory holding model.safetensors, or the\n"
+     .help = "a file or a directory of weights: our own, or published\n"
+             "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program",
      .required = true},
+    {.name = "config",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(config),
+     .argument = "FILE",
+     .help = "of published weights: the config, instead of the\n"
+             "config.json beside them"},
+    {.name = "size",
+     .kind = VIT_OPTION_SIZE,
+     .offset = PLACE(size),
+     .argument = "N|HxW",
+     .help = "the network's input in pixels, instead of the model's:\n"
+             "positions are resampled"},
     {.name = "data",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
@@ -86,7 +100,7 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
              "      and what was taken for what\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -261,7 +275,9 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
     if (status != VIT_OK) {
         return status;
     }
-    status = vit_model_load(model, path, error);
+    const vit_model_options opening = {
+        .config = s->config, .height = s->size.height, .width = s->size.width};
+    status = vit_model_load_with(model, path, &opening, error);
     vit_free(path);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,

@@ -180,6 +180,12 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
                                   vit_error *error);
 char *vit_preprocessing_write(const vit_preprocessing *p);
 
+/* Makes the list of a network whose input is height x width one for new_height x new_width: crops
+ * and sizes grow with it, what is resized before a crop to floor(side / crop_share). ARGUMENT, and
+ * *p unchanged, where that cannot be. */
+vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t width,
+                                size_t new_height, size_t new_width, vit_error *error);
+
 /* Runs the operations up to NORMALIZE: a picture as people have it -> prepared pixels of the
  * network's size (checked: MISMATCH otherwise). out->warning is that of an operation, or NULL. */
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,

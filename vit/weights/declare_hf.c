@@ -1,0 +1,209 @@
+/* Hugging Face: config.json and preprocessor_config.json of ViT, DeiT, DINOv2 and their kin. */
+#include "vit/weights/declared.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- config.json ---- */
+
+/* The families whose blocks are ours; what the library takes where a config is silent. */
+static const struct {
+    const char *type;
+    double norm_eps;
+} families[] = {{"vit", 1e-12},  {"vit_mae", 1e-12}, {"vit_msn", 1e-6},
+                {"deit", 1e-12}, {"dinov2", 1e-6},   {"dinov2_with_registers", 1e-6}};
+
+static vit_status read_family(vit_declared *d, const char **type, const json_t *object,
+                              vit_error *error) {
+    const vit_status status = vit_declare_text(type, d, object, "model_type", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strcmp(families[i].type, *type) != 0) continue;
+        d->norm_eps = families[i].norm_eps;
+        return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
+                    "dinov2_with_registers, vit_mae or vit_msn",
+                    d->name, *type);
+}
+
+static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *error) {
+    size_t image[2] = {0, 0}, patch[2] = {0, 0};
+    const struct {
+        const char *key;
+        size_t *size;
+    } sizes[] = {{"hidden_size", &d->dim},
+                 {"num_hidden_layers", &d->depth},
+                 {"num_attention_heads", &d->heads},
+                 {"head_dim", &d->head_dim},
+                 {"num_channels", &d->channels}};
+    vit_status status = vit_declare_sides(image, d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_declare_sides(patch, d, object, "patch_size", error);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == VIT_OK; i++)
+        status = vit_declare_size(sizes[i].size, d, object, sizes[i].key, error);
+    if (status != VIT_OK) return status;
+    if (patch[0] != patch[1])
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"patch_size\" [%zu, %zu] is not square, which is not supported",
+                        d->name, patch[0], patch[1]);
+    d->height = image[0];
+    d->width = image[1];
+    d->patch = patch[0];
+    if (d->heads > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s does not say how many heads the network has: add \"num_attention_heads\"",
+                    d->name);
+}
+
+/* DINOv2 gives a ratio; of a gated MLP, which has two thirds of that, the tensors tell. */
+static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object,
+                           vit_error *error) {
+    double ratio = 0;
+    int gated = false;
+    if (!is_dinov2) return vit_declare_size(&d->mlp, d, object, "intermediate_size", error);
+    vit_status status = vit_declare_number(&ratio, d, object, "mlp_ratio", error);
+    if (status == VIT_OK) status = vit_declare_flag(&gated, d, object, "use_swiglu_ffn", error);
+    if (ratio > 0 && ratio < 1000 && !gated) d->mlp = (size_t)((double)d->dim * ratio);
+    return status;
+}
+
+/* "num_labels" stands in few files; "id2label" in all that were fine-tuned. */
+static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *error) {
+    const vit_status status = vit_declare_size(&d->classes, d, object, "num_labels", error);
+    if (status != VIT_OK) return status;
+    return vit_declare_labels(d, json_object_get(object, "id2label"), "id2label", error);
+}
+
+static vit_status read_config(vit_declared *d, const char **type, const json_t *object,
+                              vit_error *error) {
+    const char *act = "gelu";
+    vit_status status = read_family(d, type, object, error);
+    if (status == VIT_OK) status = read_sizes(d, object, error);
+    const bool is_dinov2 = status == VIT_OK && strncmp(*type, "dinov2", 6) == 0;
+    if (status == VIT_OK) status = read_mlp(d, is_dinov2, object, error);
+    if (status == VIT_OK)
+        status = vit_declare_number(&d->norm_eps, d, object, "layer_norm_eps", error);
+    if (status == VIT_OK) status = vit_declare_flag(&d->qkv_bias, d, object, "qkv_bias", error);
+    if (status == VIT_OK) status = vit_declare_text(&act, d, object, "hidden_act", error);
+    if (status == VIT_OK) status = vit_declare_activation(d, act, "hidden_act", error);
+    if (status != VIT_OK) return status;
+    d->pool = is_dinov2 ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
+    return read_labels(d, object, error);
+}
+
+/* ---- preprocessor_config.json ---- */
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* PIL's numbers. */
+static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *error) {
+    static const vit_filter filters[] = {VIT_FILTER_NEAREST,  VIT_FILTER_LANCZOS,
+                                         VIT_FILTER_BILINEAR, VIT_FILTER_BICUBIC,
+                                         VIT_FILTER_BOX,      VIT_FILTER_HAMMING};
+    size_t number = SIZE_MAX;
+    const vit_status status = vit_declare_size(&number, d, object, "resample", error);
+    if (status != VIT_OK) return status;
+    if (number >= sizeof filters / sizeof *filters)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: expected \"resample\", a number of 0 to 5: 2 is bilinear, 3 bicubic",
+                        d->name);
+    d->prepare.filter = filters[number];
+    return VIT_OK;
+}
+
+/* {"shortest_edge": S}, or both sides. */
+static vit_status read_size(vit_declared *d, const json_t *object, vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    const json_t *size = json_object_get(object, "size");
+    if (json_object_get(size, "shortest_edge")) {
+        p->kind = VIT_PREPARE_SHORTER;
+        return vit_declare_size(&p->resize[0], d, size, "shortest_edge", error);
+    }
+    p->kind = VIT_PREPARE_STRETCH;
+    const vit_status status = vit_declare_sides(p->resize, d, object, "size", error);
+    if (status != VIT_OK || p->resize[0] > 0) return status;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"size\", to which pictures are resized",
+                    d->name);
+}
+
+static vit_status read_mean(vit_declared *d, const json_t *object, vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    bool has_mean, has_std;
+    int normalizes = true;
+    vit_status status = vit_declare_flag(&normalizes, d, object, "do_normalize", error);
+    if (status == VIT_OK)
+        status = vit_declare_triple(p->mean, &has_mean, d, object, "image_mean", error);
+    if (status == VIT_OK)
+        status = vit_declare_triple(p->std, &has_std, d, object, "image_std", error);
+    if (status != VIT_OK) return status;
+    if (normalizes && !(has_mean && has_std))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: expected \"image_mean\" and \"image_std\", as pictures are normalized",
+                        d->name);
+    for (size_t i = 0; i < 3 && !normalizes; i++) {
+        p->mean[i] = 0;
+        p->std[i] = 1;
+    }
+    p->has_mean = true;
+    return VIT_OK;
+}
+
+static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    int resizes = true, crops = false, rescales = true;
+    vit_status status = vit_declare_flag(&resizes, d, object, "do_resize", error);
+    if (status == VIT_OK) status = vit_declare_flag(&crops, d, object, "do_center_crop", error);
+    if (status == VIT_OK) status = vit_declare_flag(&rescales, d, object, "do_rescale", error);
+    p->rescale = 1 / 255.0;
+    if (status == VIT_OK)
+        status = vit_declare_number(&p->rescale, d, object, "rescale_factor", error);
+    if (status != VIT_OK) return status;
+    if (!rescales) p->rescale = 1;
+    if (!resizes)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"do_resize\" false is not supported: pictures of another size than "
+                        "the network's could not be answered",
+                        d->name);
+    status = read_size(d, object, error);
+    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status == VIT_OK && crops)
+        status = vit_declare_sides(p->crop, d, object, "crop_size", error);
+    return status == VIT_OK ? read_mean(d, object, error) : status;
+}
+
+static vit_status read_processor(vit_declared *d, const json_t *object, vit_error *error) {
+    const char *type = "";
+    vit_prepare *p = &d->prepare;
+    vit_status status = vit_declare_text(&type, d, object, "image_processor_type", error);
+    if (status == VIT_OK) status = read_steps(d, object, error);
+    p->rounding = VIT_ROUNDING_FLOOR;
+    if (!ends_with(type, "Fast")) return status;
+    p->arithmetic = VIT_ARITHMETIC_TORCH;
+    p->rounding = VIT_ROUNDING_ZERO;
+    p->fused = true;
+    return status;
+}
+
+/* DINOv2 resamples its positions for whatever size comes; the others take one size only. */
+static void follow_processor(vit_declared *d) {
+    const vit_prepare *p = &d->prepare;
+    const size_t *end = p->crop[0] > 0 ? p->crop : p->resize;
+    if (p->kind == VIT_PREPARE_SHORTER && p->crop[0] == 0) return;
+    d->input_height = end[0];
+    d->input_width = end[1];
+}
+
+vit_status vit_declare_hf(vit_declared *d, json_t *object, json_t *processor,
+                          const char *processor_name, vit_error *error) {
+    const char *type = "", *name = d->name;
+    vit_status status = read_config(d, &type, object, error);
+    if (status != VIT_OK || !processor) return status;
+    d->name = processor_name;
+    status = read_processor(d, processor, error);
+    d->name = name;
+    if (status == VIT_OK && strncmp(type, "dinov2", 6) == 0) follow_processor(d);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* Configs of libraries that write none, in forms of our own, and OpenCLIP's. */
+#include "vit/weights/declared.h"
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vit_status check_keys(const vit_declared *d, json_t *object, const char *const *keys,
+                             size_t count, vit_error *error) {
+    vit_field fields[32];
+    for (size_t i = 0; i < count; i++)
+        fields[i] = (vit_field){keys[i], VIT_FIELD_OTHER, NULL, NULL};
+    return vit_json_read(object, fields, count, d->name, error);
+}
+
+/* mean and std, both or none; `usual` where there are none and the library has its own. */
+static vit_status read_mean(vit_declared *d, const json_t *object, bool has_usual,
+                            vit_error *error) {
+    bool has_mean, has_std;
+    vit_prepare *p = &d->prepare;
+    vit_status status = vit_declare_triple(p->mean, &has_mean, d, object, "mean", error);
+    if (status == VIT_OK) status = vit_declare_triple(p->std, &has_std, d, object, "std", error);
+    if (status != VIT_OK) return status;
+    p->has_mean = has_mean && has_std;
+    if (p->has_mean || (has_usual && !has_mean && !has_std)) {
+        p->has_mean = true;
+        return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: add \"mean\" and \"std\", by which pixels of 0 to 1 are normalized",
+                    d->name);
+}
+
+static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *error) {
+    const char *name = NULL;
+    const vit_status status = vit_declare_text(&name, d, object, "interpolation", error);
+    if (status != VIT_OK || !name || vit_filter_parse(name, &d->prepare.filter)) return status;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"interpolation\" \"%s\" is not known, expected bilinear, bicubic, ...",
+                    d->name, name);
+}
+
+/* ---- vit-pytorch ---- */
+
+/* Its first versions divide by the root of the tokens' width, later ones by that of a head's. */
+static vit_status read_attention(vit_declared *d, const json_t *object, vit_error *error) {
+    const char *scale = NULL, *pool = "cls";
+    vit_status status = vit_declare_text(&scale, d, object, "attention_scale", error);
+    if (status == VIT_OK) status = vit_declare_text(&pool, d, object, "pool", error);
+    if (status != VIT_OK) return status;
+    if (scale && strcmp(scale, "dim") == 0)
+        d->attention_scale = VIT_SCALE_DIM;
+    else if (scale && strcmp(scale, "head_dim") == 0)
+        d->attention_scale = VIT_SCALE_HEAD_DIM;
+    else if (scale)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"attention_scale\" is \"%s\", expected \"dim\" or \"head_dim\"",
+                        d->name, scale);
+    if (strcmp(pool, "cls") != 0 && strcmp(pool, "mean") != 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"pool\" is \"%s\", expected \"cls\" or \"mean\"", d->name, pool);
+    d->pool = strcmp(pool, "cls") == 0 ? VIT_POOL_CLASS : VIT_POOL_MEAN;
+    d->pool_prefix = d->pool == VIT_POOL_MEAN;
+    return VIT_OK;
+}
+
+vit_status vit_declare_lucidrains(vit_declared *d, json_t *object, vit_error *error) {
+    static const char *const keys[] = {
+        "architecture", "image_size", "patch_size", "channels", "num_classes",   "dim",
+        "depth",        "heads",      "dim_head",   "mlp_dim",  "pool",          "attention_scale",
+        "label_names",  "mean",       "std",        "resize",   "interpolation", "preprocessing"};
+    size_t image[2] = {0, 0};
+    const struct {
+        const char *key;
+        size_t *size;
+    } sizes[] = {{"patch_size", &d->patch},    {"channels", &d->channels},
+                 {"num_classes", &d->classes}, {"dim", &d->dim},
+                 {"depth", &d->depth},         {"heads", &d->heads},
+                 {"dim_head", &d->head_dim},   {"mlp_dim", &d->mlp}};
+    vit_status status = check_keys(d, object, keys, COUNT(keys), error);
+    if (status == VIT_OK) status = vit_declare_sides(image, d, object, "image_size", error);
+    for (size_t i = 0; i < COUNT(sizes) && status == VIT_OK; i++)
+        status = vit_declare_size(sizes[i].size, d, object, sizes[i].key, error);
+    if (status == VIT_OK) status = read_attention(d, object, error);
+    if (status != VIT_OK) return status;
+    d->height = image[0];
+    d->width = image[1];
+    d->norm_eps = 1e-5;
+    d->activation = VIT_GELU;
+    d->prepare.kind = VIT_PREPARE_STRETCH;
+    d->prepare.filter = VIT_FILTER_BILINEAR;
+    if (!json_object_get(object, "preprocessing")) status = read_mean(d, object, false, error);
+    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status != VIT_OK) return status;
+    return vit_declare_labels(d, json_object_get(object, "label_names"), "label_names", error);
+}
+
+/* ---- torchvision ---- */
+
+vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *error) {
+    static const char *const keys[] = {
+        "architecture", "num_heads",     "image_size",  "resize",      "crop",         "mean",
+        "std",          "interpolation", "label_names", "num_classes", "preprocessing"};
+    const vit_prepare usual = {.kind = VIT_PREPARE_SHORTER,
+                               .filter = VIT_FILTER_BILINEAR,
+                               .mean = {.485F, .456F, .406F},
+                               .std = {.229F, .224F, .225F}};
+    size_t image[2] = {0, 0};
+    vit_prepare *p = &d->prepare;
+    *p = usual;
+    d->norm_eps = 1e-6;
+    d->activation = VIT_GELU;
+    d->pool = VIT_POOL_CLASS;
+    vit_status status = check_keys(d, object, keys, COUNT(keys), error);
+    if (status == VIT_OK) status = vit_declare_size(&d->heads, d, object, "num_heads", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, object, "num_classes", error);
+    if (status == VIT_OK) status = vit_declare_sides(image, d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_declare_size(&p->resize[0], d, object, "resize", error);
+    if (status == VIT_OK) status = vit_declare_sides(p->crop, d, object, "crop", error);
+    if (status == VIT_OK) status = read_mean(d, object, true, error);
+    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status != VIT_OK) return status;
+    d->height = image[0] > 0 ? image[0] : p->crop[0];
+    d->width = image[0] > 0 ? image[1] : p->crop[1];
+    if (p->resize[0] == 0 || p->crop[0] == 0) p->kind = VIT_PREPARE_UNKNOWN;
+    return vit_declare_labels(d, json_object_get(object, "label_names"), "label_names", error);
+}
+
+/* ---- OpenCLIP ---- */
+
+vit_status vit_declare_open_clip(vit_declared *d, json_t *object, vit_error *error) {
+    const json_t *model = json_object_get(object, "model_cfg"),
+                 *vision = json_object_get(model, "vision_cfg"),
+                 *pictures = json_object_get(object, "preprocess_cfg");
+    size_t image[2] = {0, 0}, head_width = 64;
+    int quick = false;
+    const char *mode = "shortest";
+    vit_prepare *p = &d->prepare;
+    p->filter = VIT_FILTER_BICUBIC;
+    vit_status status = vit_declare_sides(image, d, vision, "image_size", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->depth, d, vision, "layers", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->dim, d, vision, "width", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->patch, d, vision, "patch_size", error);
+    if (status == VIT_OK) status = vit_declare_size(&head_width, d, vision, "head_width", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, model, "embed_dim", error);
+    if (status == VIT_OK) status = vit_declare_flag(&quick, d, model, "quick_gelu", error);
+    if (status == VIT_OK) status = read_mean(d, pictures, false, error);
+    if (status == VIT_OK) status = read_filter(d, pictures, error);
+    if (status == VIT_OK) status = vit_declare_text(&mode, d, pictures, "resize_mode", error);
+    if (status != VIT_OK) return status;
+    if (head_width == 0 || d->dim % head_width != 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"head_width\" %zu does not divide \"width\" %zu", d->name, head_width,
+                        d->dim);
+    d->height = p->crop[0] = p->resize[0] = image[0];
+    d->width = p->crop[1] = image[1];
+    d->heads = d->dim / head_width;
+    d->norm_eps = 1e-5;
+    d->activation = quick ? VIT_GELU_QUICK : VIT_GELU;
+    d->pool = VIT_POOL_CLASS;
+    p->kind = strcmp(mode, "squash") == 0 ? VIT_PREPARE_STRETCH : VIT_PREPARE_SHORTER;
+    if (p->kind == VIT_PREPARE_STRETCH) p->resize[1] = image[1];
+    return VIT_OK;
+}
+
+/* ---- Google ---- */
+
+void vit_declare_google(vit_declared *d, bool big_vision) {
+    vit_prepare *p = &d->prepare;
+    d->norm_eps = 1e-6;
+    d->activation = VIT_GELU_TANH;
+    *p = (vit_prepare){.kind = VIT_PREPARE_STRETCH,
+                       .filter = VIT_FILTER_BILINEAR,
+                       .has_mean = true,
+                       .mean = {.5F, .5F, .5F},
+                       .std = {.5F, .5F, .5F}};
+    if (!big_vision) return;
+    p->kind = VIT_PREPARE_BIG_VISION;
+    p->rounding = VIT_ROUNDING_FLOOR;
+}

@@ -1,0 +1,408 @@
+/* timm: config.json with "architecture", "model_args" and "pretrained_cfg". */
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/weights/declared.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a name says ---- */
+
+/* The sizes that names of architectures have. */
+static const struct {
+    const char *word;
+    size_t dim, depth, heads;
+} sizes[] = {{"tiny", 192, 12, 3},   {"small", 384, 12, 6},   {"medium", 512, 12, 8},
+             {"base", 768, 12, 12},  {"large", 1024, 24, 16}, {"huge", 1280, 32, 16},
+             {"giant", 1408, 40, 16}};
+
+/* Words between and after them, with what their constructors set. */
+typedef enum word {
+    WORD_DISTILLED,
+    WORD_DINOV2,
+    WORD_CLIP,
+    WORD_QUICKGELU,
+    WORD_SIGLIP,
+    WORD_GAP,
+    WORD_REGISTERS,
+    WORD_MIIL,
+    WORDS,
+} word;
+static const char *const words[WORDS] = {"distilled", "dinov2", "clip", "quickgelu",
+                                         "siglip",    "gap",    "reg",  "miil"};
+
+typedef struct architecture {
+    const char *name;
+    bool known; /* every word of it */
+    bool is_deit;
+    bool has[WORDS];
+    size_t size; /* index, or SIZE_MAX */
+    size_t patch, image, registers;
+} architecture;
+
+/* "patch16" -> 16; false: it is not `word` with a number. */
+static bool numbered(size_t *number, const char *text, const char *prefix) {
+    const size_t n = strlen(prefix);
+    uint64_t value;
+    if (strncmp(text, prefix, n) != 0 || !vit_parse_u64(text + n, &value) || value > 4096)
+        return false;
+    *number = (size_t)value;
+    return true;
+}
+
+static bool read_word(architecture *a, const char *text) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(text, sizes[i].word) == 0) {
+            a->size = i;
+            return true;
+        }
+    for (size_t i = 0; i < WORDS; i++)
+        if (strcmp(text, words[i]) == 0) return a->has[i] = true;
+    if (numbered(&a->patch, text, "patch") || numbered(&a->image, text, "")) return true;
+    a->has[WORD_REGISTERS] = a->has[WORD_REGISTERS] || numbered(&a->registers, text, "reg");
+    return a->registers > 0;
+}
+
+/* "vit_base_patch16_224.augreg_in21k": what follows the point names the weights. */
+static architecture parse_name(const char *name) {
+    architecture a = {.name = name, .size = SIZE_MAX, .known = true};
+    const char *at = name, *end = name + strcspn(name, ".");
+    for (size_t i = 0; at < end; i++) {
+        char text[32];
+        const size_t n = strcspn(at, "_.");
+        if (n >= sizeof text) {
+            a.known = false;
+            break;
+        }
+        memcpy(text, at, n);
+        text[n] = '\0';
+        if (i == 0) {
+            a.is_deit = strncmp(text, "deit", 4) == 0;
+            a.known =
+                strcmp(text, "vit") == 0 || strcmp(text, "deit") == 0 || strcmp(text, "deit3") == 0;
+        } else if (!read_word(&a, text)) {
+            a.known = false;
+        }
+        at += n + (at + n < end);
+    }
+    a.known = a.known && a.size != SIZE_MAX && a.patch > 0;
+    return a;
+}
+
+static bool is_siglip_tanh(const architecture *a) {
+    const char *size = sizes[a->size].word;
+    return (strcmp(size, "base") == 0 && a->patch == 32) ||
+           (strcmp(size, "large") == 0 && a->image == 512);
+}
+
+/* The arguments that the architecture's constructor sets. */
+static void apply_name(vit_declared *d, const architecture *a) {
+    const bool is_giant = strcmp(sizes[a->size].word, "giant") == 0;
+    d->dim = sizes[a->size].dim;
+    d->depth = sizes[a->size].depth;
+    d->heads = sizes[a->size].heads;
+    d->patch = a->patch;
+    d->height = d->width = a->image > 0 ? a->image : a->has[WORD_DINOV2] ? 518 : 224;
+    d->activation = VIT_GELU;
+    if (a->has[WORD_DINOV2] && is_giant) {
+        d->dim = 1536;
+        d->heads = 24;
+        d->activation = VIT_SILU;
+    }
+    if (a->has[WORD_CLIP]) d->norm_eps = 1e-5;
+    if (a->has[WORD_QUICKGELU]) d->activation = VIT_GELU_QUICK;
+    if (a->has[WORD_SIGLIP]) {
+        d->pool = VIT_POOL_MAP;
+        if (is_siglip_tanh(a)) d->activation = VIT_GELU_TANH;
+    }
+    if (!a->has[WORD_GAP] && !(a->has[WORD_REGISTERS] && !a->has[WORD_DINOV2])) return;
+    d->pool = VIT_POOL_MEAN;
+    if (a->has[WORD_REGISTERS]) return;
+    d->norm_before_pool = true;
+    if (strcmp(sizes[a->size].word, "base") == 0 && !a->has[WORD_SIGLIP]) d->heads = 16;
+}
+
+/* ---- model_args ---- */
+
+/* Arguments that change nothing in evaluation. */
+static const char *const idle[] = {
+    "drop_rate",      "pos_drop_rate", "patch_drop_rate", "proj_drop_rate",   "attn_drop_rate",
+    "drop_path_rate", "weight_init",   "fix_init",        "dynamic_img_size", "strict_img_size",
+    "use_naflex",     "init_values",   "dynamic_img_pad"};
+/* Arguments of which only this value is one of ours. */
+static const struct {
+    const char *key;
+    bool only;
+} fixed[] = {{"scale_attn_norm", false}, {"scale_mlp_norm", false}, {"proj_bias", true}};
+
+static const char *const used[] = {"img_size",       "patch_size",  "in_chans",
+                                   "num_classes",    "global_pool", "embed_dim",
+                                   "depth",          "num_heads",   "mlp_ratio",
+                                   "qkv_bias",       "qk_norm",     "class_token",
+                                   "pos_embed",      "reg_tokens",  "pre_norm",
+                                   "final_norm",     "fc_norm",     "pool_include_prefix",
+                                   "no_embed_class", "act_layer",   "norm_layer",
+                                   "mlp_layer"};
+
+static bool is_among(const char *key, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(key, names[i]) == 0) return true;
+    return false;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vit_status check_arguments(const vit_declared *d, json_t *args, vit_error *error) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(args, key, value) {
+        size_t i = 0;
+        if (json_is_null(value) || is_among(key, idle, COUNT(idle)) ||
+            is_among(key, used, COUNT(used)))
+            continue;
+        while (i < COUNT(fixed) && strcmp(fixed[i].key, key) != 0) i++;
+        if (i < COUNT(fixed) && json_is_boolean(value) && json_is_true(value) == fixed[i].only)
+            continue;
+        const char *near = vit_nearest(key, used, COUNT(used));
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the argument \"%s\" in \"model_args\" is not supported%s%s%s", d->name,
+                        key, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    return VIT_OK;
+}
+
+static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *error) {
+    size_t image[2] = {d->height, d->width}, patch[2] = {d->patch, d->patch};
+    size_t registers = 0;
+    double ratio = 0;
+    vit_status status = vit_declare_sides(image, d, args, "img_size", error);
+    if (status == VIT_OK) status = vit_declare_sides(patch, d, args, "patch_size", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->channels, d, args, "in_chans", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, args, "num_classes", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->dim, d, args, "embed_dim", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->depth, d, args, "depth", error);
+    if (status == VIT_OK) status = vit_declare_size(&d->heads, d, args, "num_heads", error);
+    if (status == VIT_OK) status = vit_declare_size(&registers, d, args, "reg_tokens", error);
+    if (status == VIT_OK) status = vit_declare_number(&ratio, d, args, "mlp_ratio", error);
+    if (status != VIT_OK) return status;
+    if (patch[0] != patch[1])
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"patch_size\" [%zu, %zu] is not square, which is not supported",
+                        d->name, patch[0], patch[1]);
+    d->height = image[0];
+    d->width = image[1];
+    d->patch = patch[0];
+    if (json_object_get(args, "reg_tokens")) d->registers = (int)registers;
+    /* A gated MLP has twice the outputs; what there is of them, the tensors say. */
+    if (ratio > 0 && ratio < 1000) d->mlp = (size_t)((double)d->dim * ratio);
+    return VIT_OK;
+}
+
+static vit_status read_flags(vit_declared *d, const json_t *args, vit_error *error) {
+    int no_embed_class = VIT_NOT_SAID, fc_norm = VIT_NOT_SAID;
+    const struct {
+        const char *key;
+        int *flag;
+    } flags[] = {{"qkv_bias", &d->qkv_bias},          {"qk_norm", &d->qk_norm},
+                 {"class_token", &d->class_token},    {"pre_norm", &d->norm_pre},
+                 {"final_norm", &d->final_norm},      {"fc_norm", &fc_norm},
+                 {"no_embed_class", &no_embed_class}, {"pool_include_prefix", &d->pool_prefix}};
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        const vit_status status = vit_declare_flag(flags[i].flag, d, args, flags[i].key, error);
+        if (status != VIT_OK) return status;
+    }
+    if (no_embed_class != VIT_NOT_SAID) d->prefix_positions = !no_embed_class;
+    if (fc_norm != VIT_NOT_SAID) d->norm_before_pool = !fc_norm;
+    return VIT_OK;
+}
+
+static vit_status unsupported(const vit_declared *d, const char *key, const char *value,
+                              const char *expected, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" \"%s\" is not supported, expected %s",
+                    d->name, key, value, expected);
+}
+
+static vit_status set_pool(vit_declared *d, const char *pool, vit_error *error) {
+    if (!pool) return VIT_OK;
+    if (strcmp(pool, "token") == 0)
+        d->pool = VIT_POOL_CLASS;
+    else if (strcmp(pool, "avg") == 0)
+        d->pool = VIT_POOL_MEAN;
+    else if (strcmp(pool, "map") == 0)
+        d->pool = VIT_POOL_MAP;
+    else
+        return unsupported(d, "global_pool", pool, "token, avg or map", error);
+    return VIT_OK;
+}
+
+static bool is_layer_norm(const char *name) {
+    return strcmp(name, "layernorm") == 0 || strcmp(name, "LayerNorm") == 0;
+}
+
+static vit_status read_words(vit_declared *d, const json_t *args, vit_error *error) {
+    const char *pool = NULL, *act = NULL, *norm = NULL, *mlp = NULL, *positions = NULL;
+    const struct {
+        const char *key;
+        const char **text;
+    } texts[] = {{"global_pool", &pool},
+                 {"act_layer", &act},
+                 {"norm_layer", &norm},
+                 {"mlp_layer", &mlp},
+                 {"pos_embed", &positions}};
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < COUNT(texts) && status == VIT_OK; i++)
+        status = vit_declare_text(texts[i].text, d, args, texts[i].key, error);
+    if (status == VIT_OK) status = set_pool(d, pool, error);
+    if (status == VIT_OK) status = vit_declare_activation(d, act, "act_layer", error);
+    if (status != VIT_OK) return status;
+    if (norm && !is_layer_norm(norm)) return unsupported(d, "norm_layer", norm, "layernorm", error);
+    if (norm) d->norm_eps = 1e-6;
+    if (positions && strcmp(positions, "learn") != 0)
+        return unsupported(d, "pos_embed", positions, "learn", error);
+    const bool is_gated = mlp && (strcmp(mlp, "swiglu") == 0 || strcmp(mlp, "swiglupacked") == 0 ||
+                                  strcmp(mlp, "SwiGLU") == 0 || strcmp(mlp, "SwiGLUPacked") == 0);
+    if (mlp && !is_gated && strcmp(mlp, "mlp") != 0 && strcmp(mlp, "Mlp") != 0)
+        return unsupported(d, "mlp_layer", mlp, "Mlp or SwiGLUPacked", error);
+    if (is_gated && !act) d->activation = VIT_SILU;
+    return VIT_OK;
+}
+
+/* ---- pretrained_cfg ---- */
+
+static vit_status set_mode(vit_declared *d, const char *mode, vit_error *error) {
+    if (!mode) return VIT_OK;
+    if (strcmp(mode, "center") == 0)
+        d->prepare.kind = VIT_PREPARE_CENTER;
+    else if (strcmp(mode, "squash") == 0)
+        d->prepare.kind = VIT_PREPARE_SQUASH;
+    else if (strcmp(mode, "border") == 0)
+        d->prepare.kind = VIT_PREPARE_BORDER;
+    else
+        return unsupported(d, "crop_mode", mode, "center, squash or border", error);
+    return VIT_OK;
+}
+
+/* Where the network's size is not among its arguments, it is that of the weights. */
+static vit_status read_input_size(vit_declared *d, const json_t *cfg, bool has_image,
+                                  vit_error *error) {
+    const json_t *size = json_object_get(cfg, "input_size");
+    size_t n[3];
+    if (!size || json_is_null(size)) return VIT_OK;
+    for (size_t i = 0; i < 3; i++) {
+        const json_int_t value = json_integer_value(json_array_get(size, i));
+        if (json_array_size(size) != 3 || value < 1 || value > 4096)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: \"input_size\" must be [channels, height, width]", d->name);
+        n[i] = (size_t)value;
+    }
+    if (d->channels == 0) d->channels = n[0];
+    if (!has_image) {
+        d->height = n[1];
+        d->width = n[2];
+    }
+    return VIT_OK;
+}
+
+static vit_status read_pictures(vit_declared *d, const json_t *cfg, vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    bool has_mean, has_std;
+    const char *interpolation = NULL, *mode = NULL;
+    vit_status status = vit_declare_triple(p->mean, &has_mean, d, cfg, "mean", error);
+    if (status == VIT_OK) status = vit_declare_triple(p->std, &has_std, d, cfg, "std", error);
+    if (status == VIT_OK) status = vit_declare_number(&p->share, d, cfg, "crop_pct", error);
+    if (status == VIT_OK) status = vit_declare_text(&interpolation, d, cfg, "interpolation", error);
+    if (status == VIT_OK) status = vit_declare_text(&mode, d, cfg, "crop_mode", error);
+    if (status == VIT_OK) status = set_mode(d, mode, error);
+    if (status != VIT_OK) return status;
+    if (has_mean != has_std)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: of \"mean\" and \"std\" only one is given, expected both", d->name);
+    p->has_mean = p->has_mean || has_mean;
+    if (p->kind == VIT_PREPARE_UNKNOWN && p->share > 0) p->kind = VIT_PREPARE_CENTER;
+    if (interpolation && !vit_filter_parse(interpolation, &p->filter))
+        return unsupported(d, "interpolation", interpolation, "bicubic, bilinear, lanczos, ...",
+                           error);
+    if (!(p->share > 0 && p->share <= 1) && p->kind != VIT_PREPARE_UNKNOWN)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"crop_pct\" is %g, expected above 0 to 1",
+                        d->name, p->share);
+    return VIT_OK;
+}
+
+static void set_triple(float triple[3], float a, float b, float c) {
+    triple[0] = a;
+    triple[1] = b;
+    triple[2] = c;
+}
+
+/* How weights of that name are evaluated, unless they say otherwise. */
+static void apply_family(vit_declared *d, const architecture *a) {
+    vit_prepare *p = &d->prepare;
+    p->has_mean = true;
+    p->kind = VIT_PREPARE_CENTER;
+    p->filter = VIT_FILTER_BICUBIC;
+    p->share = d->height >= 384 ? 1.0 : 0.9;
+    if (a->has[WORD_CLIP]) {
+        set_triple(p->mean, .48145466F, .4578275F, .40821073F);
+        set_triple(p->std, .26862954F, .26130258F, .27577711F);
+    } else if (a->is_deit || a->has[WORD_DINOV2]) {
+        set_triple(p->mean, .485F, .456F, .406F);
+        set_triple(p->std, .229F, .224F, .225F);
+    } else {
+        set_triple(p->mean, .5F, .5F, .5F);
+        set_triple(p->std, .5F, .5F, .5F);
+    }
+}
+
+/* ---- the whole ---- */
+
+static vit_status read_name(vit_declared *d, architecture *a, const json_t *object,
+                            vit_error *error) {
+    const char *name = NULL;
+    const vit_status status = vit_declare_text(&name, d, object, "architecture", error);
+    if (status != VIT_OK) return status;
+    *a = parse_name(name ? name : "");
+    if (a->known) apply_name(d, a);
+    if (strstr(a->name, "_rpn_"))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the architecture %s has norms after its branches, which is not "
+                        "supported",
+                        d->name, a->name);
+    return VIT_OK;
+}
+
+/* Of a name that is not known only the arguments count; the class itself has defaults for those
+ * that shapes do not show, but not for the heads. */
+static vit_status check_known(const vit_declared *d, const architecture *a, vit_error *error) {
+    if (a->known || d->heads > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: the architecture \"%s\" is not known, and nothing else says how many "
+                    "heads the network has: add \"num_heads\" to \"model_args\"",
+                    d->name, a->name);
+}
+
+vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
+    json_t *args = json_object_get(object, "model_args");
+    const json_t *cfg = json_object_get(object, "pretrained_cfg");
+    const json_t *labels = json_object_get(object, "label_names");
+    const char *pool = NULL;
+    architecture a;
+    if (!cfg) cfg = object; /* as timm wrote it once */
+    if (!labels) labels = json_object_get(cfg, "label_names");
+    const bool has_image = json_is_integer(json_object_get(args, "img_size")) ||
+                           json_is_array(json_object_get(args, "img_size"));
+    d->norm_eps = 1e-6;
+    d->prepare.filter = VIT_FILTER_BICUBIC;
+    vit_status status = read_name(d, &a, object, error);
+    if (status == VIT_OK) status = vit_declare_text(&pool, d, object, "global_pool", error);
+    if (status == VIT_OK) status = set_pool(d, pool, error);
+    if (status == VIT_OK) status = read_input_size(d, cfg, has_image, error);
+    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, object, "num_classes", error);
+    if (status == VIT_OK) status = check_arguments(d, args, error);
+    if (status == VIT_OK) status = read_sizes(d, args, error);
+    if (status == VIT_OK) status = read_flags(d, args, error);
+    if (status == VIT_OK) status = read_words(d, args, error);
+    if (status == VIT_OK) status = check_known(d, &a, error);
+    if (status != VIT_OK) return status;
+    if (a.known) apply_family(d, &a);
+    status = read_pictures(d, cfg, error);
+    return status == VIT_OK ? vit_declare_labels(d, labels, "label_names", error) : status;
+}

@@ -1,0 +1,179 @@
+/* Values of configs, read strictly. */
+#include "vit/weights/declared.h"
+#include "vit/base/sys.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vit_declared_init(vit_declared *out, const char *name) {
+    *out = (vit_declared){.name = name,
+                          .activation = VIT_NOT_SAID,
+                          .pool = VIT_NOT_SAID,
+                          .attention_scale = VIT_NOT_SAID,
+                          .registers = VIT_NOT_SAID,
+                          .qkv_bias = VIT_NOT_SAID,
+                          .class_token = VIT_NOT_SAID,
+                          .prefix_positions = VIT_NOT_SAID,
+                          .norm_pre = VIT_NOT_SAID,
+                          .qk_norm = VIT_NOT_SAID,
+                          .layer_scale = VIT_NOT_SAID,
+                          .final_norm = VIT_NOT_SAID,
+                          .norm_before_pool = VIT_NOT_SAID,
+                          .pool_prefix = VIT_NOT_SAID};
+}
+
+void vit_declared_clear(vit_declared *d) {
+    vit_free(d->labels);
+    d->labels = NULL;
+}
+
+/* ---- single values ---- */
+
+static const json_t *value_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+static vit_status wrong(const vit_declared *d, const char *key, const char *expected,
+                        vit_error *error) {
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" must be %s", d->name, key, expected);
+}
+
+static bool to_size(size_t *size, const json_t *value) {
+    const json_int_t n = json_integer_value(value);
+    if (!json_is_integer(value) || n < 0 || n > 1000000000) return false;
+    *size = (size_t)n;
+    return true;
+}
+
+vit_status vit_declare_size(size_t *size, const vit_declared *d, const json_t *object,
+                            const char *key, vit_error *error) {
+    const json_t *value = value_of(object, key);
+    if (!value || to_size(size, value)) return VIT_OK;
+    return wrong(d, key, "a whole number, 0 or more", error);
+}
+
+vit_status vit_declare_number(double *number, const vit_declared *d, const json_t *object,
+                              const char *key, vit_error *error) {
+    const json_t *value = value_of(object, key);
+    if (!value) return VIT_OK;
+    if (!json_is_number(value) || !isfinite(json_number_value(value)))
+        return wrong(d, key, "a number", error);
+    *number = json_number_value(value);
+    return VIT_OK;
+}
+
+vit_status vit_declare_flag(int *flag, const vit_declared *d, const json_t *object, const char *key,
+                            vit_error *error) {
+    const json_t *value = value_of(object, key);
+    if (!value) return VIT_OK;
+    if (!json_is_boolean(value)) return wrong(d, key, "true or false", error);
+    *flag = json_is_true(value);
+    return VIT_OK;
+}
+
+vit_status vit_declare_text(const char **text, const vit_declared *d, const json_t *object,
+                            const char *key, vit_error *error) {
+    const json_t *value = value_of(object, key);
+    if (!value) return VIT_OK;
+    if (!json_is_string(value)) return wrong(d, key, "a string", error);
+    *text = json_string_value(value);
+    return VIT_OK;
+}
+
+vit_status vit_declare_sides(size_t sides[2], const vit_declared *d, const json_t *object,
+                             const char *key, vit_error *error) {
+    const json_t *value = value_of(object, key);
+    const bool is_pair = json_array_size(value) == 2, is_object = json_is_object(value);
+    if (!value) return VIT_OK;
+    const json_t *height = is_pair ? json_array_get(value, 0) : value;
+    const json_t *width = is_pair ? json_array_get(value, 1) : value;
+    if (is_object) {
+        height = json_object_get(value, "height");
+        width = json_object_get(value, "width");
+    }
+    if (to_size(&sides[0], height) && to_size(&sides[1], width) && sides[0] > 0 && sides[1] > 0)
+        return VIT_OK;
+    return wrong(d, key, "a number of pixels, or [height, width]", error);
+}
+
+vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
+                              const json_t *object, const char *key, vit_error *error) {
+    const json_t *value = value_of(object, key);
+    const size_t count = json_array_size(value);
+    *found = value != NULL;
+    if (!value) return VIT_OK;
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *number =
+            json_is_number(value) ? value : json_array_get(value, count == 1 ? 0 : i);
+        if (!json_is_number(number) || !isfinite(json_number_value(number)) || count == 2 ||
+            count > 3)
+            return wrong(d, key, "one number, or three", error);
+        triple[i] = (float)json_number_value(number);
+    }
+    return VIT_OK;
+}
+
+/* ---- labels ---- */
+
+/* {"0": "cat", "1": "dog"} as a list; NULL: it is no such object. A new reference. */
+static json_t *list_of(const json_t *object) {
+    const size_t count = json_object_size(object);
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "%zu", i);
+        json_t *label = json_object_get(object, key);
+        if (!json_is_string(label) || json_array_append(list, label) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char *key,
+                              vit_error *error) {
+    if (!labels || json_is_null(labels)) return VIT_OK;
+    json_t *list = json_is_object(labels) ? list_of(labels) : NULL;
+    if (json_is_object(labels) && !list)
+        return wrong(d, key, "a list of names, or {\"0\": name, \"1\": name, ...} without a gap",
+                     error);
+    vit_free(d->labels);
+    d->labels = NULL;
+    const vit_status status =
+        vit_json_strings(&d->labels, &d->label_count, list ? list : labels, key, error);
+    json_decref(list);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, d->name);
+}
+
+/* ---- activations ---- */
+
+vit_status vit_declare_activation(vit_declared *d, const char *name, const char *key,
+                                  vit_error *error) {
+    static const struct {
+        const char *name;
+        vit_activation f;
+    } known[] = {{"gelu", VIT_GELU},
+                 {"gelu_python", VIT_GELU},
+                 {"relu", VIT_RELU},
+                 {"gelu_tanh", VIT_GELU_TANH},
+                 {"gelu_new", VIT_GELU_TANH},
+                 {"gelu_pytorch_tanh", VIT_GELU_TANH},
+                 {"gelu_fast", VIT_GELU_TANH},
+                 {"gelu_accurate", VIT_GELU_TANH},
+                 {"quick_gelu", VIT_GELU_QUICK},
+                 {"silu", VIT_SILU},
+                 {"swish", VIT_SILU}};
+    if (!name) return VIT_OK;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].name, name) != 0) continue;
+        d->activation = (int)known[i].f;
+        return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"%s\" \"%s\" is not supported, expected gelu, gelu_tanh, quick_gelu, "
+                    "silu or relu",
+                    d->name, key, name);
+}

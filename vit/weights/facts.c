@@ -1,0 +1,241 @@
+#include "vit/weights/facts.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool has(const vit_binding *b, const char *ours) {
+    return vit_binding_find(b, ours) != NULL;
+}
+
+static size_t elements(const vit_binding *b, const char *ours) {
+    return vit_binding_elements(b, ours);
+}
+
+static vit_status missing(const vit_binding *b, const char *ours, vit_error *error) {
+    char name[VIT_THEIR_NAME];
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing",
+                    vit_tensors_name(b->file), vit_binding_name(name, b, ours));
+}
+
+/* Tensors that every network has, and without which nothing else can be told. */
+static vit_status check_skeleton(const vit_binding *b, vit_error *error) {
+    static const char *const all[] = {"patch_embed.proj.weight",
+                                      "blocks.0.norm1.weight",
+                                      "blocks.0.attn.qkv.weight",
+                                      "blocks.0.attn.proj.weight",
+                                      "blocks.0.mlp.fc1.weight",
+                                      "blocks.0.mlp.fc2.weight",
+                                      "pos_embed"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!has(b, all[i])) return missing(b, all[i], error);
+    if (has(b, "head.weight") || has(b, "head.2.weight")) return VIT_OK;
+    char name[VIT_THEIR_NAME];
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: tensor %s is missing: these are the weights of a backbone without a "
+                    "classifier",
+                    vit_tensors_name(b->file), vit_binding_name(name, b, "head.weight"));
+}
+
+/* ---- sizes ---- */
+
+/* Side and channels of a patch, where the tensor has them as dimensions. */
+static void patch_facts(vit_config *c, const vit_binding *b) {
+    const vit_source *s = vit_binding_find(b, "patch_embed.proj.weight");
+    const size_t *shape = s->tensor->shape;
+    c->patch_order = s->tensor->dims == 4 ? VIT_PATCH_CONV : VIT_PATCH_PIXEL;
+    if (s->tensor->dims != 4) return;
+    const bool turned = s->row->reshape == VIT_FROM_PIXELS;
+    c->patch = turned ? shape[0] : shape[2];
+    c->channels = turned ? shape[2] : shape[1];
+}
+
+/* Google's queries have the heads as a dimension: [in][h][d]. */
+static void head_facts(vit_config *c, const vit_binding *b) {
+    const vit_source *s = vit_binding_find(b, "blocks.0.attn.qkv.weight");
+    if (s->row->reshape == VIT_TRANSPOSED && s->tensor->dims == 3) c->heads = s->tensor->shape[1];
+}
+
+static void size_facts(vit_config *c, const vit_binding *b) {
+    c->dim = elements(b, "blocks.0.norm1.weight");
+    c->depth = b->depth;
+    const size_t dim = c->dim > 0 ? c->dim : 1;
+    c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / dim;
+    c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0;
+    c->registers = elements(b, "reg_token") / dim;
+    patch_facts(c, b);
+    head_facts(c, b);
+}
+
+static void flag_facts(vit_config *c, const vit_binding *b) {
+    c->class_token = has(b, "cls_token");
+    c->norm_pre = has(b, "norm_pre.weight");
+    c->patch_bias = has(b, "patch_embed.proj.bias");
+    c->patch_norm = has(b, "patch_embed.norm.weight");
+    c->qkv_bias = has(b, "blocks.0.attn.qkv.bias");
+    c->qk_norm = has(b, "blocks.0.attn.q_norm.weight");
+    c->layer_scale = has(b, "blocks.0.ls1.gamma");
+    c->final_norm = has(b, "norm.weight") || has(b, "fc_norm.weight");
+    c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP : VIT_HEAD_LINEAR;
+    c->head_bias = has(b, c->head == VIT_HEAD_MLP ? "head.2.bias" : "head.bias");
+}
+
+static void pool_facts(vit_config *c, const vit_binding *b) {
+    const vit_source *head = vit_binding_find(b, "head.weight");
+    c->pool = c->class_token ? VIT_POOL_CLASS : VIT_POOL_MEAN;
+    if (has(b, "fc_norm.weight")) c->pool = VIT_POOL_MEAN;
+    if (has(b, "attn_pool.latent")) c->pool = VIT_POOL_MAP;
+    if (has(b, "dist_token") && head && head->row->join == VIT_COLUMNS)
+        c->pool = VIT_POOL_CLASS_DIST;
+    else if (has(b, "dist_token")) /* takes part in attention, as a register does */
+        c->registers = 1;
+    c->norm_before_pool = !has(b, "fc_norm.weight");
+}
+
+static void class_facts(vit_config *c, const vit_binding *b) {
+    const size_t features = vit_config_features(c);
+    const size_t inputs = c->head == VIT_HEAD_MLP ? c->mlp : features;
+    const char *name = c->head == VIT_HEAD_MLP ? "head.2.weight" : "head.weight";
+    c->classes = elements(b, name) / (inputs > 0 ? inputs : 1);
+}
+
+/* ---- what the config says ---- */
+
+static void say(size_t *value, size_t said) {
+    if (said > 0) *value = said;
+}
+
+static void say_flag(bool *value, int said) {
+    if (said != VIT_NOT_SAID) *value = said != 0;
+}
+
+static void apply_sizes(vit_config *c, const vit_declared *d) {
+    say(&c->height, d->height);
+    say(&c->width, d->width);
+    say(&c->channels, d->channels);
+    say(&c->patch, d->patch);
+    say(&c->dim, d->dim);
+    say(&c->depth, d->depth);
+    say(&c->heads, d->heads);
+    say(&c->head_dim, d->head_dim);
+    say(&c->mlp, d->mlp);
+    say(&c->classes, d->classes);
+    if (d->registers != VIT_NOT_SAID) c->registers = (size_t)d->registers;
+    c->norm_eps = d->norm_eps;
+}
+
+static void apply_flags(vit_config *c, const vit_declared *d) {
+    say_flag(&c->qkv_bias, d->qkv_bias);
+    say_flag(&c->class_token, d->class_token);
+    say_flag(&c->norm_pre, d->norm_pre);
+    say_flag(&c->qk_norm, d->qk_norm);
+    say_flag(&c->layer_scale, d->layer_scale);
+    say_flag(&c->final_norm, d->final_norm);
+    say_flag(&c->norm_before_pool, d->norm_before_pool);
+    say_flag(&c->pool_prefix, d->pool_prefix);
+    if (d->pool != VIT_NOT_SAID && c->pool != VIT_POOL_CLASS_DIST) c->pool = (vit_pool)d->pool;
+    if (d->activation != VIT_NOT_SAID) c->activation = (vit_activation)d->activation;
+    if (d->attention_scale != VIT_NOT_SAID)
+        c->attention_scale = (vit_attention_scale)d->attention_scale;
+}
+
+/* ---- what is left ---- */
+
+static size_t square_root(size_t n) {
+    const size_t root = (size_t)lround(sqrt((double)n));
+    return root * root == n ? root : 0;
+}
+
+/* Rows of the table of positions. */
+static size_t position_rows(const vit_config *c, const vit_binding *b) {
+    return elements(b, "pos_embed") / (c->dim > 0 ? c->dim : 1);
+}
+
+static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_declared *d,
+                               vit_error *error) {
+    const size_t rows = position_rows(c, b), prefix = vit_config_prefix(c);
+    if (c->channels == 0 || c->patch == 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: tensor %s does not show the size of a patch: add \"patch_size\" and "
+                        "\"channels\" to %s",
+                        vit_tensors_name(b->file),
+                        vit_binding_find(b, "patch_embed.proj.weight")->tensor->name, d->name);
+    if (c->height > 0) return VIT_OK;
+    size_t side = rows > prefix ? square_root(rows - prefix) : 0;
+    if (side == 0) side = square_root(rows);
+    c->height = c->width = side * c->patch;
+    if (side > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: tensor %s has %zu rows, which is no square of patches: add the picture's "
+                    "size (\"image_size\": [height, width]) to %s",
+                    vit_tensors_name(b->file), vit_binding_find(b, "pos_embed")->tensor->name, rows,
+                    d->name);
+}
+
+/* Hugging Face's registers have no positions of their own: those of the others are laid around. */
+static void position_facts(vit_config *c, const vit_binding *b, const vit_declared *d) {
+    const size_t patches = c->patch > 0 ? vit_config_patches(c) : 0;
+    c->prefix_positions = position_rows(c, b) != patches;
+    say_flag(&c->prefix_positions, d->prefix_positions);
+}
+
+static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_declared *d,
+                              vit_error *error) {
+    if (c->heads == 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s does not say how many heads the network has: add \"%s\"", d->name,
+                        strcmp(b->layout->name, "torchvision") == 0 ? "num_heads" : "heads");
+    const size_t width = elements(b, "blocks.0.attn.proj.weight") / (c->dim > 0 ? c->dim : 1);
+    if (c->head_dim == 0 && width != c->dim && width % c->heads == 0)
+        c->head_dim = width / c->heads;
+    if (c->head_dim * c->heads == c->dim) c->head_dim = 0;
+    return VIT_OK;
+}
+
+/* The library changed it between two versions whose files look alike. */
+static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_error *error) {
+    if (!has(b, "patch_embed.proj.weight") || strcmp(b->layout->name, "vit-pytorch") != 0 ||
+        d->attention_scale != VIT_NOT_SAID)
+        return VIT_OK;
+    if (strstr(vit_binding_find(b, "patch_embed.proj.weight")->tensor->name,
+               "patch_to_embedding") == NULL)
+        return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: vit-pytorch's first versions divided scores by the root of \"dim\", later "
+                    "ones by that of a head's width: add \"attention_scale\": \"dim\" or "
+                    "\"head_dim\"",
+                    d->name);
+}
+
+/* Of a gated MLP the activation is a choice that no shape shows. */
+static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_declared *d,
+                             vit_error *error) {
+    if (!c->gated) return VIT_OK;
+    if (d->mlp > 0) c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
+    if (strcmp(b->layout->name, "Hugging Face") == 0) c->activation = VIT_SILU;
+    if (strcmp(b->layout->name, "Hugging Face") == 0 || d->activation == VIT_SILU) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: tensor %s is of a gated MLP, but the config does not say that it is "
+                    "SwiGLU: add \"act_layer\": \"silu\" to \"model_args\"",
+                    vit_tensors_name(b->file),
+                    vit_binding_find(b, "blocks.0.mlp.fc1.weight")->tensor->name);
+}
+
+vit_status vit_facts_config(vit_config *out, const vit_binding *b, const vit_declared *d,
+                            vit_error *error) {
+    vit_status status = check_skeleton(b, error);
+    if (status != VIT_OK) return status;
+    vit_config c = vit_config_default();
+    size_facts(&c, b);
+    flag_facts(&c, b);
+    pool_facts(&c, b);
+    apply_flags(&c, d);
+    class_facts(&c, b);
+    apply_sizes(&c, d);
+    status = check_scale(b, d, error);
+    if (status == VIT_OK) status = check_heads(&c, b, d, error);
+    if (status == VIT_OK) status = check_gate(&c, b, d, error);
+    if (status == VIT_OK) status = picture_size(&c, b, d, error);
+    if (status == VIT_OK) position_facts(&c, b, d);
+    *out = c;
+    return status;
+}

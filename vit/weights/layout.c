@@ -1,0 +1,337 @@
+/* Which layout a file has, and what each of its tensors is. */
+#include "vit/weights/layout.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+#define NO_BLOCK SIZE_MAX
+#define MOST_BLOCKS 4096 /* numbers beyond are no block's */
+
+/* ---- names and patterns ---- */
+
+static const char *skip(const char *text, const char *prefix) {
+    const size_t n = strlen(prefix);
+    return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+/* What saving a wrapped model puts before its names. */
+static const char *const wrappers[] = {"module.", "_orig_mod.", "model."};
+
+/* What follows `pattern`, which may hold one '%', at the start of `name`; NULL: it is not there. */
+static const char *match_start(const char *pattern, const char *name, size_t *block) {
+    for (; *pattern; pattern++) {
+        if (*pattern != '%') {
+            if (*pattern != *name++) return NULL;
+            continue;
+        }
+        if (*name < '0' || *name > '9' || (*name == '0' && name[1] >= '0' && name[1] <= '9'))
+            return NULL;
+        for (*block = 0; *name >= '0' && *name <= '9'; name++) {
+            *block = *block * 10 + (size_t)(*name - '0');
+            if (*block >= MOST_BLOCKS) return NULL;
+        }
+    }
+    return name;
+}
+
+/* Whether `name` is that of a row; *ending: what '@' stood for, or "". */
+static bool match_row(const char *pattern, const char *name, const char **ending) {
+    const size_t n = strlen(pattern), stem = n - 1;
+    const char last = n > 0 ? pattern[stem] : '\0';
+    *ending = "";
+    if (last != '@' && last != '*') return strcmp(pattern, name) == 0;
+    if (strncmp(pattern, name, stem) != 0) return false;
+    if (last == '*') return true;
+    *ending = name + stem;
+    return strcmp(*ending, ".weight") == 0 || strcmp(*ending, ".bias") == 0;
+}
+
+/* What a tensor of the file is, by one layout. */
+typedef struct match {
+    const vit_layout_row *row;
+    size_t block; /* NO_BLOCK: beside the blocks */
+    const char *ending;
+    const char *block_pattern;
+    size_t prefix; /* characters of the name before what the tables know */
+} match;
+
+static bool match_rows(match *m, const vit_layout_rows *rows, const char *name) {
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!match_row(rows->rows[i].theirs, name, &m->ending)) continue;
+        m->row = &rows->rows[i];
+        return true;
+    }
+    return false;
+}
+
+typedef struct choice {
+    const vit_layout *layout;
+    const vit_layout_rows *stem, *head;
+} choice;
+
+static bool match_plain(match *m, const choice *c, const char *name) {
+    const vit_layout *l = c->layout;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
+        const char *rest = match_start(l->blocks[i], name, &m->block);
+        m->block_pattern = l->blocks[i];
+        if (rest && match_rows(m, &l->in_block, rest)) return true;
+    }
+    m->block = NO_BLOCK;
+    return match_rows(m, &l->beside, name) || (c->stem && match_rows(m, c->stem, name)) ||
+           (c->head && match_rows(m, c->head, name));
+}
+
+/* With and without what may stand before the name. */
+static bool match_name(match *m, const choice *c, const char *name) {
+    const char *start = name;
+    if (match_plain(m, c, name)) {
+        m->prefix = 0;
+        return true;
+    }
+    for (size_t w = 0; w < sizeof wrappers / sizeof *wrappers; w++) {
+        const char *rest = skip(start, wrappers[w]);
+        if (rest) start = rest;
+    }
+    m->prefix = (size_t)(start - name);
+    if (start != name && match_plain(m, c, start)) return true;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && c->layout->prefixes[i]; i++) {
+        const char *rest = skip(start, c->layout->prefixes[i]);
+        m->prefix = rest ? (size_t)(rest - name) : 0;
+        if (rest && match_plain(m, c, rest)) return true;
+    }
+    return false;
+}
+
+/* ---- which layout ---- */
+
+static size_t matches(const choice *c, const vit_tensors *file) {
+    size_t count = 0;
+    match m;
+    for (size_t i = 0; i < vit_tensors_count(file); i++)
+        count += match_name(&m, c, vit_tensors_at(file, i)->name);
+    return count;
+}
+
+/* The one of the alternatives that knows most names. */
+static const vit_layout_rows *choose_rows(const choice *base, const vit_layout_rows *alternatives,
+                                          bool is_head, const vit_tensors *file) {
+    const vit_layout_rows *best = alternatives[0].count > 0 ? &alternatives[0] : NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && alternatives[i].count > 0; i++) {
+        choice c = *base;
+        if (is_head)
+            c.head = &alternatives[i];
+        else
+            c.stem = &alternatives[i];
+        const size_t count = matches(&c, file);
+        if (count <= most) continue;
+        most = count;
+        best = &alternatives[i];
+    }
+    return best;
+}
+
+static choice choose(const vit_tensors *file, size_t *most) {
+    choice best = {0};
+    *most = 0;
+    for (size_t i = 0; i < vit_layout_count; i++) {
+        choice c = {.layout = &vit_layouts[i]};
+        c.stem = choose_rows(&c, c.layout->stems, false, file);
+        c.head = choose_rows(&c, c.layout->heads, true, file);
+        const size_t count = matches(&c, file);
+        if (count <= *most) continue;
+        *most = count;
+        best = c;
+    }
+    return best;
+}
+
+/* ---- messages ---- */
+
+static vit_status no_layout(const vit_tensors *file, vit_error *error) {
+    char shown[VIT_NAME_TEXT], list[200] = "";
+    for (size_t i = 0; i < vit_layout_count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", vit_layouts[i].name);
+    }
+    if (vit_tensors_count(file) == 0)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: the file holds no tensors",
+                        vit_tensors_name(file));
+    return vit_fail(
+        error, VIT_ERROR_MISMATCH, "%s: tensor %s is of no Vision Transformer known here (%s)",
+        vit_tensors_name(file), vit_name_text(shown, vit_tensors_at(file, 0)->name), list);
+}
+
+#define NAME_SIZE VIT_THEIR_NAME
+#define MOST_NAMES 256
+
+/* All names that a table knows, with the block's number and both endings. */
+typedef struct name_set {
+    char text[MOST_NAMES][NAME_SIZE];
+    const char *names[MOST_NAMES];
+    size_t count;
+} name_set;
+
+/* prefix + block with its number + name with the ending. */
+static void join_name(char text[NAME_SIZE], const char *prefix, const char *block, size_t number,
+                      const char *name, const char *ending) {
+    const char *percent = strchr(block, '%');
+    const size_t length = strlen(name), stem = length - (length > 0 && name[length - 1] == '@');
+    if (percent)
+        snprintf(text, NAME_SIZE, "%s%.*s%zu%s%.*s%s", prefix, (int)(percent - block), block,
+                 number, percent + 1, (int)stem, name, stem < length ? ending : "");
+    else
+        snprintf(text, NAME_SIZE, "%s%.*s%s", prefix, (int)stem, name, stem < length ? ending : "");
+}
+
+static void add_names(name_set *set, const vit_layout_rows *rows, const char *prefix,
+                      const char *block, size_t number) {
+    static const char *const endings[] = {".weight", ".bias"};
+    for (size_t i = 0; rows && i < rows->count; i++) {
+        for (size_t e = 0; e < 2 && rows->rows[i].ours && set->count < MOST_NAMES; e++) {
+            set->names[set->count] = set->text[set->count];
+            join_name(set->text[set->count++], prefix, block, number, rows->rows[i].theirs,
+                      endings[e]);
+        }
+    }
+}
+
+static vit_status unexpected(const choice *c, const vit_binding *b, const char *name,
+                             vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    size_t number = 0;
+    const vit_layout *l = c->layout;
+    name_set *set = vit_alloc(1, sizeof *set);
+    if (!set) return vit_fail_memory(error, "names of tensors", sizeof *set);
+    const char *inside =
+        strncmp(name, b->prefix, strlen(b->prefix)) == 0 ? name + strlen(b->prefix) : name;
+    match_start(b->block, inside, &number);
+    add_names(set, &l->in_block, b->prefix, b->block, number);
+    add_names(set, &l->beside, b->prefix, "", 0);
+    add_names(set, c->stem, "", "", 0);
+    add_names(set, c->head, "", "", 0);
+    const char *near = vit_nearest(name, set->names, set->count);
+    const vit_status status =
+        vit_fail(error, VIT_ERROR_MISMATCH,
+                 "%s: tensor %s is none of a Vision Transformer in the layout "
+                 "of %s%s%s%s",
+                 vit_tensors_name(b->file), vit_name_text(shown, name), l->name,
+                 near ? "; the nearest known name is " : "", near ? near : "", near ? "" : "");
+    vit_free(set);
+    return status;
+}
+
+const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *b, const char *ours) {
+    size_t number = 0;
+    const char *inside = match_start("blocks.%.", ours, &number), *ending;
+    const vit_layout_rows *const all[] = {inside ? &b->layout->in_block : &b->layout->beside,
+                                          inside ? NULL : b->stem, inside ? NULL : b->head};
+    const vit_layout_row *found = NULL;
+    char here[48];
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; all[k] && i < all[k]->count; i++) {
+            const vit_layout_row *row = &all[k]->rows[i];
+            if (!row->ours || !match_row(row->ours, inside ? inside : ours, &ending)) continue;
+            if (!found) found = row;
+            /* The spelling that other tensors of the file have. */
+            for (size_t s = 0; s < b->count; s++)
+                if (b->sources[s].row == row) found = row;
+        }
+    }
+    if (!found) {
+        snprintf(text, VIT_THEIR_NAME, "%s", ours);
+        return text;
+    }
+    match_row(found->ours, inside ? inside : ours, &ending);
+    snprintf(here, sizeof here, "%s", ending);
+    const bool is_head =
+        b->head && found >= b->head->rows && found < b->head->rows + b->head->count;
+    join_name(text, is_head ? "" : b->prefix, inside ? b->block : "", number, found->theirs, here);
+    return text;
+}
+
+/* ---- binding ---- */
+
+static void set_ours(vit_source *s, const match *m) {
+    char text[NAME_SIZE];
+    join_name(text, "", m->block != NO_BLOCK ? "blocks.%." : "", m->block, m->row->ours, m->ending);
+    snprintf(s->ours, sizeof s->ours, "%.47s", text);
+}
+
+/* Two tensors may not be the same part of the same thing. */
+static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_error *error) {
+    char shown[VIT_NAME_TEXT], other[VIT_NAME_TEXT];
+    for (const vit_source *o = b->sources; o < s; o++)
+        if (strcmp(o->ours, s->ours) == 0 &&
+            (o->row->join == VIT_WHOLE || s->row->join == VIT_WHOLE ||
+             o->row->part == s->row->part))
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensors %s and %s are the same part of a network, expected one of "
+                            "them",
+                            vit_tensors_name(b->file), vit_name_text(other, o->tensor->name),
+                            vit_name_text(shown, s->tensor->name));
+    return VIT_OK;
+}
+
+/* Where the blocks are, from the first name in one. */
+static void note_prefix(vit_binding *b, const match *m, const char *name) {
+    if (m->block == NO_BLOCK) return;
+    if (m->block + 1 > b->depth) b->depth = m->block + 1;
+    b->block = m->block_pattern;
+    snprintf(b->prefix, sizeof b->prefix, "%.*s", (int)m->prefix, name);
+}
+
+static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
+    const char *strange = NULL;
+    for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
+        const vit_tensor *tensor = vit_tensors_at(b->file, i);
+        match m;
+        if (!match_name(&m, c, tensor->name)) {
+            if (!strange) strange = tensor->name;
+            continue;
+        }
+        note_prefix(b, &m, tensor->name);
+        if (!m.row->ours) continue;
+        vit_source *s = &b->sources[b->count];
+        *s = (vit_source){.tensor = tensor, .row = m.row};
+        set_ours(s, &m);
+        const vit_status status = check_twice(b, s, error);
+        if (status != VIT_OK) return status;
+        b->count++;
+    }
+    return strange ? unexpected(c, b, strange, error) : VIT_OK;
+}
+
+vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, vit_error *error) {
+    size_t most;
+    const choice c = choose(file, &most);
+    *out = (vit_binding){.file = file, .layout = c.layout, .stem = c.stem, .head = c.head};
+    if (most == 0) return no_layout(file, error);
+    out->block = c.layout->blocks[0];
+    out->sources = vit_alloc(vit_tensors_count(file), sizeof *out->sources);
+    if (!out->sources)
+        return vit_fail_memory(error, "the tensors' names",
+                               vit_tensors_count(file) * sizeof *out->sources);
+    const vit_status status = bind_all(out, &c, error);
+    if (status != VIT_OK) vit_binding_free(out);
+    return status;
+}
+
+void vit_binding_free(vit_binding *b) {
+    vit_free(b->sources);
+    *b = (vit_binding){0};
+}
+
+const vit_source *vit_binding_find(const vit_binding *b, const char *ours) {
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->sources[i].ours, ours) == 0) return &b->sources[i];
+    return NULL;
+}
+
+size_t vit_binding_elements(const vit_binding *b, const char *ours) {
+    size_t sum = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->sources[i].ours, ours) == 0) sum += b->sources[i].tensor->count;
+    return sum;
+}

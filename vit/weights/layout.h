@@ -1,0 +1,95 @@
+/* Layouts: under which names, and how turned, the libraries store the tensors of a ViT. A layout is
+ * a table; the code here matches names against it, and moves elements to where the parameter table
+ * (vit/model/parameters.h) has them.
+ *
+ * In the names of a table `%` stands for the number of a block, a final `@` for ".weight" or
+ * ".bias", a final `*` for anything.
+ */
+#ifndef VIT_WEIGHTS_LAYOUT_H
+#define VIT_WEIGHTS_LAYOUT_H
+
+#include "vit/model/parameters.h"
+#include "vit/weights/tensors.h"
+
+typedef enum vit_reshape {
+    VIT_SAME,        /* as it is; dimensions of 1 do not count */
+    VIT_TRANSPOSED,  /* [in][out] -> [out][in]; each may be several dimensions. Of biases: as it is
+                      */
+    VIT_FROM_PIXELS, /* [P][P][C][out] -> [out][C][P][P] */
+    VIT_AROUND_REGISTERS, /* positions [1 + N][D] -> [1 + R + N][D]: those of the registers are 0 */
+} vit_reshape;
+
+/* How a tensor of ours is made of several of theirs. */
+typedef enum vit_join {
+    VIT_WHOLE,
+    VIT_ROWS,    /* one after the other */
+    VIT_COLUMNS, /* side by side, each halved: the mean of two heads; of biases: their sum */
+} vit_join;
+
+typedef struct vit_layout_row {
+    const char *theirs, *ours; /* ours NULL: a tensor that a classifier does not need */
+    vit_reshape reshape;
+    vit_join join;
+    size_t part, parts; /* of a join */
+} vit_layout_row;
+
+typedef struct vit_layout_rows {
+    const vit_layout_row *rows;
+    size_t count;
+} vit_layout_rows;
+
+#define VIT_LAYOUT_CHOICES 6
+
+typedef struct vit_layout {
+    const char *name;                          /* "timm" */
+    const char *prefixes[VIT_LAYOUT_CHOICES];  /* may stand before a name; NULL ends */
+    const char *blocks[VIT_LAYOUT_CHOICES];    /* what the names in a block begin with */
+    vit_layout_rows in_block;                  /* `ours` without "blocks.%." */
+    vit_layout_rows beside;                    /* all others, but */
+    vit_layout_rows stems[VIT_LAYOUT_CHOICES]; /* one of these, and */
+    vit_layout_rows heads[VIT_LAYOUT_CHOICES]; /* one of these; count 0 ends */
+} vit_layout;
+
+extern const vit_layout vit_layouts[];
+extern const size_t vit_layout_count;
+
+/* ---- a file's tensors, matched ---- */
+
+typedef struct vit_source {
+    const vit_tensor *tensor;
+    const vit_layout_row *row;
+    char ours[48]; /* "blocks.3.attn.qkv.weight" */
+} vit_source;
+
+typedef struct vit_binding {
+    const vit_tensors *file;
+    const vit_layout *layout;
+    const vit_layout_rows *stem, *head; /* those chosen, or NULL */
+    char prefix[64];                    /* of the tensors in the blocks, as in "module.vit." */
+    const char *block;                  /* one of layout->blocks */
+    vit_source *sources;                /* owned */
+    size_t count, depth;                /* depth: blocks there are tensors of */
+} vit_binding;
+
+/* The layout that knows most of the file's names. MISMATCH where it does not know all of them, or
+ * where two tensors have the same meaning; the message names the nearest known name. */
+vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, vit_error *error);
+void vit_binding_free(vit_binding *binding);
+
+/* The first tensor that goes into `ours`, or NULL. */
+const vit_source *vit_binding_find(const vit_binding *binding, const char *ours);
+
+/* Elements of `ours` as the file has it, all parts together; 0: there is none. */
+size_t vit_binding_elements(const vit_binding *binding, const char *ours);
+
+/* How the file would call `ours`, for messages. */
+#define VIT_THEIR_NAME 160
+const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *binding,
+                             const char *ours);
+
+/* Fills values ([table->size]) from the file. MISMATCH, naming the tensor, where one is missing,
+ * has another shape than `config` (a name for messages) says, or does not belong to the network. */
+vit_status vit_binding_load(float *values, const vit_binding *binding, const vit_table *table,
+                            const char *config, vit_error *error);
+
+#endif

@@ -1,0 +1,222 @@
+/* From the tensors of a file to those of a parameter table: checked, turned, joined. */
+#include "vit/base/sys.h"
+#include "vit/weights/layout.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Where the elements of one tensor go. */
+typedef struct place {
+    const vit_binding *binding;
+    const vit_table *table;
+    const char *config;
+    const vit_parameter *p;
+    const vit_source *s;
+    size_t out, in; /* of the part, as a matrix of ours; a vector: [count][1] */
+} place;
+
+/* Tokens and vectors are one row after the other; of weights the first dimension is the outputs. */
+static void measure(place *at) {
+    const vit_parameter *p = at->p;
+    const vit_layout_row *row = at->s->row;
+    at->in = p->kind == VIT_PARAMETER_WEIGHT ? p->count / p->shape[0] : 1;
+    at->out = p->count / at->in;
+    if (row->join == VIT_ROWS) at->out /= row->parts;
+    if (row->join == VIT_COLUMNS && p->kind == VIT_PARAMETER_WEIGHT) at->in /= row->parts;
+}
+
+/* ---- shapes ---- */
+
+/* shape without dimensions of 1. */
+static size_t squeeze(size_t out[VIT_MAX_DIMS], const size_t *shape, size_t dims) {
+    size_t n = 0;
+    for (size_t i = 0; i < dims; i++)
+        if (shape[i] != 1) out[n++] = shape[i];
+    return n;
+}
+
+static bool same_shape(const vit_tensor *t, const size_t *shape, size_t dims) {
+    size_t a[VIT_MAX_DIMS], b[VIT_MAX_DIMS];
+    const size_t n = squeeze(a, t->shape, t->dims);
+    return n == squeeze(b, shape, dims) && memcmp(a, b, n * sizeof *a) == 0;
+}
+
+static size_t registers_of(const vit_table *table) {
+    const vit_parameter *p = vit_table_find(table, "reg_token");
+    return p ? p->shape[1] : 0;
+}
+
+/* Whether the file's positions are none of the registers'. */
+static bool leaves_registers(const place *at) {
+    return at->s->row->reshape == VIT_AROUND_REGISTERS && at->s->tensor->count != at->p->count;
+}
+
+/* The shape that the file's tensor should have. */
+static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
+    const vit_parameter *p = at->p;
+    const vit_layout_row *row = at->s->row;
+    const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
+    memcpy(shape, p->shape, p->dims * sizeof *shape);
+    if (leaves_registers(at)) shape[1] -= registers_of(at->table);
+    if (is_weight && row->reshape == VIT_TRANSPOSED) {
+        shape[0] = at->in;
+        shape[1] = at->out;
+        return 2;
+    }
+    if (is_weight && row->reshape == VIT_FROM_PIXELS && p->dims == 4) {
+        const size_t turned[4] = {p->shape[2], p->shape[3], p->shape[1], p->shape[0]};
+        memcpy(shape, turned, sizeof turned);
+        return 4;
+    }
+    if (row->join == VIT_ROWS) shape[0] /= row->parts;
+    if (row->join == VIT_COLUMNS && is_weight) shape[p->dims - 1] /= row->parts;
+    return p->dims;
+}
+
+/* Google's kernels and biases have the heads as a dimension of their own: [in][h][d], [h][d]. */
+static bool splits(const vit_tensor *t, const size_t *shape, size_t dims) {
+    size_t product = 1, k = 0;
+    for (size_t i = 0; i < t->dims && k < dims; i++) {
+        product *= t->shape[i];
+        if (product > shape[k]) return false;
+        if (product == shape[k]) {
+            product = 1;
+            k++;
+        }
+    }
+    size_t count = 1;
+    for (size_t i = 0; i < dims; i++) count *= shape[i];
+    return k == dims && t->count == count;
+}
+
+static vit_status check_shape(const place *at, vit_error *error) {
+    size_t shape[VIT_MAX_DIMS];
+    char found[128], expected[128], name[VIT_NAME_TEXT];
+    const vit_tensor *t = at->s->tensor;
+    const size_t dims = expected_shape(shape, at);
+    if (same_shape(t, shape, dims)) return VIT_OK;
+    if (strchr(t->name, '/') && splits(t, shape, dims)) return VIT_OK;
+    vit_shape_text(found, t->shape, t->dims);
+    vit_shape_text(expected, shape, dims);
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s has shape %s, by %s it should be %s",
+                    vit_tensors_name(at->binding->file), vit_name_text(name, t->name), found,
+                    at->config, expected);
+}
+
+/* ---- elements ---- */
+
+/* `from` holds the tensor as the file has it; to: the whole tensor of ours. */
+static void put_matrix(float *to, const place *at, const float *from) {
+    const vit_layout_row *row = at->s->row;
+    const bool is_weight = at->p->kind == VIT_PARAMETER_WEIGHT;
+    const bool turned = is_weight && row->reshape == VIT_TRANSPOSED;
+    const size_t stride = row->join == VIT_COLUMNS && is_weight ? at->in * row->parts : at->in;
+    if (row->join == VIT_ROWS) to += row->part * at->out * at->in;
+    if (row->join == VIT_COLUMNS && is_weight) to += row->part * at->in;
+    const float factor = row->join == VIT_COLUMNS ? 1 / (float)row->parts : 1;
+    const bool adds = row->join == VIT_COLUMNS && !is_weight && row->part > 0;
+    for (size_t o = 0; o < at->out; o++)
+        for (size_t i = 0; i < at->in; i++) {
+            const float x = factor * (turned ? from[i * at->out + o] : from[o * at->in + i]);
+            to[o * stride + i] = adds ? to[o * stride + i] + x : x;
+        }
+}
+
+/* [P][P][C][out] -> [out][C][P][P] */
+static void put_pixels(float *to, const vit_parameter *p, const float *from) {
+    const size_t out = p->shape[0], channels = p->shape[1], area = p->shape[2] * p->shape[3];
+    for (size_t o = 0; o < out; o++)
+        for (size_t c = 0; c < channels; c++)
+            for (size_t i = 0; i < area; i++) *to++ = from[(i * channels + c) * out + o];
+}
+
+static void put_around_registers(float *to, const place *at, const float *from) {
+    const size_t dim = at->p->shape[2], none = registers_of(at->table) * dim;
+    size_t before = vit_table_find(at->table, "cls_token") ? dim : 0;
+    if (vit_table_find(at->table, "dist_token")) before += dim;
+    memcpy(to, from, before * sizeof *to);
+    memset(to + before, 0, none * sizeof *to);
+    memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
+}
+
+static vit_status load_source(float *values, const place *at, vit_error *error) {
+    const vit_tensor *t = at->s->tensor;
+    const vit_layout_row *row = at->s->row;
+    float *to = values + at->p->offset;
+    vit_status status = check_shape(at, error);
+    if (status != VIT_OK) return status;
+    const bool is_plain = row->join == VIT_WHOLE && t->count == at->p->count &&
+                          (row->reshape == VIT_SAME || row->reshape == VIT_AROUND_REGISTERS);
+    if (is_plain) return vit_tensors_read(at->binding->file, t, to, error);
+    float *from = vit_alloc(t->count, sizeof *from);
+    if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
+    status = vit_tensors_read(at->binding->file, t, from, error);
+    if (status == VIT_OK) {
+        if (row->reshape == VIT_FROM_PIXELS)
+            put_pixels(to, at->p, from);
+        else if (row->reshape == VIT_AROUND_REGISTERS)
+            put_around_registers(to, at, from);
+        else
+            put_matrix(to, at, from);
+    }
+    vit_free(from);
+    return status;
+}
+
+/* ---- rows of the table ---- */
+
+/* A norm after pooling is the same thing under two names; so is a distillation token without a
+ * head of its own and a register. */
+static bool means(const char *ours, const char *row) {
+    if (strcmp(ours, row) == 0) return true;
+    if (strcmp(ours, "dist_token") == 0) return strcmp(row, "reg_token") == 0;
+    const char *a = strncmp(ours, "fc_norm.", 8) == 0 ? ours + 3 : ours;
+    const char *b = strncmp(row, "fc_norm.", 8) == 0 ? row + 3 : row;
+    return strcmp(a, b) == 0;
+}
+
+static vit_status missing(const vit_binding *b, const char *ours, const char *config,
+                          vit_error *error) {
+    char name[VIT_THEIR_NAME];
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: tensor %s is missing: by %s there should be one",
+                    vit_tensors_name(b->file), vit_binding_name(name, b, ours), config);
+}
+
+static vit_status load_row(float *values, const vit_binding *b, const vit_table *table,
+                           const vit_parameter *p, const char *config, vit_error *error) {
+    size_t found = 0, parts = 1;
+    for (size_t i = 0; i < b->count; i++) {
+        place at = {b, table, config, p, &b->sources[i], 0, 0};
+        if (!means(at.s->ours, p->name)) continue;
+        if (at.s->row->join != VIT_WHOLE) parts = at.s->row->parts;
+        measure(&at);
+        const vit_status status = load_source(values, &at, error);
+        if (status != VIT_OK) return status;
+        found++;
+    }
+    return found == parts ? VIT_OK : missing(b, p->name, config, error);
+}
+
+static vit_status check_unused(const vit_binding *b, const vit_table *table, const char *config,
+                               vit_error *error) {
+    char name[VIT_NAME_TEXT];
+    for (size_t i = 0; i < b->count; i++) {
+        size_t k = 0;
+        while (k < table->count && !means(b->sources[i].ours, table->rows[k].name)) k++;
+        if (k == table->count)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor %s does not belong to the network that %s describes",
+                            vit_tensors_name(b->file),
+                            vit_name_text(name, b->sources[i].tensor->name), config);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_binding_load(float *values, const vit_binding *b, const vit_table *table,
+                            const char *config, vit_error *error) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_status status = load_row(values, b, table, &table->rows[i], config, error);
+        if (status != VIT_OK) return status;
+    }
+    return check_unused(b, table, config, error);
+}

@@ -1,0 +1,111 @@
+/* From what a config says of pictures to the list of operations. */
+#include "vit/base/text.h"
+#include "vit/weights/declared.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add(vit_preprocessing *p, vit_operation operation) {
+    p->operations[p->count++] = operation;
+}
+
+/* floor(side / share), as Python divides. */
+static size_t enlarged(size_t side, double share) {
+    return (size_t)floor((double)side / share);
+}
+
+static void add_timm(vit_preprocessing *out, const vit_prepare *p, const vit_config *c) {
+    const size_t h = enlarged(c->height, p->share), w = enlarged(c->width, p->share);
+    vit_operation resize = {.kind = VIT_OP_RESIZE,
+                            .filter = p->filter,
+                            .crop_share = p->share,
+                            .height = h,
+                            .width = w};
+    vit_operation crop = {.kind = VIT_OP_CENTER_CROP, .height = c->height, .width = c->width};
+    if (p->kind == VIT_PREPARE_CENTER && c->height == c->width) {
+        resize.height = resize.width = 0;
+        resize.shorter = h;
+    } else if (p->kind == VIT_PREPARE_CENTER) {
+        resize.fit = VIT_FIT_COVER;
+    }
+    if (p->kind == VIT_PREPARE_BORDER) {
+        resize.fit = VIT_FIT_CONTAIN;
+        for (size_t i = 0; i < 3; i++)
+            crop.background[i] = (uint8_t)nearbyint(255 * (double)p->mean[i]);
+    }
+    add(out, resize);
+    add(out, crop);
+}
+
+static void add_given(vit_preprocessing *out, const vit_prepare *p, const vit_config *c) {
+    vit_operation resize = {.kind = VIT_OP_RESIZE,
+                            .filter = p->filter,
+                            .arithmetic = p->arithmetic,
+                            .height = p->resize[0] ? p->resize[0] : c->height,
+                            .width = p->resize[1] ? p->resize[1] : c->width};
+    const vit_operation crop = {.kind = VIT_OP_CENTER_CROP,
+                                .rounding = p->rounding,
+                                .height = c->height,
+                                .width = c->width};
+    bool crops = p->crop[0] > 0;
+    if (p->kind == VIT_PREPARE_SHORTER) {
+        resize.shorter = p->resize[0];
+        resize.height = resize.width = 0;
+        crops = true;
+    }
+    if (p->kind == VIT_PREPARE_BIG_VISION && c->height == 224 && c->width == 224) {
+        resize.height = resize.width = 256;
+        resize.fit = VIT_FIT_COVER;
+        crops = true;
+    }
+    add(out, resize);
+    if (crops) add(out, crop);
+}
+
+/* The list that a config may hold in our own form. */
+static vit_status read_own(vit_preprocessing *out, const vit_declared *d, vit_error *error) {
+    char *text = json_dumps(d->preprocessing, JSON_REAL_PRECISION(17));
+    if (!text) return vit_fail_memory(error, "preprocessing", 0);
+    const vit_status status = vit_preprocessing_read(out, text, "preprocessing", error);
+    free(text);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, d->name);
+}
+
+/* Where the picture ends up. */
+static vit_status check_size(const vit_declared *d, const vit_config *c, vit_error *error) {
+    const vit_prepare *p = &d->prepare;
+    const bool stretched = p->kind == VIT_PREPARE_STRETCH && p->resize[0] > 0 && p->crop[0] == 0;
+    const size_t *end = stretched ? p->resize : p->crop;
+    if (end[0] == 0 || (end[0] == c->height && end[1] == c->width)) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: pictures are prepared to %zu x %zu (height x width), the network takes "
+                    "%zu x %zu; --size resamples its positions",
+                    d->name, end[0], end[1], c->height, c->width);
+}
+
+vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const vit_config *c,
+                            vit_error *error) {
+    const vit_prepare *p = &d->prepare;
+    *out = (vit_preprocessing){0};
+    if (d->preprocessing) return read_own(out, d, error);
+    if (p->kind == VIT_PREPARE_UNKNOWN || !p->has_mean)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s does not say how pictures are prepared: add \"preprocessing\", a list "
+                        "such as [{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": %zu, "
+                        "\"width\": %zu, \"filter\": \"bicubic\"}, {\"op\": \"normalize\", "
+                        "\"mean\": [0.5], \"std\": [0.5]}]",
+                        d->name, c->height, c->width);
+    const vit_status status = check_size(d, c, error);
+    if (status != VIT_OK) return status;
+    add(out, (vit_operation){.kind = c->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
+    if (p->kind == VIT_PREPARE_CENTER || p->kind == VIT_PREPARE_SQUASH ||
+        p->kind == VIT_PREPARE_BORDER)
+        add_timm(out, p, c);
+    else
+        add_given(out, p, c);
+    vit_operation normalize = {.kind = VIT_OP_NORMALIZE, .rescale = p->rescale, .fused = p->fused};
+    memcpy(normalize.mean, p->mean, sizeof p->mean);
+    memcpy(normalize.std, p->std, sizeof p->std);
+    add(out, normalize);
+    return VIT_OK;
+}

@@ -1,0 +1,221 @@
+#include "vit/weights/published.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/weights/declared.h"
+#include "vit/weights/facts.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LARGEST_CONFIG ((size_t)16 << 20) /* labels of 20,000 classes are about a megabyte */
+
+/* The JSON files beside the weights. */
+typedef struct configs {
+    char *path, *processor_path; /* owned */
+    json_t *object, *processor;  /* owned; NULL: there is none */
+} configs;
+
+static void configs_close(configs *c) {
+    vit_free(c->path);
+    vit_free(c->processor_path);
+    json_decref(c->object);
+    json_decref(c->processor);
+}
+
+/* `name` in the directory of `path`; NULL when there is no memory. */
+static char *beside(const char *path, const char *name) {
+    const char *slash = strrchr(path, '/');
+    vit_text t = {0};
+    vit_text_add(&t, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, name);
+    char *joined = t.failed ? NULL : vit_strdup(t.text);
+    vit_text_free(&t);
+    return joined;
+}
+
+static vit_status read_json(json_t **object, const char *path, vit_error *error) {
+    vit_bytes bytes;
+    vit_status status = vit_read_file(&bytes, path, LARGEST_CONFIG, error);
+    if (status != VIT_OK) return status;
+    status = vit_json_parse(object, (const char *)bytes.data, bytes.size, path, error);
+    vit_free(bytes.data);
+    return status;
+}
+
+/* The first of `names` that stands beside `path`. */
+static vit_status find_beside(json_t **object, char **found, const char *path,
+                              const char *const *names, vit_error *error) {
+    *found = NULL;
+    for (size_t i = 0; names[i]; i++) {
+        vit_free(*found);
+        *found = beside(path, names[i]);
+        if (!*found) return vit_fail_memory(error, "a path", strlen(path));
+        if (vit_path_look(*found) == VIT_PATH_FILE) return read_json(object, *found, error);
+    }
+    return VIT_OK;
+}
+
+static vit_status configs_open(configs *c, const char *weights, const char *config,
+                               vit_error *error) {
+    static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
+    static const char *const processors[] = {"preprocessor_config.json", NULL};
+    vit_status status;
+    *c = (configs){0};
+    if (config) {
+        c->path = vit_strdup(config);
+        status = c->path ? read_json(&c->object, config, error)
+                         : vit_fail_memory(error, "a path", strlen(config));
+    } else {
+        status = find_beside(&c->object, &c->path, weights, names, error);
+    }
+    if (status == VIT_OK && config)
+        status = find_beside(&c->processor, &c->processor_path, config, processors, error);
+    if (status == VIT_OK && !c->processor) {
+        vit_free(c->processor_path);
+        status = find_beside(&c->processor, &c->processor_path, weights, processors, error);
+    }
+    return status;
+}
+
+/* ---- which library's config it is ---- */
+
+static bool says(const json_t *object, const char *architecture) {
+    const char *found = json_string_value(json_object_get(object, "architecture"));
+    return found && strcmp(found, architecture) == 0;
+}
+
+static vit_status no_config(const vit_binding *b, const configs *c, vit_error *error) {
+    static const struct {
+        const char *layout, *what;
+    } hints[] = {
+        {"timm", "timm's, with \"architecture\", \"num_classes\", \"model_args\" and "
+                 "\"pretrained_cfg\""},
+        {"Hugging Face", "the library's own, and preprocessor_config.json"},
+        {"torchvision", "{\"architecture\": \"torchvision\", \"num_heads\": 12, \"resize\": 256, "
+                        "\"crop\": 224}"},
+        {"vit-pytorch", "{\"architecture\": \"vit-pytorch\", \"image_size\": 28, \"patch_size\": "
+                        "14, \"channels\": 1, \"heads\": 8, \"attention_scale\": \"dim\" or "
+                        "\"head_dim\", \"mean\": 0.5, \"std\": 0.5}"},
+        {"OpenCLIP", "the library's own, open_clip_config.json"}};
+    const char *what = "the library's own";
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i].layout, b->layout->name) == 0) what = hints[i].what;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: tensors in the layout of %s do not say how many heads there are nor how "
+                    "pictures are prepared: put a config.json beside the file, or name one with "
+                    "--config (%s); %s is not there",
+                    vit_tensors_name(b->file), b->layout->name, what, c->path);
+}
+
+static bool is_google(const vit_binding *b) {
+    return strcmp(b->layout->name, "Google") == 0 || strcmp(b->layout->name, "big_vision") == 0;
+}
+
+static vit_status declare(vit_declared *d, const vit_binding *b, const configs *c,
+                          vit_error *error) {
+    json_t *object = c->object;
+    vit_declared_init(d, c->path);
+    if (!object && !is_google(b)) return no_config(b, c, error);
+    if (!object) {
+        d->name = vit_tensors_name(b->file);
+        vit_declare_google(d, strcmp(b->layout->name, "big_vision") == 0);
+        return VIT_OK;
+    }
+    d->preprocessing = json_object_get(object, "preprocessing");
+    if (json_object_get(object, "model_type"))
+        return vit_declare_hf(d, object, c->processor, c->processor_path, error);
+    if (json_object_get(object, "model_cfg")) return vit_declare_open_clip(d, object, error);
+    if (says(object, "vit-pytorch")) return vit_declare_lucidrains(d, object, error);
+    if (says(object, "torchvision")) return vit_declare_torchvision(d, object, error);
+    if (json_object_get(object, "architecture")) return vit_declare_timm(d, object, error);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s is no config of timm, Hugging Face or OpenCLIP: add \"architecture\" "
+                    "(\"vit-pytorch\", \"torchvision\" or timm's name)",
+                    c->path);
+}
+
+/* ---- from there to a model ---- */
+
+static vit_position_rule rule_of(const vit_binding *b, const vit_declared *d, const configs *c) {
+    const char *name = b->layout->name;
+    if (is_google(b)) return c->object ? VIT_POSITIONS_OF_TIMM_NPZ : VIT_POSITIONS_OF_GOOGLE;
+    if (strcmp(name, "Hugging Face") == 0) return VIT_POSITIONS_OF_HUGGING_FACE;
+    if (strcmp(name, "torchvision") == 0) return VIT_POSITIONS_OF_TORCHVISION;
+    (void)d;
+    return VIT_POSITIONS_OF_TIMM;
+}
+
+/* Labels as many as classes, or none. */
+static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *error) {
+    if (!d->labels) return VIT_OK;
+    if (d->label_count != m->config.classes)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s has %zu labels, tensor head has %zu classes",
+                        d->name, d->label_count, m->config.classes);
+    m->labels = d->labels;
+    d->labels = NULL;
+    return VIT_OK;
+}
+
+static vit_status load_values(vit_model_file *m, const vit_binding *b, const vit_declared *d,
+                              vit_error *error) {
+    vit_status status = vit_table_new(&m->table, &m->config, error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
+    m->values = vit_alloc(m->table.size, sizeof(float));
+    if (!m->values) return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
+    return vit_binding_load(m->values, b, &m->table, d->name, error);
+}
+
+static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d, const configs *c,
+                        vit_error *error) {
+    vit_status status = vit_facts_config(&m->config, b, d, error);
+    if (status == VIT_OK) status = load_values(m, b, d, error);
+    m->position_rule = rule_of(b, d, c);
+    m->recipe = vit_strdup("{}");
+    if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
+    if (status == VIT_OK && d->input_height > 0)
+        status = vit_model_file_resize(m, d->input_height, d->input_width, error);
+    if (status == VIT_OK) status = vit_prepare_list(&m->preprocessing, d, &m->config, error);
+    if (status == VIT_OK) status = take_labels(m, d, error);
+    return status;
+}
+
+static vit_status load_bound(vit_model_file *m, const vit_binding *b, const char *config,
+                             vit_error *error) {
+    configs c;
+    vit_declared d = {0};
+    vit_status status = configs_open(&c, vit_tensors_name(b->file), config, error);
+    if (status == VIT_OK) status = declare(&d, b, &c, error);
+    if (status == VIT_OK) status = build(m, b, &d, &c, error);
+    vit_declared_clear(&d);
+    configs_close(&c);
+    return status;
+}
+
+static vit_status load_own(vit_model_file *m, const char *path, vit_error *error) {
+    vit_safetensors *file;
+    vit_status status = vit_safetensors_open(&file, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_model_file_load(m, file, error);
+    vit_safetensors_close(file);
+    return status;
+}
+
+vit_status vit_published_load(vit_model_file *out, const char *path, const char *config,
+                              vit_error *error) {
+    vit_tensors *file;
+    vit_binding binding;
+    *out = (vit_model_file){0};
+    vit_status status = vit_tensors_open(&file, path, error);
+    if (status != VIT_OK) return status;
+    if (vit_tensors_metadata(file, "vit.config")) {
+        status = load_own(out, vit_tensors_name(file), error);
+    } else {
+        status = vit_binding_new(&binding, file, error);
+        if (status == VIT_OK) {
+            status = load_bound(out, &binding, config, error);
+            vit_binding_free(&binding);
+        }
+        if (status != VIT_OK) vit_model_file_clear(out);
+    }
+    vit_tensors_close(file);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* Published weights: the tensors of some library and the config beside them -> a model. */
+#ifndef VIT_WEIGHTS_PUBLISHED_H
+#define VIT_WEIGHTS_PUBLISHED_H
+
+#include "vit/weights/model_file.h"
+#include "vit/weights/tensors.h"
+
+/* Opens what vit_tensors_open takes: our own model file, or weights of one of the layouts of
+ * layout_tables.c, whose config is config.json beside the file, or `config`, a path, when that is
+ * not NULL. What the tensors do not show and the config does not say is an error that says what to
+ * add; where the two disagree, the error names the tensor. docs/weights.md has the rules. */
+vit_status vit_published_load(vit_model_file *out, const char *path, const char *config,
+                              vit_error *error);
+
+#endif
