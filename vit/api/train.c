@@ -81,12 +81,14 @@ static vit_status open_data(vit_run *run, vit_error *error) {
 
 static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_status status = vit_choose(&run->kernels, &run->threads, o->cpu, o->threads, error);
+    vit_status status =
+        vit_choose(&run->kernels, &run->threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = open_data(run, error);
     if (status == VIT_OK) status = vit_preset_load(&run->preset, preset_of(run), error);
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
+    if (o->precision != VIT_PRECISION_F32) run->preset.recipe.precision = o->precision;
     status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
     return status;

@@ -15,6 +15,7 @@ typedef struct settings {
     uint64_t top, threads;
     vit_size size; /* 0: the model's own */
     bool list, json, logits;
+    int precision; /* vit_precision */
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -71,6 +72,13 @@ static const vit_option options[] = {
      .offset = PLACE(logits),
      .help = "also what the network put out for every class"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
+    {.name = "precision",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(precision),
+     .argument = "f32|bf16",
+     .help = "bf16: matrix products of bfloat16, faster where the\n"
+             "processor has it, else refused (default: f32)",
+     .choices = vit_precision_names},
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
@@ -95,7 +103,7 @@ static const vit_command command = {
     .operands = "PICTURE",
     .notes = "A picture that cannot be read is reported, and the rest go on.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -127,7 +135,9 @@ static vit_status allocate(classifier *c, vit_error *error) {
 
 static vit_status open_classifier(classifier *c, vit_error *error) {
     char *path;
-    vit_session_options choice = {.threads = (int)c->settings->threads, .cpu = vit_chosen_cpu()};
+    vit_session_options choice = {.threads = (int)c->settings->threads,
+                                  .cpu = vit_chosen_cpu(),
+                                  .precision = (vit_precision)c->settings->precision};
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
         const vit_size size = c->settings->size;
