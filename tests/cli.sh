@@ -64,7 +64,7 @@ run() {
 json() {
     if command -v python3 >/dev/null; then
         python3 - "$2" "$3" >check 2>&1 <<'END'
-import json, sys
+import json, math, sys
 def refuse(word): raise ValueError(word)
 r = [json.loads(line, parse_constant=refuse) for line in open(sys.argv[1], encoding="utf-8")]
 assert r and eval("(" + sys.argv[2] + ")"), r
@@ -97,7 +97,7 @@ for program in vit-train vit-classify vit-evaluate; do
 done
 
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
-for program in vit-train vit-classify vit-evaluate; do
+for program in vit-train vit-classify vit-evaluate vit-info; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual
@@ -136,6 +136,27 @@ json "the log" log.jsonl '[e["event"] for e in r] == ["start", "epoch", "done"]
     and r[0]["steps"] == 40 and r[0]["train_images"] == 18000 and r[0]["loss"] is None
     and r[2]["loss"] == r[1]["loss"] > 0
     and r[-1]["model"] == "digits.safetensors" and 0 <= r[-1]["test_top1"] <= 1'
+
+# ---- what is in a file ----
+
+run 0 "usage: vit-info" "" vit-info --help
+run 2 "" "no file is named" vit-info
+run 2 "" "unknown option --tensor" vit-info --tensor digits.safetensors
+run 0 "28x28x1, patches of 7x7" "" vit-info digits.safetensors
+run 0 "preset digits, data digits, seed 0, steps 40" "" vit-info digits.safetensors
+run 0 "head.bias                  F32   10 " "" vit-info --tensors digits.safetensors
+run 1 "" "absent.safetensors" vit-info absent.safetensors
+run 0 '"kind": "safetensors"' "" vit-info --json --tensors digits.safetensors
+mv out info
+json "vit-info --json" info 'r[0]["config"]["dim"] == 64 and r[0]["labels"] == list("0123456789")
+    and r[0]["parameters"] == sum(math.prod(t["shape"]) for t in r[0]["tensors"])
+    and r[0]["preprocessing"][-1]["op"] == "normalize" and r[0]["recipe"]["steps"] == 40
+    and all(t["min"] <= t["mean"] <= t["max"] and t["std"] >= 0 and t["not_finite"] == 0
+            and t["type"] == "F32" for t in r[0]["tensors"])'
+run 1 "npz, 9 tensors" "stored.npz" vit-info --tensors "$fixtures/weights/stored.npz"
+holds "tensors of what is no model" grep -q '^  brain  *BF16  2x4  *-1  *0.75  *-0.125' out
+run 1 '"type": "I64", "shape": [3]}' "" vit-info --tensors --json "$fixtures/weights/state.pth"
+run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 
 run 0 '"per_class"' "" vit-evaluate --model digits.safetensors --data digits --json --confusion
 mv out evaluation

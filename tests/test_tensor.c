@@ -166,6 +166,74 @@ static void test_unaligned_data(void **state) {
     }
 }
 
+/* ---- float32 as elements ---- */
+
+static uint16_t encode(vit_dtype dtype, float value) {
+    uint16_t element = 0xdead;
+    vit_tensor_encode(&element, dtype, &value, 1);
+    return element;
+}
+
+static bool is_nan_half(uint16_t half) {
+    return (half & 0x7c00) == 0x7c00 && (half & 0x3ff) != 0;
+}
+
+/* Every half and every number halfway between two, and just beside that. */
+static void test_encodes_every_half(void **state) {
+    (void)state;
+    for (uint32_t h = 0; h < 0x7c00; h++) {
+        const uint16_t halves[2] = {(uint16_t)h, (uint16_t)(h + 1)};
+        vit_tensor tensor = vector(VIT_F16, halves, 2);
+        float x[2];
+        assert_int_equal(vit_tensor_floats(&tensor, x, NULL), VIT_OK);
+        assert_int_equal(encode(VIT_F16, x[0]), h);
+        assert_int_equal(encode(VIT_F16, -x[0]), h | 0x8000);
+        if (h + 1 == 0x7c00) continue; /* beyond the largest: below */
+        const float middle = x[0] + (x[1] - x[0]) / 2;
+        assert_int_equal(encode(VIT_F16, middle), h + (h & 1));
+        assert_int_equal(encode(VIT_F16, nextafterf(middle, 0)), h);
+        assert_int_equal(encode(VIT_F16, nextafterf(middle, INFINITY)), h + 1);
+    }
+    assert_int_equal(encode(VIT_F16, INFINITY), 0x7c00);
+    assert_int_equal(encode(VIT_F16, -INFINITY), 0xfc00);
+    assert_true(is_nan_half(encode(VIT_F16, NAN)));
+    assert_int_equal(encode(VIT_F16, 65519.996f), 0x7bff);
+}
+
+static void test_refuses_what_a_half_cannot_hold(void **state) {
+    (void)state;
+    const float values[] = {1, -65520, 2};
+    uint16_t halves[3];
+    assert_int_equal(vit_tensor_encode(halves, VIT_F16, values, 3), 1);
+    assert_int_equal(vit_tensor_encode(halves, VIT_F16, values, 1), 1);
+    assert_int_equal(vit_tensor_encode(halves, VIT_BF16, values, 3), 3);
+}
+
+static float from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void test_encodes_bfloat16(void **state) {
+    (void)state;
+    for (uint32_t high = 0; high < 0x10000; high++) {
+        const bool is_nan = (high & 0x7f80) == 0x7f80 && (high & 0x7f) != 0;
+        const bool is_special = (high & 0x7f80) == 0x7f80;
+        if (is_nan) {
+            const uint16_t found = encode(VIT_BF16, from_bits(high << 16));
+            assert_true((found & 0x7f80) == 0x7f80 && (found & 0x7f) != 0);
+            continue;
+        }
+        assert_int_equal(encode(VIT_BF16, from_bits(high << 16)), high);
+        if (is_special) continue;
+        assert_int_equal(encode(VIT_BF16, from_bits(high << 16 | 0x8000)), high + (high & 1));
+        assert_int_equal(encode(VIT_BF16, from_bits(high << 16 | 0x7fff)), high);
+        assert_int_equal(encode(VIT_BF16, from_bits(high << 16 | 0x8001)), high + 1);
+    }
+    assert_int_equal(encode(VIT_BF16, from_bits(0x7f800001)) & 0x7fff, 0x7fc0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_and_sizes),
@@ -176,6 +244,9 @@ int main(void) {
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_refuses_what_float32_cannot_hold),
         cmocka_unit_test(test_unaligned_data),
+        cmocka_unit_test(test_encodes_every_half),
+        cmocka_unit_test(test_refuses_what_a_half_cannot_hold),
+        cmocka_unit_test(test_encodes_bfloat16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

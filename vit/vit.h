@@ -110,6 +110,58 @@ VIT_API vit_model_info vit_model_describe(const vit_model *model);
  * labels has the numbers "0", "1", ... */
 VIT_API const char *vit_model_label(const vit_model *model, size_t index);
 
+/* ---- conversion ----------------------------------------------------------------------------- */
+
+typedef struct vit_convert_options {
+    const char *in;     /* as for vit_model_load_with */
+    const char *config; /* as there */
+    const char *out;    /* with a layout a directory, which must not be there yet; else a file */
+    const char *layout; /* "timm", "hf", "torchvision" or "npz"; NULL: this library's model file */
+    const char *type;   /* of the weights: "f32", "bf16" or "f16"; NULL: "f32" */
+    bool force;         /* write what the layout cannot say all of, and note what is lost */
+    void (*note)(const char *text, void *user); /* as vit_note; NULL: nobody wants to know */
+    void *user;
+} vit_convert_options;
+
+/* Writes a model as its own library, or another one, reads it: the weights, and with a layout
+ * config.json and for "hf" preprocessor_config.json. UNSUPPORTED, with the reasons, for a model
+ * that the layout has no words for. Nothing is left behind when it fails. */
+VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *error);
+
+/* ---- the tensors of a file ------------------------------------------------------------------- */
+
+/* The tensors of a file of weights, be it a model or not: safetensors, a sharded checkpoint, .npz,
+ * PyTorch's .pth (docs/formats.md). */
+typedef struct vit_tensor_list vit_tensor_list;
+
+typedef struct vit_tensor_info {
+    const char *name;
+    const char *type;      /* of an element: "F32", "BF16", "I64", ... */
+    size_t dims, shape[8]; /* [dims] */
+    size_t count;          /* elements: the product of shape */
+} vit_tensor_info;
+
+/* Of the finite elements; NaN where there are none. */
+typedef struct vit_tensor_statistics {
+    double min, max, mean, std; /* std: of the population, over all elements */
+    size_t finite;              /* elements that are neither NaN nor infinite */
+} vit_tensor_statistics;
+
+/* `path`: a file, the index of a sharded checkpoint, or a directory that holds one of them. */
+VIT_API vit_status vit_tensor_list_load(vit_tensor_list **out, const char *path, vit_error *error);
+VIT_API void vit_tensor_list_free(vit_tensor_list *list);
+
+VIT_API const char *vit_tensor_list_path(const vit_tensor_list *list); /* of the file opened */
+VIT_API const char *vit_tensor_list_kind(const vit_tensor_list *list); /* "safetensors", ... */
+
+/* Tensors in the order of their names; index < count. Strings live as long as the list. */
+VIT_API size_t vit_tensor_list_count(const vit_tensor_list *list);
+VIT_API vit_tensor_info vit_tensor_list_at(const vit_tensor_list *list, size_t index);
+
+/* Reads the tensor. UNSUPPORTED for types that hold no weights: integers and BOOL. */
+VIT_API vit_status vit_tensor_list_measure(const vit_tensor_list *list, size_t index,
+                                           vit_tensor_statistics *out, vit_error *error);
+
 /* ---- classification ------------------------------------------------------------------------- */
 
 typedef struct vit_session vit_session;

@@ -111,7 +111,7 @@ static char *recipe_text(const vit_run *run) {
     char *recipe = vit_recipe_write(&run->preset.recipe);
     vit_text_add(&t, "{\"preset\": ");
     vit_text_add_json(&t, run->preset.name);
-    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.name,
+    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.title,
                  run->data.checksum);
     if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",

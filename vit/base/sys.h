@@ -60,6 +60,9 @@ vit_status vit_list_directory(char ***names, size_t *count, const char *path, vi
 
 vit_status vit_make_directory(const char *path, vit_error *error); /* one that exists is fine */
 
+/* Removes an empty one. */
+vit_status vit_remove_directory(const char *path, vit_error *error);
+
 /* Removes a file; one that is absent is fine. */
 vit_status vit_remove_file(const char *path, vit_error *error);
 

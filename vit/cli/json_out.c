@@ -33,6 +33,11 @@ void vit_json_text(vit_json_out *json, const char *key, const char *text) {
     }
 }
 
+void vit_json_raw(vit_json_out *json, const char *key, const char *value) {
+    add_key(json, key);
+    vit_text_add(&json->line, "%s", value);
+}
+
 void vit_json_count(vit_json_out *json, const char *key, uint64_t count) {
     add_key(json, key);
     vit_text_add(&json->line, "%llu", (unsigned long long)count);

@@ -28,8 +28,9 @@ void vit_json_close(vit_json_out *json, char bracket);
 void vit_json_text(vit_json_out *json, const char *key, const char *text); /* NULL: null */
 void vit_json_count(vit_json_out *json, const char *key, uint64_t count);
 void vit_json_number(vit_json_out *json, const char *key, double number);
-void vit_json_float(vit_json_out *json, const char *key, float number); /* shortest digits */
-void vit_json_g9(vit_json_out *json, const char *key, float number);    /* %.9g */
+void vit_json_float(vit_json_out *json, const char *key, float number);    /* shortest digits */
+void vit_json_g9(vit_json_out *json, const char *key, float number);       /* %.9g */
+void vit_json_raw(vit_json_out *json, const char *key, const char *value); /* JSON already */
 
 /* Writes the line at once and frees it; false when it could not be written or memory ran out. */
 bool vit_json_end_line(vit_json_out *json, FILE *stream);

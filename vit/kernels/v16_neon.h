@@ -4,6 +4,8 @@
 
 #include <arm_neon.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /* 6 x 16: twenty-four accumulators, four registers of B and one of A, of thirty-two. */
 #define TILE_ROWS 6
@@ -129,5 +131,67 @@ static inline float v16_fold_max(v16 a) {
     return x > y ? x : y;
 }
 
+/* ---- lanes of 32 bits that hold integers ---- */
+
+typedef struct v16i {
+    int32x4_t part[4];
+} v16i;
+
+#define V16I_EACH(expression)                             \
+    v16i y;                                               \
+    for (int i = 0; i < 4; i++) y.part[i] = (expression); \
+    return y
+
+static inline v16i v16i_set(int32_t x) {
+    V16I_EACH(vdupq_n_s32(x));
+}
+
+static inline v16i v16i_load(const void *p) {
+    const uint8_t *bytes = p;
+    V16I_EACH(vreinterpretq_s32_u8(vld1q_u8(bytes + 16 * i)));
+}
+
+static inline v16i v16i_add(v16i a, v16i b) {
+    V16I_EACH(vaddq_s32(a.part[i], b.part[i]));
+}
+
+static inline v16i v16i_even_bytes(v16i a) {
+    V16I_EACH(vandq_s32(a.part[i], vdupq_n_s32(0x00ff00ff)));
+}
+
+static inline v16i v16i_odd_bytes(v16i a) {
+    V16I_EACH(vreinterpretq_s32_u16(vshrq_n_u16(vreinterpretq_u16_s32(a.part[i]), 8)));
+}
+
+static inline int32x4_t v4i_multiply_add(int16x8_t a, int16x8_t b) {
+    return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+}
+
+static inline v16i v16i_multiply_add(v16i a, v16i b) {
+    V16I_EACH(v4i_multiply_add(vreinterpretq_s16_s32(a.part[i]), vreinterpretq_s16_s32(b.part[i])));
+}
+
+static inline v16i v16i_shift_left(v16i a, int bits) {
+    V16I_EACH(vshlq_s32(a.part[i], vdupq_n_s32(bits)));
+}
+
+static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
+    const v16i x = v16i_shift_left(a, -bits); /* a shift to the right, with the sign */
+    for (int i = 0; i < 4; i += 2) {
+        const int16x8_t words = vcombine_s16(vqmovn_s32(x.part[i]), vqmovn_s32(x.part[i + 1]));
+        vst1_u8(p + 4 * i, vqmovun_s16(words));
+    }
+}
+
+static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t stride) {
+    static const uint8_t planes[16] = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, 16, 16, 16, 16};
+    for (size_t r = 0; r < 4; r++) {
+        uint8_t colours[16]; /* 4 reds, 4 greens, 4 blues */
+        vst1q_u8(colours, vqtbl1q_u8(vld1q_u8(rows + r * stride), vld1q_u8(planes)));
+        for (size_t c = 0; c < 3; c++) memcpy(quads + 64 * c + 4 * r, colours + 4 * c, 4);
+    }
+}
+
+#undef V16I_EACH
 #undef V16_EACH
 #endif

@@ -148,12 +148,36 @@ static char *labels_text(const vit_model_file *m) {
     return t.text;
 }
 
-static vit_status write_file(const char *path, const vit_model_file *m, char *const values[4],
-                             vit_error *error) {
+vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype, void **memory,
+                              vit_error *error) {
+    const size_t size = vit_dtype_size(dtype);
+    size_t elements = 0;
+    for (size_t i = 0; i < count; i++) elements += tensors[i].count;
+    char *at = *memory = vit_alloc(elements, size);
+    if (!at) return vit_fail_memory(error, "the tensors", elements * size);
+    for (size_t i = 0; i < count; i++) {
+        vit_tensor *t = &tensors[i];
+        const float *values = t->data;
+        const size_t done = vit_tensor_encode(at, dtype, values, t->count);
+        if (done < t->count)
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "tensor %s: element %zu is %g, which float16 cannot hold: use bf16 or "
+                            "f32",
+                            t->name, done, (double)values[done]);
+        t->dtype = dtype;
+        t->data = at;
+        at += t->count * size;
+    }
+    return VIT_OK;
+}
+
+static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
+                             char *const values[4], vit_error *error) {
     static const char *const keys[] = {"vit.config", "vit.preprocessing", "vit.recipe",
                                        "vit.labels"};
     vit_metadata metadata[4];
     char *names = NULL;
+    void *elements = NULL;
     const size_t count = m->labels ? 4 : 3;
     for (size_t i = 0; i < count; i++) {
         if (!values[i]) return vit_fail_memory(error, keys[i], 0);
@@ -162,17 +186,25 @@ static vit_status write_file(const char *path, const vit_model_file *m, char *co
     vit_tensor *tensors = vit_alloc(m->table.count, sizeof *tensors);
     if (!tensors) return vit_fail_memory(error, "tensor list", m->table.count * sizeof *tensors);
     vit_status status = vit_table_tensors(tensors, &names, &m->table, m->values, "", error);
+    if (status == VIT_OK && dtype != VIT_F32)
+        status = vit_tensors_encode(tensors, m->table.count, dtype, &elements, error);
     if (status == VIT_OK)
         status = vit_safetensors_write(path, tensors, m->table.count, metadata, count, error);
+    vit_free(elements);
     vit_free(names);
     vit_free(tensors);
     return status;
 }
 
 vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_error *error) {
+    return vit_model_file_save_as(path, m, VIT_F32, error);
+}
+
+vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit_dtype dtype,
+                                  vit_error *error) {
     char *values[4] = {vit_config_write(&m->config), vit_preprocessing_write(&m->preprocessing),
                        m->recipe, m->labels ? labels_text(m) : NULL};
-    const vit_status status = write_file(path, m, values, error);
+    const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);
     vit_free(values[3]);

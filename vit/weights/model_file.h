@@ -25,6 +25,16 @@ vit_status vit_model_file_load(vit_model_file *out, const vit_safetensors *file,
 /* Writes the file atomically; its bytes depend on *model alone. */
 vit_status vit_model_file_save(const char *path, const vit_model_file *model, vit_error *error);
 
+/* The same with elements of type F32, BF16 or F16. UNSUPPORTED, naming the tensor, for a number
+ * that F16 cannot hold. */
+vit_status vit_model_file_save_as(const char *path, const vit_model_file *model, vit_dtype dtype,
+                                  vit_error *error);
+
+/* tensors [count] of float32: their types and data become elements of type `dtype` in memory that
+ * the caller frees with vit_free(*memory). */
+vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype, void **memory,
+                              vit_error *error);
+
 /* Changes the network's input to height x width: learned positions are resampled by the model's
  * rule, sizes in the preprocessing follow. ARGUMENT, and *model unchanged, where patches do not fit
  * or the preprocessing cannot follow. */

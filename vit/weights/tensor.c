@@ -173,3 +173,48 @@ vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error 
         return floats_from_integers(values, tensor, error);
     }
 }
+
+/* ---- float32 as elements ---- */
+
+/* `bits` without its lower `drop` bits, to the nearest, halves to even. */
+static uint32_t round_bits(uint32_t bits, unsigned drop) {
+    const uint32_t half = (1u << (drop - 1)) - 1, odd = bits >> drop & 1;
+    return (bits + half + odd) >> drop;
+}
+
+/* A NaN stays one: its highest bit is set, lest the lower ones were all it had. */
+static uint16_t brain_from_float(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (isnan(value)) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)round_bits(bits, 16);
+}
+
+/* False where a finite value would become infinite. */
+static bool half_from_float(uint16_t *half, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    const float magnitude = fabsf(value);
+    bits &= 0x7fffffff;
+    if (isnan(value)) {
+        *half = (uint16_t)(sign | 0x7e00 | (bits >> 13 & 0x3ff));
+    } else if (magnitude >= 0x1.ffep15f) { /* halfway from the largest half to the next */
+        *half = sign | 0x7c00;
+        return isinf(value);
+    } else if (magnitude < 0x1p-14f) {
+        *half = (uint16_t)(sign | (uint32_t)rintf(magnitude * 0x1p24f)); /* subnormal: in 2^-24 */
+    } else {
+        *half = (uint16_t)(sign | (round_bits(bits, 13) - (112u << 10)));
+    }
+    return true;
+}
+
+size_t vit_tensor_encode(void *elements, vit_dtype dtype, const float *values, size_t count) {
+    uint16_t *out = elements;
+    if (dtype == VIT_F32 && count > 0) memcpy(elements, values, count * sizeof *values);
+    for (size_t i = 0; i < count && dtype == VIT_BF16; i++) out[i] = brain_from_float(values[i]);
+    for (size_t i = 0; i < count && dtype == VIT_F16; i++)
+        if (!half_from_float(&out[i], values[i])) return i;
+    return count;
+}

@@ -35,6 +35,11 @@ typedef struct vit_tensor {
  * would become infinite, an integer that is not exact. */
 vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error);
 
+/* values [count] as elements of type F32, F16 or BF16, rounded to the nearest, halves to even. The
+ * index of the first finite value that F16 cannot hold, and nothing from there on is written; count
+ * where all are. */
+size_t vit_tensor_encode(void *elements, vit_dtype dtype, const float *values, size_t count);
+
 /* "[3, 224, 224]" for messages, cut to fit. */
 void vit_shape_text(char text[128], const size_t *shape, size_t dims);
 

@@ -1,0 +1,100 @@
+/* vit-convert: writes a model in the layout of a library, or with smaller numbers. */
+#include <stddef.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/models.h"
+#include "vit/cli/program.h"
+
+typedef struct settings {
+    const char *config;
+    int layout, type; /* of the words below; layout -1: this program's own */
+    bool force;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+
+static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", NULL};
+static const char *const types[] = {"f32", "bf16", "f16", NULL};
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "What is written"},
+    {.name = "layout",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(layout),
+     .argument = "timm|hf|torchvision|npz",
+     .help = "OUT is a directory that the library loads: timm,\n"
+             "Hugging Face's transformers, torchvision, or .npz with\n"
+             "Google's names (default: OUT is a model file)",
+     .choices = layouts},
+    {.name = "dtype",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(type),
+     .argument = "f32|bf16|f16",
+     .help = "the type of the weights: float32, or one of half the\n"
+             "size, to which they are rounded (default: f32)",
+     .choices = types},
+    {.name = "force",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(force),
+     .help = "write a model that the layout cannot say all of, and\n"
+             "say what is lost"},
+    {.kind = VIT_OPTION_GROUP, .help = "What is read"},
+    {.name = "config",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(config),
+     .argument = "FILE",
+     .help = "in place of the config.json beside the weights"},
+};
+
+static const vit_command command = {
+    .name = "vit-convert",
+    .usage = "usage: vit-convert [OPTION...] IN OUT\n"
+             "\n"
+             "Writes a model so that another library loads it: with its names and its config, the\n"
+             "labels and the preprocessing. IN is what the other programs take as a model.\n"
+             "\n"
+             "  vit-convert mnist mnist-timm --layout timm\n"
+             "      timm.create_model(\"local-dir:mnist-timm\", pretrained=True)\n"
+             "  vit-convert vit_base_patch16_224/ base.safetensors --dtype bf16\n"
+             "      one file, half as large\n",
+    .operands = "IN OUT",
+    .notes = "A model that a layout cannot say all of is refused with the reason.\n"
+             "Exit status: 0 done, 1 the conversion failed, 2 wrong usage.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+static void say_note(const char *text, void *user) {
+    (void)user;
+    vit_say(&command, text);
+}
+
+static int run(const settings *s, const char *in, const char *out) {
+    char *path;
+    vit_error error;
+    vit_status status = vit_find_model(&path, in, &error);
+    if (status == VIT_OK) {
+        const vit_convert_options choice = {.in = path,
+                                            .config = s->config,
+                                            .out = out,
+                                            .layout = s->layout < 0 ? NULL : layouts[s->layout],
+                                            .type = types[s->type],
+                                            .force = s->force,
+                                            .note = say_note};
+        status = vit_convert(&choice, &error);
+        vit_free(path);
+    }
+    return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);
+}
+
+int main(int argc, char **argv) {
+    settings s = {.layout = -1};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
+        return exit_status;
+    }
+    if (argc != 3) {
+        return vit_say_usage(&command, "expected IN, a model, and OUT, what to write");
+    }
+    return vit_program_end(&command, run(&s, argv[1], argv[2]));
+}

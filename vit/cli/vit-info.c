@@ -1,0 +1,335 @@
+/* vit-info: tells what is in a file of weights. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "vit/base/json.h"
+#include "vit/base/sys.h"
+#include "vit/cli/models.h"
+#include "vit/cli/program.h"
+
+typedef struct settings {
+    bool tensors, json;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "The answer"},
+    {.name = "tensors",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(tensors),
+     .help = "also each tensor: its name, type, shape, and the least,\n"
+             "largest and mean element and their deviation"},
+    {.name = "json",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(json),
+     .help = "one JSON object a line for each file"},
+};
+
+static const vit_command command = {
+    .name = "vit-info",
+    .usage = "usage: vit-info [OPTION...] FILE...\n"
+             "\n"
+             "Tells what is in a file of weights: the network, how pictures are prepared for it,\n"
+             "its labels and where it comes from. FILE is safetensors, .npz or PyTorch's .pth,\n"
+             "the index of a sharded checkpoint, a directory that holds one of them, or the name\n"
+             "of a model.\n"
+             "\n"
+             "  vit-info mnist\n"
+             "  vit-info --tensors vit_base_patch16_224/\n",
+    .operands = "FILE",
+    .notes = "The tensors of a file can be listed even where it is no network that is known.\n"
+             "Exit status: 0 done, 1 a file failed, 2 wrong usage.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+/* A file, and the network in it where it is one. */
+typedef struct subject {
+    vit_tensor_list *list;
+    vit_model *model; /* NULL: `error` says why */
+    vit_model_info info;
+    vit_error error;
+} subject;
+
+static vit_status open_subject(subject *s, const char *name) {
+    char *path;
+    vit_status status = vit_find_model(&path, name, &s->error);
+    if (status != VIT_OK) {
+        return status;
+    }
+    status = vit_tensor_list_load(&s->list, path, &s->error);
+    if (status == VIT_OK && vit_model_load(&s->model, path, &s->error) == VIT_OK) {
+        s->info = vit_model_describe(s->model);
+    }
+    vit_free(path);
+    return status;
+}
+
+static void close_subject(subject *s) {
+    vit_model_free(s->model);
+    vit_tensor_list_free(s->list);
+}
+
+/* ---- JSON ---- */
+
+static void add_statistics(vit_json_out *json, const vit_tensor_statistics *s, size_t count) {
+    vit_json_number(json, "min", s->min);
+    vit_json_number(json, "max", s->max);
+    vit_json_number(json, "mean", s->mean);
+    vit_json_number(json, "std", s->std);
+    vit_json_count(json, "not_finite", count - s->finite);
+}
+
+/* Tensors that hold no weights have no statistics; a damaged one ends the list. */
+static vit_status add_tensor_json(vit_json_out *json, subject *s, size_t index) {
+    const vit_tensor_info t = vit_tensor_list_at(s->list, index);
+    vit_tensor_statistics statistics;
+    vit_status status = vit_tensor_list_measure(s->list, index, &statistics, &s->error);
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "name", t.name);
+    vit_json_text(json, "type", t.type);
+    vit_json_open(json, "shape", '[');
+    for (size_t i = 0; i < t.dims; i++) vit_json_count(json, NULL, t.shape[i]);
+    vit_json_close(json, ']');
+    if (status == VIT_OK) add_statistics(json, &statistics, t.count);
+    vit_json_close(json, '}');
+    return status == VIT_ERROR_UNSUPPORTED ? VIT_OK : status;
+}
+
+static void add_model_json(vit_json_out *json, const subject *s) {
+    vit_json_raw(json, "config", s->info.config);
+    vit_json_count(json, "parameters", s->info.parameters);
+    vit_json_count(json, "multiply_adds", s->info.multiply_adds);
+    vit_json_raw(json, "preprocessing", s->info.preprocessing);
+    vit_json_raw(json, "recipe", s->info.recipe);
+    vit_json_open(json, "labels", '[');
+    for (size_t i = 0; i < s->info.classes; i++) {
+        vit_json_text(json, NULL, vit_model_label(s->model, i));
+    }
+    vit_json_close(json, ']');
+}
+
+static vit_status show_json(const settings *choice, subject *s, const char *name, bool *written) {
+    vit_json_out json = {0};
+    vit_status status = s->model != NULL ? VIT_OK : s->error.status;
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "name", name);
+    vit_json_text(&json, "file", vit_tensor_list_path(s->list));
+    vit_json_text(&json, "kind", vit_tensor_list_kind(s->list));
+    if (s->model != NULL) {
+        add_model_json(&json, s);
+    } else {
+        vit_json_text(&json, "error", s->error.message);
+    }
+    if (choice->tensors) {
+        vit_status read = VIT_OK;
+        vit_json_open(&json, "tensors", '[');
+        for (size_t i = 0; i < vit_tensor_list_count(s->list) && read == VIT_OK; i++) {
+            read = add_tensor_json(&json, s, i);
+        }
+        vit_json_close(&json, ']');
+        status = read != VIT_OK ? read : status;
+    }
+    vit_json_close(&json, '}');
+    *written = vit_print_json(&command, &json);
+    return status;
+}
+
+/* ---- text ---- */
+
+static void add_title(vit_text *text, const char *title) {
+    vit_text_add(text, "  %-13s ", title);
+}
+
+static void add_scalar(vit_text *text, const json_t *value) {
+    char number[32];
+    if (json_is_string(value)) {
+        vit_text_add_visible(text, json_string_value(value), 0);
+    } else if (json_is_number(value)) {
+        vit_text_add(text, "%s", vit_format_double(number, json_number_value(value)));
+    } else {
+        vit_text_add(text, "%s", json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "...");
+    }
+}
+
+/* As a person would write it: "background 255 255 255". */
+static void add_pair(vit_text *text, const char *key, const json_t *value) {
+    vit_text_add_visible(text, key, 0);
+    if (!json_is_array(value)) {
+        vit_text_add(text, " ");
+        add_scalar(text, value);
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        vit_text_add(text, " ");
+        add_scalar(text, json_array_get(value, i));
+    }
+}
+
+/* An operation a line. */
+static void add_preprocessing(vit_text *text, const char *list) {
+    json_t *operations = json_loads(list, 0, NULL), *operation, *value;
+    const char *key;
+    size_t i;
+    json_array_foreach(operations, i, operation) {
+        add_title(text, i == 0 ? "preprocessing" : "");
+        add_scalar(text, json_object_get(operation, "op"));
+        json_object_foreach(operation, key, value) {
+            if (strcmp(key, "op") == 0) continue;
+            vit_text_add(text, " ");
+            add_pair(text, key, value);
+        }
+        vit_text_add(text, "\n");
+    }
+    json_decref(operations);
+}
+
+/* The members of an object, four a line, but for objects and what `hidden` names. */
+static void add_members(vit_text *text, const char *title, const char *object,
+                        const char *const *hidden) {
+    json_t *members = json_loads(object, 0, NULL), *value;
+    const char *key;
+    size_t count = 0;
+    json_object_foreach(members, key, value) {
+        size_t h = 0;
+        while (hidden[h] != NULL && strcmp(hidden[h], key) != 0) h++;
+        if (hidden[h] != NULL || json_is_object(value)) continue;
+        vit_text_add(text, "%s", count == 0 ? "" : count % 4 == 0 ? ",\n" : ", ");
+        if (count % 4 == 0) add_title(text, count == 0 ? title : "");
+        add_pair(text, key, value);
+        count++;
+    }
+    vit_text_add(text, "%s", count > 0 ? "\n" : "");
+    json_decref(members);
+}
+
+static void add_labels(vit_text *text, const subject *s) {
+    enum { SHOWN = 10 };
+    char number[32];
+    add_title(text, "classes");
+    vit_text_add(text, "%s:", vit_format_count(number, s->info.classes));
+    for (size_t i = 0; i < s->info.classes && i < SHOWN; i++) {
+        vit_text_add(text, "%s ", i > 0 ? "," : "");
+        vit_text_add_visible(text, vit_model_label(s->model, i), 0);
+    }
+    vit_text_add(text, "%s\n", s->info.classes > SHOWN ? ", ..." : "");
+}
+
+static void add_model(vit_text *text, const subject *s) {
+    static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
+                                        "heads", "mlp",      "classes", NULL};
+    static const char *const digests[] = {"data_sha256", NULL};
+    const vit_model_info *m = &s->info;
+    char number[32];
+    add_title(text, "pictures");
+    vit_text_add(text, "%zux%zux%zu, patches of %zux%zu\n", m->height, m->width, m->channels,
+                 m->patch, m->patch);
+    add_title(text, "network");
+    vit_text_add(text, "dim %zu, depth %zu, heads %zu, mlp %zu\n", m->dim, m->depth, m->heads,
+                 m->mlp);
+    add_members(text, "", m->config, sizes);
+    add_title(text, "parameters");
+    vit_text_add(text, "%s\n", vit_format_count(number, m->parameters));
+    add_title(text, "multiply-adds");
+    vit_text_add(text, "%s a picture\n", vit_format_count(number, m->multiply_adds));
+    add_labels(text, s);
+    add_preprocessing(text, m->preprocessing);
+    add_members(text, "origin", m->recipe, digests);
+}
+
+/* A tensor a line. */
+static vit_status add_tensor(vit_text *text, subject *s, size_t index, size_t width) {
+    const vit_tensor_info t = vit_tensor_list_at(s->list, index);
+    vit_tensor_statistics m;
+    vit_text shape = {0};
+    const vit_status status = vit_tensor_list_measure(s->list, index, &m, &s->error);
+    for (size_t i = 0; i < t.dims; i++) {
+        vit_text_add(&shape, "%s%zu", i > 0 ? "x" : "", t.shape[i]);
+    }
+    vit_text_add(text, "  ");
+    vit_text_add_visible(text, t.name, width);
+    vit_text_add(text, "  %-4s  %-16s", t.type, shape.length > 0 ? shape.text : "scalar");
+    const double numbers[] = {m.min, m.max, m.mean, m.std};
+    for (size_t i = 0; i < 4 && status == VIT_OK; i++) {
+        if (isfinite(numbers[i])) {
+            vit_text_add(text, " %11.4g", numbers[i]);
+        } else {
+            vit_text_add(text, " %11s", "-");
+        }
+    }
+    if (status == VIT_OK && m.finite < t.count) {
+        vit_text_add(text, "  %zu not finite", t.count - m.finite);
+    }
+    vit_text_add(text, "\n");
+    vit_text_free(&shape);
+    return status == VIT_ERROR_UNSUPPORTED ? VIT_OK : status;
+}
+
+static vit_status add_tensors(vit_text *text, subject *s) {
+    size_t width = strlen("tensor");
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < vit_tensor_list_count(s->list); i++) {
+        const size_t columns = vit_text_columns(vit_tensor_list_at(s->list, i).name);
+        width = columns > width ? columns : width;
+    }
+    width = width < 60 ? width : 60;
+    vit_text_add(text, "  ");
+    vit_text_add_visible(text, "tensor", width);
+    vit_text_add(text, "  type  %-16s %11s %11s %11s %11s\n", "shape", "min", "max", "mean", "std");
+    for (size_t i = 0; i < vit_tensor_list_count(s->list) && status == VIT_OK; i++) {
+        status = add_tensor(text, s, i, width);
+    }
+    return status;
+}
+
+static vit_status show_text(const settings *choice, subject *s, const char *name, bool *written) {
+    vit_text text = {0};
+    const size_t count = vit_tensor_list_count(s->list);
+    vit_status status = s->model != NULL ? VIT_OK : s->error.status;
+    if (s->model == NULL) vit_say(&command, s->error.message);
+    vit_text_add_visible(&text, name, 0);
+    vit_text_add(&text, "\n");
+    add_title(&text, "file");
+    vit_text_add_visible(&text, vit_tensor_list_path(s->list), 0);
+    vit_text_add(&text, ": %s, %zu tensor%s\n", vit_tensor_list_kind(s->list), count,
+                 count == 1 ? "" : "s");
+    if (s->model != NULL) add_model(&text, s);
+    if (choice->tensors) {
+        const vit_status read = add_tensors(&text, s);
+        if (read != VIT_OK) vit_say(&command, s->error.message);
+        status = read != VIT_OK ? read : status;
+    }
+    *written = vit_print(&command, &text);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static bool show(const settings *choice, const char *name) {
+    subject s = {0};
+    bool written = true;
+    vit_status status = open_subject(&s, name);
+    if (status != VIT_OK) {
+        vit_say(&command, s.error.message);
+    } else {
+        status = (choice->json ? show_json : show_text)(choice, &s, name, &written);
+    }
+    close_subject(&s);
+    return status == VIT_OK && written;
+}
+
+int main(int argc, char **argv) {
+    settings s = {0};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
+        return exit_status;
+    }
+    if (argc == 1) {
+        return vit_say_usage(&command, "no file is named: give FILE...");
+    }
+    for (int i = 1; i < argc; i++) {
+        if (!show(&s, argv[i])) exit_status = VIT_EXIT_FAILED;
+    }
+    return vit_program_end(&command, exit_status);
+}

@@ -1,0 +1,51 @@
+/* The config files that a library wants beside weights in its layout: declared.h the other way
+ * round. */
+#ifndef VIT_WEIGHTS_DESCRIBE_H
+#define VIT_WEIGHTS_DESCRIBE_H
+
+#include "vit/weights/layout_limits.h"
+#include "vit/weights/model_file.h"
+
+typedef struct vit_description {
+    vit_text config;    /* config.json */
+    vit_text processor; /* preprocessor_config.json; empty: the library has none */
+    vit_text reasons;   /* what it has no word for, "; " between; empty: nothing */
+    vit_text notes;     /* what its library does slightly differently, likewise */
+} vit_description;
+
+/* Describes the network, its labels and its preprocessing in the words of `target`. What has no
+ * word is left out, or in its nearest word, and named in `reasons`. MEMORY alone is an error. */
+vit_status vit_describe(vit_description *out, vit_target target, const vit_model_file *model,
+                        vit_error *error);
+void vit_description_clear(vit_description *description);
+
+/* ---- what describe.c's parts share ---- */
+
+/* How pictures are prepared, as the libraries say it: the shorter side, or both, to `resize`; then,
+ * where crop[0] > 0, the middle. */
+typedef struct vit_pictures {
+    const vit_operation *resize, *crop, *normalize; /* resize, crop NULL: there is none */
+    bool squashes;                                  /* resize does not keep the shape */
+    double share;                                   /* of a side that the crop keeps */
+} vit_pictures;
+
+/* Adds to d->reasons and d->notes. */
+void vit_describe_pictures(vit_pictures *out, vit_description *d, vit_target target,
+                           const vit_model_file *model);
+
+/* '; ' and a printf-like sentence. */
+void vit_describe_add(vit_text *list, const char *sentence);
+
+/* "[0.5, 0.25]", one number a channel: shortest digits. */
+void vit_describe_numbers(vit_text *t, const float *numbers, size_t count);
+
+/* Where the library's words do not say all, the list of operations as this program has it. */
+void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *model);
+
+void vit_describe_hf(vit_description *d, const vit_model_file *model, const vit_pictures *pictures);
+void vit_describe_timm(vit_description *d, const vit_model_file *model,
+                       const vit_pictures *pictures);
+void vit_describe_torchvision(vit_description *d, const vit_model_file *model,
+                              const vit_pictures *pictures);
+
+#endif

@@ -1,0 +1,21 @@
+/* What the libraries cannot say of a network: the reasons not to write it in their layout. */
+#ifndef VIT_WEIGHTS_LAYOUT_LIMITS_H
+#define VIT_WEIGHTS_LAYOUT_LIMITS_H
+
+#include "vit/base/text.h"
+#include "vit/model/config.h"
+
+typedef enum vit_target {
+    VIT_TARGET_TIMM,
+    VIT_TARGET_HF,
+    VIT_TARGET_TORCHVISION,
+    VIT_TARGET_NPZ, /* Google's names, with timm's config beside them */
+} vit_target;
+
+extern const char *const vit_target_names[]; /* "timm", "hf", "torchvision", "npz", NULL */
+
+/* Adds to `reasons`, separated by "; ", what of the network `target` has no word for; nothing where
+ * it has one for all. */
+void vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config);
+
+#endif

@@ -1,0 +1,284 @@
+#include "vit/weights/layout_save.h"
+
+#include "vit/base/sys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Long enough for every name that a table can make. */
+#define NAME_SIZE VIT_THEIR_NAME
+
+/* A part of a tensor of ours, and the row that says what it is called and how it is turned. */
+typedef struct piece {
+    const vit_layout_row *row;
+    const vit_parameter *p;
+    char name[NAME_SIZE];
+    size_t out, in; /* of the part, as a matrix of ours; a vector: [count][1] */
+} piece;
+
+typedef struct exporter {
+    const vit_layout *layout;
+    const vit_config *config;
+    const vit_table *table;
+    piece *pieces;
+    size_t count, capacity;
+    vit_error *error;
+} exporter;
+
+const vit_layout *vit_layout_find(const char *name) {
+    for (size_t i = 0; i < vit_layout_count; i++)
+        if (strcmp(vit_layouts[i].name, name) == 0) return &vit_layouts[i];
+    return NULL;
+}
+
+/* ---- which pieces ---- */
+
+static bool is_weight(const piece *p) {
+    return p->p->kind == VIT_PARAMETER_WEIGHT;
+}
+
+static void measure(piece *p) {
+    const vit_layout_row *row = p->row;
+    p->in = is_weight(p) ? p->p->count / p->p->shape[0] : 1;
+    p->out = p->p->count / p->in;
+    if (row->join == VIT_ROWS) p->out /= row->parts;
+    if (row->join == VIT_COLUMNS && is_weight(p)) p->in /= row->parts;
+}
+
+/* Another row may have named the same part before. */
+static bool is_known(const exporter *e, const vit_parameter *p, const vit_layout_row *row) {
+    for (size_t i = 0; i < e->count; i++) {
+        const vit_layout_row *other = e->pieces[i].row;
+        if (e->pieces[i].p == p &&
+            (other->join == VIT_WHOLE || row->join == VIT_WHOLE || other->part == row->part))
+            return true;
+    }
+    return false;
+}
+
+static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_parameter *p,
+                            const char *before, const char *theirs, const char *ending) {
+    if (is_known(e, p, row)) return VIT_OK;
+    if (e->count == e->capacity) {
+        const size_t larger = e->capacity > 0 ? 2 * e->capacity : 64;
+        piece *grown = vit_realloc(e->pieces, e->count, larger, sizeof *grown);
+        if (!grown) return vit_fail_memory(e->error, "the tensors", larger * sizeof *grown);
+        e->pieces = grown;
+        e->capacity = larger;
+    }
+    piece *next = &e->pieces[e->count++];
+    *next = (piece){.row = row, .p = p};
+    snprintf(next->name, NAME_SIZE, "%s%s%s", before, theirs, ending);
+    measure(next);
+    return VIT_OK;
+}
+
+/* A pattern without its final '@'. */
+static void stem_of(char stem[NAME_SIZE], const char *pattern) {
+    snprintf(stem, NAME_SIZE, "%s", pattern);
+    const size_t length = strlen(stem);
+    if (length > 0 && stem[length - 1] == '@') stem[length - 1] = '\0';
+}
+
+/* The tensors that a row means; before_theirs and before_ours begin their names. */
+static vit_status add_row(exporter *e, const vit_layout_row *row, const char *before_theirs,
+                          const char *before_ours) {
+    static const char *const endings[] = {".weight", ".bias"};
+    char theirs[NAME_SIZE], ours[NAME_SIZE], name[2 * NAME_SIZE + 16];
+    if (!row->ours) return VIT_OK;
+    stem_of(theirs, row->theirs);
+    stem_of(ours, row->ours);
+    const size_t count = strcmp(theirs, row->theirs) == 0 ? 1 : 2;
+    for (size_t i = 0; i < count; i++) {
+        const char *ending = count == 1 ? "" : endings[i];
+        snprintf(name, sizeof name, "%s%s%s", before_ours, ours, ending);
+        const vit_parameter *p = vit_table_find(e->table, name);
+        const vit_status status = p ? add_piece(e, row, p, before_theirs, theirs, ending) : VIT_OK;
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+static vit_status add_rows(exporter *e, const vit_layout_rows *rows, const char *before_theirs,
+                           const char *before_ours) {
+    for (size_t i = 0; i < rows->count; i++) {
+        const vit_status status = add_row(e, &rows->rows[i], before_theirs, before_ours);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+static vit_status add_blocks(exporter *e, const char *prefix) {
+    const char *pattern = e->layout->blocks[0], *number = strchr(pattern, '%');
+    for (size_t i = 0; i < e->config->depth; i++) {
+        char theirs[NAME_SIZE], ours[32];
+        snprintf(theirs, sizeof theirs, "%s%.*s%zu%s", prefix, (int)(number - pattern), pattern, i,
+                 number + 1);
+        snprintf(ours, sizeof ours, "blocks.%zu.", i);
+        const vit_status status = add_rows(e, &e->layout->in_block, theirs, ours);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+/* Of Hugging Face's networks, all but the head lie within the backbone. Google's have no prefix. */
+static const char *backbone_prefix(const exporter *e, bool is_distilled) {
+    if (strcmp(e->layout->name, "Hugging Face") != 0) return "";
+    return e->layout->prefixes[is_distilled ? 1 : 0];
+}
+
+static vit_status collect(exporter *e) {
+    const bool is_distilled = e->config->pool == VIT_POOL_CLASS_DIST;
+    const char *prefix = backbone_prefix(e, is_distilled);
+    vit_status status = add_rows(e, &e->layout->beside, prefix, "");
+    if (status == VIT_OK) status = add_rows(e, &e->layout->heads[is_distilled ? 1 : 0], "", "");
+    return status == VIT_OK ? add_blocks(e, prefix) : status;
+}
+
+/* ---- shapes ---- */
+
+/* Google keeps the heads apart: [in][h][d] and [h][d] before attention, [h][d][in] after it. */
+static void split_heads(vit_tensor *t, const exporter *e, const piece *p) {
+    if (!strchr(p->name, '/') || !strstr(p->p->name, "attn")) return;
+    const size_t heads = e->config->heads, width = vit_config_head_dim(e->config);
+    if (strstr(p->p->name, ".proj.weight")) {
+        memmove(t->shape + 2, t->shape + 1, sizeof *t->shape);
+        t->shape[0] = heads;
+        t->shape[1] = width;
+        t->dims = 3;
+    } else if (strstr(p->p->name, ".qkv.") || strstr(p->p->name, ".q.") ||
+               strstr(p->p->name, ".kv.")) {
+        t->shape[t->dims - 1] = heads;
+        t->shape[t->dims++] = width;
+    }
+}
+
+static void set_shape(vit_tensor *t, const exporter *e, const piece *p) {
+    const size_t *shape = p->p->shape, patch = e->config->patch, channels = e->config->channels;
+    const vit_layout_row *row = p->row;
+    t->dims = p->p->dims;
+    memcpy(t->shape, shape, t->dims * sizeof *shape);
+    if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0) {
+        const size_t conv[4] = {p->out, channels, patch, patch};
+        const size_t pixels[4] = {patch, patch, channels, p->out};
+        memcpy(t->shape, row->reshape == VIT_FROM_PIXELS ? pixels : conv, sizeof conv);
+        t->dims = 4;
+    } else if (is_weight(p) && row->reshape == VIT_TRANSPOSED) {
+        t->shape[0] = p->in;
+        t->shape[1] = p->out;
+        t->dims = 2;
+    } else {
+        if (row->join == VIT_ROWS) t->shape[0] /= row->parts;
+        if (row->join == VIT_COLUMNS && is_weight(p)) t->shape[t->dims - 1] /= row->parts;
+    }
+    split_heads(t, e, p);
+    t->count = 1;
+    for (size_t i = 0; i < t->dims; i++) t->count *= t->shape[i];
+}
+
+/* ---- elements ---- */
+
+/* Two heads whose mean counts: each has its half, doubled, and both the bias. */
+static void take_matrix(float *to, const piece *p, const float *from) {
+    const vit_layout_row *row = p->row;
+    const bool columns = row->join == VIT_COLUMNS && is_weight(p);
+    const bool turned = is_weight(p) && row->reshape == VIT_TRANSPOSED;
+    const size_t stride = columns ? p->in * row->parts : p->in;
+    const float factor = columns ? (float)row->parts : 1;
+    if (row->join == VIT_ROWS) from += row->part * p->out * p->in;
+    if (columns) from += row->part * p->in;
+    for (size_t o = 0; o < p->out; o++)
+        for (size_t i = 0; i < p->in; i++)
+            to[turned ? i * p->out + o : o * p->in + i] = factor * from[o * stride + i];
+}
+
+/* Patches: ours [D][C][P][P] or, in the order "pixel", [D][P][P][C]. */
+static void take_patches(float *to, const exporter *e, const piece *p, const float *from) {
+    const size_t channels = e->config->channels, area = e->config->patch * e->config->patch;
+    const bool theirs_pixels = p->row->reshape == VIT_FROM_PIXELS;
+    const bool ours_pixels = e->config->patch_order == VIT_PATCH_PIXEL;
+    for (size_t o = 0; o < p->out; o++)
+        for (size_t c = 0; c < channels; c++)
+            for (size_t i = 0; i < area; i++) {
+                const size_t ours = ours_pixels ? i * channels + c : c * area + i;
+                const size_t theirs =
+                    theirs_pixels ? (i * channels + c) * p->out + o : (o * channels + c) * area + i;
+                to[theirs] = from[o * p->in + ours];
+            }
+}
+
+static void fill(float *to, const exporter *e, const piece *p, const float *values) {
+    const float *from = values + p->p->offset;
+    if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0)
+        take_patches(to, e, p, from);
+    else
+        take_matrix(to, p, from);
+}
+
+/* ---- the whole ---- */
+
+static int compare_tensors(const void *a, const void *b) {
+    const vit_tensor *left = a, *right = b;
+    return strcmp(left->name, right->name);
+}
+
+static void find_lost(vit_exported *out, const exporter *e) {
+    for (size_t i = 0; i < e->table->count; i++) {
+        size_t k = 0;
+        while (k < e->count && e->pieces[k].p != &e->table->rows[i]) k++;
+        if (k < e->count) continue;
+        if (!out->lost) out->lost = e->table->rows[i].name;
+        out->lost_count++;
+    }
+}
+
+static vit_status name_all(vit_exported *out, const exporter *e) {
+    out->tensors = vit_alloc(e->count, sizeof *out->tensors);
+    out->names = vit_alloc(e->count, NAME_SIZE);
+    if (!out->tensors || !out->names)
+        return vit_fail_memory(e->error, "the tensors", e->count * NAME_SIZE);
+    for (size_t i = 0; i < e->count; i++) {
+        char *name = out->names + i * NAME_SIZE;
+        out->tensors[i] = (vit_tensor){.name = strcpy(name, e->pieces[i].name), .dtype = VIT_F32};
+        set_shape(&out->tensors[i], e, &e->pieces[i]);
+    }
+    out->count = e->count;
+    return VIT_OK;
+}
+
+static vit_status fill_all(vit_exported *out, const exporter *e, const float *values) {
+    size_t elements = 0;
+    for (size_t i = 0; i < e->count; i++) elements += out->tensors[i].count;
+    float *at = out->elements = vit_alloc(elements, sizeof *at);
+    if (!at) return vit_fail_memory(e->error, "the tensors", elements * sizeof *at);
+    for (size_t i = 0; i < e->count; i++) {
+        fill(at, e, &e->pieces[i], values);
+        out->tensors[i].data = at;
+        at += out->tensors[i].count;
+    }
+    qsort(out->tensors, out->count, sizeof *out->tensors, compare_tensors);
+    return VIT_OK;
+}
+
+vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_config *config,
+                      const vit_table *table, const float *values, vit_error *error) {
+    exporter e = {.layout = layout, .config = config, .table = table, .error = error};
+    *out = (vit_exported){0};
+    vit_status status = collect(&e);
+    if (status == VIT_OK) status = name_all(out, &e);
+    if (status == VIT_OK) status = fill_all(out, &e, values);
+    if (status == VIT_OK)
+        find_lost(out, &e);
+    else
+        vit_exported_free(out);
+    vit_free(e.pieces);
+    return status;
+}
+
+void vit_exported_free(vit_exported *out) {
+    vit_free(out->tensors);
+    vit_free(out->elements);
+    vit_free(out->names);
+    *out = (vit_exported){0};
+}
