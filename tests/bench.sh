@@ -25,7 +25,7 @@ keys='{"what", "model", "shape", "batch", "precision", "threads", "cpu", "proces
     "images_per_second", "gflops", "peak_gflops", "bytes", "gbytes_per_second", "loader_ms",
     "loader_share", "resident_mib"}'
 
-for mode in train infer gemm ops; do
+for mode in train infer gemm ops resize; do
     $bench $mode $small --batch 2 --json >"$lines"
     check "$mode: every object has every key" "r and all(set(o) == $keys for o in r)"
     check "$mode: every object has a time and a peak" \

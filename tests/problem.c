@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 vit_exec one_thread(void) {
-    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), 1};
+    return (vit_exec){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
 }
 
 problem problem_new(size_t n, size_t outputs, uint32_t seed) {

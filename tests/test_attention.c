@@ -228,7 +228,7 @@ static void reference(attention *a) {
 /* ---- tests ---- */
 
 static vit_exec one_thread(void) {
-    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), 1};
+    return (vit_exec){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
 }
 
 static vit_attention_shape shape_of(size_t batch, size_t heads, size_t head_dim, size_t queries,
@@ -292,13 +292,14 @@ static void test_same_bytes(void **state) {
     const size_t table_count = check_tables(tables);
     const vit_attention_shape s = shape_of(3, 5, 13, 65, 97);
     attention want = attention_new(s, 2), got = attention_new(s, 2);
-    const vit_exec eight = {vit_kernels_scalar(), 8}, one = {vit_kernels_scalar(), 1};
+    const vit_exec eight = {.kernels = vit_kernels_scalar(), .threads = 8};
+    const vit_exec one = {.kernels = vit_kernels_scalar(), .threads = 1};
     assert_int_equal(vit_exec_threads(&eight, 2 * 3 * 5 * 65 * 97 * 13), 8);
     run_forward(&want, one, want.p);
     run_backward(&want, one);
     for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < 4; i++) {
-            const vit_exec exec = {tables[t], threads[i]};
+            const vit_exec exec = {.kernels = tables[t], .threads = threads[i]};
             run_forward(&got, exec, NULL);
             assert_memory_equal(got.o, want.o, got.outputs * sizeof(float));
             run_forward(&got, exec, got.p);

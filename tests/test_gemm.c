@@ -49,7 +49,7 @@ static void set_right(product *p) {
     for (size_t j = 0; j < s.n; j++)
         for (size_t i = 0; i < s.k; i++)
             p->b_transposed[j * (s.k + GAP) + i] = p->b[i * (s.n + GAP) + j];
-    vit_pack_transposed(p->packed, p->b_transposed, s.n, s.k, s.k + GAP);
+    vit_pack_transposed(vit_kernels_scalar(), p->packed, p->b_transposed, s.n, s.k, s.k + GAP);
     p->right = vit_right_packed(p->packed, s.k);
 }
 
@@ -100,8 +100,9 @@ static void define(product *p) {
     }
 }
 
-static void check_product(product *p, const vit_kernels *k, int threads) {
-    const vit_exec exec = {k, threads};
+/* room: where packed blocks go, or NULL. */
+static void check_product(product *p, const vit_kernels *k, int threads, float *room) {
+    const vit_exec exec = {k, threads, room};
     float *c = check_floats(p->c_floats);
     memcpy(c, p->c, p->c_floats * sizeof(float));
     vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->left, p->right, &p->epilogue);
@@ -113,13 +114,30 @@ static void check_product(product *p, const vit_kernels *k, int threads) {
     free(c);
 }
 
+static float *room; /* of eight threads */
+
+static int take_room(void **state) {
+    (void)state;
+    room = check_floats(8 * VIT_GEMM_ROOM);
+    return 0;
+}
+
+static int give_room(void **state) {
+    (void)state;
+    free(room);
+    return 0;
+}
+
 static void over_tables(size s, unsigned options, const int *threads, size_t count) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
     const size_t table_count = check_tables(tables);
     product p = product_new(s, options);
     define(&p);
     for (size_t t = 0; t < table_count; t++) {
-        for (size_t i = 0; i < count; i++) check_product(&p, tables[t], threads[i]);
+        for (size_t i = 0; i < count; i++) {
+            check_product(&p, tables[t], threads[i], NULL);
+            check_product(&p, tables[t], threads[i], room);
+        }
     }
     product_free(&p);
 }
@@ -139,9 +157,33 @@ static void test_threads(void **state) {
     static const int threads[] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const unsigned options[] = {0, PACKED | BIAS | RESIDUAL, TRANSPOSED | ACCUMULATE};
     for (size_t i = 0; i < 3; i++) {
-        const vit_exec exec = {vit_kernels_scalar(), 8};
+        const vit_exec exec = {.kernels = vit_kernels_scalar(), .threads = 8};
         assert_int_equal(vit_exec_threads(&exec, large[i].m * large[i].n * large[i].k), 8);
         for (size_t j = 0; j < 3; j++) over_tables(large[i], options[j], threads, 8);
+    }
+}
+
+/* Large enough for both sides to be packed, in two blocks of k and two of rows. */
+static void test_blocks(void **state) {
+    (void)state;
+    static const int threads[] = {1, 3};
+    over_tables((size){801, 803, 515}, TRANSPOSED | ACCUMULATE | BIAS, threads, 2);
+    over_tables((size){801, 1025, 515}, PACKED | SCALE | RESIDUAL, threads, 2);
+}
+
+static void check_packed(const check_memory *m, float *packed, const float *w, size_t n, size_t k,
+                         size_t row) {
+    const vit_kernels *tables[CHECK_MOST_TABLES];
+    const size_t count = check_tables(tables);
+    for (size_t t = 0; t < count; t++) {
+        vit_pack_transposed(tables[t], packed, w, n, k, row);
+        assert_true(check_memory_intact(m));
+        for (size_t i = 0; i < vit_packed_size(n, k); i++) {
+            const size_t j = i / (VIT_PANEL * k) * VIT_PANEL + i % VIT_PANEL;
+            const size_t p = i % (VIT_PANEL * k) / VIT_PANEL;
+            assert_true(check_same(packed[i], j < n ? w[j * row + p] : 0));
+            packed[i] = -1;
+        }
     }
 }
 
@@ -156,13 +198,7 @@ static void test_packing(void **state) {
             const size_t n = sizes[a], k = sizes[b], row = k + 5;
             const size_t floats = vit_packed_size(n, k);
             float *packed = check_memory_take(&m, floats, CHECK_AT_END);
-            vit_pack_transposed(packed, w, n, k, row);
-            assert_true(check_memory_intact(&m));
-            for (size_t i = 0; i < floats; i++) {
-                const size_t j = i / (VIT_PANEL * k) * VIT_PANEL + i % VIT_PANEL;
-                const size_t p = i % (VIT_PANEL * k) / VIT_PANEL;
-                assert_true(check_same(packed[i], j < n ? w[j * row + p] : 0));
-            }
+            check_packed(&m, packed, w, n, k, row);
         }
     }
     check_memory_free(&m);
@@ -173,7 +209,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definition),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_packing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, take_room, give_room);
 }

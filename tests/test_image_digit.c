@@ -245,6 +245,30 @@ static void a_dark_table_is_ignored(void **state) {
     assert_like_plain(&picture, "table", 6);
 }
 
+/* A dark rectangle with sharp edges over a corner of the digit's surroundings: a phone's shadow. */
+static void a_hard_shadow_is_ignored(void **state) {
+    (void)state;
+    vit_image picture = draw_scene(&plain);
+    for (size_t i = 0; i < plain.width * plain.height; i++) {
+        const size_t x = i % plain.width, y = i / plain.width;
+        if (x + y / 4 > 200) picture.pixels[i] = (uint8_t)(picture.pixels[i] * 3 / 5);
+    }
+    assert_like_plain(&picture, "hard shadow", 8);
+}
+
+/* A note on a light table: its shadow goes around the digit. */
+static void the_edge_of_the_paper_is_ignored(void **state) {
+    (void)state;
+    vit_image picture = draw_scene(&plain);
+    for (size_t i = 0; i < plain.width * plain.height; i++) {
+        const size_t x = i % plain.width, y = i / plain.width;
+        const bool is_paper = x >= 50 && x < 340 && y >= 20 && y < 270;
+        const bool is_shadow = !is_paper && x >= 50 && x < 346 && y >= 20 && y < 276;
+        if (!is_paper) picture.pixels[i] = is_shadow ? 90 : 190;
+    }
+    assert_like_plain(&picture, "note", 8);
+}
+
 static void transparency_is_paper(void **state) {
     (void)state;
     static const vit_preprocessing list = {
@@ -354,6 +378,8 @@ int main(void) {
         cmocka_unit_test(paper_may_be_ruled_or_squared),
         cmocka_unit_test(specks_are_ignored),
         cmocka_unit_test(a_dark_table_is_ignored),
+        cmocka_unit_test(a_hard_shadow_is_ignored),
+        cmocka_unit_test(the_edge_of_the_paper_is_ignored),
         cmocka_unit_test(transparency_is_paper),
         cmocka_unit_test(warns_where_there_is_no_ink),
         cmocka_unit_test(takes_any_picture),

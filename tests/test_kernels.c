@@ -41,6 +41,8 @@ static extent extent_of(char operand, const shape *s) {
         return (extent){s->rows, s->n, s->n + s->gap};
     case 'S': /* rows of whole vectors */
         return (extent){s->rows, vit_padded(s->n), vit_padded(s->n)};
+    case 'T': /* [n], rows of whole vectors */
+        return (extent){s->n, vit_padded(s->rows), vit_padded(s->rows)};
     case 'A': /* [rows][k], or [k][rows] */
         return transposed ? (extent){s->k, s->rows, s->rows + s->gap}
                           : (extent){s->rows, s->k, s->k + s->gap};
@@ -109,6 +111,14 @@ static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
                          p[2] + j, row, &e);
         }
     }
+}
+
+static void copy_rows(const vit_kernels *k, float *const *p, const shape *s) {
+    k->copy_rows(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
+}
+
+static void transpose(const vit_kernels *k, float *const *p, const shape *s) {
+    k->transpose(p[0], vit_padded(s->rows), p[1], s->n + s->gap, s->rows, s->n);
 }
 
 static void softmax(const vit_kernels *k, float *const *p, const shape *s) {
@@ -214,6 +224,8 @@ static void normal_cdf(const vit_kernels *k, float *const *p, const shape *s) {
 
 static const kernel kernel_gemm_tile = {"gemm_tile", "MABCM", gemm_tile};
 static kernel row_kernels[] = {
+    {"copy_rows", "SM", copy_rows},
+    {"transpose", "TM", transpose},
     {"softmax", "S", softmax},
     {"softmax_backward", "SS", softmax_backward},
     {"layernorm", "NRRNCC", layernorm},

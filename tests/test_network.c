@@ -36,7 +36,8 @@ static subject subject_new(const vit_config *config, size_t capacity, bool train
     n.packed = check_floats(n.table.packed_size);
     n.gradients = check_floats(n.table.size);
     vit_table_init(n.values, &n.table, c->init, 7);
-    vit_table_pack(1, n.packed, n.values, &n.table);
+    vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, n.packed, n.values,
+                   &n.table);
     vit_arena measure = vit_arena_count();
     vit_state_carve(&n.state, &measure, c, capacity, 8, training);
     assert_int_equal(vit_arena_init(&n.arena, measure.peak, "a test", NULL), VIT_OK);
@@ -75,7 +76,7 @@ static double backward(subject *n, vit_exec exec, const int64_t *labels, double 
 }
 
 static vit_exec best(int threads) {
-    return (vit_exec){vit_kernels_choose(VIT_CPU_AVX512), threads};
+    return (vit_exec){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = threads};
 }
 
 /* ---- fixtures ---- */
@@ -140,7 +141,8 @@ static subject fixture_subject(const vit_safetensors *file) {
         assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
         assert_int_equal(vit_tensor_floats(t, n.values + p->offset, NULL), VIT_OK);
     }
-    vit_table_pack(1, n.packed, n.values, &n.table);
+    vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, n.packed, n.values,
+                   &n.table);
     return n;
 }
 
@@ -339,11 +341,11 @@ static void check_kernels_and_threads(vit_config c) {
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
     float *gradients = check_floats(n.table.size);
-    run_slices(&n, (vit_exec){vit_kernels_scalar(), 1}, &d, BATCH, want);
+    run_slices(&n, (vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &d, BATCH, want);
     memcpy(gradients, n.gradients, n.table.size * sizeof(float));
     for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < 4; i++) {
-            run_slices(&n, (vit_exec){tables[t], threads[i]}, &d, BATCH, got);
+            run_slices(&n, (vit_exec){.kernels = tables[t], .threads = threads[i]}, &d, BATCH, got);
             assert_memory_equal(got, want, BATCH * c.classes * sizeof(float));
             assert_memory_equal(n.gradients, gradients, n.table.size * sizeof(float));
         }

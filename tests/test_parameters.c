@@ -343,8 +343,10 @@ static void test_pack(void **state) {
     vit_table table = table_of(lecture());
     float *values = initial(&table, VIT_INIT_TORCH, 2);
     float *packed = check_floats(table.packed_size), *again = check_floats(table.packed_size);
-    vit_table_pack(1, packed, values, &table);
-    vit_table_pack(3, again, values, &table);
+    const vit_exec one = {.kernels = vit_kernels_scalar(), .threads = 1};
+    const vit_exec three = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 3};
+    vit_table_pack(&one, packed, values, &table);
+    vit_table_pack(&three, again, values, &table);
     assert_memory_equal(packed, again, table.packed_size * sizeof(float));
     for (size_t i = 0; i < table.count; i++) {
         const vit_parameter *p = &table.rows[i];

@@ -106,7 +106,7 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
     const vit_linear w = {in, out, p.theta + weight, p.theta + bias, packed};
     const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias};
     assert_int_equal(vit_conv_pixels(s), c.out_height * c.out_width);
-    vit_pack_transposed(packed, w.weight, out, in, in);
+    vit_pack_transposed(vit_kernels_scalar(), packed, w.weight, out, in, in);
     problem_add_to(&p, weight);
     conv_bounds(&c);
     conv_forward(p.want, p.exact, &c);
@@ -145,7 +145,7 @@ static void test_conv_in_place(void **state) {
     check_fill(weight, out * in, 1, &r);
     assert_true(pixels >= rows * out);
     for (int threads = 1; threads <= 4; threads++) {
-        const vit_exec exec = {one_thread().kernels, threads};
+        const vit_exec exec = {.kernels = one_thread().kernels, .threads = threads};
         memcpy(again, dy, rows * out * sizeof *dy);
         vit_conv_backward(&exec, threads == 1 ? dx : again, &d, threads == 1 ? dy : again, x, &w,
                           &s, columns, columns + vit_conv_columns(&s));

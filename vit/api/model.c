@@ -25,7 +25,8 @@ static vit_status fill(vit_model *m, vit_error *error) {
     m->packed = vit_alloc(f->table.packed_size, sizeof(float));
     if (!m->packed)
         return vit_fail_memory(error, "packed weights", f->table.packed_size * sizeof(float));
-    vit_table_pack(1, m->packed, f->values, &f->table);
+    const vit_exec exec = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
+    vit_table_pack(&exec, m->packed, f->values, &f->table);
     m->network.config = f->config;
     m->config = vit_config_write(&f->config);
     m->preprocessing = vit_preprocessing_write(&f->preprocessing);

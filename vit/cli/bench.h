@@ -39,6 +39,7 @@ vit_status bench_train(const bench *b, vit_error *error);
 vit_status bench_infer(const bench *b, vit_error *error);
 vit_status bench_gemm(const bench *b, vit_error *error);
 vit_status bench_ops(const bench *b, vit_error *error);
+vit_status bench_resize(const bench *b, vit_error *error);
 
 /* The last part of bench_ops. */
 vit_status bench_optimiser(const bench *b, vit_error *error);

@@ -46,10 +46,17 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
                                 size_t out, vit_error *error) {
     static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
     const size_t wide = in > out ? in : out, room = wide * (wide > rows ? wide : rows) + 32 * wide;
-    product p = {
-        {b->kernels, b->threads}, rows, out, in, noise(room), noise(room), noise(room), FORWARD};
+    float *packing = vit_alloc((size_t)b->threads * VIT_GEMM_ROOM, sizeof *packing);
+    product p = {.exec = {b->kernels, b->threads, packing},
+                 .m = rows,
+                 .n = out,
+                 .k = in,
+                 .a = noise(room),
+                 .b = noise(room),
+                 .c = noise(room)};
     vit_status status = VIT_OK;
-    if (!p.a || !p.b || !p.c) status = vit_fail_memory(error, "matrices", 3 * room * sizeof(float));
+    if (!packing || !p.a || !p.b || !p.c)
+        status = vit_fail_memory(error, "matrices", 3 * room * sizeof(float));
     for (int i = 0; i < FORMS && status == VIT_OK; i++) {
         bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
         p.form = (form)i;
@@ -61,6 +68,7 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
     vit_free(p.a);
     vit_free(p.b);
     vit_free(p.c);
+    vit_free(packing);
     return status;
 }
 

@@ -37,7 +37,7 @@ static const vit_option options[] = {
 static const vit_command command = {
     .name = "vit-bench",
     .usage =
-        "Usage: vit-bench train|infer|gemm|ops [OPTION ...]\n"
+        "Usage: vit-bench train|infer|gemm|ops|resize [OPTION ...]\n"
         "\n"
         "Measures, as the median of about two seconds:\n"
         "  train  a whole training step: loading, forward, backward, clipping, AdamW; and\n"
@@ -46,6 +46,7 @@ static const vit_command command = {
         "  gemm   the network's matrix products, forward and backward\n"
         "  ops    every operator, forward and backward, on one thread, for one slice of a\n"
         "         batch, with the bytes its shapes have; then what a step does with all weights\n"
+        "  resize a picture of 12 megapixels to the network's input, on one thread\n"
         "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
         "\n"
         "Examples:\n"
@@ -53,7 +54,7 @@ static const vit_command command = {
         "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
         "            --heads 3 --mlp 768 --classes 1000\n"
         "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n",
-    .operands = "train|infer|gemm|ops",
+    .operands = "train|infer|gemm|ops|resize",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n",
     .options = options,
@@ -69,7 +70,8 @@ typedef struct mode {
 static const mode modes[] = {{"train", 128, bench_train},
                              {"infer", 1, bench_infer},
                              {"gemm", 8, bench_gemm},
-                             {"ops", 8, bench_ops}};
+                             {"ops", 8, bench_ops},
+                             {"resize", 1, bench_resize}};
 
 static const mode *find_mode(const char *name) {
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -112,7 +114,7 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     if (cpu) vit_cpu_parse(cpu, &highest);
     b.kernels = vit_kernels_choose(highest);
     b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
-    if (m->run == bench_ops) b.threads = 1;
+    if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;
     b.peak = bench_peak(b.kernels->cpu, b.threads);
     if (!b.json) {
         char brand[64];
@@ -128,9 +130,11 @@ int main(int argc, char **argv) {
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (argc != 2) return vit_say_usage(&command, "say what to measure: train, infer, gemm or ops");
+    if (argc != 2)
+        return vit_say_usage(&command, "say what to measure: train, infer, gemm, ops or resize");
     const mode *m = find_mode(argv[1]);
-    if (!m) return vit_say_usage(&command, "only train, infer, gemm and ops can be measured");
+    if (!m)
+        return vit_say_usage(&command, "only train, infer, gemm, ops and resize can be measured");
     if (measure(m, &s, &error) != VIT_OK) return vit_say_error(&command, &error);
     return vit_program_end(&command, VIT_EXIT_OK);
 }

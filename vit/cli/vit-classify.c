@@ -95,8 +95,8 @@ static const vit_command command = {
     .operands = "PICTURE",
     .notes = "A picture that cannot be read is reported, and the rest go on.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the answer is\n"
-             "the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -92,8 +92,8 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
              "      and what was taken for what\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the figures\n"
-             "are the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

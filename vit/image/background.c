@@ -1,101 +1,92 @@
+#include "vit/base/sys.h"
 #include "vit/image/ink.h"
 #include "vit/image/pixels.h"
 
 #include <string.h>
 
-/* The median is taken of a small copy: light changes slowly. */
-enum { SMALL = 96 };
+/* ---- the ground: morphological closing (Serra, Image Analysis and Mathematical Morphology) ----
+ */
 
-/* A window's histogram and its median, kept up to date. `below` pixels are under `median`. */
-typedef struct window {
-    uint32_t histogram[256], count, below;
-    unsigned median;
-} window;
-
-static void window_add(window *w, const vit_image *in, size_t x, size_t top, size_t bottom,
-                       bool is_in) {
-    const uint32_t step = is_in ? 1 : (uint32_t)-1;
-    for (size_t y = top; y < bottom; y++) {
-        const uint8_t v = in->pixels[y * in->width + x];
-        w->histogram[v] += step;
-        w->count += step;
-        if (v < w->median) w->below += step;
+/* Greatest of the 2 reach + 1 values around each; what lies beyond the ends counts as 0. In blocks
+ * of that length, the greatest from the block's begin and to its end are enough (van Herk 1992).
+ * room: 3 (n + 4 reach + 2) bytes. */
+static void widen_line(uint8_t *line, size_t n, size_t stride, size_t reach, uint8_t *room) {
+    const size_t block = 2 * reach + 1, total = (n + 2 * reach + block - 1) / block * block;
+    uint8_t *in = room, *from_begin = in + total, *to_end = from_begin + total;
+    memset(in, 0, total);
+    for (size_t i = 0; i < n; i++) in[i + reach] = line[i * stride];
+    for (size_t i = 0; i < total; i++) {
+        const bool is_first = i % block == 0;
+        from_begin[i] = is_first || in[i] > from_begin[i - 1] ? in[i] : from_begin[i - 1];
+    }
+    for (size_t i = total; i-- > 0;) {
+        const bool is_last = i % block == block - 1;
+        to_end[i] = is_last || in[i] > to_end[i + 1] ? in[i] : to_end[i + 1];
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t a = to_end[i], b = from_begin[i + block - 1];
+        line[i * stride] = a > b ? a : b;
     }
 }
 
-/* Moves the median to where at most half of the pixels are under it and at most half above. */
-static void window_settle(window *w) {
-    while (w->below * 2 > w->count) w->below -= w->histogram[--w->median];
-    while ((w->below + w->histogram[w->median]) * 2 < w->count)
-        w->below += w->histogram[w->median++];
+static void invert(vit_image *image) {
+    const size_t count = image->width * image->height;
+    for (size_t i = 0; i < count; i++) image->pixels[i] = (uint8_t)(255 - image->pixels[i]);
 }
 
-static void median_row(uint8_t *to, const vit_image *in, size_t y, size_t reach) {
-    const size_t top = y < reach ? 0 : y - reach;
-    const size_t bottom = y + reach + 1 < in->height ? y + reach + 1 : in->height;
-    window w = {0};
-    for (size_t x = 0; x < reach && x < in->width; x++) window_add(&w, in, x, top, bottom, true);
-    for (size_t x = 0; x < in->width; x++) {
-        if (x + reach < in->width) window_add(&w, in, x + reach, top, bottom, true);
-        if (x > reach) window_add(&w, in, x - reach - 1, top, bottom, false);
-        window_settle(&w);
-        to[x] = (uint8_t)w.median;
-    }
+static void widen_light(vit_image *image, size_t reach, uint8_t *room) {
+    const size_t w = image->width, h = image->height;
+    for (size_t y = 0; y < h; y++) widen_line(image->pixels + y * w, w, 1, reach, room);
+    for (size_t x = 0; x < w; x++) widen_line(image->pixels + x, h, w, reach, room);
 }
 
-static size_t shrunk(size_t side, size_t longer) {
-    const size_t small = longer > SMALL ? side * SMALL / longer : side;
-    return small ? small : 1;
+static size_t room_for(const vit_image *image, size_t reach) {
+    const size_t longer = image->width > image->height ? image->width : image->height;
+    return 3 * (longer + 4 * reach + 2);
 }
 
-vit_status vit_ink_background(vit_image *out, const vit_image *grey, size_t reach,
-                              vit_error *error) {
-    const size_t longer = grey->width > grey->height ? grey->width : grey->height;
-    vit_image small, median = {0};
-    *out = (vit_image){0};
-    vit_status status = vit_image_resize(&small, grey, shrunk(grey->width, longer),
-                                         shrunk(grey->height, longer), VIT_FILTER_BOX, error);
-    if (status) return status;
-    status = vit_image_new(&median, "digit", small.width, small.height, 1, error);
-    if (!status) {
-        const size_t half = (small.width + small.height) * reach / 2000 + 1;
-        for (size_t y = 0; y < small.height; y++)
-            median_row(median.pixels + y * small.width, &small, y, half);
-        status =
-            vit_image_resize(out, &median, grey->width, grey->height, VIT_FILTER_BILINEAR, error);
-    }
-    vit_image_free(&median);
-    vit_image_free(&small);
-    return status;
+vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error) {
+    const size_t size = room_for(image, reach);
+    uint8_t *room = vit_alloc(size, 1);
+    if (!room) return vit_fail_memory(error, "digit", size);
+    widen_light(image, reach, room);
+    vit_free(room);
+    return VIT_OK;
 }
 
-/* Where the background is nearly as dark as can be, what little stands out is no ink. */
+static void widen_dark(vit_image *image, size_t reach, uint8_t *room) {
+    invert(image);
+    widen_light(image, reach, room);
+    invert(image);
+}
+
+/* ---- what stands out from it ---- */
+
+/* Where the ground is nearly as dark as can be, what little stands out is no ink. */
 enum { LEAST_RANGE = 64 };
 
-static unsigned compare(vit_image *darkness, const vit_image *grey, const vit_image *background,
-                        bool is_light) {
-    const size_t count = grey->width * grey->height;
+static unsigned part_of(int difference, int ground) {
+    const int part = difference * 255 / (ground > LEAST_RANGE ? ground : LEAST_RANGE);
+    return (unsigned)(part < 0 ? 0 : part > 255 ? 255 : part);
+}
+
+/* The value that half of the pixels do not exceed. */
+static unsigned median_of(const uint8_t *values, size_t count) {
     size_t histogram[256] = {0}, seen = 0;
-    for (size_t i = 0; i < count; i++) {
-        const int under = background->pixels[i], above = grey->pixels[i] - under;
-        const int range = is_light ? 255 - under : under, ink = is_light ? above : -above;
-        const int part = ink * 255 / (range > LEAST_RANGE ? range : LEAST_RANGE);
-        darkness->pixels[i] = (uint8_t)(part < 0 ? 0 : part > 255 ? 255 : part);
-        histogram[above < 0 ? -above : above]++;
-    }
-    unsigned median = 0; /* of the differences: ink is rarer than paper */
+    unsigned median = 0;
+    for (size_t i = 0; i < count; i++) histogram[values[i]]++;
     while (median < 255 && (seen += histogram[median]) * 2 < count) median++;
     return median;
 }
 
-/* Greatest less least darkness of the five by five pixels around; 0 at the border. */
-static void find_steps(vit_ink_map *map) {
-    const size_t w = map->darkness.width, h = map->darkness.height;
-    memset(map->steps.pixels, 0, w * h);
+/* Greatest less least grey of the five by five pixels around; 0 at the border. */
+static void find_steps(vit_image *steps, const vit_image *grey) {
+    const size_t w = grey->width, h = grey->height;
+    memset(steps->pixels, 0, w * h);
     for (size_t y = 2; y + 2 < h; y++) {
         uint8_t least[5], most[5]; /* of the last five columns */
         for (size_t x = 0; x < w; x++) {
-            const uint8_t *p = map->darkness.pixels + (y - 2) * w + x;
+            const uint8_t *p = grey->pixels + (y - 2) * w + x;
             uint8_t low = *p, high = *p;
             for (size_t i = 1; i < 5; i++) {
                 const uint8_t v = p[i * w];
@@ -108,14 +99,67 @@ static void find_steps(vit_ink_map *map) {
                 low = least[i] < low ? least[i] : low;
                 high = most[i] > high ? most[i] : high;
             }
-            if (x >= 4) map->steps.pixels[y * w + x - 2] = (uint8_t)(high - low);
+            if (x >= 4) steps->pixels[y * w + x - 2] = (uint8_t)(high - low);
         }
     }
 }
 
-unsigned vit_ink_compare(vit_ink_map *map, const vit_image *grey, const vit_image *background,
-                         bool is_light) {
-    const unsigned noise = compare(&map->darkness, grey, background, is_light);
-    find_steps(map);
+/* Ink lies on one ground. Where the ground itself has a step, at the edge of a shadow or of the
+ * paper, what stands out is due to that; and steps such as half of the pixels have are grain. */
+static void discount_steps(vit_ink_map *map, const vit_image *light, const vit_image *dark) {
+    const size_t count = light->width * light->height;
+    const unsigned grain = 2 * median_of(map->steps.pixels, count);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned step = map->steps.pixels[i];
+        const unsigned due = grain + light->pixels[i] - dark->pixels[i];
+        map->steps.pixels[i] = (uint8_t)(step > due ? step - due : 0);
+    }
+}
+
+/* Takes what half of the pixels have, the height of the ground above the grain, off all. Returns
+ * by how much half of the pixels differ from it. */
+static unsigned settle(vit_image *darkness) {
+    const size_t count = darkness->width * darkness->height;
+    const unsigned median = median_of(darkness->pixels, count);
+    size_t histogram[256] = {0}, seen = 0;
+    unsigned noise = 0;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned v = darkness->pixels[i];
+        histogram[v > median ? v - median : median - v]++;
+        darkness->pixels[i] = (uint8_t)(v > median ? v - median : 0);
+    }
+    while (noise < 255 && (seen += histogram[noise]) * 2 < count) noise++;
     return noise;
+}
+
+static vit_status copy(vit_image *out, const vit_image *in, vit_error *error) {
+    return vit_image_from_pixels(out, in->pixels, in->width, in->height, 1, in->width, error);
+}
+
+vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey, size_t reach,
+                           vit_error *error) {
+    const size_t w = grey->width, h = grey->height, room_size = room_for(grey, reach);
+    uint8_t *room = vit_alloc(room_size, 1);
+    vit_image ground = {0}, dark = {0};
+    vit_status status = room ? VIT_OK : vit_fail_memory(error, "digit", room_size);
+    if (!status) status = copy(&ground, grey, error);
+    if (!status) {
+        widen_light(&ground, reach, room);
+        widen_dark(&ground, reach, room);
+        for (size_t i = 0; i < w * h; i++)
+            map->darkness.pixels[i] =
+                (uint8_t)part_of(ground.pixels[i] - grey->pixels[i], ground.pixels[i]);
+        *noise = settle(&map->darkness);
+        find_steps(&map->steps, grey);
+        status = copy(&dark, &ground, error);
+    }
+    if (!status) {
+        widen_light(&ground, reach / 2 + 1, room);
+        widen_dark(&dark, reach / 2 + 1, room);
+        discount_steps(map, &ground, &dark);
+    }
+    vit_image_free(&ground);
+    vit_image_free(&dark);
+    vit_free(room);
+    return status;
 }

@@ -7,7 +7,7 @@ typedef struct blob {
     uint64_t edge;  /* how sharply it begins: squared steps, added up along its edge */
     size_t contact; /* pixels at the picture's border */
     bool left, top, right, bottom; /* whether it touches these */
-    bool chosen;
+    bool chosen, is_frame;
 } blob;
 
 typedef struct blobs {
@@ -98,13 +98,19 @@ static size_t longer_side(const vit_box *b) {
 static double border_share(const blob *b) {
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
     if (b->contact * 4 > half) return 0.002;
-    if ((b->left && b->right) || (b->top && b->bottom)) return 0.12;
-    return b->left || b->right || b->top || b->bottom ? 0.4 : 1;
+    if ((b->left && b->right) || (b->top && b->bottom)) return 0.5;
+    return b->left || b->right || b->top || b->bottom ? 0.7 : 1;
+}
+
+/* Digits are seldom wider than high; rows of print and lines under a digit are. */
+static bool is_flat(const vit_box *b) {
+    return b->right - b->left > 3 * (b->bottom - b->top);
 }
 
 /* Long edges, sharp ones (shadows have none), away from the border. */
 static double score(const blob *b) {
-    return (double)b->edge * border_share(b);
+    if (b->is_frame) return 0;
+    return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.02 : 1);
 }
 
 static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
@@ -112,10 +118,13 @@ static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
     return a_start > b_end ? a_start - b_end : 0;
 }
 
-/* Strokes that stand apart belong to the digit when they are near and more than a speck. */
+/* Strokes that stand apart belong to the digit when they are near, more than a speck, not much
+ * longer than the rest, and no line under it. */
 static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
     const size_t reach = longer_side(box) / 4;
-    return !b->chosen && b->edge * 16 > edge && border_share(b) > 0.2 &&
+    const bool is_underline = is_flat(&b->box) && b->box.top + reach / 2 >= box->bottom;
+    return !b->chosen && b->edge * 16 > edge && border_share(b) > 0.2 && !is_underline &&
+           longer_side(&b->box) <= 2 * longer_side(box) &&
            gap(box->left, box->right, b->box.left, b->box.right) <= reach &&
            gap(box->top, box->bottom, b->box.top, b->box.bottom) <= reach;
 }
@@ -127,11 +136,56 @@ static void join(vit_box *box, const vit_box *other) {
     if (other->bottom > box->bottom) box->bottom = other->bottom;
 }
 
-static void choose(vit_ink *out, blobs *all) {
-    blob *best = &all->list[0];
-    for (size_t i = 1; i < all->count; i++) {
-        if (score(&all->list[i]) > score(best)) best = &all->list[i];
+/* ---- frames ---- */
+
+/* What lies within a frame is meant when it is at least this part of the frame in size and score.
+ */
+enum { FRAMED_SIZE = 12, FRAMED_SCORE = 40 };
+
+static bool is_around(const vit_box *frame, const vit_box *b) {
+    return b->left > frame->left && b->top > frame->top && b->right < frame->right &&
+           b->bottom < frame->bottom;
+}
+
+/* Whether less than a thirtieth of the blob lies in the middle half of its box. */
+static bool is_hollow(const blob *b, uint32_t label, const blobs *all, const uint32_t *labels) {
+    const size_t width = b->box.right - b->box.left, height = b->box.bottom - b->box.top;
+    size_t total = 0, inside = 0;
+    for (size_t y = b->box.top; y < b->box.bottom; y++) {
+        for (size_t x = b->box.left; x < b->box.right; x++) {
+            if (labels[y * all->width + x] != label) continue;
+            const size_t u = x - b->box.left, v = y - b->box.top;
+            total++;
+            inside += u * 4 > width && u * 4 < 3 * width && v * 4 > height && v * 4 < 3 * height;
+        }
     }
+    return inside * 30 < total;
+}
+
+/* The edge of the paper, with the shadow that it throws, goes around what is written. */
+static bool is_frame(const blob *b, uint32_t label, const blobs *all, const uint32_t *labels) {
+    bool has_content = false;
+    for (size_t i = 0; !has_content && i < all->count; i++) {
+        const blob *c = &all->list[i];
+        has_content = is_around(&b->box, &c->box) && score(c) * FRAMED_SCORE >= score(b) &&
+                      longer_side(&c->box) * FRAMED_SIZE >= longer_side(&b->box);
+    }
+    return has_content && is_hollow(b, label, all, labels);
+}
+
+static blob *find_best(blobs *all, const uint32_t *labels) {
+    for (;;) {
+        size_t best = 0;
+        for (size_t i = 1; i < all->count; i++)
+            if (score(&all->list[i]) > score(&all->list[best])) best = i;
+        blob *b = &all->list[best];
+        if (score(b) <= 0 || !is_frame(b, (uint32_t)best + 1, all, labels)) return b;
+        b->is_frame = true;
+    }
+}
+
+static void choose(vit_ink *out, blobs *all, const uint32_t *labels) {
+    blob *best = find_best(all, labels);
     best->chosen = true;
     out->box = best->box;
     out->score = score(best);
@@ -139,6 +193,7 @@ static void choose(vit_ink *out, blobs *all) {
     for (size_t i = 0; i < all->count; i++) {
         blob *b = &all->list[i];
         if (!belongs(&out->box, edge, b)) continue;
+        if (is_around(&b->box, &out->box) && is_hollow(b, (uint32_t)i + 1, all, labels)) continue;
         b->chosen = true;
         join(&out->box, &b->box);
         out->score += score(b);
@@ -167,7 +222,7 @@ vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned thresho
     *out = (vit_ink){.threshold = threshold};
     vit_status status = find_blobs(&all, map, threshold, labels, queue, error);
     if (!status && all.count > 0) {
-        choose(out, &all);
+        choose(out, &all, labels);
         for (size_t i = 0; i < darkness->width * darkness->height; i++)
             labels[i] = labels[i] ? (all.list[labels[i] - 1].chosen ? 1 : 2) : 0;
         measure(out, darkness, labels);

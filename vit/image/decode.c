@@ -14,11 +14,25 @@ static const struct {
     {0, 4, "MM\0*", "a TIFF"},
     {4, 8, "ftypheic", "a HEIC"},
     {4, 8, "ftypheix", "a HEIC"},
-    {4, 8, "ftypmif1", "a HEIF"},
     {4, 8, "ftypavif", "an AVIF"},
+    {4, 8, "ftypavis", "an AVIF"},
+    {4, 8, "ftypmif1", "a HEIF"},
+    {4, 8, "ftypmsf1", "a HEIF"},
+    {4, 7, "ftyphev", "a HEIF"},
+    {4, 4, "ftyp", "a video or another ISO media file"},
     {4, 8, "JXL \r\n\x87\n", "a JPEG XL"},
     {0, 2, "\xff\n", "a JPEG XL"},
     {4, 8, "jP  \r\n\x87\n", "a JPEG 2000"},
+    {0, 4, "II+\0", "a BigTIFF"},
+    {0, 4, "v/1\1", "an OpenEXR"},
+    {0, 4, "DDS ", "a DDS texture"},
+    {0, 4, "icns", "an Apple icon"},
+    {0, 8, "\x8aMNG\r\n\x1a\n", "an MNG"},
+    {0, 8, "\x8bJNG\r\n\x1a\n", "a JNG"},
+    {0, 2, "#?", "a Radiance picture"},
+    {0, 2, "P4", "a PBM"},
+    {0, 2, "P5", "a PGM"},
+    {0, 2, "P6", "a PPM"},
     {0, 4, "8BPS", "a Photoshop document"},
     {0, 4, "qoif", "a QOI"},
     {0, 4, "\0\0\1\0", "an ICO"},
@@ -43,6 +57,8 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is empty, expected a PNG or a JPEG",
                         name);
     }
+    if (size == 2 && memcmp(bytes, "\xff\xd8", 2) == 0)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: truncated JPEG: it ends after 2 bytes", name);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (size >= formats[i].at + formats[i].size &&
             memcmp(bytes + formats[i].at, formats[i].bytes, formats[i].size) == 0) {
@@ -51,7 +67,8 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
         }
     }
     if (what) {
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: the file is %s; PNG and JPEG are read",
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the file is %s; PNG and JPEG are read: convert it to one of these",
                         name, what);
     }
     if (size >= 4 && memcmp(bytes + 1, "PNG", 3) == 0) {

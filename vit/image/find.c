@@ -7,12 +7,11 @@
 /* Ink is darker than its background by at least a twentieth, and by more than noise is. */
 enum { LEAST_DARKNESS = 13, NOISE_FACTOR = 6 };
 
-/* Half a window of the background, in thousandths of the mean side: some larger than strokes are
- * wide, and the whole picture, for thick strokes under even light. */
+/* Half the width that strokes may have, in thousandths of the mean side. */
 static const struct {
     size_t reach;
-    double trust; /* in its score: what a near background breaks up has edges that are none */
-} readings[2] = {{2000, 1}, {250, 0.85}};
+    double trust; /* in its score: what is narrow is likelier a stroke */
+} readings[] = {{30, 1}, {100, 0.9}};
 
 /* A digit has fewer long straight lines. Where there are as many, they are printed. */
 enum { PRINTED_LINES = 3 };
@@ -84,18 +83,27 @@ static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_e
     return status;
 }
 
-static vit_status try_background(search *s, size_t which, vit_error *error) {
-    vit_image background;
-    vit_status status = vit_ink_background(&background, &s->smooth, readings[which].reach, error);
+static vit_status try_reading(search *s, size_t which, bool is_light, vit_error *error) {
+    const size_t sides = s->smooth.width + s->smooth.height;
+    const size_t reach = sides * readings[which].reach / 2000 + 1;
+    unsigned noise = 0;
+    vit_status status = vit_ink_compare(&s->try, &noise, &s->smooth, reach, error);
+    if (status) return status;
     s->trust = readings[which].trust;
-    for (int i = 0; !status && i < 2; i++) {
-        const bool is_light = i == 1;
-        const unsigned noise = vit_ink_compare(&s->try, &s->smooth, &background, is_light);
-        unsigned least = noise * NOISE_FACTOR;
-        if (least < LEAST_DARKNESS) least = LEAST_DARKNESS;
-        status = try_thresholds(s, is_light, least, error);
+    const unsigned least = noise * NOISE_FACTOR;
+    return try_thresholds(s, is_light, least < LEAST_DARKNESS ? LEAST_DARKNESS : least, error);
+}
+
+/* Light ink is dark on the negative. */
+static vit_status try_all(search *s, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (int i = 0; i < 2; i++) {
+        for (size_t r = 0; !status && r < sizeof readings / sizeof *readings; r++)
+            status = try_reading(s, r, i == 1, error);
+        const size_t count = s->smooth.width * s->smooth.height;
+        for (size_t k = 0; k < count; k++)
+            s->smooth.pixels[k] = (uint8_t)(255 - s->smooth.pixels[k]);
     }
-    vit_image_free(&background);
     return status;
 }
 
@@ -148,8 +156,7 @@ static vit_status search_all(search *s, const vit_image *grey, vit_error *error)
     if (!status && (!s->labels || !s->queue))
         status = vit_fail_memory(error, "digit", w * h * sizeof *s->labels);
     if (!status) smooth(&s->smooth, grey);
-    for (size_t i = 0; !status && i < 2; i++) status = try_background(s, i, error);
-    return status;
+    return status ? status : try_all(s, error);
 }
 
 vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey,

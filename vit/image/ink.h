@@ -6,21 +6,21 @@
 
 /* ---- background.c ---- */
 
-/* What the picture would be without ink: in each place the median of a window whose half is
- * `reach` thousandths of the mean side. A median follows shadows and edges where a mean smears. */
-vit_status vit_ink_background(vit_image *out, const vit_image *grey, size_t reach,
-                              vit_error *error);
-
 /* All of one channel and one size. */
 typedef struct vit_ink_map {
     vit_image darkness; /* how much darker than its background a pixel is, of what is possible */
-    vit_image steps;    /* by how much the darkness differs within two pixels around */
+    vit_image steps;    /* by how much the grey differs within two pixels around, less what
+                           grain and steps of the ground itself account for */
 } vit_ink_map;
 
-/* Fills a map that has its pictures; is_light: lighter instead of darker. Returns the difference
- * from the background that half of the pixels exceed, which is noise. */
-unsigned vit_ink_compare(vit_ink_map *map, const vit_image *grey, const vit_image *background,
-                         bool is_light);
+/* Fills a map that has its pictures with what stands out darker from the ground: the picture
+ * without what is dark and at most 2 reach pixels wide. Shadows and tables are wider and belong to
+ * the ground, with their edges. *noise: the darkness that half of the pixels do not exceed. */
+vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey, size_t reach,
+                           vit_error *error);
+
+/* Each pixel becomes the greatest within `reach` rows and columns: light grows. */
+vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error);
 
 /* ---- blobs.c ---- */
 

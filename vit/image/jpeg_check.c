@@ -170,7 +170,7 @@ static vit_status check_restart(jpeg_walk *w) {
 static vit_status unsupported(const jpeg_walk *w, const char *what) {
     return vit_fail(w->error, VIT_ERROR_UNSUPPORTED,
                     "%s: this is %s JPEG; baseline and progressive JPEG with 8 bits a sample, grey "
-                    "or three colors, are read",
+                    "or three colors, are read: save it again as one of these or as a PNG",
                     w->name, what);
 }
 

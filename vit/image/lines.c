@@ -9,7 +9,7 @@
  * line, it is thicker than the line, and stays. */
 
 enum {
-    LEAST_PART = 75, /* per cent of the picture that a line spans */
+    LEAST_PART = 45, /* per cent of the picture that a line spans */
     STEADY = 4,      /* columns that a path stays in its row after it left one */
     GAP = 3,         /* columns without ink that it may cross */
 };

@@ -111,12 +111,31 @@ static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b
                           b->bottom - b->top, error);
 }
 
+/* Strokes that are to be shrunk are widened first, by as much as keeps the thinnest of them. */
+static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_box *box,
+                               vit_error *error) {
+    vit_image part;
+    const size_t width = box->right - box->left, height = box->bottom - box->top;
+    vit_status status = crop_box(&part, darkness, box, error);
+    if (!status)
+        status = vit_ink_widen(&part, (width > height ? width : height) / (2 * LARGE), error);
+    if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, error);
+    vit_image_free(&part);
+    return status;
+}
+
+static unsigned greatest(const vit_image *in) {
+    unsigned most = 0;
+    for (size_t i = 0; i < in->width * in->height; i++)
+        if (in->pixels[i] > most) most = in->pixels[i];
+    return most;
+}
+
 /* The ink large and in two levels, with margins. */
 static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *ink,
                           vit_error *error) {
-    vit_image part = {0}, large = {0};
-    vit_status status = crop_box(&part, darkness, &ink->box, error);
-    if (!status) status = fit(&large, &part, LARGE, VIT_FILTER_BICUBIC, error);
+    vit_image large = {0};
+    vit_status status = enlarge_part(&large, darkness, &ink->box, error);
     if (!status) {
         const size_t w = s->width = large.width + 2 * MARGIN;
         const size_t h = s->height = large.height + 2 * MARGIN;
@@ -126,12 +145,13 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
         if (!s->is_ink || !s->distance || !s->column)
             status = vit_fail_memory(error, "digit", w * h * sizeof *s->distance);
     }
+    const unsigned most = status ? 0 : greatest(&large);
+    const unsigned threshold = ink->threshold < most ? ink->threshold : most;
     for (size_t y = 0; !status && y < large.height; y++) {
         for (size_t x = 0; x < large.width; x++)
             s->is_ink[(y + MARGIN) * s->width + x + MARGIN] =
-                large.pixels[y * large.width + x] >= ink->threshold;
+                large.pixels[y * large.width + x] >= threshold;
     }
-    vit_image_free(&part);
     vit_image_free(&large);
     return status;
 }

@@ -167,4 +167,38 @@ static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
     _mm_storeu_si128((__m128i *)p, bytes);
 }
 
+/* 4 x 4 blocks in 128-bit halves; then the halves change places. */
+static inline void v8_transpose(__m256 a[8]) {
+    __m256 b[8];
+    for (int i = 0; i < 8; i += 4) { /* b[i + c]: columns c, c + 4 of rows i to i + 3 */
+        const __m256 even_low = _mm256_unpacklo_ps(a[i], a[i + 1]);
+        const __m256 even_high = _mm256_unpackhi_ps(a[i], a[i + 1]);
+        const __m256 odd_low = _mm256_unpacklo_ps(a[i + 2], a[i + 3]);
+        const __m256 odd_high = _mm256_unpackhi_ps(a[i + 2], a[i + 3]);
+        b[i] = _mm256_shuffle_ps(even_low, odd_low, 0x44);
+        b[i + 1] = _mm256_shuffle_ps(even_low, odd_low, 0xee);
+        b[i + 2] = _mm256_shuffle_ps(even_high, odd_high, 0x44);
+        b[i + 3] = _mm256_shuffle_ps(even_high, odd_high, 0xee);
+    }
+    for (int c = 0; c < 4; c++) {
+        a[c] = _mm256_permute2f128_ps(b[c], b[c + 4], 0x20);
+        a[c + 4] = _mm256_permute2f128_ps(b[c], b[c + 4], 0x31);
+    }
+}
+
+static inline void v16_transpose(v16 a[16]) {
+    __m256 quarter[4][8]; /* [rows from 8, columns from 8] */
+    for (int i = 0; i < 8; i++) {
+        quarter[0][i] = a[i].lo;
+        quarter[1][i] = a[i].hi;
+        quarter[2][i] = a[i + 8].lo;
+        quarter[3][i] = a[i + 8].hi;
+    }
+    for (int q = 0; q < 4; q++) v8_transpose(quarter[q]);
+    for (int i = 0; i < 8; i++) {
+        a[i] = (v16){quarter[0][i], quarter[2][i]};
+        a[i + 8] = (v16){quarter[1][i], quarter[3][i]};
+    }
+}
+
 #endif

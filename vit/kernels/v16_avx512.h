@@ -145,4 +145,29 @@ static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
     _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(positive));
 }
 
+/* Pairs of floats, then of pairs, of quarters and of halves change places. */
+static inline void v16_transpose(v16 a[16]) {
+    v16 b[16];
+    for (int i = 0; i < 16; i += 2) {
+        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) { /* a[i + c]: columns c, c + 4, ... of rows i to i + 3 */
+        a[i] = _mm512_shuffle_ps(b[i], b[i + 2], 0x44);
+        a[i + 1] = _mm512_shuffle_ps(b[i], b[i + 2], 0xee);
+        a[i + 2] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+        a[i + 3] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+    }
+    for (int c = 0; c < 4; c++) {
+        const v16 low = _mm512_shuffle_f32x4(a[c], a[c + 4], 0x88);
+        const v16 low_odd = _mm512_shuffle_f32x4(a[c], a[c + 4], 0xdd);
+        const v16 high = _mm512_shuffle_f32x4(a[c + 8], a[c + 12], 0x88);
+        const v16 high_odd = _mm512_shuffle_f32x4(a[c + 8], a[c + 12], 0xdd);
+        a[c] = _mm512_shuffle_f32x4(low, high, 0x88);
+        a[c + 8] = _mm512_shuffle_f32x4(low, high, 0xdd);
+        a[c + 4] = _mm512_shuffle_f32x4(low_odd, high_odd, 0x88);
+        a[c + 12] = _mm512_shuffle_f32x4(low_odd, high_odd, 0xdd);
+    }
+}
+
 #endif

@@ -129,5 +129,97 @@ static inline float v16_fold_max(v16 a) {
     return x > y ? x : y;
 }
 
+typedef struct v16i {
+    int32x4_t part[4];
+} v16i;
+
+#define V16I_EACH(expression)                             \
+    v16i y;                                               \
+    for (int i = 0; i < 4; i++) y.part[i] = (expression); \
+    return y
+
+static inline v16i v16i_set(int32_t x) {
+    V16I_EACH(vdupq_n_s32(x));
+}
+
+static inline v16i v16i_load(const void *p) {
+    const uint8_t *bytes = p;
+    V16I_EACH(vreinterpretq_s32_u8(vld1q_u8(bytes + 16 * i)));
+}
+
+static inline v16i v16i_add(v16i a, v16i b) {
+    V16I_EACH(vaddq_s32(a.part[i], b.part[i]));
+}
+
+static inline v16i v16i_even_bytes(v16i a) {
+    V16I_EACH(vandq_s32(a.part[i], vdupq_n_s32(0x00ff00ff)));
+}
+
+static inline v16i v16i_odd_bytes(v16i a) {
+    V16I_EACH(vreinterpretq_s32_u16(vshrq_n_u16(vreinterpretq_u16_s32(a.part[i]), 8)));
+}
+
+static inline int32x4_t v4_multiply_add(int16x8_t a, int16x8_t b) {
+    return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+}
+
+static inline v16i v16i_multiply_add(v16i a, v16i b) {
+    V16I_EACH(v4_multiply_add(vreinterpretq_s16_s32(a.part[i]), vreinterpretq_s16_s32(b.part[i])));
+}
+
+static inline v16i v16i_shift_left(v16i a, int bits) {
+    V16I_EACH(vshlq_s32(a.part[i], vdupq_n_s32(bits)));
+}
+
+static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
+    uint16x4_t words[4];
+    for (int i = 0; i < 4; i++) words[i] = vqmovun_s32(vshlq_s32(a.part[i], vdupq_n_s32(-bits)));
+    const uint8x8_t low = vqmovn_u16(vcombine_u16(words[0], words[1]));
+    const uint8x8_t high = vqmovn_u16(vcombine_u16(words[2], words[3]));
+    vst1q_u8(p, vcombine_u8(low, high));
+}
+
+/* 4 dwords a row: the reds, greens and blues of 4 pixels, and zeros. */
+static inline uint32x4_t load_rgb(const uint8_t *p) {
+    static const uint8_t planes[16] = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, 99, 99, 99, 99};
+    return vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(p), vld1q_u8(planes)));
+}
+
+static inline void store_pairs(uint8_t *p, uint64x2_t a) {
+    vst1q_u8(p, vreinterpretq_u8_u64(a));
+}
+
+static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t stride) {
+    const uint32x4_t a = load_rgb(rows), b = load_rgb(rows + stride);
+    const uint32x4_t c = load_rgb(rows + 2 * stride), d = load_rgb(rows + 3 * stride);
+    const uint64x2_t ab = vreinterpretq_u64_u32(vzip1q_u32(a, b));
+    const uint64x2_t cd = vreinterpretq_u64_u32(vzip1q_u32(c, d));
+    const uint64x2_t blue_ab = vreinterpretq_u64_u32(vzip2q_u32(a, b));
+    const uint64x2_t blue_cd = vreinterpretq_u64_u32(vzip2q_u32(c, d));
+    store_pairs(quads, vzip1q_u64(ab, cd));
+    store_pairs(quads + 64, vzip2q_u64(ab, cd));
+    store_pairs(quads + 128, vzip1q_u64(blue_ab, blue_cd));
+}
+
+#undef V16I_EACH
+
+/* Blocks of four rows and columns, each transposed, change places. */
+static inline void v16_transpose(v16 a[16]) {
+    v16 b[16];
+    for (int i = 0; i < 16; i += 4) {
+        for (int j = 0; j < 4; j++) {
+            const float32x4x2_t low = vtrnq_f32(a[i].part[j], a[i + 1].part[j]);
+            const float32x4x2_t high = vtrnq_f32(a[i + 2].part[j], a[i + 3].part[j]);
+            for (int h = 0; h < 2; h++) {
+                b[4 * j + h].part[i / 4] =
+                    vcombine_f32(vget_low_f32(low.val[h]), vget_low_f32(high.val[h]));
+                b[4 * j + h + 2].part[i / 4] =
+                    vcombine_f32(vget_high_f32(low.val[h]), vget_high_f32(high.val[h]));
+            }
+        }
+    }
+    for (int i = 0; i < 16; i++) a[i] = b[i];
+}
+
 #undef V16_EACH
 #endif

@@ -186,5 +186,12 @@ static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t str
         for (size_t i = 0; i < 12; i++) quads[i % 3 * 64 + 4 * r + i / 3] = rows[r * stride + i];
 }
 
+static inline void v16_transpose(v16 a[16]) {
+    v16 b[16];
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) b[j].lane[i] = a[i].lane[j];
+    memcpy(a, b, sizeof b);
+}
+
 #undef V16_EACH
 #endif

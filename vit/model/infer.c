@@ -75,7 +75,7 @@ static vit_status make_worker(vit_inference *inference, int index, vit_error *er
 static void slice_task(size_t index, int thread, void *context) {
     vit_inference *i = context;
     const vit_config *c = &i->network->config;
-    const vit_exec exec = {i->kernels, i->inner_threads};
+    const vit_exec exec = {.kernels = i->kernels, .threads = i->inner_threads};
     worker *w = &i->workers[thread];
     const size_t first = index * i->slice, left = i->count - first;
     const size_t count = left < i->slice ? left : i->slice, width = vit_config_features(c);

@@ -91,6 +91,7 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
     s->z = vit_arena_floats(arena, rows * d);
     vit_head_carve(s, arena, c, training);
     s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c));
+    s->room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
     if (training) carve_backward(s, arena, c);
 }
 
@@ -143,24 +144,30 @@ static vit_block_call block_call(const vit_network *n, const vit_exec *exec, con
                             .scratch = s->scratch};
 }
 
+static vit_exec with_room(const vit_exec *exec, const vit_state *s) {
+    return (vit_exec){exec->kernels, exec->threads, s->room};
+}
+
 void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                          const float *images, size_t batch) {
+    const vit_exec here = with_room(exec, s);
     const size_t depth = n->config.depth;
     s->batch = batch;
-    embed_forward(n, exec, s, images);
+    embed_forward(n, &here, s, images);
     for (size_t i = 0; i < depth; i++) {
-        const vit_block_call call = block_call(n, exec, s, i);
+        const vit_block_call call = block_call(n, &here, s, i);
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
-    vit_head_forward(n, exec, s);
+    vit_head_forward(n, &here, s);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    vit_head_backward(n, exec, s, g);
+    const vit_exec here = with_room(exec, s);
+    vit_head_backward(n, &here, s, g);
     for (size_t i = n->config.depth; i-- > 0;) {
-        const vit_block_call call = block_call(n, exec, s, i);
+        const vit_block_call call = block_call(n, &here, s, i);
         vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
     }
-    embed_backward(n, exec, s, g);
+    embed_backward(n, &here, s, g);
 }

@@ -76,6 +76,7 @@ typedef struct vit_state {
     float *head_hidden, *head_active; /* [batch][M], MLP head */
     float *logits;                    /* [batch][classes] */
     float *scratch;                   /* attention: [threads][...] */
+    float *room;                      /* of vit_exec, for matrix products */
     /* Drop path (Huang et al.: Deep Networks with Stochastic Depth), set by the caller before the
      * forward pass: what MSA and MLP of each picture are multiplied by, [depth][2][batch]; NULL:
      * 1. */

@@ -47,7 +47,8 @@ void vit_table_init(float *values, const vit_table *table, vit_init init, uint64
 
 /* packed: [table->packed_size]: every linear weight of `values`, transposed, in panels. Tensors are
  * the tasks. */
-void vit_table_pack(int threads, float *packed, const float *values, const vit_table *table);
+void vit_table_pack(const vit_exec *exec, float *packed, const float *values,
+                    const vit_table *table);
 
 /* The layers of a convolutional stem, "stem.0", "stem.2", ...: number i, the last the projection.
  */

@@ -9,6 +9,7 @@
 typedef struct vit_exec {
     const vit_kernels *kernels;
     int threads; /* inside one operator; 1 while slices of a batch have a thread each */
+    float *room; /* [threads][VIT_GEMM_ROOM] for matrix products (gemm.h); NULL: they do without */
 } vit_exec;
 
 /* Calls task(index, thread, context) once for every index < count, on at most `threads` threads,

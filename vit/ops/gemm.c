@@ -1,86 +1,207 @@
 #include "vit/ops/gemm.h"
-#include <stdbool.h>
+#include <string.h>
 
-/* A panel of B of this many rows (32 KiB) stays in the first-level cache under the tiles of A.
- * Blocking over k stores and reloads the running value, so it is not part of the result. */
-#define K_BLOCK 256
+/* A product is divided into tasks, bands of row tiles times groups of column panels; a task runs
+ * over blocks of k, in each over its panels, in each over its tiles. Blocking over k stores and
+ * reloads the running value, so none of this is part of the result.
+ *
+ * From here on a matrix is packed before it is used: smaller ones lie well where they are. In
+ * floats, 1.5 MB: what does not stay in the second-level cache. */
+#define LARGE ((size_t)400000)
 
-/* Rows of C that one task of a parallel product computes. */
-#define M_BLOCK 96
+/* What packing costs must come back: columns per row packed as it lies, which means transposing it,
+ * and per row that is already transposed; tiles per panel. */
+#define PANELS_PER_ROW 32
+#define PANELS_PER_COLUMN 6
+#define TILES_PER_PANEL 24
+
+/* Multiply-adds that do not all find their operands in the cache: the next ones are fetched. */
+#define WORTH_FETCHING ((size_t)32 << 20)
 
 typedef struct product {
-    const vit_kernels *kernels;
+    const vit_exec *exec;
     float *c;
     size_t c_row, m, n, k;
     vit_left a;
     vit_right b;
     vit_epilogue epilogue;
-    size_t panels; /* of the whole product, for tasks */
+    bool pack_a, pack_b, fetch;
+    size_t tiles, panels; /* of C: rows are spread over tiles evenly */
+    size_t bands, groups; /* of tiles, of panels: the tasks */
 } product;
+
+/* What one task computes: tiles t0 .. t1, panels j0 .. j1. */
+typedef struct part {
+    size_t t0, t1, j0, j1;
+    float *packed_a, *packed_b;
+} part;
+
+/* Steps k0 .. k0 + depth of the chains. */
+typedef struct stretch {
+    size_t k0, depth;
+} stretch;
 
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Column tile j0, rows i0 .. i1, for k in [k0, k0 + depth). */
-static void column_tile(const product *p, size_t i0, size_t i1, size_t j0, size_t width, size_t k0,
-                        size_t depth) {
-    const size_t rows = p->kernels->tile_rows;
-    const float *b = p->b.data + j0 / VIT_PANEL * p->b.panel + k0 * p->b.row + j0 % VIT_PANEL;
-    const bool last = k0 + depth == p->k;
-    vit_epilogue e = last ? p->epilogue : vit_epilogue_none();
-    e.accumulate = p->epilogue.accumulate || k0 > 0;
-    if (e.bias) e.bias += j0;
-    for (size_t i = i0; i < i1; i += rows) {
-        if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j0;
-        p->kernels->gemm_tile(p->c + i * p->c_row + j0, p->c_row, smaller(rows, i1 - i), width,
-                              depth, p->a.data + i * p->a.row + k0 * p->a.col, p->a.row, p->a.col,
-                              b, p->b.row, &e);
+static size_t divided(size_t a, size_t b) { /* rounded up */
+    return (a + b - 1) / b;
+}
+
+static size_t first_row(const product *p, size_t tile) {
+    return tile * (p->m / p->tiles) + smaller(tile, p->m % p->tiles);
+}
+
+/* ---- packing and fetching ---- */
+
+static float *packed_tile(const product *p, const part *w, size_t tile) {
+    return w->packed_a + (tile - w->t0) * VIT_PACKED_TILE(p->exec->kernels->tile_rows);
+}
+
+/* Of A transposed, 16 rows of all tiles at a time, so that a cache line is used up while it is
+ * there. */
+static void pack_left(const product *p, const part *w, stretch s) {
+    const vit_kernels *kernels = p->exec->kernels;
+    const bool transposed = p->a.row == 1;
+    const size_t step = transposed ? 16 : s.depth;
+    for (size_t q = 0; q < s.depth; q += step) {
+        for (size_t t = w->t0; t < w->t1; t++) {
+            const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
+            const float *from = p->a.data + i * p->a.row + (s.k0 + q) * p->a.col;
+            float *to = packed_tile(p, w, t) + q * kernels->tile_rows;
+            if (transposed)
+                kernels->copy_rows(to, kernels->tile_rows, from, p->a.col,
+                                   smaller(step, s.depth - q), rows);
+            else
+                kernels->transpose(to, kernels->tile_rows, from, p->a.row, rows, s.depth);
+        }
     }
 }
 
-/* Rows i0 .. i1, columns j0 .. j1 of C. */
-static void block(const product *p, size_t i0, size_t i1, size_t j0, size_t j1) {
-    size_t k0 = 0;
-    do {
-        const size_t depth = smaller(K_BLOCK, p->k - k0);
-        for (size_t j = j0; j < j1; j += p->kernels->tile_cols)
-            column_tile(p, i0, i1, j, smaller(p->kernels->tile_cols, j1 - j), k0, depth);
-        k0 += depth;
-    } while (k0 < p->k);
+static const float *panel_of_b(const product *p, size_t panel, size_t k0) {
+    return p->b.data + panel * p->b.panel + k0 * p->b.row;
 }
 
-static void block_task(size_t index, int thread, void *context) {
-    (void)thread;
+/* Rows of VIT_PANEL floats into the cache. */
+static void fetch(const float *from, size_t rows, size_t row) {
+    for (; rows > 0; rows--, from += row) {
+        __builtin_prefetch(from);
+        __builtin_prefetch(from + 16);
+    }
+}
+
+/* Before tile t of a panel: the C of the tile after it, and a share of the next panel. */
+static void fetch_next(const product *p, const part *w, size_t t, size_t panel, stretch s) {
+    const size_t next = panel + 1 < w->j1 ? panel + 1 : w->j0;
+    const size_t k0 = next > panel ? s.k0 : s.k0 + s.depth;
+    const size_t depth = smaller(VIT_K_BLOCK, p->k - k0), share = divided(depth, w->t1 - w->t0);
+    const size_t done = smaller((t - w->t0) * share, depth), i = first_row(p, t + 1);
+    fetch(panel_of_b(p, next, k0 + done), smaller(share, depth - done), p->b.row);
+    if (t + 1 < w->t1)
+        fetch(p->c + i * p->c_row + panel * VIT_PANEL, first_row(p, t + 2) - i, p->c_row);
+}
+
+/* ---- computing ---- */
+
+/* Tile t of a panel whose B is at b. */
+static void compute_tile(const product *p, const part *w, size_t t, size_t panel, stretch s,
+                         const float *b, size_t b_row) {
+    const vit_kernels *kernels = p->exec->kernels;
+    const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
+    const size_t end = smaller((panel + 1) * VIT_PANEL, p->n);
+    const bool last = s.k0 + s.depth == p->k;
+    vit_epilogue e = last ? p->epilogue : vit_epilogue_none();
+    e.accumulate = p->epilogue.accumulate || s.k0 > 0;
+    vit_left a = {p->a.data + i * p->a.row + s.k0 * p->a.col, p->a.row, p->a.col};
+    if (p->pack_a) a = (vit_left){packed_tile(p, w, t), 1, kernels->tile_rows};
+    for (size_t j = panel * VIT_PANEL; j < end; j += kernels->tile_cols, b += kernels->tile_cols) {
+        if (e.bias) e.bias = p->epilogue.bias + j;
+        if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
+        kernels->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows,
+                           smaller(kernels->tile_cols, end - j), s.depth, a.data, a.row, a.col, b,
+                           b_row, &e);
+    }
+}
+
+static void compute_panel(const product *p, const part *w, size_t panel, stretch s) {
+    const float *b = panel_of_b(p, panel, s.k0);
+    size_t b_row = p->b.row;
+    if (p->pack_b) {
+        const size_t width = smaller(VIT_PANEL, p->n - panel * VIT_PANEL);
+        p->exec->kernels->copy_rows(w->packed_b, VIT_PANEL, b, b_row, s.depth, width);
+        b = w->packed_b;
+        b_row = VIT_PANEL;
+    }
+    for (size_t t = w->t0; t < w->t1; t++) {
+        if (p->fetch) fetch_next(p, w, t, panel, s);
+        compute_tile(p, w, t, panel, s, b, b_row);
+    }
+}
+
+static void part_task(size_t index, int thread, void *context) {
     const product *p = context;
-    const size_t i0 = index / p->panels * M_BLOCK, j0 = index % p->panels * VIT_PANEL;
-    block(p, i0, smaller(i0 + M_BLOCK, p->m), j0, smaller(j0 + VIT_PANEL, p->n));
+    const size_t band = index / p->groups, group = index % p->groups;
+    float *room = p->exec->room ? p->exec->room + (size_t)thread * VIT_GEMM_ROOM : NULL;
+    const part w = {.t0 = band * p->tiles / p->bands,
+                    .t1 = (band + 1) * p->tiles / p->bands,
+                    .j0 = group * p->panels / p->groups,
+                    .j1 = (group + 1) * p->panels / p->groups,
+                    .packed_a = room ? room + VIT_PACKED_PANEL : NULL,
+                    .packed_b = room};
+    stretch s = {0, 0};
+    do {
+        s.depth = smaller(VIT_K_BLOCK, p->k - s.k0);
+        if (p->pack_a) pack_left(p, &w, s);
+        for (size_t j = w.j0; j < w.j1; j++) compute_panel(p, &w, j, s);
+        s.k0 += s.depth;
+    } while (s.k0 < p->k);
+}
+
+/* So many tasks that the threads end at about the same time: bands whose packed A stays in the
+ * second-level cache, and groups of panels, which cost packing A again. */
+static void divide(product *p, size_t threads) {
+    const size_t rows = p->exec->kernels->tile_rows;
+    const size_t wanted = threads == 1 ? 1 : p->pack_a ? 2 * threads : 4 * threads;
+    p->bands = divided(p->tiles, VIT_M_BLOCK / rows);
+    if (p->bands > 1) p->bands = divided(p->bands, threads) * threads;
+    p->groups = smaller(divided(wanted, p->bands), divided(p->panels, PANELS_PER_COLUMN));
 }
 
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue) {
-    product p = {exec->kernels, c, c_row, m, n, k, a, b, *epilogue, 0};
+    product p = {.exec = exec,
+                 .c = c,
+                 .c_row = c_row,
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .a = a,
+                 .b = b,
+                 .epilogue = *epilogue};
     if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * k);
-    if (threads == 1) {
-        block(&p, 0, m, 0, n);
-        return;
-    }
-    p.panels = (n + VIT_PANEL - 1) / VIT_PANEL;
-    vit_parallel(threads, (m + M_BLOCK - 1) / M_BLOCK * p.panels, block_task, &p);
+    p.tiles = divided(m, exec->kernels->tile_rows);
+    p.panels = divided(n, VIT_PANEL);
+    p.fetch = m * n * k > WORTH_FETCHING;
+    p.pack_a = exec->room && m * k > LARGE &&
+               p.panels >= (a.row == 1 ? PANELS_PER_COLUMN : PANELS_PER_ROW);
+    p.pack_b = exec->room && !b.packed && n * k > LARGE && p.tiles >= TILES_PER_PANEL;
+    divide(&p, (size_t)threads);
+    vit_parallel(threads, p.bands * p.groups, part_task, &p);
 }
+
+/* ---- weights ---- */
 
 size_t vit_packed_size(size_t n, size_t k) {
-    return (n + VIT_PANEL - 1) / VIT_PANEL * VIT_PANEL * k;
+    return divided(n, VIT_PANEL) * VIT_PANEL * k;
 }
 
-void vit_pack_transposed(float *packed, const float *w, size_t n, size_t k, size_t row) {
-    for (size_t j0 = 0; j0 < n; j0 += VIT_PANEL, packed += VIT_PANEL * k) {
-        const size_t width = smaller(VIT_PANEL, n - j0);
-        for (size_t p = 0; p < k; p++) {
-            float *to = packed + p * VIT_PANEL;
-            for (size_t j = 0; j < width; j++) to[j] = w[(j0 + j) * row + p];
-            for (size_t j = width; j < VIT_PANEL; j++) to[j] = 0;
-        }
+void vit_pack_transposed(const vit_kernels *kernels, float *packed, const float *w, size_t n,
+                         size_t k, size_t row) {
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += VIT_PANEL * k) {
+        const size_t width = smaller(VIT_PANEL, n - j);
+        if (width < VIT_PANEL) memset(packed, 0, VIT_PANEL * k * sizeof *packed);
+        kernels->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
     }
 }

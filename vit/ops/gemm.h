@@ -4,6 +4,7 @@
 #define VIT_OPS_GEMM_H
 
 #include "vit/ops/exec.h"
+#include <stdbool.h>
 
 /* Element (i, p) at data[i * row + p * col]: A transposed is A with row and col exchanged. */
 typedef struct vit_left {
@@ -16,21 +17,35 @@ typedef struct vit_left {
 typedef struct vit_right {
     const float *data;
     size_t row, panel;
+    bool packed;
 } vit_right;
 
 /* [k][n], `row` floats from row to row. */
 static inline vit_right vit_right_plain(const float *data, size_t row) {
-    return (vit_right){data, row, VIT_PANEL};
+    return (vit_right){data, row, VIT_PANEL, false};
 }
 
 /* What vit_pack_transposed made. */
 static inline vit_right vit_right_packed(const float *data, size_t k) {
-    return (vit_right){data, VIT_PANEL, VIT_PANEL * k};
+    return (vit_right){data, VIT_PANEL, VIT_PANEL * k, true};
 }
 
 static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
+
+/* A panel of B this long (64 KiB) streams from the second-level cache under the tiles of A, and
+ * rows of A this many, as long (786 KB), stay there. */
+#define VIT_K_BLOCK ((size_t)512)
+#define VIT_M_BLOCK ((size_t)384)
+
+/* Floats of a packed tile of A, of a packed panel of B. What is added to a tile takes what its last
+ * vector writes too much, and keeps tiles out of each other's cache sets. */
+#define VIT_PACKED_TILE(rows) ((rows)*VIT_K_BLOCK + 16)
+#define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
+
+/* Floats of vit_exec.room that one thread packs in; tiles have four rows at least. */
+#define VIT_GEMM_ROOM (VIT_M_BLOCK / 4 * VIT_PACKED_TILE(4) + VIT_PACKED_PANEL)
 
 /* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
@@ -41,6 +56,7 @@ size_t vit_packed_size(size_t n, size_t k);
 
 /* packed = W^T for W: [n][k], rows `row` apart, as PyTorch stores the weights of a linear layer;
  * columns past n are +0. */
-void vit_pack_transposed(float *packed, const float *w, size_t n, size_t k, size_t row);
+void vit_pack_transposed(const vit_kernels *kernels, float *packed, const float *w, size_t n,
+                         size_t k, size_t row);
 
 #endif

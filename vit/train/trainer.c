@@ -179,7 +179,7 @@ void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
 /* ---- one step ---- */
 
 static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
-    const vit_exec exec = {t->kernels, inner_threads(t)};
+    const vit_exec exec = {.kernels = t->kernels, .threads = inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
     const size_t count = smaller(t->slice, t->recipe.batch - first);
     if (w->status == VIT_OK)
@@ -228,7 +228,8 @@ vit_trainer_state vit_trainer_get(vit_trainer *t) {
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {
-    vit_table_pack(t->threads, t->packed, t->values, &t->table);
+    const vit_exec exec = {.kernels = t->kernels, .threads = t->threads};
+    vit_table_pack(&exec, t->packed, t->values, &t->table);
     if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
     t->step = step;
 }
@@ -238,7 +239,8 @@ const vit_network *vit_trainer_network(const vit_trainer *t) {
 }
 
 void vit_trainer_settle(vit_trainer *t) {
-    if (t->average) vit_table_pack(t->threads, t->average_packed, t->average, &t->table);
+    const vit_exec exec = {.kernels = t->kernels, .threads = t->threads};
+    if (t->average) vit_table_pack(&exec, t->average_packed, t->average, &t->table);
 }
 
 const float *vit_trainer_gradient(const vit_trainer *t) {
