@@ -4,10 +4,10 @@
 
 #include "vit/base/error.h"
 
-/* The model file behind `name`, freed by vit_free. In this order: the file of that name; the directory
- * of that name, where it holds weights; NAME.safetensors in $VIT_MODELS, beside the installed
- * programs (../share/vit/models), in the source tree (models/). VIT_ERROR_IO when there is none:
- * the message says where was looked, and how to train one. */
+/* The model file behind `name`, freed by vit_free. In this order: the file of that name; the
+ * directory of that name, where it holds weights; NAME.safetensors in $VIT_MODELS, beside the
+ * installed programs (../share/vit/models), in the source tree (models/). VIT_ERROR_IO when there
+ * is none: the message says where was looked, and how to train one. */
 vit_status vit_find_model(char **path, const char *name, vit_error *error);
 
 /* A model that can be named: `path` is where vit_find_model finds `name`. */

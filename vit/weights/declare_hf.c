@@ -29,18 +29,18 @@ static vit_status read_family(vit_declared *d, const char **type, const json_t *
 
 static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *error) {
     size_t image[2] = {0, 0}, patch[2] = {0, 0};
-    double ratio = 0;
     const struct {
         const char *key;
         size_t *size;
-    } sizes[] = {{"hidden_size", &d->dim},           {"num_hidden_layers", &d->depth},
-                 {"num_attention_heads", &d->heads}, {"head_dim", &d->head_dim},
-                 {"intermediate_size", &d->mlp},     {"num_channels", &d->channels}};
+    } sizes[] = {{"hidden_size", &d->dim},
+                 {"num_hidden_layers", &d->depth},
+                 {"num_attention_heads", &d->heads},
+                 {"head_dim", &d->head_dim},
+                 {"num_channels", &d->channels}};
     vit_status status = vit_declare_sides(image, d, object, "image_size", error);
     if (status == VIT_OK) status = vit_declare_sides(patch, d, object, "patch_size", error);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == VIT_OK; i++)
         status = vit_declare_size(sizes[i].size, d, object, sizes[i].key, error);
-    if (status == VIT_OK) status = vit_declare_number(&ratio, d, object, "mlp_ratio", error);
     if (status != VIT_OK) return status;
     if (patch[0] != patch[1])
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -55,6 +55,18 @@ static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *e
                     d->name);
 }
 
+/* DINOv2 gives a ratio; of a gated MLP, which has two thirds of that, the tensors tell. */
+static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object,
+                           vit_error *error) {
+    double ratio = 0;
+    int gated = false;
+    if (!is_dinov2) return vit_declare_size(&d->mlp, d, object, "intermediate_size", error);
+    vit_status status = vit_declare_number(&ratio, d, object, "mlp_ratio", error);
+    if (status == VIT_OK) status = vit_declare_flag(&gated, d, object, "use_swiglu_ffn", error);
+    if (ratio > 0 && ratio < 1000 && !gated) d->mlp = (size_t)((double)d->dim * ratio);
+    return status;
+}
+
 /* "num_labels" stands in few files; "id2label" in all that were fine-tuned. */
 static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *error) {
     const vit_status status = vit_declare_size(&d->classes, d, object, "num_labels", error);
@@ -67,13 +79,15 @@ static vit_status read_config(vit_declared *d, const char **type, const json_t *
     const char *act = "gelu";
     vit_status status = read_family(d, type, object, error);
     if (status == VIT_OK) status = read_sizes(d, object, error);
+    const bool is_dinov2 = status == VIT_OK && strncmp(*type, "dinov2", 6) == 0;
+    if (status == VIT_OK) status = read_mlp(d, is_dinov2, object, error);
     if (status == VIT_OK)
         status = vit_declare_number(&d->norm_eps, d, object, "layer_norm_eps", error);
     if (status == VIT_OK) status = vit_declare_flag(&d->qkv_bias, d, object, "qkv_bias", error);
     if (status == VIT_OK) status = vit_declare_text(&act, d, object, "hidden_act", error);
     if (status == VIT_OK) status = vit_declare_activation(d, act, "hidden_act", error);
     if (status != VIT_OK) return status;
-    d->pool = strncmp(*type, "dinov2", 6) == 0 ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
+    d->pool = is_dinov2 ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
     return read_labels(d, object, error);
 }
 

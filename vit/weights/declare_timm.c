@@ -193,7 +193,7 @@ static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *err
     d->patch = patch[0];
     if (json_object_get(args, "reg_tokens")) d->registers = (int)registers;
     /* A gated MLP has twice the outputs; what there is of them, the tensors say. */
-    if (ratio > 0) d->mlp = (size_t)((double)d->dim * ratio);
+    if (ratio > 0 && ratio < 1000) d->mlp = (size_t)((double)d->dim * ratio);
     return VIT_OK;
 }
 

@@ -56,14 +56,12 @@ static void head_facts(vit_config *c, const vit_binding *b) {
 }
 
 static void size_facts(vit_config *c, const vit_binding *b) {
-    const vit_source *query = vit_binding_find(b, "blocks.0.attn.qkv.weight");
     c->dim = elements(b, "blocks.0.norm1.weight");
     c->depth = b->depth;
     const size_t dim = c->dim > 0 ? c->dim : 1;
     c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / dim;
     c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0;
     c->registers = elements(b, "reg_token") / dim;
-    (void)query;
     patch_facts(c, b);
     head_facts(c, b);
 }
@@ -88,6 +86,8 @@ static void pool_facts(vit_config *c, const vit_binding *b) {
     if (has(b, "attn_pool.latent")) c->pool = VIT_POOL_MAP;
     if (has(b, "dist_token") && head && head->row->join == VIT_COLUMNS)
         c->pool = VIT_POOL_CLASS_DIST;
+    else if (has(b, "dist_token")) /* takes part in attention, as a register does */
+        c->registers = 1;
     c->norm_before_pool = !has(b, "fc_norm.weight");
 }
 

@@ -45,13 +45,18 @@ static size_t registers_of(const vit_table *table) {
     return p ? p->shape[1] : 0;
 }
 
+/* Whether the file's positions are none of the registers'. */
+static bool leaves_registers(const place *at) {
+    return at->s->row->reshape == VIT_AROUND_REGISTERS && at->s->tensor->count != at->p->count;
+}
+
 /* The shape that the file's tensor should have. */
 static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     const vit_parameter *p = at->p;
     const vit_layout_row *row = at->s->row;
     const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
     memcpy(shape, p->shape, p->dims * sizeof *shape);
-    if (row->reshape == VIT_AROUND_REGISTERS) shape[1] -= registers_of(at->table);
+    if (leaves_registers(at)) shape[1] -= registers_of(at->table);
     if (is_weight && row->reshape == VIT_TRANSPOSED) {
         shape[0] = at->in;
         shape[1] = at->out;
@@ -159,9 +164,11 @@ static vit_status load_source(float *values, const place *at, vit_error *error) 
 
 /* ---- rows of the table ---- */
 
-/* A norm after pooling is the same thing under two names. */
+/* A norm after pooling is the same thing under two names; so is a distillation token without a
+ * head of its own and a register. */
 static bool means(const char *ours, const char *row) {
     if (strcmp(ours, row) == 0) return true;
+    if (strcmp(ours, "dist_token") == 0) return strcmp(row, "reg_token") == 0;
     const char *a = strncmp(ours, "fc_norm.", 8) == 0 ? ours + 3 : ours;
     const char *b = strncmp(row, "fc_norm.", 8) == 0 ? row + 3 : row;
     return strcmp(a, b) == 0;

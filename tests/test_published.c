@@ -1,0 +1,328 @@
+/* Published weights: every layout and option answers a picture as its own library does
+ * (tests/fixtures/make_published.py), and files that are nearly right are refused with a sentence
+ * that names what is wrong. */
+#include "tests/check.h"
+#include "tests/scratch.h"
+#include "vit/base/json.h"
+#include "vit/base/sys.h"
+#include "vit/vit.h"
+#include "vit/weights/safetensors.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define ROOT "tests/fixtures/published"
+#define BOUND 2e-5 /* of the largest logit */
+
+static json_t *read_json(const char *path) {
+    vit_bytes bytes;
+    vit_error error;
+    json_t *object;
+    if (vit_read_file(&bytes, path, 1 << 20, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(vit_json_parse(&object, (const char *)bytes.data, bytes.size, path, &error),
+                     VIT_OK);
+    vit_free(bytes.data);
+    return object;
+}
+
+static float *logits_of(const vit_model *model) {
+    vit_session *session;
+    vit_error error;
+    float *logits = check_floats(vit_model_describe(model).classes);
+    assert_int_equal(vit_session_new(&session, model, NULL, &error), VIT_OK);
+    if (vit_classify_file(session, ROOT "/picture.png", logits, &error) != VIT_OK)
+        fail_msg("%s", error.message);
+    vit_session_free(session);
+    return logits;
+}
+
+/* ---- the same numbers ---- */
+
+static void test_parity(void **state) {
+    const char *name = *state;
+    char directory[200], expected_path[220];
+    vit_model *model;
+    vit_error error;
+    snprintf(directory, sizeof directory, "%s/%s", ROOT, name);
+    snprintf(expected_path, sizeof expected_path, "%s/expected.json", directory);
+    json_t *expected = read_json(expected_path), *list = json_object_get(expected, "logits");
+    if (vit_model_load(&model, directory, &error) != VIT_OK) fail_msg("%s", error.message);
+    const size_t classes = vit_model_describe(model).classes;
+    assert_int_equal(classes, json_array_size(list));
+    float *logits = logits_of(model);
+    double largest = 0, difference = 0;
+    for (size_t i = 0; i < classes; i++) {
+        const double want = json_real_value(json_array_get(list, i));
+        largest = fmax(largest, fabs(want));
+        difference = fmax(difference, fabs((double)logits[i] - want));
+    }
+    if (!(difference <= BOUND * largest))
+        fail_msg("%s: logits differ by %.3g of the largest", name, difference / largest);
+    free(logits);
+    json_decref(expected);
+    vit_model_free(model);
+}
+
+static void test_labels(void **state) {
+    (void)state;
+    static const struct {
+        const char *directory, *label;
+    } cases[] = {{ROOT "/timm_13_wide", "thing 1"},
+                 {ROOT "/hf_4", "animal 1"},
+                 {ROOT "/lucidrains_course", "b"},
+                 {ROOT "/google", "1"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vit_model *model;
+        assert_int_equal(vit_model_load(&model, cases[i].directory, NULL), VIT_OK);
+        assert_string_equal(vit_model_label(model, 1), cases[i].label);
+        vit_model_free(model);
+    }
+}
+
+/* ---- what is refused ---- */
+
+/* A model directory to spoil: tensors and config of a fixture, in the current directory. */
+typedef struct spoiled {
+    vit_safetensors *file;
+    vit_tensor tensors[200];
+    size_t count;
+    json_t *config;
+} spoiled;
+
+static char project[4096];
+
+static spoiled take(const char *name) {
+    spoiled s = {0};
+    char path[5000];
+    vit_error error;
+    snprintf(path, sizeof path, "%s/" ROOT "/%s/model.safetensors", project, name);
+    if (vit_safetensors_open(&s.file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    s.count = vit_safetensors_count(s.file);
+    assert_true(s.count < 200);
+    for (size_t i = 0; i < s.count; i++) s.tensors[i] = *vit_safetensors_at(s.file, i);
+    snprintf(path, sizeof path, "%s/" ROOT "/%s/config.json", project, name);
+    s.config = read_json(path);
+    return s;
+}
+
+static vit_tensor *tensor_of(spoiled *s, const char *name) {
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->tensors[i].name, name) == 0) return &s->tensors[i];
+    fail_msg("there is no tensor %s", name);
+    return NULL;
+}
+
+static void drop(spoiled *s, const char *name) {
+    *tensor_of(s, name) = s->tensors[s->count - 1];
+    s->count--;
+}
+
+/* Writes what is left and loads it: that must fail, saying a and b. Frees *s. */
+static void refuse(spoiled *s, vit_status status, const char *a, const char *b) {
+    vit_model *model;
+    vit_error error = {0};
+    char *config = json_dumps(s->config, 0);
+    put_file("config.json", config ? config : "");
+    assert_int_equal(
+        vit_safetensors_write("model.safetensors", s->tensors, s->count, NULL, 0, &error), VIT_OK);
+    assert_int_equal(vit_model_load(&model, ".", &error), status);
+    assert_null(model);
+    assert_says(&error, status, a, b);
+    free(config);
+    json_decref(s->config);
+    vit_safetensors_close(s->file);
+}
+
+static void test_unexpected(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    tensor_of(&s, "blocks.0.attn.qkv.weight")->name = "blocks.0.attn.qvk.weight";
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.0.attn.qvk.weight is none",
+           "nearest known name is blocks.0.attn.qkv.weight");
+    s = take("hf_4");
+    tensor_of(&s, "vit.encoder.layer.1.layernorm_before.bias")->name =
+        "vit.encoder.layer.1.layernorm_befor.bias";
+    refuse(&s, VIT_ERROR_MISMATCH, "vit.encoder.layer.1.layernorm_befor.bias",
+           "nearest known name is vit.encoder.layer.1.layernorm_before.bias");
+    s = take("timm_13_wide");
+    for (size_t i = 0; i < s.count; i++) s.tensors[i].name = "x" + (i > 0);
+    s.count = 1;
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor x is of no Vision Transformer", "timm, Hugging Face");
+}
+
+static void test_missing(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    drop(&s, "blocks.0.norm2.bias");
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.0.norm2.bias is missing", "config.json");
+    s = take("hf_4");
+    drop(&s, "vit.encoder.layer.1.attention.attention.key.weight");
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor vit.encoder.layer.1.attention", "is missing");
+    s = take("hf_4");
+    drop(&s, "classifier.weight");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "tensor classifier.weight is missing", "backbone");
+}
+
+static void test_misshapen(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    vit_tensor *t = tensor_of(&s, "blocks.0.attn.proj.weight");
+    t->shape[0] = 13;
+    t->shape[1] = 117;
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.0.attn.proj.weight has shape [13, 117]",
+           "should be [39, 39]");
+    s = take("timm_13_wide");
+    t = tensor_of(&s, "head.bias");
+    t->dtype = VIT_I32;
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "head.bias", "I32");
+}
+
+/* ---- configs ---- */
+
+static void set_argument(spoiled *s, const char *key, json_t *value) {
+    assert_int_equal(json_object_set_new(json_object_get(s->config, "model_args"), key, value), 0);
+}
+
+static void test_config_disagrees(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    set_argument(&s, "depth", json_integer(2));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.1.norm1.weight is missing", "config.json");
+    s = take("hf_4");
+    json_object_set_new(s.config, "num_hidden_layers", json_integer(1));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor vit.encoder.layer.1.", "does not belong");
+    s = take("timm_13_wide");
+    set_argument(&s, "embed_dim", json_integer(42));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor cls_token has shape [1, 1, 39]", "[1, 1, 42]");
+    s = take("timm_13_wide");
+    json_object_set_new(s.config, "num_classes", json_integer(6));
+    set_argument(&s, "num_classes", json_integer(6));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor head.weight has shape [5, 39]", "[6, 39]");
+    s = take("timm_13_wide");
+    set_argument(&s, "img_size", json_integer(48));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor pos_embed has shape [1, 16, 39]", "[1, 37, 39]");
+    s = take("timm_13_wide");
+    set_argument(&s, "num_heads", json_integer(4));
+    refuse(&s, VIT_ERROR_ARGUMENT, "config.json: \"heads\" 4 does not divide", "39");
+    s = take("timm_13_wide");
+    json_array_remove(json_object_get(s.config, "label_names"), 0);
+    refuse(&s, VIT_ERROR_MISMATCH, "4 labels", "5 classes");
+}
+
+static void test_config_silent(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    json_object_set_new(s.config, "architecture", json_string("my_vit"));
+    json_object_del(json_object_get(s.config, "model_args"), "num_heads");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"my_vit\" is not known", "add \"num_heads\"");
+    s = take("timm_13_wide");
+    json_object_set_new(s.config, "architecture", json_string("my_vit"));
+    json_object_del(json_object_get(s.config, "pretrained_cfg"), "mean");
+    json_object_del(json_object_get(s.config, "pretrained_cfg"), "std");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "how pictures are prepared", "add \"preprocessing\"");
+    s = take("timm_13_wide");
+    set_argument(&s, "num_head", json_integer(3));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"num_head\" in \"model_args\" is not supported",
+           "did you mean \"num_heads\"?");
+    s = take("hf_4");
+    json_object_del(s.config, "num_attention_heads");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "how many heads", "add \"num_attention_heads\"");
+    s = take("hf_4");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "how pictures are prepared", "add \"preprocessing\"");
+    s = take("hf_4");
+    json_object_set_new(s.config, "model_type", json_string("swin"));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "dinov2");
+}
+
+static void test_no_config(void **state) {
+    (void)state;
+    vit_model *model;
+    vit_error error;
+    spoiled s = take("timm_13_wide");
+    assert_int_equal(
+        vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error), VIT_OK);
+    assert_int_equal(vit_model_load(&model, "model.safetensors", &error), VIT_ERROR_UNSUPPORTED);
+    assert_says(&error, VIT_ERROR_UNSUPPORTED, "put a config.json beside the file", "--config");
+    char path[5000];
+    snprintf(path, sizeof path, "%s/" ROOT "/timm_13_wide/config.json", project);
+    const vit_model_options options = {.config = path};
+    assert_int_equal(vit_model_load_with(&model, "model.safetensors", &options, &error), VIT_OK);
+    vit_model_free(model);
+    json_decref(s.config);
+    vit_safetensors_close(s.file);
+}
+
+/* vit-pytorch's first versions and the later ones look alike. */
+static void test_attention_scale(void **state) {
+    (void)state;
+    vit_model *model;
+    vit_error error;
+    char path[5000];
+    snprintf(path, sizeof path, "%s/" ROOT "/lucidrains_course/config.json", project);
+    json_t *config = read_json(path);
+    json_object_del(config, "attention_scale");
+    char *text = json_dumps(config, 0);
+    put_file("other.json", text);
+    free(text);
+    json_decref(config);
+    snprintf(path, sizeof path, "%s/" ROOT "/lucidrains_course", project);
+    const vit_model_options options = {.config = "other.json"};
+    assert_int_equal(vit_model_load_with(&model, path, &options, &error), VIT_ERROR_UNSUPPORTED);
+    assert_says(&error, VIT_ERROR_UNSUPPORTED, "other.json", "add \"attention_scale\"");
+}
+
+#define PARITY(name) \
+    { "parity " name, test_parity, NULL, NULL, name }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PARITY("timm_13_wide"),
+        PARITY("timm_registers"),
+        PARITY("timm_registers_positions"),
+        PARITY("timm_gap"),
+        PARITY("timm_gap_norm"),
+        PARITY("timm_map"),
+        PARITY("timm_clip"),
+        PARITY("timm_distilled"),
+        PARITY("timm_deit3"),
+        PARITY("timm_swiglu"),
+        PARITY("hf_4"),
+        PARITY("hf_5"),
+        PARITY("hf_bare"),
+        PARITY("hf_wrapped"),
+        PARITY("hf_deit"),
+        PARITY("hf_deit_teacher"),
+        PARITY("hf_dinov2"),
+        PARITY("hf_dinov2_resampled"),
+        PARITY("hf_dinov2_swiglu_4"),
+        PARITY("hf_dinov2_swiglu_5"),
+        PARITY("hf_dinov2_registers"),
+        PARITY("torchvision"),
+        PARITY("torchvision_old"),
+        PARITY("google"),
+        PARITY("google_timm"),
+        PARITY("big_vision"),
+        PARITY("big_vision_map"),
+        PARITY("lucidrains_course"),
+        PARITY("lucidrains_middle"),
+        PARITY("lucidrains_latest"),
+        PARITY("open_clip"),
+        cmocka_unit_test(test_labels),
+        IN_DIRECTORY(test_unexpected),
+        IN_DIRECTORY(test_missing),
+        IN_DIRECTORY(test_misshapen),
+        IN_DIRECTORY(test_config_disagrees),
+        IN_DIRECTORY(test_config_silent),
+        IN_DIRECTORY(test_no_config),
+        IN_DIRECTORY(test_attention_scale),
+    };
+    if (!getcwd(project, sizeof project)) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
