@@ -59,9 +59,10 @@ $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx51
 $(BUILD)/obj/vit/image/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o: EXTRA = -O3
 
+# The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
 $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 	@mkdir -p $(@D)
@@ -69,7 +70,7 @@ $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 
 $(BUILD)/obj/presets.o: $(BUILD)/presets.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/presets.o' -c -o $@ $<
 
 # Rebuilds everything when the compiler or its flags change.
 .PHONY: FORCE
