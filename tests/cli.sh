@@ -97,7 +97,7 @@ for program in vit-train vit-classify vit-evaluate; do
 done
 
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
-for program in vit-train vit-classify vit-evaluate vit-info; do
+for program in vit-train vit-classify vit-evaluate vit-info vit-convert; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual
@@ -157,6 +157,24 @@ run 1 "npz, 9 tensors" "stored.npz" vit-info --tensors "$fixtures/weights/stored
 holds "tensors of what is no model" grep -q '^  brain  *BF16  2x4  *-1  *0.75  *-0.125' out
 run 1 '"type": "I64", "shape": [3]}' "" vit-info --tensors --json "$fixtures/weights/state.pth"
 run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
+
+# ---- conversion ----
+
+run 0 "usage: vit-convert" "" vit-convert --help
+run 2 "" "expected IN, a model, and OUT" vit-convert digits.safetensors
+run 2 "" "--layout: \"keras\" is not timm, hf, torchvision or npz" \
+    vit-convert digits.safetensors refused --layout keras
+run 1 "" "pictures are prepared as digits" vit-convert digits.safetensors refused --layout timm
+holds "nothing is left of what was refused" [ ! -e refused ]
+run 0 "" "is lost: pictures are prepared as digits" \
+    vit-convert digits.safetensors timm --layout timm --force
+run 2 "" "timm is there already" vit-convert digits.safetensors timm --layout timm --force
+run 0 '"architecture": "vit_base_patch16_224"' "" cat timm/config.json
+run 0 "" "" vit-convert digits.safetensors half.safetensors --dtype bf16
+holds "half the bytes" sh -c '[ $(wc -c <half.safetensors) -lt $(($(wc -c <digits.safetensors) * 6 / 10)) ]'
+vit-evaluate --model digits.safetensors --data digits --json | sed 's/.*"correct": \([0-9]*\).*/\1/' >whole
+vit-evaluate --model timm --data digits --json | sed 's/.*"correct": \([0-9]*\).*/\1/' >converted
+holds "what timm is given answers the same" cmp whole converted
 
 run 0 '"per_class"' "" vit-evaluate --model digits.safetensors --data digits --json --confusion
 mv out evaluation

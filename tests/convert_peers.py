@@ -89,7 +89,8 @@ def with_npz(directory, _):
 
 def with_hf(directory, _):
     name = json.loads((directory / "config.json").read_text())["architectures"][0]
-    model, report = getattr(transformers, name).from_pretrained(directory, output_loading_info=True)
+    model, report = getattr(transformers, name).from_pretrained(directory,
+                                                                output_loading_info=True)
     assert not any(report[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), report
     assert model.config.id2label[3] == "label 3"
     mean = transformers.AutoImageProcessor.from_pretrained(directory).image_mean
