@@ -120,6 +120,9 @@ run 2 "" "--size: 0 is out of range" vit-evaluate --model m --data digits --size
 run 2 "" "--model NAME|MODEL is missing" vit-evaluate --data digits
 run 2 "" "--data DATA is missing" vit-evaluate --model m.safetensors
 run 2 "" "is not test, train or val" vit-evaluate --model m --data digits --split dev
+run 2 "" "is not f32 or bf16" vit-evaluate --model m --data digits --precision f16
+run 2 "" "slower than f32: choose f32" \
+    env VIT_CPU=avx512 vit-train --data digits --precision bf16 --steps 1
 run 2 "" "\"sse9\", expected scalar, neon, avx2, avx512 or avx512bf16" \
     env VIT_CPU=sse9 vit-train --data digits
 

@@ -2,6 +2,7 @@
 #ifndef VIT_CLI_PROGRAM_H
 #define VIT_CLI_PROGRAM_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "vit/cli/json_out.h"
@@ -35,8 +36,16 @@ char *vit_format_count(char text[32], uint64_t count);
 /* True when the terminal, or whatever shows the text, says it understands UTF-8. */
 bool vit_speaks_utf8(void);
 
-/* The words of --precision, in the order of vit_precision. */
+/* --precision, for an int `precision` (a vit_precision) in the program's settings. */
 extern const char *const vit_precision_names[];
+#define VIT_PRECISION_OPTION(settings)                                                           \
+    {                                                                                            \
+        .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
+        .argument = "f32|bf16",                                                                  \
+        .help = "bf16: matrix products of bfloat16, faster where the\n"                          \
+                "processor has it, else refused (default: f32)",                                 \
+        .choices = vit_precision_names                                                           \
+    }
 
 /* The value of VIT_CPU as the library takes it; NULL for the best. */
 const char *vit_chosen_cpu(void);

@@ -122,7 +122,10 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
     b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
-    if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;
+    if (m->run == bench_ops || m->run == bench_resize) {
+        b.threads = 1;
+        b.precision = VIT_PRECISION_F32; /* there are no linear layers */
+    }
     b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
     if (!b.json) {
         char brand[64];

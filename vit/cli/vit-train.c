@@ -89,14 +89,7 @@ static const vit_option options[] = {
      .offset = PLACE(seed),
      .argument = "N",
      .help = "same seed, same bytes (default: 0)"},
-    {.name = "precision",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(precision),
-     .argument = "f32|bf16",
-     .help = "bf16: matrix products of bfloat16, faster where the\n"
-             "processor has it, else refused (default: the\n"
-             "preset's, f32)",
-     .choices = vit_precision_names},
+    VIT_PRECISION_OPTION(settings),
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
