@@ -53,6 +53,8 @@ $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
 $(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
   -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mprefer-vector-width=512)
+$(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
+  -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 -mavx2 -mfma -mprefer-vector-width=512)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling is an inner loop.

@@ -227,7 +227,15 @@ json "--files-from - goes on after a bad picture" answers \
 printf 'a.png\nb.png\n' >list
 run 0 "b.png" "" $classify --files-from list
 run 1 "" "cannot open absent" $classify --files-from absent
-run 0 "" "" $classify --files-from /dev/null
+holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
+printf '\n\r\n' >list
+run 1 "" "list names no picture" $classify --files-from list
+run 1 "" "standard input names no picture" $classify --json --files-from - </dev/null
+printf 'a.png\n-\nb.png\n' | $classify --files-from - >out 2>err
+holds "a list does not read itself as a picture" grep -q '^vit-classify: -: standard input' err
+mkdir 'two words' && cp a.png 'two words/zwölf é.png'
+printf 'two words/zwölf é.png\r\na.png' >list
+run 0 'two words/zwölf é.png' "" $classify --json --files-from list
 
 # One grey pixel.
 {

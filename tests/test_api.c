@@ -38,7 +38,7 @@ static int free_once(void **unused) {
 }
 
 static vit_session *session_with(int threads, const char *cpu) {
-    const vit_session_options o = {threads, cpu};
+    const vit_session_options o = {.threads = threads, .cpu = cpu};
     vit_session *s;
     assert_int_equal(vit_session_new(&s, model, &o, NULL), VIT_OK);
     return s;
@@ -206,9 +206,9 @@ static void options_out_of_range(void **unused) {
     (void)unused;
     vit_session *s;
     vit_error e;
-    vit_session_options o = {-1, NULL};
+    vit_session_options o = {.threads = -1};
     assert_int_equal(vit_session_new(&s, model, &o, &e), VIT_ERROR_ARGUMENT);
-    o = (vit_session_options){0, "sse9"};
+    o = (vit_session_options){.cpu = "sse9"};
     assert_int_equal(vit_session_new(&s, model, &o, &e), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(e.message, "sse9"));
     assert_null(s);

@@ -22,8 +22,8 @@
 
 static void test_names(void **state) {
     (void)state;
-    const char *const names[] = {"scalar", "neon", "avx2", "avx512"};
-    for (int i = 0; i < 4; i++) {
+    const char *const names[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+    for (int i = 0; i < 5; i++) {
         vit_cpu cpu = VIT_CPU_SCALAR;
         assert_string_equal(vit_cpu_name((vit_cpu)i), names[i]);
         assert_true(vit_cpu_parse(names[i], &cpu));
@@ -45,7 +45,7 @@ static void test_detection_agrees_with_the_compiler(void **state) {
         expected = VIT_CPU_AVX2;
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
-            expected = VIT_CPU_AVX512;
+            expected = __builtin_cpu_supports("avx512bf16") ? VIT_CPU_AVX512BF16 : VIT_CPU_AVX512;
         }
     }
     assert_int_equal(vit_cpu_detect(), expected);

@@ -43,13 +43,14 @@ static float *filled(size_t count, vit_random *r) {
 }
 
 static void set_right(product *p) {
+    const vit_exec scalar = {.kernels = vit_kernels_scalar(), .threads = 1};
     const size s = p->s;
     p->right = vit_right_plain(p->b, s.n + GAP);
     if (!(p->options & PACKED)) return;
     for (size_t j = 0; j < s.n; j++)
         for (size_t i = 0; i < s.k; i++)
             p->b_transposed[j * (s.k + GAP) + i] = p->b[i * (s.n + GAP) + j];
-    vit_pack_transposed(vit_kernels_scalar(), p->packed, p->b_transposed, s.n, s.k, s.k + GAP);
+    vit_pack_transposed(&scalar, p->packed, p->b_transposed, s.n, s.k, s.k + GAP);
     p->right = vit_right_packed(p->packed, s.k);
 }
 
@@ -102,7 +103,7 @@ static void define(product *p) {
 
 /* room: where packed blocks go, or NULL. */
 static void check_product(product *p, const vit_kernels *k, int threads, float *room) {
-    const vit_exec exec = {k, threads, room};
+    const vit_exec exec = {.kernels = k, .threads = threads, .room = room};
     float *c = check_floats(p->c_floats);
     memcpy(c, p->c, p->c_floats * sizeof(float));
     vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->left, p->right, &p->epilogue);
@@ -176,7 +177,8 @@ static void check_packed(const check_memory *m, float *packed, const float *w, s
     const vit_kernels *tables[CHECK_MOST_TABLES];
     const size_t count = check_tables(tables);
     for (size_t t = 0; t < count; t++) {
-        vit_pack_transposed(tables[t], packed, w, n, k, row);
+        const vit_exec exec = {.kernels = tables[t], .threads = 1};
+        vit_pack_transposed(&exec, packed, w, n, k, row);
         assert_true(check_memory_intact(m));
         for (size_t i = 0; i < vit_packed_size(n, k); i++) {
             const size_t j = i / (VIT_PANEL * k) * VIT_PANEL + i % VIT_PANEL;

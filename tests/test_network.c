@@ -43,7 +43,8 @@ static subject subject_new(const vit_config *config, size_t capacity, bool train
     assert_int_equal(vit_arena_init(&n.arena, measure.peak, "a test", NULL), VIT_OK);
     vit_state_carve(&n.state, &n.arena, c, capacity, 8, training);
     assert_int_equal(n.arena.used, measure.peak); /* it measured what it took */
-    assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, n.packed, NULL),
+    assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, n.packed,
+                                      VIT_PRECISION_F32, NULL),
                      VIT_OK);
     assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, NULL), VIT_OK);
     return n;

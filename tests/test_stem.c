@@ -106,7 +106,7 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
     const vit_linear w = {in, out, p.theta + weight, p.theta + bias, packed};
     const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias};
     assert_int_equal(vit_conv_pixels(s), c.out_height * c.out_width);
-    vit_pack_transposed(vit_kernels_scalar(), packed, w.weight, out, in, in);
+    vit_pack_transposed(&exec, packed, w.weight, out, in, in);
     problem_add_to(&p, weight);
     conv_bounds(&c);
     conv_forward(p.want, p.exact, &c);

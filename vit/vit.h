@@ -65,6 +65,14 @@ typedef struct vit_error {
 /* The name of a status, such as "format"; never NULL. */
 VIT_API const char *vit_status_name(vit_status status);
 
+/* What the linear layers' weights and inputs are rounded to for their products. Sums, and all the
+ * rest, are float32 either way. */
+typedef enum vit_precision {
+    VIT_PRECISION_F32,
+    VIT_PRECISION_BF16, /* bfloat16: where the processor has instructions for it (AVX512_BF16);
+                           depends on the instruction set, not on threads or batch */
+} vit_precision;
+
 /* ---- models --------------------------------------------------------------------------------- */
 
 typedef struct vit_model vit_model;
@@ -168,8 +176,9 @@ typedef struct vit_session vit_session;
 
 typedef struct vit_session_options {
     int threads;     /* 0: as many as the process may use */
-    const char *cpu; /* highest instruction set: "scalar", "neon", "avx2" or "avx512";
+    const char *cpu; /* highest instruction set: "scalar", "neon", "avx2", "avx512" or "avx512bf16";
                         NULL: the best here */
+    vit_precision precision;
 } vit_session_options;
 
 /* A session is the scratch memory for one thread of the caller; `model` must outlive it.
@@ -225,7 +234,8 @@ typedef struct vit_evaluate_options {
     size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
     int threads;     /* 0: as many as the process may use */
     const char *cpu; /* as in vit_session_options */
-    vit_note *note;  /* NULL: nobody wants to know */
+    vit_precision precision;
+    vit_note *note; /* NULL: nobody wants to know */
     void *user;
 } vit_evaluate_options;
 
@@ -295,7 +305,8 @@ typedef struct vit_train_options {
     double lr;                      /* 0: the preset's */
     uint64_t seed;
     int threads;     /* 0: as many as the process may use; changes no byte of the result */
-    const char *cpu; /* as in vit_session_options; changes no byte of the result */
+    const char *cpu; /* as in vit_session_options; changes no byte of an f32 result */
+    vit_precision precision;
     vit_callback *callback;
     void *user;
 } vit_train_options;

@@ -98,17 +98,23 @@ static vit_status score(vit_score *out, double *seconds, const vit_model *m, con
     const vit_kernels *kernels;
     int threads;
     float table[3][256];
-    vit_inference *inference;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, error);
-    if (status == VIT_OK)
-        status = vit_inference_new(&inference, &m->network, kernels, threads, error);
+    vit_inference *inference = NULL;
+    vit_rounded rounded;
+    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
-    vit_normalize_table(table, &m->file.preprocessing, m->file.config.channels);
-    const double start = vit_clock();
-    status = vit_score_records(out, inference, &m->file.config, d, c->records, c->numbers, c->count,
-                               table, batch < c->count ? batch : c->count, error);
-    *seconds = vit_clock() - start;
+    const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
+    status = vit_rounded_new(&rounded, m, &exec, error);
+    if (status == VIT_OK)
+        status = vit_inference_new(&inference, rounded.network, kernels, threads, error);
+    if (status == VIT_OK) {
+        vit_normalize_table(table, &m->file.preprocessing, m->file.config.channels);
+        const double start = vit_clock();
+        status = vit_score_records(out, inference, &m->file.config, d, c->records, c->numbers,
+                                   c->count, table, batch < c->count ? batch : c->count, error);
+        *seconds = vit_clock() - start;
+    }
     vit_inference_free(inference);
+    vit_rounded_free(&rounded);
     return status;
 }
 
@@ -142,7 +148,8 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
     vit_dataset_options options = {.need = part, .want = part, .preparation = &preparation};
     const vit_kernels *kernels;
-    vit_status status = vit_choose(&kernels, &options.threads, o->cpu, o->threads, error);
+    vit_status status =
+        vit_choose(&kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);

@@ -18,9 +18,21 @@ struct vit_model {
  * is given back once it is packed, so that there is hardly more than one copy at any time. */
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps, vit_error *error);
 
+/* A model's network in a precision: its own in f32, else one with weights rounded and packed for
+ * it. Must not be moved. The model must outlive it. */
+typedef struct vit_rounded {
+    const vit_network *network;
+    vit_network own;
+    float *packed;
+} vit_rounded;
+
+vit_status vit_rounded_new(vit_rounded *out, const vit_model *model, const vit_exec *exec,
+                           vit_error *error);
+void vit_rounded_free(vit_rounded *rounded);
+
 /* The kernels and the number of threads that options ask for: cpu NULL is the best, threads 0 all.
- * ARGUMENT for what is neither. */
+ * ARGUMENT for what is neither, and for a precision that the kernels do not have. */
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
-                      vit_error *error);
+                      vit_precision precision, vit_error *error);
 
 #endif

@@ -44,7 +44,28 @@ static vit_status fill(vit_model *m, vit_error *error) {
     const vit_status status = number_labels(m, error);
     if (status != VIT_OK) return status;
     return vit_weights_view(&m->network.weights, &f->config, &f->table, f->values, m->packed,
-                            error);
+                            VIT_PRECISION_F32, error);
+}
+
+vit_status vit_rounded_new(vit_rounded *out, const vit_model *m, const vit_exec *exec,
+                           vit_error *error) {
+    const vit_model_file *f = &m->file;
+    *out = (vit_rounded){.network = &m->network};
+    if (exec->precision == VIT_PRECISION_F32) return VIT_OK;
+    const size_t words = vit_words(exec->precision, f->table.packed_size);
+    out->packed = vit_alloc(words, sizeof *out->packed);
+    if (!out->packed) return vit_fail_memory(error, "rounded weights", words * sizeof(float));
+    vit_table_pack(exec, out->packed, f->values, &f->table);
+    out->network = &out->own;
+    out->own.config = f->config;
+    return vit_weights_view(&out->own.weights, &f->config, &f->table, f->values, out->packed,
+                            exec->precision, error);
+}
+
+void vit_rounded_free(vit_rounded *rounded) {
+    vit_weights_free(&rounded->own.weights);
+    vit_free(rounded->packed);
+    *rounded = (vit_rounded){0};
 }
 
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps,

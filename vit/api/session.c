@@ -5,6 +5,7 @@
 
 struct vit_session {
     const vit_model *model;
+    vit_rounded rounded;
     vit_inference *inference;
     float table[3][256]; /* normalised value of a byte, per channel */
     float *features;     /* [vit_config_features] of the last picture */
@@ -13,16 +14,19 @@ struct vit_session {
 };
 
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
-                      vit_error *error) {
-    vit_cpu highest = VIT_CPU_AVX512;
+                      vit_precision precision, vit_error *error) {
+    vit_cpu highest = VIT_CPU_AVX512BF16;
     if (cpu && !vit_cpu_parse(cpu, &highest))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "instruction set \"%s\", expected scalar, neon, avx2 or avx512", cpu);
+                        "instruction set \"%s\", expected scalar, neon, avx2, avx512 or avx512bf16",
+                        cpu);
     if (threads < 0 || threads > 1024)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
+    if (precision != VIT_PRECISION_F32 && precision != VIT_PRECISION_BF16)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "precision %d, expected f32 or bf16", precision);
     *kernels = vit_kernels_choose(highest);
     *count = threads > 0 ? threads : vit_cpu_count();
-    return VIT_OK;
+    return vit_precision_check(precision, *kernels, error);
 }
 
 vit_status vit_session_new(vit_session **out, const vit_model *model,
@@ -31,16 +35,18 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     const vit_kernels *kernels;
     int threads;
     *out = NULL;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, error);
+    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
     s->features = vit_alloc(vit_config_features(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
-    status = s->features
-                 ? vit_inference_new(&s->inference, &model->network, kernels, threads, error)
-                 : vit_fail_memory(error, "a session", sizeof *s);
+    if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
+    const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
+    if (status == VIT_OK) status = vit_rounded_new(&s->rounded, model, &exec, error);
+    if (status == VIT_OK)
+        status = vit_inference_new(&s->inference, s->rounded.network, kernels, threads, error);
     if (status == VIT_OK)
         *out = s;
     else
@@ -51,6 +57,7 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
 void vit_session_free(vit_session *s) {
     if (!s) return;
     vit_inference_free(s->inference);
+    vit_rounded_free(&s->rounded);
     vit_free(s->features);
     vit_free(s);
 }

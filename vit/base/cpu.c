@@ -13,7 +13,7 @@
 #include <sched.h>
 #endif
 
-static const char *const names[] = {"scalar", "neon", "avx2", "avx512"};
+static const char *const names[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
 
 const char *vit_cpu_name(vit_cpu cpu) {
     return names[cpu];
@@ -48,6 +48,7 @@ vit_cpu vit_cpu_detect(void) {
     const uint32_t osxsave_avx_fma = 1u << 27 | 1u << 28 | 1u << 12;
     const uint32_t avx2 = 1u << 5;
     const uint32_t avx512_f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+    const uint32_t avx512_bf16 = 1u << 5;
     const uint32_t xmm_ymm = 0x06, opmask_zmm = 0xe0;
     uint32_t a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, osxsave_avx_fma)) {
@@ -57,7 +58,9 @@ vit_cpu vit_cpu_detect(void) {
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, avx2) || !has(saved, xmm_ymm)) {
         return VIT_CPU_SCALAR;
     }
-    return has(b, avx512_f_dq_bw_vl) && has(saved, opmask_zmm) ? VIT_CPU_AVX512 : VIT_CPU_AVX2;
+    if (!has(b, avx512_f_dq_bw_vl) || !has(saved, opmask_zmm)) return VIT_CPU_AVX2;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && has(a, avx512_bf16) ? VIT_CPU_AVX512BF16
+                                                                               : VIT_CPU_AVX512;
 }
 
 /* 48 characters in three leaves, padded with spaces. */

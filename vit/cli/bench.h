@@ -11,7 +11,8 @@ typedef struct bench {
     const vit_kernels *kernels;
     int threads;
     bool json;
-    double peak; /* GFLOP/s of a register-only loop, measured in this run */
+    vit_precision precision;
+    double peak; /* GFLOP/s of a register-only loop in it, measured in this run */
 } bench;
 
 /* One measured thing: a line of the table, or one JSON object. */
@@ -28,7 +29,7 @@ typedef struct bench_line {
 void bench_print(const bench *b, const bench_line *line);
 
 /* bench_peak.c: 10^9 fused multiply-adds, counted double, per second of all threads together. */
-double bench_peak(vit_cpu cpu, int threads);
+double bench_peak(vit_cpu cpu, vit_precision precision, int threads);
 
 /* bench_time.c: median seconds of run(context) over about two seconds, after two unmeasured. */
 typedef void bench_run(void *context);

@@ -29,7 +29,7 @@ static void multiply(void *context) {
     switch (p->form) {
     case FORWARD:
         vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_left){p->a, p->k, 1},
-                 vit_right_packed(p->b, p->k), &none);
+                 vit_right_packed(p->b, vit_words(p->exec.precision, p->k)), &none);
         break;
     case INPUT_GRADIENT:
         vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1},
@@ -47,7 +47,7 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
     static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
     const size_t wide = in > out ? in : out, room = wide * (wide > rows ? wide : rows) + 32 * wide;
     float *packing = vit_alloc((size_t)b->threads * VIT_GEMM_ROOM, sizeof *packing);
-    product p = {.exec = {b->kernels, b->threads, packing},
+    product p = {.exec = {b->kernels, b->threads, packing, b->precision},
                  .m = rows,
                  .n = out,
                  .k = in,

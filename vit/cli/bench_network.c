@@ -134,7 +134,7 @@ static vit_status make_model(vit_model **out, const bench *b, vit_error *error) 
 }
 
 vit_status bench_infer(const bench *b, vit_error *error) {
-    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu)};
+    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision};
     vit_model *model = NULL;
     vit_dataset noise;
     answering a = {.batch = b->batch};

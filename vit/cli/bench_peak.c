@@ -15,25 +15,34 @@ typedef void probe(uint64_t rounds);
 #include <immintrin.h>
 
 #define STEP(x) __asm__ volatile("vfmadd231ps %1, %1, %0" : "+v"(x) : "v"(y))
-#define ALL_CHAINS \
-    STEP(a);       \
-    STEP(b);       \
-    STEP(c);       \
-    STEP(d);       \
-    STEP(e);       \
-    STEP(f);       \
-    STEP(g);       \
-    STEP(h);       \
-    STEP(i);       \
-    STEP(j);       \
-    STEP(k);       \
-    STEP(l)
+#define PAIR_STEP(x) __asm__ volatile("vdpbf16ps %1, %1, %0" : "+v"(x) : "v"(y))
+#define ALL_CHAINS(step) \
+    step(a);             \
+    step(b);             \
+    step(c);             \
+    step(d);             \
+    step(e);             \
+    step(f);             \
+    step(g);             \
+    step(h);             \
+    step(i);             \
+    step(j);             \
+    step(k);             \
+    step(l)
 
 __attribute__((target("avx512f"))) static void probe_avx512(uint64_t rounds) {
     const __m512 y = _mm512_set1_ps(.5f);
     __m512 a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y, k = y, l = y;
     for (uint64_t n = 0; n < rounds; n++) {
-        ALL_CHAINS;
+        ALL_CHAINS(STEP);
+    }
+}
+
+__attribute__((target("avx512f,avx512bf16"))) static void probe_bf16(uint64_t rounds) {
+    const __m512 y = _mm512_set1_ps(.5f);
+    __m512 a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y, k = y, l = y;
+    for (uint64_t n = 0; n < rounds; n++) {
+        ALL_CHAINS(PAIR_STEP);
     }
 }
 
@@ -41,7 +50,7 @@ __attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
     const __m256 y = _mm256_set1_ps(.5f);
     __m256 a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y, k = y, l = y;
     for (uint64_t n = 0; n < rounds; n++) {
-        ALL_CHAINS;
+        ALL_CHAINS(STEP);
     }
 }
 #endif
@@ -64,12 +73,13 @@ static void probe_task(size_t index, int thread, void *context) {
     (*run)(ROUNDS);
 }
 
-double bench_peak(vit_cpu cpu, int threads) {
+double bench_peak(vit_cpu cpu, vit_precision precision, int threads) {
     probe *run = probe_scalar;
     double lanes = 1, best = 0;
 #if defined(__x86_64__)
     if (cpu == VIT_CPU_AVX2) run = probe_avx2, lanes = 8;
-    if (cpu == VIT_CPU_AVX512) run = probe_avx512, lanes = 16;
+    if (cpu >= VIT_CPU_AVX512) run = probe_avx512, lanes = 16;
+    if (precision == VIT_PRECISION_BF16) run = probe_bf16, lanes = 32;
 #endif
     for (int i = 0; i < TRIES; i++) {
         const double start = vit_clock();

@@ -1,6 +1,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/cli/bench.h"
+#include "vit/cli/program.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +62,8 @@ static void print_json(const bench *b, const bench_line *l) {
     vit_text_add_json(&t, b->preset.name);
     vit_text_add(&t, ", \"shape\": ");
     vit_text_add_json(&t, l->detail);
-    vit_text_add(&t, ", \"batch\": %zu, \"precision\": \"f32\", \"threads\": %d, ", b->batch,
-                 b->threads);
+    vit_text_add(&t, ", \"batch\": %zu, \"precision\": \"%s\", \"threads\": %d, ", b->batch,
+                 vit_precision_names[b->precision], b->threads);
     vit_text_add(&t, "\"cpu\": \"%s\", \"processor\": ", vit_cpu_name(b->kernels->cpu));
     vit_text_add_json(&t, brand);
     add_number(&t, "ms", l->seconds * 1e3, 6);

@@ -103,9 +103,7 @@ bool vit_speaks_utf8(void) {
     return false;
 }
 
-/* The words of VIT_CPU; avx512bf16 is one for programs that compute in bfloat16. */
 static const char *const cpu_words[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
-static const char *const cpu_sets[] = {"scalar", "neon", "avx2", "avx512", "avx512"};
 enum { CPU_WORDS = sizeof cpu_words / sizeof cpu_words[0] };
 
 /* The place of VIT_CPU among the words; CPU_WORDS when it is none of them, -1 when unset. */
@@ -119,9 +117,11 @@ static int find_cpu(void) {
     return i;
 }
 
+const char *const vit_precision_names[] = {"f32", "bf16", NULL};
+
 const char *vit_chosen_cpu(void) {
     int i = find_cpu();
-    return i >= 0 && i < CPU_WORDS ? cpu_sets[i] : NULL;
+    return i >= 0 && i < CPU_WORDS ? cpu_words[i] : NULL;
 }
 
 static int refuse_cpu(const vit_command *command) {

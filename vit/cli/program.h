@@ -35,6 +35,9 @@ char *vit_format_count(char text[32], uint64_t count);
 /* True when the terminal, or whatever shows the text, says it understands UTF-8. */
 bool vit_speaks_utf8(void);
 
+/* The words of --precision, in the order of vit_precision. */
+extern const char *const vit_precision_names[];
+
 /* The value of VIT_CPU as the library takes it; NULL for the best. */
 const char *vit_chosen_cpu(void);
 

@@ -8,6 +8,7 @@ typedef struct settings {
     const char *preset;
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, threads;
+    int precision; /* vit_precision */
     bool json;
 } settings;
 
@@ -30,6 +31,8 @@ static const vit_option options[] = {
     SIZE(batch, "pictures at a time (default: train 128, infer 1, gemm 8)"),
     {"threads", VIT_OPTION_COUNT, offsetof(settings, threads), "N",
      "threads (default: as many as there are processors)", 1, 1024, NULL, false, 0},
+    {"precision", VIT_OPTION_CHOICE, offsetof(settings, precision), "f32|bf16",
+     "of the linear layers' products (default: f32)", 0, 0, vit_precision_names, false, 0},
     {"json", VIT_OPTION_FLAG, offsetof(settings, json), NULL, "one JSON object a line", 0, 0, NULL,
      false, 0},
 };
@@ -106,21 +109,26 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 }
 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
-    bench b = {.json = s->json, .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+    bench b = {.json = s->json,
+               .precision = (vit_precision)s->precision,
+               .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
     const char *cpu = vit_chosen_cpu();
-    vit_cpu highest = VIT_CPU_AVX512;
+    vit_cpu highest = VIT_CPU_AVX512BF16;
     vit_status status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
     if (cpu) vit_cpu_parse(cpu, &highest);
     b.kernels = vit_kernels_choose(highest);
+    status = vit_precision_check(b.precision, b.kernels, error);
+    if (status != VIT_OK) return status;
+    b.preset.recipe.precision = b.precision;
     b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
     if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;
-    b.peak = bench_peak(b.kernels->cpu, b.threads);
+    b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
     if (!b.json) {
         char brand[64];
         vit_cpu_brand(brand, sizeof brand);
-        printf("%s: %s, %d threads, %s, peak %.1f GFLOP/s\n", b.preset.name, brand, b.threads,
-               vit_cpu_name(b.kernels->cpu), b.peak);
+        printf("%s: %s, threads: %d, %s, %s, peak %.1f GFLOP/s\n", b.preset.name, brand, b.threads,
+               vit_cpu_name(b.kernels->cpu), vit_precision_names[b.precision], b.peak);
     }
     return m->run(&b, error);
 }

@@ -15,6 +15,7 @@ typedef struct settings {
     uint64_t top, threads;
     vit_size size; /* 0: the model's own */
     bool list, json, logits;
+    int precision; /* vit_precision */
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -71,6 +72,13 @@ static const vit_option options[] = {
      .offset = PLACE(logits),
      .help = "also what the network put out for every class"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
+    {.name = "precision",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(precision),
+     .argument = "f32|bf16",
+     .help = "bf16: matrix products of bfloat16, faster where the\n"
+             "processor has it, else refused (default: f32)",
+     .choices = vit_precision_names},
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
@@ -93,9 +101,10 @@ static const vit_command command = {
              "  find scans -name '*.png' | vit-classify --json --files-from - >answers.jsonl\n"
              "      thousands of pictures by the model mnist, for another program\n",
     .operands = "PICTURE",
-    .notes = "A picture that cannot be read is reported, and the rest go on.\n"
+    .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
+             "are counted.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -110,6 +119,7 @@ typedef struct classifier {
     float *logits, *probabilities; /* [classes] */
     size_t *best;                  /* [top] classes, the likeliest first */
     bool answered;                 /* a block of text has been written */
+    uint64_t pictures, failed;     /* so far; the latter could not be read */
     int exit_status;
 } classifier;
 
@@ -127,7 +137,9 @@ static vit_status allocate(classifier *c, vit_error *error) {
 
 static vit_status open_classifier(classifier *c, vit_error *error) {
     char *path;
-    vit_session_options choice = {.threads = (int)c->settings->threads, .cpu = vit_chosen_cpu()};
+    vit_session_options choice = {.threads = (int)c->settings->threads,
+                                  .cpu = vit_chosen_cpu(),
+                                  .precision = (vit_precision)c->settings->precision};
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
         const vit_size size = c->settings->size;
@@ -152,8 +164,12 @@ static void close_classifier(classifier *c) {
 
 static vit_status classify(classifier *c, const char *name, vit_error *error) {
     const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
+    const char *list = c->settings->files_from;
     vit_status status;
-    if (strcmp(name, "-") == 0) {
+    if (strcmp(name, "-") == 0 && list != NULL && strcmp(list, "-") == 0) {
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "-: standard input holds the names of the pictures, expected a file");
+    } else if (strcmp(name, "-") == 0) {
         vit_bytes bytes;
         status = vit_read_file(&bytes, name, limit, error);
         if (status == VIT_OK) {
@@ -258,6 +274,8 @@ static void answer(classifier *c, const char *name) {
     vit_error error;
     bool fine = classify(c, name, &error) == VIT_OK;
     bool written = true;
+    c->pictures++;
+    c->failed += !fine;
     if (fine) say_warning(c, name);
     if (c->settings->json) {
         written = write_json(c, name, fine ? NULL : &error);
@@ -284,11 +302,26 @@ static void answer_list(classifier *c, const char *path) {
         }
         if (status == VIT_OK) answer(c, name);
     }
+    if (status == VIT_OK && c->pictures == 0) {
+        status = vit_fail(&error, VIT_ERROR_ARGUMENT,
+                          "%s names no picture, expected one name of a file a line", list.path);
+    }
     vit_name_list_close(&list);
     if (status != VIT_OK) {
         vit_say(&command, error.message);
         c->exit_status = VIT_EXIT_FAILED;
     }
+}
+
+/* After many answers, the one that failed is out of sight. */
+static void say_failed(const classifier *c) {
+    char failed[32], pictures[32];
+    vit_text text = {0};
+    if (c->failed == 0 || c->pictures == 1) return;
+    vit_text_add(&text, "%s of %s pictures could not be read", vit_format_count(failed, c->failed),
+                 vit_format_count(pictures, c->pictures));
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
 }
 
 static int run(const settings *s, int pictures, char **names) {
@@ -302,6 +335,7 @@ static int run(const settings *s, int pictures, char **names) {
     } else {
         for (int i = 0; i < pictures; i++) answer(&c, names[i]);
     }
+    say_failed(&c);
     close_classifier(&c);
     return c.exit_status;
 }

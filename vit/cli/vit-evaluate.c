@@ -14,6 +14,7 @@ typedef struct settings {
     uint64_t batch, threads;
     vit_size size; /* 0: the model's own */
     bool json, confusion;
+    int precision; /* vit_precision */
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -72,6 +73,13 @@ static const vit_option options[] = {
      .help = "pictures at a time; changes no figure\n(default: chosen)",
      .min = 1,
      .max = 1e6},
+    {.name = "precision",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(precision),
+     .argument = "f32|bf16",
+     .help = "bf16: matrix products of bfloat16, faster where the\n"
+             "processor has it, else refused (default: f32)",
+     .choices = vit_precision_names},
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
@@ -92,7 +100,7 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
              "      and what was taken for what\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -276,6 +284,7 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
                                    .batch = (size_t)s->batch,
                                    .threads = (int)s->threads,
                                    .cpu = vit_chosen_cpu(),
+                                   .precision = (vit_precision)s->precision,
                                    .note = on_note};
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }

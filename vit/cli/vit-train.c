@@ -13,6 +13,7 @@ typedef struct settings {
     vit_steps steps;
     uint64_t batch, seed, threads;
     bool resume, json;
+    int precision; /* vit_precision */
 } settings;
 
 enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
@@ -28,7 +29,7 @@ static const vit_option options[] = {
      .help = "the pictures: a directory of IDX or CIFAR files, or with a\n"
              "folder per class of PNG or JPEG files; or mnist, fashion,\n"
              "cifar10, cifar100 (looked up in $VIT_DATA, then data/); or\n"
-             "digits, drawn by the program",
+             "digits, drawn by the program; FIRST+SECOND trains on both",
      .required = true},
     {.name = "preset",
      .kind = VIT_OPTION_TEXT,
@@ -88,6 +89,14 @@ static const vit_option options[] = {
      .offset = PLACE(seed),
      .argument = "N",
      .help = "same seed, same bytes (default: 0)"},
+    {.name = "precision",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(precision),
+     .argument = "f32|bf16",
+     .help = "bf16: matrix products of bfloat16, faster where the\n"
+             "processor has it, else refused (default: the\n"
+             "preset's, f32)",
+     .choices = vit_precision_names},
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),
@@ -135,7 +144,7 @@ static const vit_command command = {
     .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"
              "the step and saves it where --checkpoint is given; a second one ends at once.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512 is the highest instruction set used; the\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -203,6 +212,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .seed = s->seed,
         .threads = (int)s->threads,
         .cpu = vit_chosen_cpu(),
+        .precision = (vit_precision)s->precision,
         .callback = on_event,
         .user = report,
     };

@@ -61,9 +61,29 @@ typedef struct vit_quad_weights {
     int32_t even_low, odd_low, even_high, odd_high;
 } vit_quad_weights;
 
+/* Matrix products of numbers rounded to bfloat16, to nearest, ties to even; sums are float32. Two
+ * numbers of adjacent k, the first in the lower half, are a pair, which is moved as if it were a
+ * float: tiles, panels and blocks of pairs lie as those of floats do. An element is one chain over
+ * pairs in ascending order, each step as the instruction VDPBF16PS has it: the second product, then
+ * the first, each in one fused step rounded to nearest, denormals being zero. */
+typedef struct vit_pair_kernels {
+    /* As gemm_tile, of pairs: k counts them. */
+    void (*gemm_tile)(float *c, size_t c_row, size_t m, size_t n, size_t k, const float *a,
+                      size_t a_row, size_t a_col, const float *b, size_t b_row,
+                      const vit_epilogue *epilogue);
+
+    /* As transpose and copy_rows, from floats to pairs: of neighbours in a row and of neighbours in
+     * a column; the last has +0 where there is no neighbour. */
+    void (*transpose)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
+                      size_t n);
+    void (*copy_rows)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
+                      size_t n);
+} vit_pair_kernels;
+
 typedef struct vit_kernels {
     vit_cpu cpu;
-    size_t tile_rows, tile_cols; /* of gemm_tile */
+    const vit_pair_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
+    size_t tile_rows, tile_cols;   /* of gemm_tile */
 
     /* C[m][n] = epilogue(A B): A is [m][k] with element (i, p) at a[i * a_row + p * a_col], B is
      * [k][n] with element (p, j) at b[p * b_row + j]. m <= tile_rows, n <= tile_cols. */
@@ -172,5 +192,9 @@ const vit_kernels *vit_kernels_scalar(void);
 const vit_kernels *vit_kernels_neon(void);
 const vit_kernels *vit_kernels_avx2(void);
 const vit_kernels *vit_kernels_avx512(void);
+const vit_kernels *vit_kernels_avx512bf16(void);
+
+/* All NULL where the compiler cannot make them. */
+extern const vit_pair_kernels vit_pairs_avx512bf16;
 
 #endif

@@ -9,7 +9,7 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_avx2(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX2);
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX2, NULL);
     return &table;
 }
 

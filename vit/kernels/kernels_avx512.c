@@ -9,13 +9,23 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_avx512(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX512);
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX512, NULL);
     return &table;
+}
+
+/* Only the products of bfloat16 are others: kernels_avx512bf16.c. */
+const vit_kernels *vit_kernels_avx512bf16(void) {
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX512BF16, &vit_pairs_avx512bf16);
+    return vit_pairs_avx512bf16.gemm_tile ? &table : NULL;
 }
 
 #else
 
 const vit_kernels *vit_kernels_avx512(void) {
+    return NULL;
+}
+
+const vit_kernels *vit_kernels_avx512bf16(void) {
     return NULL;
 }
 

@@ -3,6 +3,6 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_scalar(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_SCALAR);
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_SCALAR, NULL);
     return &table;
 }

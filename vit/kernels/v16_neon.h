@@ -4,6 +4,8 @@
 
 #include <arm_neon.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /* 6 x 16: twenty-four accumulators, four registers of B and one of A, of thirty-two. */
 #define TILE_ROWS 6
@@ -129,6 +131,8 @@ static inline float v16_fold_max(v16 a) {
     return x > y ? x : y;
 }
 
+/* ---- lanes of 32 bits that hold integers ---- */
+
 typedef struct v16i {
     int32x4_t part[4];
 } v16i;
@@ -159,12 +163,12 @@ static inline v16i v16i_odd_bytes(v16i a) {
     V16I_EACH(vreinterpretq_s32_u16(vshrq_n_u16(vreinterpretq_u16_s32(a.part[i]), 8)));
 }
 
-static inline int32x4_t v4_multiply_add(int16x8_t a, int16x8_t b) {
+static inline int32x4_t v4i_multiply_add(int16x8_t a, int16x8_t b) {
     return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
 }
 
 static inline v16i v16i_multiply_add(v16i a, v16i b) {
-    V16I_EACH(v4_multiply_add(vreinterpretq_s16_s32(a.part[i]), vreinterpretq_s16_s32(b.part[i])));
+    V16I_EACH(v4i_multiply_add(vreinterpretq_s16_s32(a.part[i]), vreinterpretq_s16_s32(b.part[i])));
 }
 
 static inline v16i v16i_shift_left(v16i a, int bits) {
@@ -172,37 +176,23 @@ static inline v16i v16i_shift_left(v16i a, int bits) {
 }
 
 static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
-    uint16x4_t words[4];
-    for (int i = 0; i < 4; i++) words[i] = vqmovun_s32(vshlq_s32(a.part[i], vdupq_n_s32(-bits)));
-    const uint8x8_t low = vqmovn_u16(vcombine_u16(words[0], words[1]));
-    const uint8x8_t high = vqmovn_u16(vcombine_u16(words[2], words[3]));
-    vst1q_u8(p, vcombine_u8(low, high));
-}
-
-/* 4 dwords a row: the reds, greens and blues of 4 pixels, and zeros. */
-static inline uint32x4_t load_rgb(const uint8_t *p) {
-    static const uint8_t planes[16] = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, 99, 99, 99, 99};
-    return vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(p), vld1q_u8(planes)));
-}
-
-static inline void store_pairs(uint8_t *p, uint64x2_t a) {
-    vst1q_u8(p, vreinterpretq_u8_u64(a));
+    const v16i x = v16i_shift_left(a, -bits); /* a shift to the right, with the sign */
+    for (int i = 0; i < 4; i += 2) {
+        const int16x8_t words = vcombine_s16(vqmovn_s32(x.part[i]), vqmovn_s32(x.part[i + 1]));
+        vst1_u8(p + 4 * i, vqmovun_s16(words));
+    }
 }
 
 static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t stride) {
-    const uint32x4_t a = load_rgb(rows), b = load_rgb(rows + stride);
-    const uint32x4_t c = load_rgb(rows + 2 * stride), d = load_rgb(rows + 3 * stride);
-    const uint64x2_t ab = vreinterpretq_u64_u32(vzip1q_u32(a, b));
-    const uint64x2_t cd = vreinterpretq_u64_u32(vzip1q_u32(c, d));
-    const uint64x2_t blue_ab = vreinterpretq_u64_u32(vzip2q_u32(a, b));
-    const uint64x2_t blue_cd = vreinterpretq_u64_u32(vzip2q_u32(c, d));
-    store_pairs(quads, vzip1q_u64(ab, cd));
-    store_pairs(quads + 64, vzip2q_u64(ab, cd));
-    store_pairs(quads + 128, vzip1q_u64(blue_ab, blue_cd));
+    static const uint8_t planes[16] = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, 16, 16, 16, 16};
+    for (size_t r = 0; r < 4; r++) {
+        uint8_t colours[16]; /* 4 reds, 4 greens, 4 blues */
+        vst1q_u8(colours, vqtbl1q_u8(vld1q_u8(rows + r * stride), vld1q_u8(planes)));
+        for (size_t c = 0; c < 3; c++) memcpy(quads + 64 * c + 4 * r, colours + 4 * c, 4);
+    }
 }
 
 #undef V16I_EACH
-
 /* Blocks of four rows and columns, each transposed, change places. */
 static inline void v16_transpose(v16 a[16]) {
     v16 b[16];

@@ -144,13 +144,13 @@ static vit_block_call block_call(const vit_network *n, const vit_exec *exec, con
                             .scratch = s->scratch};
 }
 
-static vit_exec with_room(const vit_exec *exec, const vit_state *s) {
-    return (vit_exec){exec->kernels, exec->threads, s->room};
+static vit_exec own_exec(const vit_network *n, const vit_exec *exec, const vit_state *s) {
+    return (vit_exec){exec->kernels, exec->threads, s->room, n->weights.precision};
 }
 
 void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                          const float *images, size_t batch) {
-    const vit_exec here = with_room(exec, s);
+    const vit_exec here = own_exec(n, exec, s);
     const size_t depth = n->config.depth;
     s->batch = batch;
     embed_forward(n, &here, s, images);
@@ -163,7 +163,7 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    const vit_exec here = with_room(exec, s);
+    const vit_exec here = own_exec(n, exec, s);
     vit_head_backward(n, &here, s, g);
     for (size_t i = n->config.depth; i-- > 0;) {
         const vit_block_call call = block_call(n, &here, s, i);

@@ -188,7 +188,7 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name) {
 }
 
 typedef struct packing {
-    const vit_kernels *kernels;
+    const vit_exec *exec;
     float *packed;
     const float *values;
     const vit_table *table;
@@ -200,12 +200,12 @@ static void pack_task(size_t index, int thread, void *context) {
     const vit_parameter *row = &p->table->rows[index];
     if (row->kind != VIT_PARAMETER_WEIGHT) return;
     const size_t out = row->shape[0], in = row->count / out;
-    vit_pack_transposed(p->kernels, p->packed + row->packed_offset, p->values + row->offset, out,
-                        in, in);
+    vit_pack_transposed(p->exec, p->packed + vit_words(p->exec->precision, row->packed_offset),
+                        p->values + row->offset, out, in, in);
 }
 
 void vit_table_pack(const vit_exec *exec, float *packed, const float *values,
                     const vit_table *table) {
-    packing p = {exec->kernels, packed, values, table};
+    packing p = {exec, packed, values, table};
     vit_parallel(exec->threads, table->count, pack_task, &p);
 }

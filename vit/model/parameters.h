@@ -45,8 +45,8 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 /* values: [table->size]; a pure function of seed and the tensor's place in the table. */
 void vit_table_init(float *values, const vit_table *table, vit_init init, uint64_t seed);
 
-/* packed: [table->packed_size]: every linear weight of `values`, transposed, in panels. Tensors are
- * the tasks. */
+/* packed: [table->packed_size], in bf16 half of it: every linear weight of `values`, transposed, in
+ * panels, in the exec's precision. Tensors are the tasks. */
 void vit_table_pack(const vit_exec *exec, float *packed, const float *values,
                     const vit_table *table);
 
@@ -82,6 +82,7 @@ typedef struct vit_map_weights {
 #define VIT_PREFIX_KINDS 3
 
 typedef struct vit_weights {
+    vit_precision precision; /* of the packed weights, and so of the products they are in */
     const float *prefix[VIT_PREFIX_KINDS]; /* [count][D], NULL: there is none */
     const float *positions;
     float *fixed_positions;           /* owned, positions where these are not learned; else NULL */
@@ -121,9 +122,10 @@ typedef struct vit_gradients {
     vit_linear_gradient head[2];
 } vit_gradients;
 
-/* values, packed and gradients are borrowed. */
+/* values, packed (in that precision) and gradients are borrowed. */
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
-                            const float *values, const float *packed, vit_error *error);
+                            const float *values, const float *packed, vit_precision precision,
+                            vit_error *error);
 void vit_weights_free(vit_weights *view);
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
                               float *gradients, vit_error *error);

@@ -8,6 +8,7 @@
 typedef struct binder {
     const vit_table *table;
     const float *values, *packed;
+    vit_precision precision;
     float *gradients;
     double norm_eps;
 } binder;
@@ -30,7 +31,8 @@ static void bind_linear(const binder *b, const char *layer, vit_linear *w, vit_l
     const vit_parameter *weight = find(b, layer, ".weight"), *bias = find(b, layer, ".bias");
     if (w && weight)
         *w = (vit_linear){weight->fan_in, weight->shape[0], value(b, weight), value(b, bias),
-                          b->packed ? b->packed + weight->packed_offset : NULL};
+                          b->packed ? b->packed + vit_words(b->precision, weight->packed_offset)
+                                    : NULL};
     if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias)};
 }
 
@@ -123,8 +125,9 @@ static const char *projection_name(char name[VIT_STEM_NAME], const vit_config *c
 }
 
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
-                            const float *values, const float *packed, vit_error *error) {
-    *out = (vit_weights){0};
+                            const float *values, const float *packed, vit_precision precision,
+                            vit_error *error) {
+    *out = (vit_weights){.precision = precision};
     const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
     if (status != VIT_OK) return status;
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
@@ -132,7 +135,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
         vit_weights_free(out);
         return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
     }
-    const binder b = {table, values, packed, NULL, config->norm_eps};
+    const binder b = {table, values, packed, precision, NULL, config->norm_eps};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = value(&b, find(&b, vit_prefix_name(i), ""));
@@ -163,7 +166,7 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks)
         return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
-    const binder b = {table, NULL, NULL, gradients, config->norm_eps};
+    const binder b = {.table = table, .gradients = gradients, .norm_eps = config->norm_eps};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = gradient(&b, find(&b, vit_prefix_name(i), ""));

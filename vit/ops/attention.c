@@ -42,7 +42,7 @@ static void forward_task(size_t index, int thread, void *context) {
     const size_t padded = vit_padded(s->keys);
     const vit_epilogue none = vit_epilogue_none();
 
-    vit_pack_transposed(a->exec.kernels, packed, k, s->keys, s->head_dim, s->k_row);
+    vit_pack_transposed(&a->exec, packed, k, s->keys, s->head_dim, s->k_row);
     for (size_t i = 0; i < s->queries; i += QUERY_BLOCK) {
         const size_t count = s->queries - i < QUERY_BLOCK ? s->queries - i : QUERY_BLOCK;
         float *p = a->p_out ? a->p_out + (index * s->queries + i) * padded : scores;
@@ -84,7 +84,7 @@ static void backward_task(size_t index, int thread, void *context) {
     /* O = P V: dV = P^T dO, dP = dO V^T */
     vit_gemm(&a->exec, a->dv + v0, s->v_row, s->keys, s->head_dim, s->queries,
              (vit_left){p, 1, padded}, vit_right_plain(d_o, s->o_row), &none);
-    vit_pack_transposed(a->exec.kernels, packed, a->v + v0, s->keys, s->head_dim, s->v_row);
+    vit_pack_transposed(&a->exec, packed, a->v + v0, s->keys, s->head_dim, s->v_row);
     rows_by_keys(a, ds, d_o, s->o_row, s->queries, packed, 1);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
     a->exec.kernels->softmax_backward(ds, p, s->scale, s->queries, s->keys);

@@ -3,6 +3,7 @@
 #ifndef VIT_OPS_EXEC_H
 #define VIT_OPS_EXEC_H
 
+#include "vit/base/error.h"
 #include "vit/kernels/kernels.h"
 #include <stddef.h>
 
@@ -10,7 +11,12 @@ typedef struct vit_exec {
     const vit_kernels *kernels;
     int threads; /* inside one operator; 1 while slices of a batch have a thread each */
     float *room; /* [threads][VIT_GEMM_ROOM] for matrix products (gemm.h); NULL: they do without */
+    vit_precision precision; /* of matrix products; bf16 needs room and kernels->pairs */
 } vit_exec;
+
+/* ARGUMENT where the kernels do not have the precision. */
+vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,
+                               vit_error *error);
 
 /* Calls task(index, thread, context) once for every index < count, on at most `threads` threads,
  * in any order; `thread` < threads tells whose scratch memory to use. Each worker runs in the

@@ -18,10 +18,13 @@
 /* Multiply-adds that do not all find their operands in the cache: the next ones are fetched. */
 #define WORTH_FETCHING ((size_t)32 << 20)
 
+/* k counts words of 32 bits: floats, or pairs of bfloat16, which are always packed. */
 typedef struct product {
     const vit_exec *exec;
+    vit_pair_kernels inner; /* tile and packing, of floats or pairs */
+    size_t numbers;         /* of a word */
     float *c;
-    size_t c_row, m, n, k;
+    size_t c_row, m, n, k, numbers_of_k;
     vit_left a;
     vit_right b;
     vit_epilogue epilogue;
@@ -36,7 +39,7 @@ typedef struct part {
     float *packed_a, *packed_b;
 } part;
 
-/* Steps k0 .. k0 + depth of the chains. */
+/* Words k0 .. k0 + depth of the chains. */
 typedef struct stretch {
     size_t k0, depth;
 } stretch;
@@ -59,28 +62,38 @@ static float *packed_tile(const product *p, const part *w, size_t tile) {
     return w->packed_a + (tile - w->t0) * VIT_PACKED_TILE(p->exec->kernels->tile_rows);
 }
 
+/* Numbers of words k0 .. k0 + words: the last pair may lack one. */
+static size_t numbers_in(const product *p, size_t k0, size_t words) {
+    return smaller(words * p->numbers, p->numbers_of_k - k0 * p->numbers);
+}
+
 /* Of A transposed, 16 rows of all tiles at a time, so that a cache line is used up while it is
  * there. */
 static void pack_left(const product *p, const part *w, stretch s) {
-    const vit_kernels *kernels = p->exec->kernels;
+    const size_t tile_rows = p->exec->kernels->tile_rows;
     const bool transposed = p->a.row == 1;
     const size_t step = transposed ? 16 : s.depth;
     for (size_t q = 0; q < s.depth; q += step) {
+        const size_t k0 = s.k0 + q, numbers = numbers_in(p, k0, smaller(step, s.depth - q));
         for (size_t t = w->t0; t < w->t1; t++) {
             const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
-            const float *from = p->a.data + i * p->a.row + (s.k0 + q) * p->a.col;
-            float *to = packed_tile(p, w, t) + q * kernels->tile_rows;
+            const float *from = p->a.data + i * p->a.row + k0 * p->numbers * p->a.col;
+            float *to = packed_tile(p, w, t) + q * tile_rows;
             if (transposed)
-                kernels->copy_rows(to, kernels->tile_rows, from, p->a.col,
-                                   smaller(step, s.depth - q), rows);
+                p->inner.copy_rows(to, tile_rows, from, p->a.col, numbers, rows);
             else
-                kernels->transpose(to, kernels->tile_rows, from, p->a.row, rows, s.depth);
+                p->inner.transpose(to, tile_rows, from, p->a.row, rows, numbers);
         }
     }
 }
 
+/* Rows of B that `words` steps are made of. */
+static size_t rows_of_b(const product *p, size_t words) {
+    return p->b.packed ? words : words * p->numbers;
+}
+
 static const float *panel_of_b(const product *p, size_t panel, size_t k0) {
-    return p->b.data + panel * p->b.panel + k0 * p->b.row;
+    return p->b.data + panel * p->b.panel + rows_of_b(p, k0) * p->b.row;
 }
 
 /* Rows of VIT_PANEL floats into the cache. */
@@ -97,7 +110,7 @@ static void fetch_next(const product *p, const part *w, size_t t, size_t panel, 
     const size_t k0 = next > panel ? s.k0 : s.k0 + s.depth;
     const size_t depth = smaller(VIT_K_BLOCK, p->k - k0), share = divided(depth, w->t1 - w->t0);
     const size_t done = smaller((t - w->t0) * share, depth), i = first_row(p, t + 1);
-    fetch(panel_of_b(p, next, k0 + done), smaller(share, depth - done), p->b.row);
+    fetch(panel_of_b(p, next, k0 + done), rows_of_b(p, smaller(share, depth - done)), p->b.row);
     if (t + 1 < w->t1)
         fetch(p->c + i * p->c_row + panel * VIT_PANEL, first_row(p, t + 2) - i, p->c_row);
 }
@@ -118,7 +131,7 @@ static void compute_tile(const product *p, const part *w, size_t t, size_t panel
     for (size_t j = panel * VIT_PANEL; j < end; j += kernels->tile_cols, b += kernels->tile_cols) {
         if (e.bias) e.bias = p->epilogue.bias + j;
         if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
-        kernels->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows,
+        p->inner.gemm_tile(p->c + i * p->c_row + j, p->c_row, rows,
                            smaller(kernels->tile_cols, end - j), s.depth, a.data, a.row, a.col, b,
                            b_row, &e);
     }
@@ -129,7 +142,7 @@ static void compute_panel(const product *p, const part *w, size_t panel, stretch
     size_t b_row = p->b.row;
     if (p->pack_b) {
         const size_t width = smaller(VIT_PANEL, p->n - panel * VIT_PANEL);
-        p->exec->kernels->copy_rows(w->packed_b, VIT_PANEL, b, b_row, s.depth, width);
+        p->inner.copy_rows(w->packed_b, VIT_PANEL, b, b_row, numbers_in(p, s.k0, s.depth), width);
         b = w->packed_b;
         b_row = VIT_PANEL;
     }
@@ -168,25 +181,38 @@ static void divide(product *p, size_t threads) {
     p->groups = smaller(divided(wanted, p->bands), divided(p->panels, PANELS_PER_COLUMN));
 }
 
+/* Floats are packed where that comes back. */
+static void choose_packing(product *p) {
+    const size_t least = p->a.row == 1 ? PANELS_PER_COLUMN : PANELS_PER_ROW;
+    p->fetch = p->m * p->n * p->k > WORTH_FETCHING;
+    p->pack_a = p->numbers > 1 || (p->exec->room && p->m * p->k > LARGE && p->panels >= least);
+    p->pack_b =
+        !p->b.packed &&
+        (p->numbers > 1 || (p->exec->room && p->n * p->k > LARGE && p->tiles >= TILES_PER_PANEL));
+}
+
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue) {
+    const vit_kernels *kernels = exec->kernels;
+    const bool pairs = exec->precision == VIT_PRECISION_BF16;
     product p = {.exec = exec,
+                 .inner = {kernels->gemm_tile, kernels->transpose, kernels->copy_rows},
+                 .numbers = pairs ? 2 : 1,
                  .c = c,
                  .c_row = c_row,
                  .m = m,
                  .n = n,
-                 .k = k,
+                 .k = vit_words(exec->precision, k),
+                 .numbers_of_k = k,
                  .a = a,
                  .b = b,
-                 .epilogue = *epilogue};
+                 .epilogue = *epilogue,
+                 .tiles = divided(m, kernels->tile_rows),
+                 .panels = divided(n, VIT_PANEL)};
+    if (pairs) p.inner = *kernels->pairs;
     if (m == 0 || n == 0) return;
-    const int threads = vit_exec_threads(exec, m * n * k);
-    p.tiles = divided(m, exec->kernels->tile_rows);
-    p.panels = divided(n, VIT_PANEL);
-    p.fetch = m * n * k > WORTH_FETCHING;
-    p.pack_a = exec->room && m * k > LARGE &&
-               p.panels >= (a.row == 1 ? PANELS_PER_COLUMN : PANELS_PER_ROW);
-    p.pack_b = exec->room && !b.packed && n * k > LARGE && p.tiles >= TILES_PER_PANEL;
+    const int threads = vit_exec_threads(exec, m * n * p.k);
+    choose_packing(&p);
     divide(&p, (size_t)threads);
     vit_parallel(threads, p.bands * p.groups, part_task, &p);
 }
@@ -194,14 +220,17 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
 /* ---- weights ---- */
 
 size_t vit_packed_size(size_t n, size_t k) {
-    return divided(n, VIT_PANEL) * VIT_PANEL * k;
+    return divided(n, VIT_PANEL) * VIT_PANEL * divided(k, 2) * 2;
 }
 
-void vit_pack_transposed(const vit_kernels *kernels, float *packed, const float *w, size_t n,
-                         size_t k, size_t row) {
-    for (size_t j = 0; j < n; j += VIT_PANEL, packed += VIT_PANEL * k) {
+void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
+                         size_t row) {
+    const bool pairs = exec->precision == VIT_PRECISION_BF16;
+    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel) {
         const size_t width = smaller(VIT_PANEL, n - j);
-        if (width < VIT_PANEL) memset(packed, 0, VIT_PANEL * k * sizeof *packed);
-        kernels->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
+        if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
+        (pairs ? exec->kernels->pairs->transpose
+               : exec->kernels->transpose)(packed, VIT_PANEL, w + j * row, row, width, k);
     }
 }

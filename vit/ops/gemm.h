@@ -25,9 +25,14 @@ static inline vit_right vit_right_plain(const float *data, size_t row) {
     return (vit_right){data, row, VIT_PANEL, false};
 }
 
-/* What vit_pack_transposed made. */
+/* What vit_pack_transposed made of k steps, or pairs of them. */
 static inline vit_right vit_right_packed(const float *data, size_t k) {
     return (vit_right){data, VIT_PANEL, VIT_PANEL * k, true};
+}
+
+/* The words of 32 bits, floats or pairs of bfloat16, that k steps are packed in. */
+static inline size_t vit_words(vit_precision precision, size_t k) {
+    return precision == VIT_PRECISION_BF16 ? (k + 1) / 2 : k;
 }
 
 static inline vit_epilogue vit_epilogue_none(void) {
@@ -51,12 +56,13 @@ static inline vit_epilogue vit_epilogue_none(void) {
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue);
 
-/* Floats that a packed [k][n] takes: n rounded up to whole panels. */
+/* Floats that a packed [k][n] takes: n rounded up to whole panels, k to whole pairs; in bf16 half
+ * as many. */
 size_t vit_packed_size(size_t n, size_t k);
 
-/* packed = W^T for W: [n][k], rows `row` apart, as PyTorch stores the weights of a linear layer;
- * columns past n are +0. */
-void vit_pack_transposed(const vit_kernels *kernels, float *packed, const float *w, size_t n,
-                         size_t k, size_t row);
+/* packed = W^T for W: [n][k], rows `row` apart, as PyTorch stores the weights of a linear layer, in
+ * the exec's precision; columns past n are +0. One thread. */
+void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
+                         size_t row);
 
 #endif

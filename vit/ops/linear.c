@@ -5,7 +5,7 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
     const vit_epilogue e = {
         .scale = 1, .bias = w->bias, .residual = residual, .residual_row = w->out};
     vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_left){x, w->in, 1},
-             vit_right_packed(w->packed, w->in), &e);
+             vit_right_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
 
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,

@@ -42,6 +42,9 @@ static const number numbers[] = {
     {"shear", offsetof(vit_recipe, shear), 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
+#define OTHERS 4
+
+static const char *const precisions[] = {"f32", "bf16", NULL};
 
 static double *number_at(vit_recipe *recipe, size_t i) {
     return (double *)((char *)recipe + numbers[i].offset);
@@ -67,15 +70,19 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
 
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
-    vit_field fields[NUMBERS + 3] = {{"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
-                                     {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
-                                     {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL}};
+    int precision = recipe->precision;
+    vit_field fields[NUMBERS + OTHERS] = {{"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
+                                          {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
+                                          {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
+                                          {"precision", VIT_FIELD_ENUM, &precision, precisions}};
     for (size_t i = 0; i < NUMBERS; i++)
-        fields[i + 3] = (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
+        fields[i + OTHERS] =
+            (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
     json_t *object;
     vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
     if (status != VIT_OK) return status;
-    status = vit_json_read(object, fields, NUMBERS + 3, name, error);
+    status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
+    recipe->precision = (vit_precision)precision;
     json_decref(object);
     return status;
 }
@@ -90,6 +97,8 @@ char *vit_recipe_write(const vit_recipe *recipe) {
         vit_text_add(&t, ", \"%s\": %s", numbers[i].key,
                      vit_format_double(value, *number_at(&copy, i)));
     }
+    if (recipe->precision != VIT_PRECISION_F32)
+        vit_text_add(&t, ", \"precision\": \"%s\"", precisions[recipe->precision]);
     vit_text_add(&t, "}");
     if (t.failed) vit_text_free(&t);
     return t.text;

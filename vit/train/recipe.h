@@ -18,6 +18,7 @@ typedef struct vit_recipe {
     size_t shift;           /* the augmentation, vit/train/augment.h */
     bool flip;
     double rotate, scale, shear;
+    vit_precision precision; /* of the matrix products */
 } vit_recipe;
 
 vit_recipe vit_recipe_default(void);

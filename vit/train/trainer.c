@@ -111,13 +111,13 @@ static vit_status make_average(vit_trainer *t, vit_error *error) {
         return vit_fail_memory(error, "the average of the weights", (n + packed) * sizeof(float));
     t->averaged.config = t->network.config;
     return vit_weights_view(&t->averaged.weights, &t->network.config, &t->table, t->average,
-                            t->average_packed, error);
+                            t->average_packed, t->recipe.precision, error);
 }
 
 static vit_status make_views(vit_trainer *t, vit_error *error) {
     const vit_config *c = &t->network.config;
-    vit_status status =
-        vit_weights_view(&t->network.weights, c, &t->table, t->values, t->packed, error);
+    vit_status status = vit_weights_view(&t->network.weights, c, &t->table, t->values, t->packed,
+                                         t->recipe.precision, error);
     for (size_t i = 0; i < t->lanes && status == VIT_OK; i++)
         status = vit_gradients_view(&t->lane_views[i], c, &t->table,
                                     t->gradients + i * t->table.size, error);
@@ -129,6 +129,7 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
                            vit_error *error) {
     *out = NULL;
     vit_status status = vit_recipe_check(recipe, error);
+    if (status == VIT_OK) status = vit_precision_check(recipe->precision, kernels, error);
     if (status != VIT_OK) return status;
     vit_trainer *t = vit_alloc(1, sizeof *t);
     if (!t) return vit_fail_memory(error, "a trainer", sizeof *t);
@@ -228,7 +229,8 @@ vit_trainer_state vit_trainer_get(vit_trainer *t) {
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {
-    const vit_exec exec = {.kernels = t->kernels, .threads = t->threads};
+    const vit_exec exec = {
+        .kernels = t->kernels, .threads = t->threads, .precision = t->recipe.precision};
     vit_table_pack(&exec, t->packed, t->values, &t->table);
     if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
     t->step = step;
@@ -239,7 +241,8 @@ const vit_network *vit_trainer_network(const vit_trainer *t) {
 }
 
 void vit_trainer_settle(vit_trainer *t) {
-    const vit_exec exec = {.kernels = t->kernels, .threads = t->threads};
+    const vit_exec exec = {
+        .kernels = t->kernels, .threads = t->threads, .precision = t->recipe.precision};
     if (t->average) vit_table_pack(&exec, t->average_packed, t->average, &t->table);
 }
 

@@ -1,0 +1,254 @@
+/* bfloat16: products against a scalar emulation of VDPBF16PS, bit by bit; threads and batch leave
+ * no trace; where the instructions are missing it is refused. Without them the rest is skipped. */
+#include "tests/check.h"
+#include "vit/ops/gemm.h"
+#include "vit/train/trainer.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CLASSES 10
+#define PIXELS (28 * 28)
+
+static float *room; /* of four threads */
+
+static const vit_kernels *kernels_or_skip(void) {
+    const vit_kernels *k = vit_kernels_choose(VIT_CPU_AVX512BF16);
+    if (!k->pairs) skip();
+    return k;
+}
+
+/* ---- products ---- */
+
+static float rounded(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+typedef struct product {
+    size_t m, n, k;
+    bool transposed, packed;
+    float *a, *b, *packed_b, *want;
+    vit_left left;
+    vit_right right;
+} product;
+
+/* The chain over pairs: of each, the second product, then the first. */
+static void define(product *p) {
+    for (size_t i = 0; i < p->m; i++) {
+        for (size_t j = 0; j < p->n; j++) {
+            float c = 0;
+            for (size_t q = 0; q < p->k; q += 2) {
+                for (size_t s = 2; s-- > 0;) {
+                    if (q + s >= p->k) continue;
+                    const float a = p->left.data[i * p->left.row + (q + s) * p->left.col];
+                    const size_t at = p->packed ? j * p->k + q + s : (q + s) * p->n + j;
+                    c = fmaf(rounded(a), rounded(p->b[at]), c);
+                }
+            }
+            p->want[i * p->n + j] = c;
+        }
+    }
+}
+
+static product product_new(const vit_kernels *k, size_t m, size_t n, size_t depth, bool transposed,
+                           bool packed) {
+    vit_random r = check_random((uint32_t)(m * 31 + n * 7 + depth));
+    product p = {.m = m, .n = n, .k = depth, .transposed = transposed, .packed = packed};
+    const vit_exec exec = {.kernels = k, .threads = 1, .precision = VIT_PRECISION_BF16};
+    p.a = check_floats(m * depth);
+    p.b = check_floats(n * depth);
+    p.packed_b = check_floats(vit_packed_size(n, depth));
+    p.want = check_floats(m * n);
+    check_fill(p.a, m * depth, 1, &r);
+    check_fill(p.b, n * depth, 1, &r);
+    p.left = transposed ? (vit_left){p.a, 1, m} : (vit_left){p.a, depth, 1};
+    p.right = vit_right_plain(p.b, n);
+    if (packed) {
+        vit_pack_transposed(&exec, p.packed_b, p.b, n, depth, depth);
+        p.right = vit_right_packed(p.packed_b, vit_words(exec.precision, depth));
+    }
+    define(&p);
+    return p;
+}
+
+static void check_product(const product *p, const vit_kernels *k, int threads) {
+    const vit_exec exec = {k, threads, room, VIT_PRECISION_BF16};
+    const vit_epilogue none = vit_epilogue_none();
+    float *c = check_floats(p->m * p->n);
+    vit_gemm(&exec, c, p->n, p->m, p->n, p->k, p->left, p->right, &none);
+    const size_t other = check_first_other(c, p->want, p->m * p->n);
+    if (other < p->m * p->n)
+        fail_msg("%zu x %zu x %zu, %d threads, %s %s: element %zu is %a, expected %a", p->m, p->n,
+                 p->k, threads, p->transposed ? "transposed" : "", p->packed ? "packed" : "", other,
+                 (double)c[other], (double)p->want[other]);
+    free(c);
+}
+
+static void test_products(void **state) {
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1},     {1, 1, 2},        {3, 5, 7},
+                                      {13, 47, 33},  {12, 32, 64},     {25, 100, 31},
+                                      {97, 65, 300}, {197, 130, 1100}, {400, 33, 15}};
+    const vit_kernels *k = kernels_or_skip();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int form = 0; form < 4; form++) {
+            product p = product_new(k, sizes[i][0], sizes[i][1], sizes[i][2], form & 1, form & 2);
+            for (int threads = 1; threads <= 4; threads++) check_product(&p, k, threads);
+            float *const all[] = {p.a, p.b, p.packed_b, p.want};
+            for (size_t j = 0; j < 4; j++) free(all[j]);
+        }
+    }
+}
+
+/* Neither reads nor writes outside. */
+static void test_packing_stays_inside(void **state) {
+    (void)state;
+    const vit_kernels *k = kernels_or_skip();
+    check_memory in = check_memory_new(70 * 70), out = check_memory_new(70 * 80);
+    for (size_t rows = 1; rows <= 34; rows += 3) {
+        for (size_t n = 1; n <= 67; n += 3) {
+            const float *from = check_memory_take(&in, rows * n, CHECK_AT_END);
+            float *to = check_memory_take(&out, (n + 1) / 2 * vit_padded(rows), CHECK_AT_END);
+            k->pairs->transpose(to, vit_padded(rows), from, n, rows, n);
+            assert_true(check_memory_intact(&out));
+            to = check_memory_take(&out, (rows + 1) / 2 * vit_padded(n), CHECK_AT_END);
+            k->pairs->copy_rows(to, vit_padded(n), from, n, rows, n);
+            assert_true(check_memory_intact(&out) && check_memory_intact(&in));
+        }
+    }
+    check_memory_free(&in);
+    check_memory_free(&out);
+}
+
+static void test_not_finite(void **state) {
+    (void)state;
+    const vit_kernels *k = kernels_or_skip();
+    const float values[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        product p = product_new(k, 5, 40, 9, false, false);
+        float c[5 * 40];
+        const vit_exec exec = {k, 1, room, VIT_PRECISION_BF16};
+        const vit_epilogue none = vit_epilogue_none();
+        p.a[2 * 9 + 4] = values[i];
+        vit_gemm(&exec, c, 40, 5, 40, 9, p.left, p.right, &none);
+        for (size_t j = 0; j < 5 * 40; j++) assert_int_equal(!isfinite(c[j]), j / 40 == 2);
+        float *const all[] = {p.a, p.b, p.packed_b, p.want};
+        for (size_t j = 0; j < 4; j++) free(all[j]);
+    }
+}
+
+/* ---- training and answering ---- */
+
+static vit_model *trained(vit_precision precision, int threads) {
+    const vit_train_options o = {.data = "digits",
+                                 .preset = "digits",
+                                 .steps = 12,
+                                 .batch = 64,
+                                 .threads = threads,
+                                 .precision = precision};
+    vit_model *m;
+    vit_error e = {0};
+    if (vit_train(&m, &o, &e) != VIT_OK) fail_msg("%s", e.message);
+    return m;
+}
+
+static void answer(const vit_model *m, vit_precision precision, int threads, size_t count,
+                   size_t at_a_time, float *logits) {
+    static uint8_t images[9 * PIXELS];
+    const vit_session_options o = {.threads = threads, .precision = precision};
+    vit_session *s;
+    for (uint32_t i = 0; i < count; i++) vit_draw_digit(images + i * PIXELS, 2, i);
+    assert_int_equal(vit_session_new(&s, m, &o, NULL), VIT_OK);
+    for (size_t i = 0; i < count; i += at_a_time)
+        assert_int_equal(
+            vit_classify_prepared(s, images + i * PIXELS, at_a_time, logits + i * CLASSES, NULL),
+            VIT_OK);
+    vit_session_free(s);
+}
+
+/* Not equal, but near: a rounding is 2^-9 at most. */
+static void assert_near(const float *got, const float *want, size_t count) {
+    const double difference = check_difference(got, want, count);
+    assert_true(difference > 0 && difference < .05);
+}
+
+static void test_threads_and_batch_change_no_byte(void **state) {
+    (void)state;
+    kernels_or_skip();
+    float f32[9 * CLASSES], want[9 * CLASSES], got[9 * CLASSES];
+    vit_model *one = trained(VIT_PRECISION_BF16, 1), *three = trained(VIT_PRECISION_BF16, 3);
+    assert_non_null(strstr(vit_model_describe(one).recipe, "\"precision\": \"bf16\""));
+    answer(one, VIT_PRECISION_F32, 1, 9, 9, f32);
+    answer(three, VIT_PRECISION_F32, 1, 9, 9, want);
+    assert_memory_equal(f32, want, sizeof want); /* the same weights */
+    answer(one, VIT_PRECISION_BF16, 1, 9, 9, want);
+    assert_near(want, f32, 9 * CLASSES);
+    for (int threads = 1; threads <= 3; threads++) {
+        for (size_t at_a_time = 1; at_a_time <= 9; at_a_time *= 3) {
+            answer(one, VIT_PRECISION_BF16, threads, 9, at_a_time, got);
+            assert_memory_equal(got, want, sizeof want);
+        }
+    }
+    vit_model_free(one);
+    vit_model_free(three);
+}
+
+static void test_training_is_near_float32(void **state) {
+    (void)state;
+    kernels_or_skip();
+    float f32[9 * CLASSES], bf16[9 * CLASSES];
+    vit_model *a = trained(VIT_PRECISION_F32, 1), *b = trained(VIT_PRECISION_BF16, 1);
+    assert_null(strstr(vit_model_describe(a).recipe, "precision"));
+    answer(a, VIT_PRECISION_F32, 1, 9, 9, f32);
+    answer(b, VIT_PRECISION_F32, 1, 9, 9, bf16);
+    assert_near(bf16, f32, 9 * CLASSES);
+    vit_model_free(a);
+    vit_model_free(b);
+}
+
+static void test_refusal(void **state) {
+    (void)state;
+    vit_error e;
+    const vit_train_options o = {
+        .data = "digits", .steps = 1, .cpu = "avx512", .precision = VIT_PRECISION_BF16};
+    assert_int_equal(vit_train(NULL, &o, &e), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(e.message, "avx512bf16"));
+    assert_non_null(strstr(e.message, "slower than f32"));
+    assert_int_equal(vit_precision_check(VIT_PRECISION_BF16, vit_kernels_scalar(), &e),
+                     VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(e.message, "scalar is used"));
+    assert_int_equal(vit_precision_check(VIT_PRECISION_F32, vit_kernels_scalar(), &e), VIT_OK);
+}
+
+static int take_room(void **state) {
+    (void)state;
+    room = check_floats(4 * VIT_GEMM_ROOM);
+    return 0;
+}
+
+static int give_room(void **state) {
+    (void)state;
+    free(room);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_packing_stays_inside),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_threads_and_batch_change_no_byte),
+        cmocka_unit_test(test_training_is_near_float32),
+        cmocka_unit_test(test_refusal),
+    };
+    return cmocka_run_group_tests(tests, take_room, give_room);
+}
