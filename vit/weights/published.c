@@ -152,6 +152,23 @@ static vit_position_rule rule_of(const vit_binding *b, bool has_config) {
     return VIT_POSITIONS_OF_TIMM;
 }
 
+/* In place of a recipe: {"layout": "timm", "architecture": ...}; NULL when there is no memory. */
+static char *origin(const vit_binding *b, const configs *c) {
+    const json_t *list = json_object_get(c->object, "architectures");
+    const json_t *name =
+        list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
+    vit_text t = {0};
+    vit_text_add(&t, "{\"layout\": ");
+    vit_text_add_json(&t, b->layout->name);
+    if (json_is_string(name)) {
+        vit_text_add(&t, ", \"architecture\": ");
+        vit_text_add_json(&t, json_string_value(name));
+    }
+    vit_text_add(&t, "}");
+    if (t.failed) vit_text_free(&t);
+    return t.text;
+}
+
 /* Labels as many as classes, or none. */
 static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *error) {
     if (!d->labels) return VIT_OK;
@@ -179,7 +196,7 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d
     vit_status status = vit_facts_config(&m->config, b, d, error);
     if (status == VIT_OK) status = load_values(m, b, d, error);
     m->position_rule = rule_of(b, c->object != NULL);
-    m->recipe = vit_strdup("{}");
+    m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     if (status == VIT_OK && d->input_height > 0)
         status = vit_model_file_resize(m, d->input_height, d->input_width, error);
