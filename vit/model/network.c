@@ -10,13 +10,19 @@ static vit_norm_state carve_stats(vit_arena *arena, size_t rows) {
     return (vit_norm_state){mean, rstd};
 }
 
+/* Tokens of a picture that are wanted of a block: only the class token is read of the last. */
+static size_t outputs_of(const vit_config *c, size_t block) {
+    return block + 1 == c->depth && c->pool == VIT_POOL_CLASS ? 1 : vit_config_tokens(c);
+}
+
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
-                                   bool training) {
-    const size_t tokens = vit_config_tokens(c), rows = capacity * tokens, d = c->dim;
-    vit_block_state b = {.z = vit_arena_floats(arena, rows * d)};
-    b.stats1 = carve_stats(arena, rows);
-    b.norm1 = vit_arena_floats(arena, rows * d);
-    b.qkv = vit_arena_floats(arena, rows * 3 * d);
+                                   size_t outputs, bool training) {
+    const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
+    const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
+    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
+    b.stats1 = carve_stats(arena, rows1);
+    b.norm1 = vit_arena_floats(arena, rows1 * d);
+    b.qkv = vit_arena_floats(arena, rows_in * 3 * d);
     b.p = training ? vit_arena_floats(arena, rows * c->heads * vit_padded(tokens)) : NULL;
     b.o = vit_arena_floats(arena, rows * d);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
@@ -33,9 +39,15 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
-    vit_block_state block = carve_block(arena, c, s->capacity, training);
+    vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
-        if (i > 0 && training) block = carve_block(arena, c, s->capacity, training);
+        const size_t outputs = outputs_of(c, i);
+        if (i == 0 || training) block = carve_block(arena, c, s->capacity, outputs, training);
+        if (outputs < vit_config_tokens(c)) {
+            block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
+            block.first_x = vit_arena_floats(arena, s->capacity * c->dim);
+            block.first_q = vit_arena_floats(arena, s->capacity * c->dim);
+        }
         if (s->blocks) s->blocks[i] = block;
     }
 }
@@ -63,7 +75,8 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
     vit_stem_carve(s, arena, c, training);
     s->embedded = vit_arena_floats(arena, patches * d);
     carve_blocks(s, arena, c, training);
-    s->z = vit_arena_floats(arena, capacity * vit_config_tokens(c) * d);
+    if (c->pool == VIT_POOL_MEAN)
+        s->z = vit_arena_floats(arena, capacity * vit_config_tokens(c) * d);
     s->pooled = vit_arena_floats(arena, capacity * d);
     s->stats = carve_stats(arena, capacity);
     s->features = vit_arena_floats(arena, capacity * d);
@@ -95,33 +108,11 @@ static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state
 
 /* ---- head ---- */
 
-static void pool_forward(const vit_config *c, const vit_exec *exec, vit_state *s) {
-    const size_t d = c->dim, tokens = vit_config_tokens(c);
-    if (c->pool == VIT_POOL_MEAN) {
-        vit_mean_forward(exec, s->pooled, s->z, s->batch, tokens, d);
-        return;
-    }
-    for (size_t b = 0; b < s->batch; b++)
-        memcpy(s->pooled + b * d, s->z + b * tokens * d, d * sizeof(float));
-}
-
-/* d_z, given d_pooled: of the class token only that one row has a gradient. */
-static void pool_backward(const vit_config *c, const vit_exec *exec, vit_state *s,
-                          const float *d_pooled) {
-    const size_t d = c->dim, tokens = vit_config_tokens(c);
-    if (c->pool == VIT_POOL_MEAN) {
-        vit_mean_backward(exec, s->d_z, d_pooled, s->batch, tokens, d);
-        return;
-    }
-    memset(s->d_z, 0, s->batch * tokens * d * sizeof(float));
-    for (size_t b = 0; b < s->batch; b++)
-        memcpy(s->d_z + b * tokens * d, d_pooled + b * d, d * sizeof(float));
-}
-
 static void head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
     const size_t d = n->config.dim;
     const vit_linear *head = n->weights.head;
-    pool_forward(&n->config, exec, s);
+    if (n->config.pool == VIT_POOL_MEAN) /* of class tokens, the last block made them */
+        vit_mean_forward(exec, s->pooled, s->z, s->batch, vit_config_tokens(&n->config), d);
     if (n->config.final_norm)
         vit_layernorm_forward(exec, s->features, &s->stats, s->pooled, &n->weights.norm, s->batch);
     else
@@ -156,15 +147,17 @@ static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit
 /* d_z = gradient of the last block's output. */
 static void head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    float *d_features = s->d_narrow, *d_pooled = d_features;
+    const bool mean = n->config.pool == VIT_POOL_MEAN, norm = n->config.final_norm;
+    float *d_pooled = mean ? s->d_branch : s->d_z, *d_features = norm ? s->d_narrow : d_pooled;
     head_layers_backward(n, exec, s, g, d_features);
-    if (n->config.final_norm) {
-        d_pooled = s->d_wide;
+    if (norm) {
         memset(d_pooled, 0, s->batch * n->config.dim * sizeof(float));
         vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
                                &n->weights.norm, s->batch);
     }
-    pool_backward(&n->config, exec, s, d_pooled);
+    if (mean)
+        vit_mean_backward(exec, s->d_z, d_pooled, s->batch, vit_config_tokens(&n->config),
+                          n->config.dim);
 }
 
 /* ---- the whole ---- */
@@ -175,6 +168,7 @@ static vit_block_call block_call(const vit_network *n, const vit_exec *exec, con
                             .config = &n->config,
                             .weights = &n->weights.blocks[i],
                             .batch = s->batch,
+                            .outputs = outputs_of(&n->config, i),
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
                             .scratch = s->scratch};
 }
@@ -186,7 +180,8 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
     embed_forward(n, exec, s, images);
     for (size_t i = 0; i < depth; i++) {
         const vit_block_call call = block_call(n, exec, s, i);
-        vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
+        float *last = n->config.pool == VIT_POOL_MEAN ? s->z : s->pooled;
+        vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : last, &s->blocks[i]);
     }
     head_forward(n, exec, s);
 }

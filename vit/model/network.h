@@ -25,6 +25,9 @@ typedef struct vit_block_state {
     float *qkv;            /* [R][3][heads][D / heads] */
     float *p;              /* [batch][heads][T][padded T] attention weights; NULL in inference */
     float *o;              /* [R][D] heads side by side */
+    /* [batch][D] each, of the last block where only class tokens are read: their z, their x that the
+     * queries come from, and the queries. What follows the queries then has one row per picture. */
+    float *first_z, *first_x, *first_q;
     float *mid;            /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;
     float *norm2;  /* [R][D] LN(z'), pre-norm */
@@ -45,7 +48,7 @@ typedef struct vit_state {
     float *columns;  /* of the largest convolution, conv.h */
     float *embedded; /* [batch][N][D] */
     vit_block_state *blocks;
-    float *z;                         /* [R][D] output of the last block */
+    float *z;                         /* [R][D] output of the last block, mean pooling */
     float *pooled;                    /* [batch][D] its class tokens, or the mean of its tokens */
     vit_norm_state stats;             /* [batch] */
     float *features;                  /* [batch][D] after the final norm: what the head sees */
@@ -103,14 +106,16 @@ typedef struct vit_block_call {
     const vit_config *config;
     const vit_block_weights *weights;
     size_t batch;
+    size_t outputs;    /* tokens of a picture whose output is wanted: all of them, or the first */
     const float *keep; /* [2][batch] of this block, or NULL */
     float *scratch;    /* of attention */
 } vit_block_call;
 
-/* z_next: [R][D], may be state->z. */
+/* z_next: [batch][outputs][D], may be state->z. */
 void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);
 
-/* On entry s->d_z is the gradient of the block's output, on return that of its input. */
+/* On entry s->d_z is the gradient of the block's output, [batch][outputs][D], on return that of its
+ * input. */
 void vit_block_backward(const vit_block_call *call, vit_state *s, const vit_block_state *state,
                         const vit_block_gradients *g);
 

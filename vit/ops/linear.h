@@ -7,6 +7,7 @@
 #define VIT_OPS_LINEAR_H
 
 #include "vit/ops/gemm.h"
+#include <stdbool.h>
 
 typedef struct vit_linear {
     size_t in, out;
@@ -22,7 +23,21 @@ typedef struct vit_linear_gradient {
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                         const float *residual, size_t rows);
 
-/* dW += dy^T x, db += column sums of dy, dx = dy W; dx NULL: not wanted. */
+/* Outputs first .. first + count - 1 as a layer of their own, and its gradient. Forward, `first` is
+ * a multiple of VIT_PANEL. */
+vit_linear vit_linear_part(const vit_linear *w, size_t first, size_t count);
+vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
+                                             size_t first);
+
+/* dW += dy^T x, db += column sums of dy. */
+void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
+                                const float *x, const vit_linear *w, size_t rows);
+
+/* dx = dy W, or where it accumulates, the chain of dx goes on. */
+void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate, const float *dy,
+                               const vit_linear *w, size_t rows);
+
+/* Both: dx = dy W; dx NULL: not wanted. */
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                          const float *dy, const float *x, const vit_linear *w, size_t rows);
 
