@@ -62,6 +62,11 @@ typedef struct vit_kernels {
                       size_t a_row, size_t a_col, const float *b, size_t b_row,
                       const vit_epilogue *epilogue);
 
+    /* to[j][i] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` end with
+     * whole vectors: behind their `rows` elements +0 follows. */
+    void (*transpose)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
+                      size_t n);
+
     /* Row by row of n > 0 (the lecture's softmax): x = exp(x - max x) * (1 / sum of that). Rows are
      * vit_padded(n) apart; what lies behind a row's n elements is ignored and becomes +0, so that
      * every vector is whole. */

@@ -16,17 +16,17 @@ typedef struct attention {
 
 size_t vit_attention_scratch(const vit_attention_shape *s) {
     const size_t scores = s->queries * vit_padded(s->keys); /* backward: dS of the whole head */
-    return vit_packed_size(s->keys, s->head_dim) + scores;
+    return s->head_dim * vit_padded(s->keys) + scores;
 }
 
-/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [queries][padded keys]; packed
+/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [queries][padded keys]; transposed
  * columns past the last key are 0, so are those of the result. */
 static void rows_by_keys(const attention *a, float *out, const float *rows, size_t row,
-                         size_t count, const float *packed, float scale) {
+                         size_t count, const float *transposed, float scale) {
     const vit_epilogue e = {.scale = scale};
     const size_t padded = vit_padded(a->s.keys);
     vit_gemm(&a->exec, out, padded, count, padded, a->s.head_dim, (vit_left){rows, row, 1},
-             vit_right_packed(packed, a->s.head_dim), &e);
+             vit_right_plain(transposed, padded), &e);
 }
 
 static void forward_task(size_t index, int thread, void *context) {
@@ -37,16 +37,16 @@ static void forward_task(size_t index, int thread, void *context) {
     const float *k = a->k + sample * s->keys * s->k_row + column;
     const float *v = a->v + sample * s->keys * s->v_row + column;
     float *o = a->o + sample * s->queries * s->o_row + column;
-    float *packed = a->scratch + (size_t)thread * a->scratch_size;
-    float *scores = packed + vit_packed_size(s->keys, s->head_dim);
+    float *transposed = a->scratch + (size_t)thread * a->scratch_size;
     const size_t padded = vit_padded(s->keys);
+    float *scores = transposed + s->head_dim * padded;
     const vit_epilogue none = vit_epilogue_none();
 
-    vit_pack_transposed(packed, k, s->keys, s->head_dim, s->k_row);
+    a->exec.kernels->transpose(transposed, padded, k, s->k_row, s->keys, s->head_dim);
     for (size_t i = 0; i < s->queries; i += QUERY_BLOCK) {
         const size_t count = s->queries - i < QUERY_BLOCK ? s->queries - i : QUERY_BLOCK;
         float *p = a->p_out ? a->p_out + (index * s->queries + i) * padded : scores;
-        rows_by_keys(a, p, q + i * s->q_row, s->q_row, count, packed, s->scale);
+        rows_by_keys(a, p, q + i * s->q_row, s->q_row, count, transposed, s->scale);
         a->exec.kernels->softmax(p, count, s->keys);
         vit_gemm(&a->exec, o + i * s->o_row, s->o_row, count, s->head_dim, s->keys,
                  (vit_left){p, padded, 1}, vit_right_plain(v, s->v_row), &none);
@@ -77,15 +77,15 @@ static void backward_task(size_t index, int thread, void *context) {
     const float *d_o = a->d_o + sample * s->queries * s->o_row + column;
     const size_t padded = vit_padded(s->keys);
     const float *p = a->p + index * s->queries * padded;
-    float *packed = a->scratch + (size_t)thread * a->scratch_size;
-    float *ds = packed + vit_packed_size(s->keys, s->head_dim);
+    float *transposed = a->scratch + (size_t)thread * a->scratch_size;
+    float *ds = transposed + s->head_dim * padded;
     const vit_epilogue none = vit_epilogue_none();
 
     /* O = P V: dV = P^T dO, dP = dO V^T */
     vit_gemm(&a->exec, a->dv + v0, s->v_row, s->keys, s->head_dim, s->queries,
              (vit_left){p, 1, padded}, vit_right_plain(d_o, s->o_row), &none);
-    vit_pack_transposed(packed, a->v + v0, s->keys, s->head_dim, s->v_row);
-    rows_by_keys(a, ds, d_o, s->o_row, s->queries, packed, 1);
+    a->exec.kernels->transpose(transposed, padded, a->v + v0, s->v_row, s->keys, s->head_dim);
+    rows_by_keys(a, ds, d_o, s->o_row, s->queries, transposed, 1);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
     a->exec.kernels->softmax_backward(ds, p, s->scale, s->queries, s->keys);
     /* S = Q K^T: dQ = dS K, dK = dS^T Q */
