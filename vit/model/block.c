@@ -79,22 +79,22 @@ static void project(const vit_block_call *c, vit_block_state *s, const float *x)
     vit_linear_forward(c->exec, s->first_q, s->first_x, &q, NULL, c->batch);
 }
 
-/* dx: [R][D], given d_qkv and, where queries lie apart, their gradient first_dq. Then the chain of a
- * first token runs over its query and goes on over keys and values; other tokens have no query. */
+/* dx: [R][D], given the gradients of q, k and v. Where queries lie apart, the chain of a first token
+ * runs over its query and goes on over keys and values; other tokens have no query. */
 static void project_backward(const vit_block_call *c, float *dx, const vit_linear_gradient *g,
-                             float *d_qkv, const float *first_dq, const float *x,
-                             const float *first_x) {
-    const size_t d = c->config->dim, first = first_column(c), row = 3 * d - first;
+                             const projected *dy, const float *x, const float *first_x) {
+    const size_t d = c->config->dim, row = 3 * d - first_column(c), rows = rows_in(c);
     const vit_linear *qkv = &c->weights->qkv;
-    const vit_linear rest = vit_linear_part(qkv, first, row), q = vit_linear_part(qkv, 0, d);
-    const vit_linear_gradient g_rest = vit_linear_gradient_part(g, qkv, first);
-    if (first_only(c)) {
-        vit_linear_backward(c->exec, dx, g, first_dq, first_x, &q, c->batch);
-        spread_first(c, dx);
-        for (size_t i = 0; i < rows_in(c); i++) memset(d_qkv + i * row, 0, (d - first) * sizeof *dx);
+    if (!first_only(c)) {
+        vit_linear_backward(c->exec, dx, g, dy->q, x, qkv, rows);
+        return;
     }
-    vit_linear_weight_gradient(c->exec, &g_rest, d_qkv, x, &rest, rows_in(c));
-    vit_linear_input_gradient(c->exec, dx, first_only(c), d_qkv, &rest, rows_in(c));
+    const vit_linear q = vit_linear_part(qkv, 0, d), kv = vit_linear_part(qkv, d, 2 * d);
+    const vit_linear_gradient g_kv = vit_linear_gradient_part(g, qkv, d);
+    vit_linear_backward(c->exec, dx, g, dy->q, first_x, &q, c->batch);
+    spread_first(c, dx);
+    vit_linear_weight_gradient(c->exec, &g_kv, dy->k, row, x, &kv, rows);
+    vit_linear_input_gradient(c->exec, dx, true, dy->k, row, &kv, rows);
 }
 
 /* ---- the two residual branches ---- */
@@ -156,7 +156,7 @@ static void attention_backward(const vit_block_call *c, vit_state *s, const vit_
     vit_linear_backward(c->exec, s->d_narrow, &g->proj, dy, b->o, &c->weights->proj, rows_out(c));
     vit_attention_backward(c->exec, d.q, d.k, d.v, s->d_narrow, b->p, p.q, p.k, p.v, &shape,
                            c->scratch);
-    project_backward(c, s->d_narrow, &g->qkv, s->d_wide, d.q, x, b->first_x);
+    project_backward(c, s->d_narrow, &g->qkv, &d, x, b->first_x);
 }
 
 /* s->d_narrow = gradient of the MLP's input x, given that of its output. */

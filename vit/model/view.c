@@ -4,12 +4,14 @@
 #include "vit/model/parameters.h"
 #include "vit/model/positions.h"
 #include <stdio.h>
+#include <string.h>
 
 typedef struct binder {
     const vit_table *table;
     const float *values, *packed;
     float *gradients;
     double norm_eps;
+    bool first;
 } binder;
 
 static const vit_parameter *find(const binder *b, const char *layer, const char *part) {
@@ -31,7 +33,7 @@ static void bind_linear(const binder *b, const char *layer, vit_linear *w, vit_l
     if (w && weight)
         *w = (vit_linear){weight->fan_in, weight->shape[0], value(b, weight), value(b, bias),
                           b->packed ? b->packed + weight->packed_offset : NULL};
-    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias)};
+    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias), b->first};
 }
 
 static void bind_norm(const binder *b, const char *layer, vit_norm *w, vit_norm_gradient *g) {
@@ -88,7 +90,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
         vit_weights_free(out);
         return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
     }
-    const binder b = {table, values, packed, NULL, config->norm_eps};
+    const binder b = {table, values, packed, NULL, config->norm_eps, false};
     char name[VIT_STEM_NAME];
     out->class_token = value(&b, find(&b, "cls_token", ""));
     out->positions = out->fixed_positions;
@@ -109,12 +111,12 @@ void vit_weights_free(vit_weights *view) {
 }
 
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              float *gradients, vit_error *error) {
+                              float *gradients, bool first, vit_error *error) {
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks)
         return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
-    const binder b = {table, NULL, NULL, gradients, config->norm_eps};
+    const binder b = {table, NULL, NULL, gradients, config->norm_eps, first};
     char name[VIT_STEM_NAME];
     out->class_token = gradient(&b, find(&b, "cls_token", ""));
     out->positions = gradient(&b, find(&b, "pos_embed", ""));
@@ -130,4 +132,12 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
 void vit_gradients_free(vit_gradients *view) {
     vit_free(view->blocks);
     *view = (vit_gradients){0};
+}
+
+void vit_gradients_clear(float *gradients, const vit_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        if (p->kind != VIT_PARAMETER_WEIGHT)
+            memset(gradients + p->offset, 0, p->count * sizeof *gradients);
+    }
 }

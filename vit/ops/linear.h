@@ -17,6 +17,7 @@ typedef struct vit_linear {
 
 typedef struct vit_linear_gradient {
     float *weight, *bias; /* bias may be NULL */
+    bool first;           /* weight holds nothing yet: it becomes what is else added to it */
 } vit_linear_gradient;
 
 /* y = x W^T + b + residual; residual: [rows][out], not y, NULL for none. */
@@ -29,15 +30,15 @@ vit_linear vit_linear_part(const vit_linear *w, size_t first, size_t count);
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first);
 
-/* dW += dy^T x, db += column sums of dy. */
+/* dW += dy^T x, db += column sums of dy, whose rows are dy_row apart. */
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
-                                const float *x, const vit_linear *w, size_t rows);
+                                size_t dy_row, const float *x, const vit_linear *w, size_t rows);
 
 /* dx = dy W, or where it accumulates, the chain of dx goes on. */
 void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate, const float *dy,
-                               const vit_linear *w, size_t rows);
+                               size_t dy_row, const vit_linear *w, size_t rows);
 
-/* Both: dx = dy W; dx NULL: not wanted. */
+/* Both, dx = dy W, rows of dy contiguous; dx NULL: not wanted. */
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                          const float *dy, const float *x, const vit_linear *w, size_t rows);
 
