@@ -165,7 +165,7 @@ static void carve_operands(operands *o, const bench *b, vit_arena *arena) {
     o->stats.mean = vit_arena_floats(arena, rows);
     o->stats.rstd = vit_arena_floats(arena, rows);
     o->p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
-    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->shape));
+    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->shape, true));
 }
 
 static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, vit_error *error) {

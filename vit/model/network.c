@@ -5,6 +5,10 @@
 
 /* ---- memory ---- */
 
+/* Of longer sequences, attention weights would be most of what is kept: making them again costs a
+ * fifth of attention's arithmetic. */
+#define MOST_KEPT_KEYS 256
+
 static vit_norm_state carve_stats(vit_arena *arena, size_t rows) {
     float *mean = vit_arena_floats(arena, rows), *rstd = vit_arena_floats(arena, rows);
     return (vit_norm_state){mean, rstd};
@@ -23,7 +27,8 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
     b.stats1 = carve_stats(arena, rows1);
     b.norm1 = vit_arena_floats(arena, rows1 * d);
     b.qkv = vit_arena_floats(arena, rows_in * 3 * d);
-    b.p = training ? vit_arena_floats(arena, rows * c->heads * vit_padded(tokens)) : NULL;
+    if (training && tokens <= MOST_KEPT_KEYS)
+        b.p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
     b.o = vit_arena_floats(arena, rows * d);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
     b.stats2 = carve_stats(arena, rows);
@@ -61,11 +66,11 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     s->d_wide = vit_arena_floats(arena, rows * (3 * d > c->mlp ? 3 * d : c->mlp));
 }
 
-static size_t scratch_size(const vit_config *c) {
+static size_t scratch_size(const vit_config *c, bool training) {
     const size_t tokens = vit_config_tokens(c);
     const vit_attention_shape shape = {
         .head_dim = c->dim / c->heads, .queries = tokens, .keys = tokens};
-    return vit_attention_scratch(&shape);
+    return vit_attention_scratch(&shape, training);
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
@@ -85,7 +90,7 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
         s->head_active = vit_arena_floats(arena, capacity * c->mlp);
     }
     s->logits = vit_arena_floats(arena, capacity * c->classes);
-    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c));
+    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c, training));
     if (training) carve_backward(s, arena, c);
 }
 

@@ -23,7 +23,7 @@ typedef struct vit_block_state {
     vit_norm_state stats1; /* [R] each */
     float *norm1;          /* [R][D] LN(z); post-norm: h */
     float *qkv;            /* [R][3][heads][D / heads] */
-    float *p;              /* [batch][heads][T][padded T] attention weights; NULL in inference */
+    float *p;              /* [batch][heads][T][padded T] attention weights; NULL: not kept */
     float *o;              /* [R][D] heads side by side */
     /* [batch][D] each, of the last block where only class tokens are read: their z, their x that the
      * queries come from, and the queries. What follows the queries then has one row per picture. */
