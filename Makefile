@@ -22,7 +22,7 @@ endif
 
 # After the user's flags: what the canonical arithmetic (docs/design.md) needs, and what the
 # project is clean under. No fused multiply-add that the source does not name.
-ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -fopenmp \
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -pthread \
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
   $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
   -fno-fast-math -ffp-contract=off -fno-math-errno

@@ -82,7 +82,7 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     const size_t heads = s->batch * s->heads, some = 4 * (size_t)threads;
     /* Few heads would leave threads idle; parts of one transpose its keys each. */
     const size_t parts = threads > 1 && heads < some ? smaller((size_t)threads, s->queries) : 1;
-    attention a = {.exec = {exec->kernels, 1},
+    attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
                    .s = *s,
                    .o = o,
                    .p_out = p,
@@ -159,7 +159,7 @@ static void backward_task(size_t index, int thread, void *context) {
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch) {
-    attention a = {.exec = {exec->kernels, 1},
+    attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
                    .s = *s,
                    .dq = dq,
                    .dk = dk,

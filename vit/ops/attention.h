@@ -3,7 +3,7 @@
  *
  * q, k, v have strides of their own and query and key lengths may differ; in a ViT all three lie
  * in one array qkv: [batch][tokens][3][heads][head_dim]. Heads of a batch are the tasks that
- * OpenMP spreads.
+ * vit_parallel spreads.
  */
 #ifndef VIT_OPS_ATTENTION_H
 #define VIT_OPS_ATTENTION_H
