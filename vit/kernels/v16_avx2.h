@@ -116,15 +116,15 @@ static inline float v16_fold_add(v16 a) {
 }
 
 /* Rows a and b, of which eight lanes are left, side by side, then within the quarters. */
-#define V16_FOLD4(name, op)                                                                     \
-    static inline __m256 name##_pair(__m256 a, __m256 b) {                                      \
+#define V16_FOLD4(name, op)                                                                    \
+    static inline __m256 name##_pair(__m256 a, __m256 b) {                                     \
         __m256 x = op(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31)); \
-        x = op(x, _mm256_permute_ps(x, 0x4e));                                                  \
-        return op(x, _mm256_permute_ps(x, 0xb1));                                               \
-    }                                                                                           \
-    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                        \
-        return (v16){name##_pair(op(a.lo, a.hi), op(b.lo, b.hi)),                               \
-                     name##_pair(op(c.lo, c.hi), op(d.lo, d.hi))};                              \
+        x = op(x, _mm256_permute_ps(x, 0x4e));                                                 \
+        return op(x, _mm256_permute_ps(x, 0xb1));                                              \
+    }                                                                                          \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                       \
+        return (v16){name##_pair(op(a.lo, a.hi), op(b.lo, b.hi)),                              \
+                     name##_pair(op(c.lo, c.hi), op(d.lo, d.hi))};                             \
     }
 V16_FOLD4(v16_fold4_add, _mm256_add_ps)
 V16_FOLD4(v16_fold4_max, _mm256_max_ps)

@@ -100,13 +100,13 @@ static inline float v16_fold_add(v16 a) {
 }
 
 /* Halves of a and b side by side, then quarters of four rows, then within the quarters. */
-#define V16_FOLD4(name, op)                                                                        \
-    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                           \
-        const v16 ab = op(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));     \
-        const v16 cd = op(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee));     \
-        v16 x = op(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));        \
-        x = op(x, _mm512_permute_ps(x, 0x4e));                                                     \
-        return op(x, _mm512_permute_ps(x, 0xb1));                                                  \
+#define V16_FOLD4(name, op)                                                                    \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                       \
+        const v16 ab = op(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee)); \
+        const v16 cd = op(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee)); \
+        v16 x = op(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));    \
+        x = op(x, _mm512_permute_ps(x, 0x4e));                                                 \
+        return op(x, _mm512_permute_ps(x, 0xb1));                                              \
     }
 V16_FOLD4(v16_fold4_add, _mm512_add_ps)
 V16_FOLD4(v16_fold4_max, _mm512_max_ps)
@@ -139,10 +139,14 @@ static inline void v16_transpose(v16 a[16]) {
 
 static inline v16 v16_quarter(v16 a, size_t q) {
     switch (q) {
-    case 0: return _mm512_shuffle_f32x4(a, a, 0x00);
-    case 1: return _mm512_shuffle_f32x4(a, a, 0x55);
-    case 2: return _mm512_shuffle_f32x4(a, a, 0xaa);
-    default: return _mm512_shuffle_f32x4(a, a, 0xff);
+    case 0:
+        return _mm512_shuffle_f32x4(a, a, 0x00);
+    case 1:
+        return _mm512_shuffle_f32x4(a, a, 0x55);
+    case 2:
+        return _mm512_shuffle_f32x4(a, a, 0xaa);
+    default:
+        return _mm512_shuffle_f32x4(a, a, 0xff);
     }
 }
 

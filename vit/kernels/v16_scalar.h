@@ -126,10 +126,10 @@ static inline float v16_fold_max(v16 a) {
 }
 
 /* Four rows at once: lanes 0 to 3 are the fold of a, 4 to 7 that of b, and so on. */
-#define V16_FOLD4(name, fold)                                                    \
-    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                         \
-        const float rows[4] = {fold(a), fold(b), fold(c), fold(d)};              \
-        V16_EACH(rows[i / 4]);                                                   \
+#define V16_FOLD4(name, fold)                                       \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {            \
+        const float rows[4] = {fold(a), fold(b), fold(c), fold(d)}; \
+        V16_EACH(rows[i / 4]);                                      \
     }
 V16_FOLD4(v16_fold4_add, v16_fold_add)
 V16_FOLD4(v16_fold4_max, v16_fold_max)

@@ -21,8 +21,7 @@ static bool first_only(const vit_block_call *c) {
 /* first: [batch][D] = the first token of each picture of x: [batch][T][D]. */
 static void gather_first(const vit_block_call *c, float *first, const float *x) {
     const size_t d = c->config->dim, picture = vit_config_tokens(c->config) * d;
-    for (size_t b = 0; b < c->batch; b++)
-        memcpy(first + b * d, x + b * picture, d * sizeof *x);
+    for (size_t b = 0; b < c->batch; b++) memcpy(first + b * d, x + b * picture, d * sizeof *x);
 }
 
 /* The other way round, in place: x: [batch][D] -> [batch][T][D], the other tokens +0. */
@@ -79,8 +78,8 @@ static void project(const vit_block_call *c, vit_block_state *s, const float *x)
     vit_linear_forward(c->exec, s->first_q, s->first_x, &q, NULL, c->batch);
 }
 
-/* dx: [R][D], given the gradients of q, k and v. Where queries lie apart, the chain of a first token
- * runs over its query and goes on over keys and values; other tokens have no query. */
+/* dx: [R][D], given the gradients of q, k and v. Where queries lie apart, the chain of a first
+ * token runs over its query and goes on over keys and values; other tokens have no query. */
 static void project_backward(const vit_block_call *c, float *dx, const vit_linear_gradient *g,
                              const projected *dy, const float *x, const float *first_x) {
     const size_t d = c->config->dim, row = 3 * d - first_column(c), rows = rows_in(c);

@@ -25,10 +25,11 @@ typedef struct vit_block_state {
     float *qkv;            /* [R][3][heads][D / heads] */
     float *p;              /* [batch][heads][T][padded T] attention weights; NULL: not kept */
     float *o;              /* [R][D] heads side by side */
-    /* [batch][D] each, of the last block where only class tokens are read: their z, their x that the
-     * queries come from, and the queries. What follows the queries then has one row per picture. */
+    /* [batch][D] each, of the last block where only class tokens are read: their z, their x that
+     * the queries come from, and the queries. What follows the queries then has one row per
+     * picture. */
     float *first_z, *first_x, *first_q;
-    float *mid;            /* [R][D] z'; post-norm: z + MSA(z) */
+    float *mid; /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;
     float *norm2;  /* [R][D] LN(z'), pre-norm */
     float *sum;    /* [R][D] h + MLP(h), post-norm */

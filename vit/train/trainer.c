@@ -56,12 +56,14 @@ static void plan(vit_trainer *t) {
     t->slices = (batch + t->slice - 1) / t->slice;
     t->lanes = smaller(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
-    t->worker_count = smaller(t->lanes, (size_t)t->threads);
+    /* A large network has fewer lanes; with more threads than that, one lane after another. */
+    const bool inside = t->lanes < smaller(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
+    t->worker_count = inside ? 1 : smaller(t->lanes, (size_t)t->threads);
 }
 
 /* Threads inside an operator of a worker. */
 static int inner_threads(const vit_trainer *t) {
-    return t->lanes == 1 ? t->threads : 1;
+    return t->worker_count == 1 ? t->threads : 1;
 }
 
 static void carve_worker(worker *w, const vit_trainer *t) {
@@ -158,7 +160,8 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
 void vit_trainer_free(vit_trainer *t) {
     if (!t) return;
     for (size_t i = 0; t->workers && i < t->worker_count; i++) vit_arena_free(&t->workers[i].arena);
-    for (size_t i = 0; t->lane_views && i < 2 * t->lanes; i++) vit_gradients_free(&t->lane_views[i]);
+    for (size_t i = 0; t->lane_views && i < 2 * t->lanes; i++)
+        vit_gradients_free(&t->lane_views[i]);
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
     vit_team_free(t->team);
