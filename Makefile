@@ -22,7 +22,7 @@ endif
 
 # After the user's flags: what the canonical arithmetic (docs/design.md) needs, and what the
 # project is clean under. No fused multiply-add that the source does not name.
-ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -pthread \
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -fopenmp \
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
   $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
   -fno-fast-math -ffp-contract=off -fno-math-errno
@@ -96,7 +96,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs stb)
 
 # In tests, the library's calls of the system go through tests/fault.c, which can make them fail.
-FAULT_CALLS = posix_memalign pthread_create open read write fsync close rename mmap opendir readdir
+FAULT_CALLS = posix_memalign open read write fsync close rename mmap opendir readdir
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
@@ -137,6 +137,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MODELS  = $(wildcard models/*.safetensors models/*.json)
 VERSION = $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
+OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
 AT_BIN    = $(DESTDIR)$(PREFIX)/bin
 AT_MAN    = $(DESTDIR)$(PREFIX)/share/man/man1
@@ -154,7 +155,8 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
 	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
 	install -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
 	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e 's|@OPENMP@|$(OPENMP)|' vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc
 	chmod 644 $(AT_LIB)/pkgconfig/libvit.pc
 
 uninstall:

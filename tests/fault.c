@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -64,10 +63,6 @@ static bool interrupted(size_t *size) {
  */
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *context);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *context);
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 ssize_t __real_read(int fd, void *data, size_t size);
@@ -90,12 +85,6 @@ struct dirent *__wrap_readdir(DIR *directory);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
     return fails("posix_memalign", ENOMEM) ? ENOMEM
                                            : __real_posix_memalign(memory, alignment, size);
-}
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *context) {
-    if (fails("pthread_create", EAGAIN)) return EAGAIN;
-    return __real_pthread_create(thread, attributes, start, context);
 }
 
 int __wrap_open(const char *path, int flags, ...) {

@@ -16,8 +16,8 @@
  *   - A function that can fail returns a vit_status and, when that is not VIT_OK, has written one
  *     sentence for a person into `error` (which may be NULL): the file, tensor or option, the
  *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
- *   - Nothing is printed, the process never exits, no global is changed; the host's locale and
- *     its floating-point mode are as they were when a call returns.
+ *   - Nothing is printed, the process never exits, no global is changed; the host's locale, its
+ *     OpenMP settings and its floating-point mode are as they were when a call returns.
  *   - What a function gives by `vit_x_new` or `vit_x_load` is freed by `vit_x_free`, which takes
  *     NULL. Strings returned belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch

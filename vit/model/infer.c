@@ -18,7 +18,6 @@ struct vit_inference {
     const vit_kernels *kernels;
     int threads;
     size_t capacity; /* pictures that a worker has room for */
-    vit_team *team;
     worker *workers; /* [threads], made when first needed */
     /* of the run in progress: */
     float *logits, *features;
@@ -33,21 +32,16 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
     const size_t tokens = vit_config_tokens(&network->config);
     *out = vit_alloc(1, sizeof **out);
     worker *workers = vit_alloc((size_t)threads, sizeof *workers);
-    vit_team *team = NULL;
-    vit_status status = VIT_OK;
-    if (!*out || !workers) status = vit_fail_memory(error, "a session", sizeof **out);
-    if (status == VIT_OK) status = vit_team_new(&team, threads, error);
-    if (status != VIT_OK) {
+    if (!*out || !workers) {
         vit_free(*out);
         vit_free(workers);
         *out = NULL;
-        return status;
+        return vit_fail_memory(error, "a session", sizeof **out);
     }
     **out = (vit_inference){.network = network,
                             .kernels = kernels,
                             .threads = threads,
                             .capacity = (SLICE_ROWS + tokens - 1) / tokens,
-                            .team = team,
                             .workers = workers};
     return VIT_OK;
 }
@@ -55,7 +49,6 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
 void vit_inference_free(vit_inference *inference) {
     if (!inference) return;
     for (int i = 0; i < inference->threads; i++) vit_arena_free(&inference->workers[i].arena);
-    vit_team_free(inference->team);
     vit_free(inference->workers);
     vit_free(inference);
 }
@@ -113,9 +106,7 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     i->slice = share < i->capacity ? share : i->capacity;
     i->inner_threads = spread ? 1 : i->threads;
     for (int w = 0; w < workers; w++) i->workers[w].status = VIT_OK;
-    vit_team *const before = vit_parallel_use(i->team);
     vit_parallel(workers, (count + i->slice - 1) / i->slice, slice_task, i);
-    vit_parallel_use(before);
     for (int w = 0; w < workers; w++)
         if (i->workers[w].status != VIT_OK)
             return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);

@@ -1,29 +1,24 @@
 #include "vit/ops/exec.h"
+#include "vit/base/fpmode.h"
+#include <omp.h>
 
 /* Waking a thread costs some microseconds; so does this much work. */
 #define WORTH_A_THREAD ((size_t)1 << 18)
 
-/* Of each thread, and only while it is inside a session or a step of training. */
-static _Thread_local vit_team *current;
-
-vit_team *vit_parallel_use(vit_team *team) {
-    vit_team *const before = current;
-    current = team;
-    return before;
-}
-
 void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
-    vit_team *team = current, *own = NULL;
     if (threads > 1 && (size_t)threads > count) threads = (int)count;
-    if (threads > 1 && !team) vit_team_new(&own, threads, NULL); /* if not, one does it */
-    if (threads <= 1 || (!team && !own)) {
+    if (threads <= 1) {
         for (size_t i = 0; i < count; i++) task(i, 0, context);
         return;
     }
-    current = NULL; /* a task that calls vit_parallel does not find a team at work */
-    vit_team_run(team ? team : own, threads, count, task, context);
-    current = team;
-    vit_team_free(own);
+#pragma omp parallel num_threads(threads)
+    {
+        const vit_fpmode host = vit_fpmode_enter();
+        const int thread = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 1) nowait
+        for (size_t i = 0; i < count; i++) task(i, thread, context);
+        vit_fpmode_leave(host);
+    }
 }
 
 int vit_exec_threads(const vit_exec *exec, size_t multiply_adds) {

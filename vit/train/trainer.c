@@ -34,7 +34,6 @@ struct vit_trainer {
     float *gradients;                /* [lanes][table.size] */
     vit_gradients *lane_views;       /* [lanes][2]: for the lane's first slice, for the others */
     vit_chunks chunks;
-    vit_team *team;
     worker *workers; /* [threads], or one that uses all threads when there is one lane */
     size_t worker_count;
     double *losses; /* [batch] */
@@ -147,7 +146,6 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     if (status == VIT_OK) status = make_views(t, error);
     if (status == VIT_OK) status = make_average(t, error);
     if (status == VIT_OK) status = make_workers(t, error);
-    if (status == VIT_OK) status = vit_team_new(&t->team, threads, error);
     if (status != VIT_OK) {
         vit_trainer_free(t);
         return status;
@@ -164,7 +162,6 @@ void vit_trainer_free(vit_trainer *t) {
         vit_gradients_free(&t->lane_views[i]);
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
-    vit_team_free(t->team);
     vit_chunks_free(&t->chunks);
     vit_table_free(&t->table);
     void *const arrays[] = {t->values,  t->packed,         t->m,          t->v,      t->gradients,
@@ -210,8 +207,8 @@ static void lane_task(size_t lane, int thread, void *context) {
         run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + (s > lane)]);
 }
 
-static vit_status step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
-                       void *context, vit_error *error) {
+vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error) {
     t->source = source;
     t->context = context;
     for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
@@ -227,14 +224,6 @@ static vit_status step(vit_trainer *t, double *loss, double lr, vit_batch_source
     for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
     *loss = sum / (double)t->recipe.batch;
     return VIT_OK;
-}
-
-vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
-                            void *context, vit_error *error) {
-    vit_team *const before = vit_parallel_use(t->team);
-    const vit_status status = step(t, loss, lr, source, context, error);
-    vit_parallel_use(before);
-    return status;
 }
 
 vit_trainer_state vit_trainer_get(vit_trainer *t) {
