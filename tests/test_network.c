@@ -46,7 +46,7 @@ static subject subject_new(const vit_config *config, size_t capacity, bool train
     assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, n.packed,
                                       VIT_PRECISION_F32, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, NULL), VIT_OK);
+    assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, false, NULL), VIT_OK);
     return n;
 }
 
