@@ -61,9 +61,10 @@ $(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-ma
 $(BUILD)/obj/vit/image/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o: EXTRA = -O3
 
+# The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
 $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 	@mkdir -p $(@D)
@@ -71,7 +72,7 @@ $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 
 $(BUILD)/obj/presets.o: $(BUILD)/presets.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/presets.o' -c -o $@ $<
 
 # Rebuilds everything when the compiler or its flags change.
 .PHONY: FORCE

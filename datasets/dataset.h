@@ -27,6 +27,7 @@ typedef struct vit_records {
 typedef struct vit_dataset {
     char name[32]; /* "mnist", "fashion", "cifar10", "cifar100", "digits", "folder", "grey": also
                       the default preset, where there is one of that name */
+    char title[64]; /* the same, or of joined sets all names: "mnist+digits" */
     char checksum[65]; /* SHA-256, hex, of what defines the training part, or the test part where
                           that one was not read; goes into the model's recipe. Files count
                           uncompressed, in a fixed order (labels, then pictures) */
@@ -66,7 +67,8 @@ typedef struct vit_dataset_options {
 
 /* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion",
  * "cifar10", "cifar100": a directory of that name in $VIT_DATA, then in data/). Names of known
- * directories that are not found: the message says where was looked and how to get it. At least one
+ * directories that are not found: the message says where was looked and how to get it. FIRST+SECOND
+ * is the first with the training pictures of the second behind its own. At least one
  * part must be there. Errors: IO for what is absent (ARGUMENT only for DATA that is NULL), FORMAT
  * and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY; then *out is zeroed.
  * Freed by vit_dataset_close. */

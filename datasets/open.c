@@ -2,6 +2,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,7 @@ static bool is_known(const char *name) {
 static vit_status unknown(const char *data, vit_error *error) {
     const char *near = vit_nearest(data, known_names, COUNT(known_names));
     vit_path_kind kind = vit_path_look(data);
+    if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     if (kind == VIT_PATH_FILE)
         return vit_fail(error, VIT_ERROR_IO,
                         "%s: is a file, expected a directory or the name of a data set", data);
@@ -105,11 +107,12 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
     return not_found(name, root, error);
 }
 
-vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
-                            vit_error *error) {
+/* ---- one, or several ---- */
+
+static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset_options *options,
+                           vit_error *error) {
     vit_status status;
     *out = (vit_dataset){0};
-    if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
         status = open_directory(out, data, options, error);
     else if (!is_known(data))
@@ -118,6 +121,43 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
         status = vit_digits_open(out, options->need | options->want, error);
     else
         status = open_name(out, data, options, error);
+    snprintf(out->title, sizeof out->title, "%s", out->name);
     if (status != VIT_OK) vit_dataset_close(out);
+    return status;
+}
+
+/* FIRST+SECOND+...; of all but the first only the training part. `names` is cut up. */
+static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_options *options,
+                               vit_error *error) {
+    vit_dataset_options more = *options;
+    more.need &= VIT_PART_TRAIN;
+    more.want &= VIT_PART_TRAIN;
+    char *next = strchr(names, '+');
+    *next = 0;
+    vit_status status = open_one(out, names, options, error);
+    while (status == VIT_OK && next != NULL) {
+        char *name = next + 1;
+        vit_dataset other = {0};
+        next = strchr(name, '+');
+        if (next != NULL) *next = 0;
+        if (((more.need | more.want) & VIT_PART_TRAIN) == 0) continue;
+        status = open_one(&other, name, &more, error);
+        if (status == VIT_OK) status = vit_dataset_join(out, &other, error);
+        vit_dataset_close(&other);
+    }
+    if (status != VIT_OK) vit_dataset_close(out);
+    return status;
+}
+
+vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
+                            vit_error *error) {
+    *out = (vit_dataset){0};
+    if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
+    if (vit_path_look(data) != VIT_PATH_NONE || strchr(data, '+') == NULL)
+        return open_one(out, data, options, error);
+    char *names = vit_strdup(data);
+    if (names == NULL) return vit_fail_memory(error, "a name", strlen(data));
+    const vit_status status = open_several(out, names, options, error);
+    vit_free(names);
     return status;
 }

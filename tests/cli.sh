@@ -97,7 +97,7 @@ for program in vit-train vit-classify vit-evaluate; do
 done
 
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
-for program in vit-train vit-classify vit-evaluate vit-info; do
+for program in vit-train vit-classify vit-evaluate vit-info vit-convert; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual
@@ -161,6 +161,27 @@ holds "tensors of what is no model" grep -q '^  brain  *BF16  2x4  *-1  *0.75  *
 run 1 '"type": "I64", "shape": [3]}' "" vit-info --tensors --json "$fixtures/weights/state.pth"
 run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 
+# ---- conversion ----
+
+run 0 "usage: vit-convert" "" vit-convert --help
+run 2 "" "expected IN, a model, and OUT" vit-convert digits.safetensors
+run 2 "" "--layout: \"keras\" is not timm, hf, torchvision or npz" \
+    vit-convert digits.safetensors refused --layout keras
+run 1 "" "pictures are prepared as digits" vit-convert digits.safetensors refused --layout timm
+holds "nothing is left of what was refused" [ ! -e refused ]
+run 0 "" "is lost: pictures are prepared as digits" \
+    vit-convert digits.safetensors timm --layout timm --force
+run 2 "" "timm is there already" vit-convert digits.safetensors timm --layout timm --force
+run 0 '"architecture": "vit_base_patch16_224"' "" cat timm/config.json
+run 0 "" "" vit-convert digits.safetensors half.safetensors --dtype bf16
+holds "half the bytes" \
+    test $(wc -c <half.safetensors) -lt $(($(wc -c <digits.safetensors) * 6 / 10))
+for model in digits.safetensors timm; do
+    vit-evaluate --model $model --data digits --json |
+        sed 's/.*"correct": \([0-9]*\).*/\1/' >correct.${model%.*}
+done
+holds "what timm is given answers the same" cmp correct.digits correct.timm
+
 run 0 '"per_class"' "" vit-evaluate --model digits.safetensors --data digits --json --confusion
 mv out evaluation
 json "vit-evaluate --json" evaluation 'r[0]["images"] == 2000
@@ -209,7 +230,15 @@ json "--files-from - goes on after a bad picture" answers \
 printf 'a.png\nb.png\n' >list
 run 0 "b.png" "" $classify --files-from list
 run 1 "" "cannot open absent" $classify --files-from absent
-run 0 "" "" $classify --files-from /dev/null
+holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
+printf '\n\r\n' >list
+run 1 "" "list names no picture" $classify --files-from list
+run 1 "" "standard input names no picture" $classify --json --files-from - </dev/null
+printf 'a.png\n-\nb.png\n' | $classify --files-from - >out 2>err
+holds "a list does not read itself as a picture" grep -q '^vit-classify: -: standard input' err
+mkdir 'two words' && cp a.png 'two words/zwölf é.png'
+printf 'two words/zwölf é.png\r\na.png' >list
+run 0 'two words/zwölf é.png' "" $classify --json --files-from list
 
 # One grey pixel.
 {

@@ -89,8 +89,10 @@ def with_npz(directory, _):
 
 def with_hf(directory, _):
     name = json.loads((directory / "config.json").read_text())["architectures"][0]
-    model, report = getattr(transformers, name).from_pretrained(directory, output_loading_info=True)
-    assert not any(report[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), report
+    model, report = getattr(transformers, name).from_pretrained(directory,
+                                                                output_loading_info=True)
+    wrong = [report[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")]
+    assert not any(wrong), wrong
     assert model.config.id2label[3] == "label 3"
     mean = transformers.AutoImageProcessor.from_pretrained(directory).image_mean
     assert list(mean) == [0.5] * model.config.num_channels, mean

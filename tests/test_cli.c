@@ -229,14 +229,14 @@ static void test_find_model(void **state) {
     put_file("file", "");
     setenv("VIT_MODELS", "shipped", 1);
     assert_found("file", "file");
-    assert_found("folder", "folder/model.safetensors");
+    assert_found("folder", "folder");
     assert_found("cats", "shipped/cats.safetensors");
     /* A directory without a model does not stand in the way of a name. */
     assert_found("empty", "shipped/empty.safetensors");
     /* What can only be a path is left as it is, for the reader to say what is wrong. */
     assert_found("./absent", "./absent");
     assert_found("absent.safetensors", "absent.safetensors");
-    assert_found("./empty", "./empty/model.safetensors");
+    assert_found("./empty", "./empty");
 }
 
 static void test_find_no_model(void **state) {

@@ -469,7 +469,7 @@ static void test_unknown_names(void **state) {
     refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
            "digits, mnist, fashion, cifar10, cifar100)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
-    refuse("", BOTH, VIT_ERROR_IO, "neither a directory", "digits, mnist, fashion");
+    refuse("", BOTH, VIT_ERROR_IO, "is empty", "empty");
     put("a file", "x", 1);
     char path[256];
     path_of(path, "a file");
@@ -537,12 +537,39 @@ static void test_known_names_found(void **state) {
     leave(saved, here);
 }
 
+/* mnist+digits is MNIST, but that it trains on both. */
+static void test_joined(void **state) {
+    (void)state;
+    vit_dataset both, mnist, digits;
+    accept(&both, "mnist+digits", BOTH, BOTH);
+    accept(&mnist, "mnist", BOTH, BOTH);
+    accept(&digits, "digits", BOTH, BOTH);
+    const size_t first = mnist.train.count * 28 * 28, second = digits.train.count * 28 * 28;
+    assert_string_equal(both.name, "mnist");
+    assert_string_equal(both.title, "mnist+digits");
+    assert_string_not_equal(both.checksum, mnist.checksum);
+    assert_int_equal(both.test.count, mnist.test.count);
+    assert_int_equal(both.train.count, mnist.train.count + digits.train.count);
+    assert_memory_equal(both.train.pixels, mnist.train.pixels, first);
+    assert_memory_equal(both.train.pixels + first, digits.train.pixels, second);
+    assert_int_equal(both.train.labels[mnist.train.count], digits.train.labels[0]);
+    assert_true(both.mean[0] == mnist.mean[0] && both.std[0] == mnist.std[0]);
+    vit_dataset_close(&digits);
+    vit_dataset_close(&mnist);
+    vit_dataset_close(&both);
+    refuse("mnist+fashion", BOTH, VIT_ERROR_MISMATCH, "mnist and fashion cannot be joined",
+           "class 0 is \"0\" and \"T-shirt/top\"");
+    refuse("mnist+cifar10", BOTH, VIT_ERROR_MISMATCH, "28x28x1", "32x32x3");
+    refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");
+}
+
 #define HERE(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mnist),
         cmocka_unit_test(test_fashion),
+        cmocka_unit_test(test_joined),
         cmocka_unit_test(test_parts_alone),
         HERE(test_plain_and_dotted),
         HERE(test_two_sets_mixed),

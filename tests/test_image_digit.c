@@ -2,7 +2,7 @@
 #include "datasets/dataset.h"
 #include "tests/fault.h"
 #include "tests/pictures.h"
-#include "vit/image/image.h"
+#include "vit/image/ink.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -199,6 +199,23 @@ static void thick_strokes_are_thinned(void **state) {
     vit_image_free(&out);
 }
 
+/* A hair line, darker than the threshold by little, is lighter than it once it is made smaller. */
+static void thin_strokes_do_not_vanish(void **state) {
+    (void)state;
+    enum { SIDE = 600, LEVEL = 210 };
+    const vit_ink ink = {.box = {0, 0, SIDE, SIDE}, .threshold = LEVEL, .area = SIDE};
+    vit_image darkness = noise_picture(SIDE, SIDE, 1, 0), out;
+    vit_error error;
+    memset(darkness.pixels, 0, (size_t)SIDE * SIDE);
+    for (size_t i = 0; i < SIDE; i++) darkness.pixels[i * SIDE + i] = LEVEL;
+    if (vit_ink_draw(&out, &darkness, &ink, 20, &error)) fail_msg("%s", error.message);
+    assert_int_equal(out.width, 20);
+    assert_int_equal(out.height, 20);
+    for (size_t i = 0; i < 20; i++) assert_in_range(out.pixels[i * 20 + i], 128, 255);
+    vit_image_free(&out);
+    vit_image_free(&darkness);
+}
+
 static void light_may_be_uneven(void **state) {
     (void)state;
     vit_image picture = draw_scene(&plain);
@@ -374,6 +391,7 @@ int main(void) {
         cmocka_unit_test(ink_may_be_light),
         cmocka_unit_test(size_and_place_do_not_matter),
         cmocka_unit_test(thick_strokes_are_thinned),
+        cmocka_unit_test(thin_strokes_do_not_vanish),
         cmocka_unit_test(light_may_be_uneven),
         cmocka_unit_test(paper_may_be_ruled_or_squared),
         cmocka_unit_test(specks_are_ignored),

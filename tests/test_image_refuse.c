@@ -91,7 +91,7 @@ static void names_other_formats(void **state) {
         {"hello\n", 6, VIT_ERROR_UNSUPPORTED, "the file is text"},
         {"<svg xmlns=''/>", 15, VIT_ERROR_UNSUPPORTED, "the file is text"},
         {"\x89PNG\n\x1a\n\0", 8, VIT_ERROR_FORMAT, "signature is damaged"},
-        {"\x07\x08\x09", 3, VIT_ERROR_FORMAT, "neither a PNG nor a JPEG"},
+        {"\x07\x08\x09", 3, VIT_ERROR_FORMAT, "byte 0x07 and is neither a PNG nor a JPEG"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused(cases[i].bytes, cases[i].size, cases[i].status, cases[i].reason);
@@ -191,6 +191,17 @@ static void refuses_misplaced_png_chunks(void **state) {
     }
 }
 
+static void refuses_png_without_its_header(void **state) {
+    (void)state;
+    static png_builder png;
+    png_begin(&png, 1, 1, 8, 0, 0);
+    png.size = 8; /* the signature */
+    png_chunk(&png, "CgBI", "\x50\0\x20\2", 4);
+    assert_png_refused(&png, VIT_ERROR_UNSUPPORTED, "Apple's CgBI");
+    png.size = 8;
+    assert_png_refused(&png, VIT_ERROR_FORMAT, "first chunk is IEND, expected IHDR");
+}
+
 /* 64 MB of zeros in 64 kB, for 16 x 16 pixels; too few rows; a filter that does not exist. */
 static void refuses_png_data_of_the_wrong_size(void **state) {
     (void)state;
@@ -242,9 +253,11 @@ static void refuses_changed_jpeg_segments(void **state) {
         {"image_grey.jpg", 0xc0, 1, "\xca", 1, VIT_ERROR_UNSUPPORTED, "an arithmetic-coded JPEG"},
         {"image_grey.jpg", 0xc0, 1, "\xc3", 1, VIT_ERROR_UNSUPPORTED, "a lossless JPEG"},
         {"image_grey.jpg", 0xc0, 1, "\xc5", 1, VIT_ERROR_UNSUPPORTED, "a hierarchical JPEG"},
+        {"image_grey.jpg", 0xc0, 1, "\xf7", 1, VIT_ERROR_UNSUPPORTED, "this is a JPEG-LS;"},
         {"image_grey.jpg", 0xc0, 1, "\xf0", 1, VIT_ERROR_FORMAT, "0xF0 has no place"},
         {"image_grey.jpg", 0xc0, 4, "\x0c", 1, VIT_ERROR_UNSUPPORTED, "a 12-bit JPEG"},
-        {"image_grey.jpg", 0xc0, 5, "\0\0", 2, VIT_ERROR_FORMAT, "20 x 0 pixels"},
+        {"image_grey.jpg", 0xc0, 5, "\0\0", 2, VIT_ERROR_UNSUPPORTED, "(DNL)"},
+        {"image_grey.jpg", 0xc0, 5, "\0\0\0\0", 4, VIT_ERROR_FORMAT, "0 x 0 pixels"},
         {"image_grey.jpg", 0xc0, 7, "\0\0", 2, VIT_ERROR_FORMAT, "0 x 14 pixels"},
         {"image_grey.jpg", 0xc0, 5, "\xff\xff\xff\xff", 4, VIT_ERROR_UNSUPPORTED,
          "65535 x 65535 pixels"},
@@ -411,6 +424,7 @@ int main(void) {
         cmocka_unit_test(names_files_it_cannot_open),
         cmocka_unit_test(refuses_impossible_png_headers),
         cmocka_unit_test(refuses_misplaced_png_chunks),
+        cmocka_unit_test(refuses_png_without_its_header),
         cmocka_unit_test(refuses_png_data_of_the_wrong_size),
         cmocka_unit_test(refuses_changed_jpeg_segments),
         cmocka_unit_test(refuses_impossible_huffman_tables),

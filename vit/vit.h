@@ -88,7 +88,7 @@ typedef struct vit_model_info {
     size_t multiply_adds;      /* of one picture */
     const char *config;        /* the architecture, JSON */
     const char *preprocessing; /* ordered list of operations, JSON */
-    const char *recipe;        /* how it was trained, JSON; "{}" when unknown */
+    const char *recipe;        /* how it was trained, or whence it comes, JSON; or "{}" */
 } vit_model_info;
 
 /* How a model is opened; zeroed but for what is set. */

@@ -6,15 +6,17 @@
 #include "vit/weights/model_file.h"
 
 struct vit_model {
-    vit_model_file file;
-    float *packed; /* [file.table.packed_size] */
+    vit_model_file file; /* of a model that was loaded, the weights of linear layers are only in
+                            `packed`: their values are given back to the system */
+    float *packed;       /* [file.table.packed_size] */
     vit_network network;
     char *config, *preprocessing; /* JSON, for vit_model_describe */
     char **numbers;               /* ["0", "1", ...], one block, when file.labels is NULL */
 };
 
-/* Takes *file over (and clears it), whether it succeeds or not. */
-vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
+/* Takes *file over (and clears it), whether it succeeds or not. Unless `keeps`, each linear weight
+ * is given back once it is packed, so that there is hardly more than one copy at any time. */
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps, vit_error *error);
 
 /* A model's network in a precision: its own in f32, else one with weights rounded and packed for
  * it. Must not be moved. The model must outlive it. */

@@ -20,13 +20,23 @@ static vit_status number_labels(vit_model *m, vit_error *error) {
     return VIT_OK;
 }
 
+static vit_status pack(vit_model *m, bool keeps, vit_error *error) {
+    const vit_table *table = &m->file.table;
+    const vit_exec exec = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
+    m->packed = vit_alloc_unset(table->packed_size, sizeof(float));
+    if (!m->packed)
+        return vit_fail_memory(error, "packed weights", table->packed_size * sizeof(float));
+    for (size_t i = 0; i < table->count; i++) {
+        vit_table one = {.rows = &table->rows[i], .count = 1};
+        vit_table_pack(&exec, m->packed, m->file.values, &one);
+        if (!keeps && one.rows->kind == VIT_PARAMETER_WEIGHT)
+            vit_discard(m->file.values + one.rows->offset, one.rows->count * sizeof(float));
+    }
+    return VIT_OK;
+}
+
 static vit_status fill(vit_model *m, vit_error *error) {
     const vit_model_file *f = &m->file;
-    m->packed = vit_alloc(f->table.packed_size, sizeof(float));
-    if (!m->packed)
-        return vit_fail_memory(error, "packed weights", f->table.packed_size * sizeof(float));
-    const vit_exec exec = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
-    vit_table_pack(&exec, m->packed, f->values, &f->table);
     m->network.config = f->config;
     m->config = vit_config_write(&f->config);
     m->preprocessing = vit_preprocessing_write(&f->preprocessing);
@@ -58,7 +68,8 @@ void vit_rounded_free(vit_rounded *rounded) {
     *rounded = (vit_rounded){0};
 }
 
-vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error) {
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps,
+                               vit_error *error) {
     vit_model *m = vit_alloc(1, sizeof *m);
     *out = NULL;
     if (!m) {
@@ -67,7 +78,8 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
     }
     m->file = *file;
     *file = (vit_model_file){0};
-    const vit_status status = fill(m, error);
+    vit_status status = pack(m, keeps, error);
+    if (status == VIT_OK) status = fill(m, error);
     if (status == VIT_OK)
         *out = m;
     else
@@ -82,7 +94,7 @@ static vit_status make(vit_model **out, vit_model_file *file, const vit_model_op
     const vit_status status =
         vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
                               options->width > 0 ? options->width : c->width, error);
-    if (status == VIT_OK) return vit_model_from_file(out, file, error);
+    if (status == VIT_OK) return vit_model_from_file(out, file, false, error);
     vit_model_file_clear(file);
     return status;
 }

@@ -1,7 +1,6 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
-#include "vit/base/sha256.h"
 #include "vit/base/text.h"
 #include "vit/train/run.h"
 #include "vit/train/score.h"
@@ -44,38 +43,13 @@ static const char *preset_of(const vit_run *run) {
     return run->data.name;
 }
 
-/* A model that is trained further goes on seeing pictures as it did. *found: it says how. */
-static vit_status preparation_of(bool *found, vit_preparation *p, const char *init,
-                                 vit_error *error) {
-    vit_safetensors *file;
-    vit_config config = vit_config_default();
-    *found = false;
-    vit_status status = vit_safetensors_open(&file, init, error);
-    if (status != VIT_OK) return status;
-    const char *network = vit_safetensors_metadata(file, "vit.config");
-    const char *list = vit_safetensors_metadata(file, "vit.preprocessing");
-    if (network && list) {
-        status = vit_config_read(&config, network, "vit.config", error);
-        if (status == VIT_OK)
-            status = vit_preprocessing_read(&p->preprocessing, list, "vit.preprocessing", error);
-        if (status != VIT_OK) vit_fail_prefix(error, status, init);
-        p->height = config.height;
-        p->width = config.width;
-        p->channels = config.channels;
-        *found = status == VIT_OK;
-    }
-    vit_safetensors_close(file);
-    return status;
-}
-
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_dataset_options parts = {
         .need = VIT_PART_TRAIN, .want = VIT_PART_TRAIN | VIT_PART_TEST, .threads = run->threads};
-    vit_preparation preparation;
-    bool found = false;
-    vit_status status = o->init ? preparation_of(&found, &preparation, o->init, error) : VIT_OK;
-    if (found) parts.preparation = &preparation;
+    vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
+    const vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
+    if (o->init) parts.preparation = &preparation;
     return status == VIT_OK ? vit_dataset_open(&run->data, o->data, &parts, error) : status;
 }
 
@@ -89,7 +63,8 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
     if (o->precision != VIT_PRECISION_F32) run->preset.recipe.precision = o->precision;
-    status = vit_preset_fit(&run->preset, &run->data, error);
+    if (o->init) status = vit_run_adopt_init(run, error);
+    if (status == VIT_OK) status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
     return status;
 }
@@ -107,28 +82,6 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     return status;
 }
 
-/* The weights of --init in place of random ones. */
-static vit_status load_init(vit_run *run, vit_error *error) {
-    const vit_trainer_state state = vit_trainer_get(run->trainer);
-    vit_bytes bytes;
-    vit_safetensors *file;
-    if (!run->options->init) return VIT_OK;
-    vit_status status = vit_map_file(&bytes, run->options->init, error);
-    if (status != VIT_OK) return status;
-    vit_sha256 hash;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, bytes.data, bytes.size);
-    vit_sha256_hex(&hash, run->init);
-    status = vit_safetensors_parse(&file, bytes.data, bytes.size, run->options->init, error);
-    if (status == VIT_OK) {
-        status = vit_table_load(state.values, state.table, file, "", error);
-        vit_safetensors_close(file);
-    }
-    vit_unmap_file(&bytes);
-    if (status == VIT_OK) vit_trainer_changed(run->trainer, 0);
-    return status;
-}
-
 /* Plans, and goes to where a checkpoint was. */
 static vit_status start(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
@@ -137,7 +90,7 @@ static vit_status start(vit_run *run, vit_error *error) {
     vit_status status = VIT_OK;
     if (o->resume) status = vit_checkpoint_schedule(&found, &schedule, o->checkpoint, error);
     if (status == VIT_OK) status = vit_run_plan(run, found ? schedule : 0, error);
-    if (status == VIT_OK) status = load_init(run, error);
+    if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < run->data.note_count; i++) vit_run_note(run, "%s", run->data.notes[i]);
     if (o->resume && !found)
@@ -160,7 +113,7 @@ static char *recipe_text(const vit_run *run) {
     char *recipe = vit_recipe_write(&run->preset.recipe);
     vit_text_add(&t, "{\"preset\": ");
     vit_text_add_json(&t, run->preset.name);
-    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.name,
+    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.title,
                  run->data.checksum);
     if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
@@ -235,7 +188,7 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
     }
     const vit_trainer_state state = vit_trainer_get(run->trainer);
     memcpy(f.values, state.average ? state.average : state.values, f.table.size * sizeof(float));
-    return vit_model_from_file(out, &f, error);
+    return vit_model_from_file(out, &f, true, error);
 }
 
 /* The model is safe on the disk before it is tested. */
@@ -286,6 +239,7 @@ vit_status vit_train(vit_model **out, const vit_train_options *options, vit_erro
     vit_trainer_free(run.trainer);
     vit_loader_free(&run.loader);
     vit_dataset_close(&run.data);
+    vit_model_file_clear(&run.start);
     vit_fpmode_leave(host);
     return status;
 }

@@ -27,7 +27,7 @@ bool vit_multiply(size_t a, size_t b, size_t *product) {
     return true;
 }
 
-void *vit_alloc(size_t count, size_t size) {
+void *vit_alloc_unset(size_t count, size_t size) {
     size_t bytes;
     void *memory;
     /* More than PTRDIFF_MAX bytes cannot be indexed, whatever the allocator says. */
@@ -39,8 +39,12 @@ void *vit_alloc(size_t count, size_t size) {
 #ifdef MADV_HUGEPAGE
     if (large) madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: it may fail */
 #endif
-    memset(memory, 0, bytes);
     return memory;
+}
+
+void *vit_alloc(size_t count, size_t size) {
+    void *memory = vit_alloc_unset(count, size);
+    return memory == NULL ? NULL : memset(memory, 0, count * size);
 }
 
 void vit_free(void *memory) {
@@ -214,6 +218,13 @@ void vit_unmap_file(vit_bytes *file) {
         munmap(file->data, file->size);
     }
     *file = (vit_bytes){0};
+}
+
+void vit_discard(void *data, size_t size) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)data + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)data + size) / page * page;
+    if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 void vit_map_release(const vit_bytes *file, const void *data, size_t size) {

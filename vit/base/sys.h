@@ -15,6 +15,13 @@
 void *vit_alloc(size_t count, size_t size);
 void vit_free(void *memory);
 
+/* The same but not cleared: the system gives the memory page by page as it is first written. */
+void *vit_alloc_unset(size_t count, size_t size);
+
+/* Gives the pages that lie wholly within data[0..size), a part of such memory, back to the system;
+ * what they held is lost. */
+void vit_discard(void *data, size_t size);
+
 /* Grows or shrinks an array made by vit_alloc from old_count to new_count elements, the new ones
  * zero; NULL (and `memory` untouched) on failure. */
 void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size);

@@ -95,7 +95,8 @@ static const vit_command command = {
              "  find scans -name '*.png' | vit-classify --json --files-from - >answers.jsonl\n"
              "      thousands of pictures by the model mnist, for another program\n",
     .operands = "PICTURE",
-    .notes = "A picture that cannot be read is reported, and the rest go on.\n"
+    .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
+             "are counted.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
              "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
              "answer is the same with each.\n",
@@ -112,6 +113,7 @@ typedef struct classifier {
     float *logits, *probabilities; /* [classes] */
     size_t *best;                  /* [top] classes, the likeliest first */
     bool answered;                 /* a block of text has been written */
+    uint64_t pictures, failed;     /* so far; the latter could not be read */
     int exit_status;
 } classifier;
 
@@ -156,8 +158,12 @@ static void close_classifier(classifier *c) {
 
 static vit_status classify(classifier *c, const char *name, vit_error *error) {
     const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
+    const char *list = c->settings->files_from;
     vit_status status;
-    if (strcmp(name, "-") == 0) {
+    if (strcmp(name, "-") == 0 && list != NULL && strcmp(list, "-") == 0) {
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "-: standard input holds the names of the pictures, expected a file");
+    } else if (strcmp(name, "-") == 0) {
         vit_bytes bytes;
         status = vit_read_file(&bytes, name, limit, error);
         if (status == VIT_OK) {
@@ -262,6 +268,8 @@ static void answer(classifier *c, const char *name) {
     vit_error error;
     bool fine = classify(c, name, &error) == VIT_OK;
     bool written = true;
+    c->pictures++;
+    c->failed += !fine;
     if (fine) say_warning(c, name);
     if (c->settings->json) {
         written = write_json(c, name, fine ? NULL : &error);
@@ -288,11 +296,26 @@ static void answer_list(classifier *c, const char *path) {
         }
         if (status == VIT_OK) answer(c, name);
     }
+    if (status == VIT_OK && c->pictures == 0) {
+        status = vit_fail(&error, VIT_ERROR_ARGUMENT,
+                          "%s names no picture, expected one name of a file a line", list.path);
+    }
     vit_name_list_close(&list);
     if (status != VIT_OK) {
         vit_say(&command, error.message);
         c->exit_status = VIT_EXIT_FAILED;
     }
+}
+
+/* After many answers, the one that failed is out of sight. */
+static void say_failed(const classifier *c) {
+    char failed[32], pictures[32];
+    vit_text text = {0};
+    if (c->failed == 0 || c->pictures == 1) return;
+    vit_text_add(&text, "%s of %s pictures could not be read", vit_format_count(failed, c->failed),
+                 vit_format_count(pictures, c->pictures));
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
 }
 
 static int run(const settings *s, int pictures, char **names) {
@@ -306,6 +329,7 @@ static int run(const settings *s, int pictures, char **names) {
     } else {
         for (int i = 0; i < pictures; i++) answer(&c, names[i]);
     }
+    say_failed(&c);
     close_classifier(&c);
     return c.exit_status;
 }

@@ -29,7 +29,7 @@ static const vit_option options[] = {
      .help = "the pictures: a directory of IDX or CIFAR files, or with a\n"
              "folder per class of PNG or JPEG files; or mnist, fashion,\n"
              "cifar10, cifar100 (looked up in $VIT_DATA, then data/); or\n"
-             "digits, drawn by the program",
+             "digits, drawn by the program; FIRST+SECOND trains on both",
      .required = true},
     {.name = "preset",
      .kind = VIT_OPTION_TEXT,

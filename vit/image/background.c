@@ -4,28 +4,51 @@
 
 #include <string.h>
 
-/* ---- the ground: morphological closing (Serra, Image Analysis and Mathematical Morphology) ----
- */
+/* ---- the ground: a closing (Serra, Image Analysis and Mathematical Morphology) ---- */
 
-/* Greatest of the 2 reach + 1 values around each; what lies beyond the ends counts as 0. In blocks
- * of that length, the greatest from the block's begin and to its end are enough (van Herk 1992).
- * room: 3 (n + 4 reach + 2) bytes. */
-static void widen_line(uint8_t *line, size_t n, size_t stride, size_t reach, uint8_t *room) {
-    const size_t block = 2 * reach + 1, total = (n + 2 * reach + block - 1) / block * block;
-    uint8_t *in = room, *from_begin = in + total, *to_end = from_begin + total;
-    memset(in, 0, total);
-    for (size_t i = 0; i < n; i++) in[i + reach] = line[i * stride];
-    for (size_t i = 0; i < total; i++) {
-        const bool is_first = i % block == 0;
-        from_begin[i] = is_first || in[i] > from_begin[i - 1] ? in[i] : from_begin[i - 1];
+/* This many rows, or columns, are walked side by side. */
+enum { STRIP = 64 };
+
+static void take_greater(uint8_t *restrict to, const uint8_t *restrict from) {
+    for (size_t i = 0; i < STRIP; i++) to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+/* Each row becomes the greatest of itself and the 2 reach after it. In blocks of that length, the
+ * greatest to the end of one and from the begin of the next are enough (van Herk 1992).
+ * strip: [blocks + 1][2 reach + 1][STRIP], the last block for nothing but to be looked at;
+ * to_end: scratch of one block. */
+static void widen_strip(uint8_t *strip, size_t blocks, size_t reach, uint8_t *to_end) {
+    const size_t block = 2 * reach + 1;
+    for (size_t b = 0; b < blocks; b++) {
+        uint8_t from_begin[STRIP] = {0}, *here = strip + b * block * STRIP;
+        const uint8_t *next = here + block * STRIP;
+        memcpy(to_end, here, block * STRIP);
+        for (size_t i = block - 1; i-- > 0;)
+            take_greater(to_end + i * STRIP, to_end + (i + 1) * STRIP);
+        for (size_t i = 0; i < block; i++) {
+            memcpy(here + i * STRIP, to_end + i * STRIP, STRIP);
+            take_greater(here + i * STRIP, from_begin);
+            take_greater(from_begin, next + i * STRIP);
+        }
     }
-    for (size_t i = total; i-- > 0;) {
-        const bool is_last = i % block == block - 1;
-        to_end[i] = is_last || in[i] > to_end[i + 1] ? in[i] : to_end[i + 1];
-    }
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t a = to_end[i], b = from_begin[i + block - 1];
-        line[i * stride] = a > b ? a : b;
+}
+
+/* `others` lines of n pixels, `step` apart; from a line to the next it is `next`. What lies beyond
+ * the ends counts as 0. */
+static void widen_lines(uint8_t *pixels, size_t n, size_t step, size_t others, size_t next,
+                        size_t reach, uint8_t *room) {
+    const size_t block = 2 * reach + 1, blocks = (n + block - 1) / block;
+    const size_t size = (blocks + 1) * block * STRIP;
+    for (size_t first = 0; first < others; first += STRIP) {
+        const size_t count = others - first < STRIP ? others - first : STRIP;
+        uint8_t *line = pixels + first * next;
+        memset(room, 0, size);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < count; k++)
+                room[(i + reach) * STRIP + k] = line[i * step + k * next];
+        widen_strip(room, blocks, reach, room + size);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < count; k++) line[i * step + k * next] = room[i * STRIP + k];
     }
 }
 
@@ -36,13 +59,13 @@ static void invert(vit_image *image) {
 
 static void widen_light(vit_image *image, size_t reach, uint8_t *room) {
     const size_t w = image->width, h = image->height;
-    for (size_t y = 0; y < h; y++) widen_line(image->pixels + y * w, w, 1, reach, room);
-    for (size_t x = 0; x < w; x++) widen_line(image->pixels + x, h, w, reach, room);
+    widen_lines(image->pixels, w, 1, h, w, reach, room);
+    widen_lines(image->pixels, h, w, w, 1, reach, room);
 }
 
 static size_t room_for(const vit_image *image, size_t reach) {
     const size_t longer = image->width > image->height ? image->width : image->height;
-    return 3 * (longer + 4 * reach + 2);
+    return (longer + 3 * (2 * reach + 1)) * STRIP;
 }
 
 vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error) {

@@ -76,7 +76,9 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
                         "%s: corrupt PNG: its signature is damaged, as by a transfer in text mode",
                         name);
     }
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is neither a PNG nor a JPEG", name);
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: the file begins with byte 0x%02X and is neither a PNG nor a JPEG", name,
+                    bytes[0]);
 }
 
 static vit_status check_file_size(size_t size, const char *name, vit_error *error) {

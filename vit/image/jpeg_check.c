@@ -25,6 +25,7 @@ enum {
     APP0 = 0xe0,
     APP1 = 0xe1,
     APP15 = 0xef,
+    SOF55 = 0xf7, /* JPEG-LS (ITU-T T.87) */
     COM = 0xfe,
 };
 
@@ -168,13 +169,16 @@ static vit_status check_restart(jpeg_walk *w) {
 }
 
 static vit_status unsupported(const jpeg_walk *w, const char *what) {
-    return vit_fail(w->error, VIT_ERROR_UNSUPPORTED,
-                    "%s: this is %s JPEG; baseline and progressive JPEG with 8 bits a sample, grey "
-                    "or three colors, are read: save it again as one of these or as a PNG",
-                    w->name, what);
+    return vit_fail(
+        w->error, VIT_ERROR_UNSUPPORTED,
+        "%s: this is %s; baseline and progressive JPEG with 8 bits a sample, grey or three "
+        "colors, are read: save it again as one of these or as a PNG",
+        w->name, what);
 }
 
 static vit_status check_frame_size(jpeg_walk *w) {
+    if (w->height == 0 && w->width > 0)
+        return unsupported(w, "a JPEG whose height stands behind its first scan (DNL)");
     if (w->width == 0 || w->height == 0) {
         return vit_fail(w->error, VIT_ERROR_FORMAT, "%s: corrupt JPEG: it has %zu x %zu pixels",
                         w->name, w->width, w->height);
@@ -184,7 +188,7 @@ static vit_status check_frame_size(jpeg_walk *w) {
                         "%s: the JPEG has %zu x %zu pixels; at most %zu in all are read", w->name,
                         w->width, w->height, VIT_IMAGE_MAX_PIXELS);
     }
-    if (w->count == 4) return unsupported(w, "a four-component (CMYK)");
+    if (w->count == 4) return unsupported(w, "a four-component (CMYK) JPEG");
     if (w->count != 1 && w->count != 3) {
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt JPEG: it has %zu components, expected 1 or 3", w->name,
@@ -214,7 +218,8 @@ static vit_status check_frame(jpeg_walk *w, int marker) {
     const uint8_t *p = take(w, 6);
     if (w->has_frame) return corrupt(w, "it has two frames");
     if (!p) return corrupt(w, "its frame header is cut off");
-    if (p[0] != 8) return unsupported(w, p[0] == 12 ? "a 12-bit" : "an uncommon kind of");
+    if (p[0] != 8)
+        return unsupported(w, p[0] == 12 ? "a 12-bit JPEG" : "a JPEG of an uncommon depth");
     w->height = get_u16(p + 1);
     w->width = get_u16(p + 3);
     w->count = p[5];
@@ -226,7 +231,8 @@ static vit_status check_frame(jpeg_walk *w, int marker) {
     if (status) return status;
     for (size_t i = 0; i < w->count; i++) {
         component *c = &w->components[i];
-        if (w->h_max % c->h || w->v_max % c->v) return unsupported(w, "a fractionally sampled");
+        if (w->h_max % c->h || w->v_max % c->v)
+            return unsupported(w, "a fractionally sampled JPEG");
         c->width = divide_up(w->width * c->h, w->h_max);
         c->height = divide_up(w->height * c->v, w->v_max);
     }
@@ -359,9 +365,9 @@ static vit_status read_exif(jpeg_walk *w) {
 }
 
 static vit_status refuse_frame(const jpeg_walk *w, int marker) {
-    if (marker == DAC || marker >= 0xc9) return unsupported(w, "an arithmetic-coded");
-    if ((marker & 3) == 3) return unsupported(w, "a lossless");
-    return unsupported(w, "a hierarchical");
+    if (marker == DAC || marker >= 0xc9) return unsupported(w, "an arithmetic-coded JPEG");
+    if ((marker & 3) == 3) return unsupported(w, "a lossless JPEG");
+    return unsupported(w, "a hierarchical JPEG");
 }
 
 static vit_status check_segment(jpeg_walk *w, int marker) {
@@ -387,6 +393,8 @@ static vit_status check_segment(jpeg_walk *w, int marker) {
     case DNL:
         if (w->has_frame && w->left == 2 && get_u16(w->segment) == w->height) return VIT_OK;
         return corrupt(w, "it changes its height after the frame header");
+    case SOF55:
+        return unsupported(w, "a JPEG-LS");
     default:
         break;
     }

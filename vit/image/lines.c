@@ -20,16 +20,22 @@ typedef struct path {
     uint8_t steady, gap;
 } path;
 
-/* The picture, seen as it is or with rows and columns exchanged. */
+/* The part of the picture that has ink, seen as it is or with rows and columns exchanged. */
 typedef struct view {
-    uint8_t *darkness;
+    const uint8_t *darkness;
     uint8_t *marks; /* pixels of lines */
+    size_t start;   /* place of the part's first pixel */
     size_t width, height, step_x, step_y;
+    size_t full_width, full_height; /* of the picture */
     unsigned threshold;
 } view;
 
 static size_t place(const view *v, size_t x, size_t y) {
-    return x * v->step_x + y * v->step_y;
+    return v->start + x * v->step_x + y * v->step_y;
+}
+
+static size_t least_length(const view *v) {
+    return v->full_width * LEAST_PART / 100;
 }
 
 /* Goes on from `from`, which lies `rows` rows away, to a pixel; the longer of both in *best. */
@@ -55,19 +61,23 @@ static void walk_column(path *to, const path *from, const view *v, size_t x) {
 }
 
 /* lengths[place] += length of the longest path that comes to the pixel from the left, or from the
- * right. */
-static void walk(uint16_t *lengths, path *columns, const view *v, bool from_right) {
+ * right. Returns the greatest of them. */
+static size_t walk(uint16_t *lengths, path *columns, const view *v, bool from_right) {
     path *before = columns, *now = columns + v->height;
+    size_t longest = 0;
     memset(columns, 0, v->height * sizeof *columns);
     for (size_t i = 0; i < v->width; i++) {
         const size_t x = from_right ? v->width - 1 - i : i;
         walk_column(now, before, v, x);
-        for (size_t y = 0; y < v->height; y++)
+        for (size_t y = 0; y < v->height; y++) {
             lengths[place(v, x, y)] = (uint16_t)(lengths[place(v, x, y)] + now[y].length);
+            if (now[y].length > longest) longest = now[y].length;
+        }
         path *other = before;
         before = now;
         now = other;
     }
+    return longest;
 }
 
 /* Calls for each run of ink in a column that a line goes through: its first row and its length. */
@@ -75,7 +85,7 @@ typedef void run_function(void *context, const view *v, size_t x, size_t top, si
 
 static size_t each_run(const view *v, const uint16_t *lengths, size_t x, run_function *function,
                        void *context) {
-    const size_t least = v->width * LEAST_PART / 100;
+    const size_t least = least_length(v);
     size_t top = 0, found = 0;
     bool is_line = false, is_in = false;
     for (size_t y = 0; y <= v->height; y++) {
@@ -114,38 +124,72 @@ static size_t mark_lines(const view *v, const uint16_t *lengths) {
     for (size_t x = 0; x < v->width; x++) total += each_run(v, lengths, x, count_run, histogram);
     if (total == 0) return 0;
     while ((seen += histogram[median]) * 2 < total) median++;
-    if (median * 30 > v->height) return 0; /* thicker than lines are */
+    if (median * 30 > v->full_height) return 0; /* thicker than lines are */
     size_t most = median + median / 2 + 1;
     for (size_t x = 0; x < v->width; x++) each_run(v, lengths, x, mark_run, &most);
-    return (total + v->width / 2) / v->width;
+    return (total + v->full_width / 2) / v->full_width;
+}
+
+/* Marks the lines that go from left to right. A path from the right is, but for columns without
+ * ink at its end, also one from the left. */
+static size_t find_lines(const view *v, uint16_t *lengths, path *columns) {
+    if (v->width + 2 * GAP < least_length(v)) return 0;
+    memset(lengths, 0, v->full_width * v->full_height * sizeof *lengths);
+    const size_t longest = walk(lengths, columns, v, false);
+    if (2 * longest + GAP < least_length(v)) return 0;
+    walk(lengths, columns, v, true);
+    return mark_lines(v, lengths);
+}
+
+/* The smallest box around the ink; empty, and anywhere, without. */
+static vit_box ink_box(const vit_image *darkness, unsigned threshold) {
+    const size_t w = darkness->width, h = darkness->height;
+    vit_box box = {.left = w, .top = h};
+    for (size_t y = 0; y < h; y++) {
+        const uint8_t *row = darkness->pixels + y * w;
+        size_t first = 0, end = w;
+        while (first < w && row[first] < threshold) first++;
+        if (first == w) continue;
+        while (row[end - 1] < threshold) end--;
+        if (first < box.left) box.left = first;
+        if (end > box.right) box.right = end;
+        if (box.top == h) box.top = y;
+        box.bottom = y + 1;
+    }
+    return box;
+}
+
+static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vit_box *box,
+                             unsigned threshold, uint16_t *lengths, path *columns) {
+    const size_t w = darkness->width, h = darkness->height;
+    const size_t width = box->right - box->left, height = box->bottom - box->top;
+    view v = {.darkness = darkness->pixels, .marks = marks, .threshold = threshold};
+    v.start = box->top * w + box->left;
+    view turned = v;
+    v.full_width = turned.full_height = w;
+    v.full_height = turned.full_width = h;
+    v.width = turned.height = width;
+    v.height = turned.width = height;
+    v.step_x = turned.step_y = 1;
+    v.step_y = turned.step_x = w;
+    return find_lines(&v, lengths, columns) + find_lines(&turned, lengths, columns);
 }
 
 vit_status vit_ink_remove_lines(size_t *lines, vit_image *darkness, unsigned threshold,
                                 vit_error *error) {
     const size_t w = darkness->width, h = darkness->height;
-    view views[2] = {{.width = w, .height = h, .step_x = 1, .step_y = w},
-                     {.width = h, .height = w, .step_x = w, .step_y = 1}};
+    const vit_box box = ink_box(darkness, threshold);
+    *lines = 0;
+    if (box.bottom == 0) return VIT_OK;
     uint16_t *lengths = vit_alloc(w * h, sizeof *lengths);
     uint8_t *marks = vit_alloc(w * h, 1);
     path *columns = vit_alloc(2 * (w > h ? w : h), sizeof *columns);
-    vit_status status = VIT_OK;
-    *lines = 0;
-    if (!lengths || !marks || !columns)
-        status = vit_fail_memory(error, "digit", w * h * sizeof *lengths);
-    for (size_t i = 0; !status && i < 2; i++) {
-        view *v = &views[i];
-        v->darkness = darkness->pixels;
-        v->marks = marks;
-        v->threshold = threshold;
-        memset(lengths, 0, w * h * sizeof *lengths);
-        walk(lengths, columns, v, false);
-        walk(lengths, columns, v, true);
-        *lines += mark_lines(v, lengths);
-    }
-    for (size_t i = 0; !status && i < w * h; i++)
+    const bool is_ready = lengths && marks && columns;
+    if (is_ready) *lines = find_all_lines(marks, darkness, &box, threshold, lengths, columns);
+    for (size_t i = 0; *lines > 0 && i < w * h; i++)
         if (marks[i]) darkness->pixels[i] = 0;
     vit_free(lengths);
     vit_free(marks);
     vit_free(columns);
-    return status;
+    return is_ready ? VIT_OK : vit_fail_memory(error, "digit", w * h * sizeof *lengths);
 }

@@ -256,7 +256,16 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
     w.at = sizeof signature;
     vit_status status = next_chunk(&w, &c);
     if (status) return status;
-    if (c.type != CHUNK_TYPE('I', 'H', 'D', 'R')) return corrupt(&w, "it does not begin with IHDR");
+    if (c.type == CHUNK_TYPE('C', 'g', 'B', 'I')) {
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: this is Apple's CgBI variant of PNG; standard PNGs are read: save it "
+                        "again as one of these",
+                        name);
+    }
+    if (c.type != CHUNK_TYPE('I', 'H', 'D', 'R')) {
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: corrupt PNG: its first chunk is %s, expected IHDR", name, c.label);
+    }
     status = check_header(&w, &c);
     while (!status && c.type != CHUNK_TYPE('I', 'E', 'N', 'D')) {
         status = next_chunk(&w, &c);

@@ -145,7 +145,8 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
         if (!s->is_ink || !s->distance || !s->column)
             status = vit_fail_memory(error, "digit", w * h * sizeof *s->distance);
     }
-    const unsigned most = status ? 0 : greatest(&large);
+    /* Strokes that became lighter as they became smaller are still there. */
+    const unsigned most = status ? 0 : (3 * greatest(&large) + 3) / 4;
     const unsigned threshold = ink->threshold < most ? ink->threshold : most;
     for (size_t y = 0; !status && y < large.height; y++) {
         for (size_t x = 0; x < large.width; x++)

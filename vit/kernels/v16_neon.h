@@ -193,5 +193,23 @@ static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t str
 }
 
 #undef V16I_EACH
+/* Blocks of four rows and columns, each transposed, change places. */
+static inline void v16_transpose(v16 a[16]) {
+    v16 b[16];
+    for (int i = 0; i < 16; i += 4) {
+        for (int j = 0; j < 4; j++) {
+            const float32x4x2_t low = vtrnq_f32(a[i].part[j], a[i + 1].part[j]);
+            const float32x4x2_t high = vtrnq_f32(a[i + 2].part[j], a[i + 3].part[j]);
+            for (int h = 0; h < 2; h++) {
+                b[4 * j + h].part[i / 4] =
+                    vcombine_f32(vget_low_f32(low.val[h]), vget_low_f32(high.val[h]));
+                b[4 * j + h + 2].part[i / 4] =
+                    vcombine_f32(vget_high_f32(low.val[h]), vget_high_f32(high.val[h]));
+            }
+        }
+    }
+    for (int i = 0; i < 16; i++) a[i] = b[i];
+}
+
 #undef V16_EACH
 #endif

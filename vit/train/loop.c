@@ -32,7 +32,7 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
     const double per_step = run->done > 0 ? run->training / (double)run->done : NAN;
     return (vit_event){.kind = kind,
                        .preset = run->preset.name,
-                       .data = run->data.name,
+                       .data = run->data.title,
                        .parameters = vit_trainer_get(run->trainer).table->parameters,
                        .train_images = run->loader.train_count,
                        .val_images = run->loader.val_count,

@@ -6,13 +6,16 @@
 #include "vit/model/infer.h"
 #include "vit/train/checkpoint.h"
 #include "vit/train/loader.h"
+#include "vit/weights/model_file.h"
 
 typedef struct vit_run {
     const vit_train_options *options;
     double started;    /* vit_clock() when the command began */
     vit_preset preset; /* fitted to the data, with the options' batch and lr */
     vit_dataset data;
-    char init[65]; /* SHA-256 of the model it starts from, "" for none */
+    char init[65];                    /* SHA-256 of the model it starts from, "" for none */
+    vit_model_file start;             /* that model, until its weights are taken over */
+    size_t start_height, start_width; /* of its pictures, before it is resized for the data */
     const vit_kernels *kernels;
     int threads;
     vit_loader loader;
@@ -42,6 +45,20 @@ vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
 /* Trains up to run->steps. CANCELLED when the callback said so; the checkpoint is written then
  * too. */
 vit_status vit_run_loop(vit_run *run, vit_error *error);
+
+/* ---- init.c: a training that begins with options->init ---- */
+
+/* Loads run->start; *preparation: how that model sees pictures. */
+vit_status vit_run_open_init(vit_run *run, vit_preparation *preparation, vit_error *error);
+
+/* Makes the network of run->preset that of run->start, for the data's classes; where the data are
+ * of another size, positions are resampled. MISMATCH for a preset that describes another network,
+ * and other channels. */
+vit_status vit_run_adopt_init(vit_run *run, vit_error *error);
+
+/* The weights of run->start, which is freed, in place of random ones; a head for other classes
+ * stays as it is, and a note says so. */
+vit_status vit_run_load_init(vit_run *run, vit_error *error);
 
 /* Passes since the start; one pass is all training pictures but those held back. */
 double vit_run_epochs(const vit_run *run, uint64_t steps);

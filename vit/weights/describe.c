@@ -60,7 +60,9 @@ static double share_of(const vit_pictures *p, const vit_config *c) {
     const vit_operation *r = p->resize;
     if (!r || !p->crop) return 1;
     if (r->crop_share > 0) return r->crop_share;
-    return (double)c->height / (double)(r->shorter > 0 ? r->shorter : r->height);
+    const double whole = (double)(r->shorter > 0 ? r->shorter : r->height);
+    const double share = (double)c->height / whole;
+    return floor((double)c->height / share) < whole ? nextafter(share, 0) : share;
 }
 
 static bool is_crop_of(const vit_pictures *p, const vit_config *c) {

@@ -44,8 +44,8 @@ static void add_arguments(vit_text *t, const vit_config *c) {
     if (c->pool != VIT_POOL_CLASS_DIST) {
         vit_text_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
                      truth(c->class_token));
-        vit_text_add(t, ",\n    \"fc_norm\": %s",
-                     truth(c->pool == VIT_POOL_MEAN && !vit_config_norms_tokens(c)));
+        if (c->pool != VIT_POOL_CLASS)
+            vit_text_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
         vit_text_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
     }
     if (!c->prefix_positions) vit_text_add(t, ",\n    \"no_embed_class\": true");

@@ -87,8 +87,12 @@ size_t vit_binding_elements(const vit_binding *binding, const char *ours);
 const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *binding,
                              const char *ours);
 
-/* Fills values ([table->size]) from the file. MISMATCH, naming the tensor, where one is missing,
- * has another shape than `config` (a name for messages) says, or does not belong to the network. */
+/* MISMATCH, naming the tensor, where one is missing, has another shape than `config` (a name for
+ * messages) says, or does not belong to the network. */
+vit_status vit_binding_check(const vit_binding *binding, const vit_table *table, const char *config,
+                             vit_error *error);
+
+/* Fills values ([table->size]) from the file, which was checked. */
 vit_status vit_binding_load(float *values, const vit_binding *binding, const vit_table *table,
                             const char *config, vit_error *error);
 

@@ -138,12 +138,13 @@ static void put_around_registers(float *to, const place *at, const float *from) 
     memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
 }
 
+/* values NULL: only checks. */
 static vit_status load_source(float *values, const place *at, vit_error *error) {
     const vit_tensor *t = at->s->tensor;
     const vit_layout_row *row = at->s->row;
-    float *to = values + at->p->offset;
     vit_status status = check_shape(at, error);
-    if (status != VIT_OK) return status;
+    if (status != VIT_OK || !values) return status;
+    float *to = values + at->p->offset;
     const bool is_plain = row->join == VIT_WHOLE && t->count == at->p->count &&
                           (row->reshape == VIT_SAME || row->reshape == VIT_AROUND_REGISTERS);
     if (is_plain) return vit_tensors_read(at->binding->file, t, to, error);
@@ -212,11 +213,20 @@ static vit_status check_unused(const vit_binding *b, const vit_table *table, con
     return VIT_OK;
 }
 
+vit_status vit_binding_check(const vit_binding *b, const vit_table *table, const char *config,
+                             vit_error *error) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_status status = load_row(NULL, b, table, &table->rows[i], config, error);
+        if (status != VIT_OK) return status;
+    }
+    return check_unused(b, table, config, error);
+}
+
 vit_status vit_binding_load(float *values, const vit_binding *b, const vit_table *table,
                             const char *config, vit_error *error) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_status status = load_row(values, b, table, &table->rows[i], config, error);
         if (status != VIT_OK) return status;
     }
-    return check_unused(b, table, config, error);
+    return VIT_OK;
 }

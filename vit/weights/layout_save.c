@@ -240,7 +240,8 @@ static vit_status name_all(vit_exported *out, const exporter *e) {
         return vit_fail_memory(e->error, "the tensors", e->count * NAME_SIZE);
     for (size_t i = 0; i < e->count; i++) {
         char *name = out->names + i * NAME_SIZE;
-        out->tensors[i] = (vit_tensor){.name = strcpy(name, e->pieces[i].name), .dtype = VIT_F32};
+        memcpy(name, e->pieces[i].name, NAME_SIZE);
+        out->tensors[i] = (vit_tensor){.name = name, .dtype = VIT_F32};
         set_shape(&out->tensors[i], e, &e->pieces[i]);
     }
     out->count = e->count;

@@ -140,6 +140,7 @@ static const vit_layout_row google_beside[] = {
     ROW("Transformer/encoder_norm/bias", "norm.bias"),
     ROW_AS("head/kernel", "head.weight", TURNED),
     ROW("head/bias", "head.bias"),
+    ROW("pre_logits/*", NULL),
     ROW("MAPHead_0/probe", "attn_pool.latent"),
     ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/query/kernel", "attn_pool.q.weight", TURNED),
     ROW("MAPHead_0/MultiHeadDotProductAttention_0/query/bias", "attn_pool.q.bias"),

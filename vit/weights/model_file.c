@@ -43,6 +43,7 @@ static vit_status load_one(float *values, const vit_parameter *p, const vit_safe
                         vit_safetensors_name(file), name, found, expected);
     }
     const vit_status status = vit_tensor_floats(t, values + p->offset, error);
+    vit_safetensors_release(file, t);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_safetensors_name(file));
 }
 

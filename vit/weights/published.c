@@ -9,13 +9,7 @@
 
 #define LARGEST_CONFIG ((size_t)16 << 20) /* labels of 20,000 classes are about a megabyte */
 
-/* The JSON files beside the weights. */
-typedef struct configs {
-    char *path, *processor_path; /* owned */
-    json_t *object, *processor;  /* owned; NULL: there is none */
-} configs;
-
-static void configs_close(configs *c) {
+static void configs_close(vit_configs *c) {
     vit_free(c->path);
     vit_free(c->processor_path);
     json_decref(c->object);
@@ -54,12 +48,12 @@ static vit_status find_beside(json_t **object, char **found, const char *path,
     return VIT_OK;
 }
 
-static vit_status configs_open(configs *c, const char *weights, const char *config,
+static vit_status configs_open(vit_configs *c, const char *weights, const char *config,
                                vit_error *error) {
     static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
     static const char *const processors[] = {"preprocessor_config.json", NULL};
     vit_status status;
-    *c = (configs){0};
+    *c = (vit_configs){0};
     if (config) {
         c->path = vit_strdup(config);
         status = c->path ? read_json(&c->object, config, error)
@@ -83,7 +77,7 @@ static bool says(const json_t *object, const char *architecture) {
     return found && strcmp(found, architecture) == 0;
 }
 
-static vit_status no_config(const vit_binding *b, const configs *c, vit_error *error) {
+static vit_status no_config(const vit_binding *b, const vit_configs *c, vit_error *error) {
     static const struct {
         const char *layout, *what;
     } hints[] = {
@@ -110,12 +104,27 @@ static bool is_google(const vit_binding *b) {
     return strcmp(b->layout->name, "Google") == 0 || strcmp(b->layout->name, "big_vision") == 0;
 }
 
-static vit_status declare(vit_declared *d, const vit_binding *b, const configs *c,
+/* timm leaves that layer out, as all weights since have; the library itself does not. */
+static vit_status refuse_pre_logits(const vit_binding *b, vit_error *error) {
+    for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
+        const char *name = vit_tensors_at(b->file, i)->name;
+        if (strstr(name, "pre_logits/"))
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "%s: tensor %s is of a layer before the head that is not supported; "
+                            "timm leaves it out: with timm's config.json beside it, so is it here",
+                            vit_tensors_name(b->file), name);
+    }
+    return VIT_OK;
+}
+
+static vit_status declare(vit_declared *d, const vit_binding *b, const vit_configs *c,
                           vit_error *error) {
     json_t *object = c->object;
     vit_declared_init(d, c->path);
     if (!object && !is_google(b)) return no_config(b, c, error);
     if (!object) {
+        const vit_status status = refuse_pre_logits(b, error);
+        if (status != VIT_OK) return status;
         d->name = vit_tensors_name(b->file);
         vit_declare_google(d, strcmp(b->layout->name, "big_vision") == 0);
         return VIT_OK;
@@ -135,13 +144,29 @@ static vit_status declare(vit_declared *d, const vit_binding *b, const configs *
 
 /* ---- from there to a model ---- */
 
-static vit_position_rule rule_of(const vit_binding *b, const vit_declared *d, const configs *c) {
+static vit_position_rule rule_of(const vit_binding *b, bool has_config) {
     const char *name = b->layout->name;
-    if (is_google(b)) return c->object ? VIT_POSITIONS_OF_TIMM_NPZ : VIT_POSITIONS_OF_GOOGLE;
+    if (is_google(b)) return has_config ? VIT_POSITIONS_OF_TIMM_NPZ : VIT_POSITIONS_OF_GOOGLE;
     if (strcmp(name, "Hugging Face") == 0) return VIT_POSITIONS_OF_HUGGING_FACE;
     if (strcmp(name, "torchvision") == 0) return VIT_POSITIONS_OF_TORCHVISION;
-    (void)d;
     return VIT_POSITIONS_OF_TIMM;
+}
+
+/* In place of a recipe: {"layout": "timm", "architecture": ...}; NULL when there is no memory. */
+static char *origin(const vit_binding *b, const configs *c) {
+    const json_t *list = json_object_get(c->object, "architectures");
+    const json_t *name =
+        list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
+    vit_text t = {0};
+    vit_text_add(&t, "{\"layout\": ");
+    vit_text_add_json(&t, b->layout->name);
+    if (json_is_string(name)) {
+        vit_text_add(&t, ", \"architecture\": ");
+        vit_text_add_json(&t, json_string_value(name));
+    }
+    vit_text_add(&t, "}");
+    if (t.failed) vit_text_free(&t);
+    return t.text;
 }
 
 /* Labels as many as classes, or none. */
@@ -159,17 +184,19 @@ static vit_status load_values(vit_model_file *m, const vit_binding *b, const vit
                               vit_error *error) {
     vit_status status = vit_table_new(&m->table, &m->config, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
+    status = vit_binding_check(b, &m->table, d->name, error);
+    if (status != VIT_OK) return status;
     m->values = vit_alloc(m->table.size, sizeof(float));
     if (!m->values) return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
     return vit_binding_load(m->values, b, &m->table, d->name, error);
 }
 
-static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d, const configs *c,
-                        vit_error *error) {
+static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d,
+                        const vit_configs *c, vit_error *error) {
     vit_status status = vit_facts_config(&m->config, b, d, error);
     if (status == VIT_OK) status = load_values(m, b, d, error);
-    m->position_rule = rule_of(b, d, c);
-    m->recipe = vit_strdup("{}");
+    m->position_rule = rule_of(b, c->object != NULL);
+    m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     if (status == VIT_OK && d->input_height > 0)
         status = vit_model_file_resize(m, d->input_height, d->input_width, error);
@@ -178,15 +205,18 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d
     return status;
 }
 
-static vit_status load_bound(vit_model_file *m, const vit_binding *b, const char *config,
-                             vit_error *error) {
-    configs c;
+vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, const vit_configs *c,
+                               vit_error *error) {
+    vit_binding binding;
     vit_declared d = {0};
-    vit_status status = configs_open(&c, vit_tensors_name(b->file), config, error);
-    if (status == VIT_OK) status = declare(&d, b, &c, error);
-    if (status == VIT_OK) status = build(m, b, &d, &c, error);
+    *out = (vit_model_file){0};
+    vit_status status = vit_binding_new(&binding, file, error);
+    if (status != VIT_OK) return status;
+    status = declare(&d, &binding, c, error);
+    if (status == VIT_OK) status = build(out, &binding, &d, c, error);
+    if (status != VIT_OK) vit_model_file_clear(out);
     vit_declared_clear(&d);
-    configs_close(&c);
+    vit_binding_free(&binding);
     return status;
 }
 
@@ -202,19 +232,16 @@ static vit_status load_own(vit_model_file *m, const char *path, vit_error *error
 vit_status vit_published_load(vit_model_file *out, const char *path, const char *config,
                               vit_error *error) {
     vit_tensors *file;
-    vit_binding binding;
+    vit_configs c;
     *out = (vit_model_file){0};
     vit_status status = vit_tensors_open(&file, path, error);
     if (status != VIT_OK) return status;
     if (vit_tensors_metadata(file, "vit.config")) {
         status = load_own(out, vit_tensors_name(file), error);
     } else {
-        status = vit_binding_new(&binding, file, error);
-        if (status == VIT_OK) {
-            status = load_bound(out, &binding, config, error);
-            vit_binding_free(&binding);
-        }
-        if (status != VIT_OK) vit_model_file_clear(out);
+        status = configs_open(&c, vit_tensors_name(file), config, error);
+        if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
+        configs_close(&c);
     }
     vit_tensors_close(file);
     return status;

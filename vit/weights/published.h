@@ -2,6 +2,7 @@
 #ifndef VIT_WEIGHTS_PUBLISHED_H
 #define VIT_WEIGHTS_PUBLISHED_H
 
+#include "vit/base/json.h"
 #include "vit/weights/model_file.h"
 #include "vit/weights/tensors.h"
 
@@ -11,5 +12,15 @@
  * add; where the two disagree, the error names the tensor. docs/weights.md has the rules. */
 vit_status vit_published_load(vit_model_file *out, const char *path, const char *config,
                               vit_error *error);
+
+/* The JSON files beside the weights. */
+typedef struct vit_configs {
+    char *path, *processor_path; /* config.json, preprocessor_config.json: for messages */
+    json_t *object, *processor;  /* NULL: there is none */
+} vit_configs;
+
+/* The same of tensors that are open already and are no model file of ours. */
+vit_status vit_published_build(vit_model_file *out, const vit_tensors *file,
+                               const vit_configs *configs, vit_error *error);
 
 #endif

@@ -27,6 +27,10 @@ size_t vit_safetensors_count(const vit_safetensors *file);
 const vit_tensor *vit_safetensors_at(const vit_safetensors *file, size_t index);
 const vit_tensor *vit_safetensors_find(const vit_safetensors *file, const char *name); /* or NULL */
 
+/* Gives the pages of the file that a tensor lies in back to the system, which reads them again when
+ * they are used. */
+void vit_safetensors_release(const vit_safetensors *file, const vit_tensor *tensor);
+
 /* The value of a __metadata__ key, or NULL. */
 const char *vit_safetensors_metadata(const vit_safetensors *file, const char *key);
 

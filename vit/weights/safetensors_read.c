@@ -192,6 +192,10 @@ const vit_tensor *vit_safetensors_find(const vit_safetensors *file, const char *
     return found ? *found : NULL;
 }
 
+void vit_safetensors_release(const vit_safetensors *file, const vit_tensor *tensor) {
+    vit_map_release(&file->map, tensor->data, tensor->count * vit_dtype_size(tensor->dtype));
+}
+
 const char *vit_safetensors_metadata(const vit_safetensors *file, const char *key) {
     const vit_metadata wanted = {.key = key};
     if (file->header.metadata_count == 0) return NULL; /* no array to search */

@@ -1,0 +1,75 @@
+/* Memory while a model is loaded: one copy of the weights, and hardly more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/scratch.h"
+#include "vit/base/sys.h"
+#include "vit/weights/model_file.h"
+
+/* A line of /proc/self/status in bytes; 0 where the system has none. */
+static size_t status_bytes(const char *key) {
+    char line[256];
+    unsigned long kilobytes = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0) sscanf(line + strlen(key), "%lu", &kilobytes);
+    if (file) fclose(file);
+    return (size_t)kilobytes * 1024;
+}
+
+/* What is resident now becomes the peak so far. */
+static bool reset_peak(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    const bool done = file && fputs("5", file) >= 0;
+    return file && fclose(file) == 0 && done;
+}
+
+static size_t save_model(const char *path) {
+    vit_model_file m = {.config = vit_config_default()};
+    vit_error error;
+    const char *sizes = "{\"image\": [32, 32], \"channels\": 3, \"patch\": 16, \"dim\": 512, "
+                        "\"depth\": 6, \"heads\": 8, \"mlp\": 2048, \"classes\": 10}";
+    const char *list = "[{\"op\": \"normalize\", \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, "
+                       "0.5]}]";
+    if (vit_config_read(&m.config, sizes, "sizes", &error) != VIT_OK ||
+        vit_preprocessing_read(&m.preprocessing, list, "list", &error) != VIT_OK ||
+        vit_table_new(&m.table, &m.config, &error) != VIT_OK)
+        fail_msg("%s", error.message);
+    const size_t bytes = m.table.parameters * sizeof(float);
+    m.values = vit_alloc(m.table.size, sizeof(float));
+    m.recipe = vit_strdup("{}");
+    assert_non_null(m.values);
+    if (vit_model_file_save(path, &m, &error) != VIT_OK) fail_msg("%s", error.message);
+    vit_model_file_clear(&m);
+    return bytes;
+}
+
+static void test_one_copy(void **state) {
+    (void)state;
+    vit_model *model;
+    vit_session *session;
+    static uint8_t pixels[32 * 32 * 3];
+    float logits[10];
+    const size_t bytes = save_model("model.safetensors");
+    const size_t before = status_bytes("VmRSS:");
+    if (before == 0 || !reset_peak()) skip();
+    assert_int_equal(vit_model_load(&model, "model.safetensors", NULL), VIT_OK);
+    assert_int_equal(vit_session_new(&session, model, &(vit_session_options){.threads = 1}, NULL),
+                     VIT_OK);
+    assert_int_equal(vit_classify_prepared(session, pixels, 1, logits, NULL), VIT_OK);
+    const size_t grown = status_bytes("VmHWM:") - before, most = bytes + bytes / 8 + (4u << 20);
+    if (grown > most) fail_msg("%zu bytes of weights took %zu", bytes, grown);
+    vit_session_free(session);
+    vit_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {IN_DIRECTORY(test_one_copy)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* Training that begins with the weights of --init: our own models or published ones. The network is
+ * theirs; of the preset only the recipe counts. */
+#include "vit/base/sha256.h"
+#include "vit/base/sys.h"
+#include "vit/train/run.h"
+#include "vit/weights/published.h"
+#include "vit/weights/weights_path.h"
+#include <string.h>
+
+/* The SHA-256 of the file of weights; of a sharded one that of its index. */
+static vit_status hash_file(char hex[65], const char *path, vit_error *error) {
+    char *file;
+    vit_bytes bytes;
+    vit_sha256 hash;
+    vit_status status = vit_weights_find(&file, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_map_file(&bytes, file, error);
+    vit_free(file);
+    if (status != VIT_OK) return status;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, bytes.data, bytes.size);
+    vit_sha256_hex(&hash, hex);
+    vit_unmap_file(&bytes);
+    return VIT_OK;
+}
+
+vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error) {
+    const char *path = run->options->init;
+    vit_model_file *m = &run->start;
+    vit_status status = hash_file(run->init, path, error);
+    if (status == VIT_OK) status = vit_published_load(m, path, NULL, error);
+    if (status != VIT_OK) return status;
+    run->start_height = m->config.height;
+    run->start_width = m->config.width;
+    *p = (vit_preparation){m->config.height, m->config.width, m->config.channels, m->preprocessing};
+    return VIT_OK;
+}
+
+/* Whether a preset that describes a network describes this one; what data and seed decide does not
+ * count. */
+static vit_status check_preset(const vit_run *run, vit_error *error) {
+    vit_config asked = run->preset.config, found = run->start.config;
+    if (!run->options->preset || asked.dim == 0) return VIT_OK;
+    asked.height = asked.width = asked.channels = asked.classes = 1;
+    found.height = found.width = found.channels = found.classes = 1;
+    asked.init = found.init;
+    char *a = vit_config_write(&asked), *b = vit_config_write(&found);
+    const bool memory = a && b, same = memory && strcmp(a, b) == 0;
+    vit_free(a);
+    vit_free(b);
+    if (!memory) return vit_fail_memory(error, "a config", 0);
+    if (same) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s holds another network than that of the preset %s: leave --preset out, or "
+                    "give one without \"model\"",
+                    run->options->init, run->preset.name);
+}
+
+/* Records that came as they are may have another size than the network's. */
+static vit_status fit_size(vit_run *run, vit_error *error) {
+    const vit_dataset *d = &run->data;
+    vit_model_file *m = &run->start;
+    if (d->channels != m->config.channels)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the pictures of %s have %zu channels, the network of %s takes %zu",
+                        d->name, d->channels, run->options->init, m->config.channels);
+    if (d->height == m->config.height && d->width == m->config.width) return VIT_OK;
+    const vit_status status = vit_model_file_resize(m, d->height, d->width, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, run->options->init);
+}
+
+vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
+    vit_preset sized = run->preset;
+    vit_status status = VIT_OK;
+    /* A preset that follows the data takes its epochs and its flip from them, too. */
+    if (sized.is_sized_by_data) status = vit_preset_fit(&sized, &run->data, error);
+    if (status == VIT_OK) status = check_preset(run, error);
+    if (status == VIT_OK) status = fit_size(run, error);
+    if (status != VIT_OK) return status;
+    run->preset.recipe = sized.recipe;
+    run->preset.is_sized_by_data = false;
+    run->preset.config = run->start.config;
+    run->preset.config.classes = run->data.classes;
+    return VIT_OK;
+}
+
+static bool same_shape(const vit_parameter *a, const vit_parameter *b) {
+    return a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0;
+}
+
+vit_status vit_run_load_init(vit_run *run, vit_error *error) {
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    const vit_model_file *m = &run->start;
+    bool is_new = false;
+    for (size_t i = 0; i < state.table->count; i++) {
+        const vit_parameter *to = &state.table->rows[i],
+                            *from = vit_table_find(&m->table, to->name);
+        const bool fits = from && same_shape(from, to);
+        if (fits)
+            memcpy(state.values + to->offset, m->values + from->offset, to->count * sizeof(float));
+        else if (strncmp(to->name, "head.", 5) != 0)
+            return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s does not fit the network",
+                            run->options->init, to->name);
+        is_new = is_new || !fits;
+    }
+    if (run->start_height != m->config.height || run->start_width != m->config.width)
+        vit_run_note(run, "positions are resampled: the weights are for %zu x %zu pixels",
+                     run->start_height, run->start_width);
+    if (is_new)
+        vit_run_note(run, "the head is a new one: the data have %zu classes, the weights %zu",
+                     run->data.classes, m->config.classes);
+    vit_trainer_changed(run->trainer, 0);
+    vit_model_file_clear(&run->start);
+    return VIT_OK;
+}
