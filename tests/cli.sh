@@ -85,7 +85,7 @@ for program in vit-train vit-classify vit-evaluate; do
     run 0 "$program 0." "" $program --version
     run 2 "" "did you mean --threads?" $program --thraeds 3
     run 2 "" "try '$program --help'" $program --thraeds 3
-    run 2 "" "unknown option --precision" $program --precision bf16
+    run 2 "" "unknown option --precise" $program --precise bf16
     run 2 "" "--threads: \"two\" is not a whole number" $program --threads two
     run 2 "" "--threads: 0 is out of range" $program --threads=0
     run 2 "" "--threads is given twice" $program --threads 1 --threads=2

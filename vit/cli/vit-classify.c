@@ -98,8 +98,8 @@ static const vit_command command = {
     .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
              "are counted.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
-             "answer is the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -94,8 +94,8 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
              "      and what was taken for what\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
-             "figures are the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -137,8 +137,8 @@ static const vit_command command = {
     .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"
              "the step and saves it where --checkpoint is given; a second one ends at once.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
-             "model is the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
