@@ -153,7 +153,7 @@ static vit_position_rule rule_of(const vit_binding *b, bool has_config) {
 }
 
 /* In place of a recipe: {"layout": "timm", "architecture": ...}; NULL when there is no memory. */
-static char *origin(const vit_binding *b, const configs *c) {
+static char *origin(const vit_binding *b, const vit_configs *c) {
     const json_t *list = json_object_get(c->object, "architectures");
     const json_t *name =
         list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
