@@ -333,6 +333,24 @@ run 0 "the model is mine.safetensors" "training mine on grey" \
 run 0 "mnist.safetensors" "*" $train --preset mnist --init one --steps 1
 run 0 "grey.safetensors" "*" $train --minutes 0.02
 
+# ---- published weights ----
+
+published=$fixtures/published
+run 0 "thing " "" vit-classify --model "$published/timm_registers" "$published/picture.png"
+cp "$published/timm_13_wide/model.safetensors" alone.safetensors
+run 1 "" "put a config.json beside the file" \
+    vit-classify --model alone.safetensors "$published/picture.png"
+run 0 "thing " "" vit-classify --model alone.safetensors \
+    --config "$published/timm_13_wide/config.json" "$published/picture.png"
+run 0 "thing " "" vit-classify --model "$published/timm_gap" --size 32x48 "$published/picture.png"
+mkdir -p pets/cat pets/dog
+for i in 1 2 3 4; do cp "$published/picture.png" pets/cat/$i.png; done
+for i in 1 2 3 4; do cp "$published/picture.png" pets/dog/$i.png; done
+run 0 "pets.safetensors" "the head is a new one: the data have 2 classes, the weights 6" \
+    vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2
+run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
+run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
+
 # ---- interruption ----
 
 # interrupt SIGNAL STATUS: a training gets the signal after its first epoch.
