@@ -213,7 +213,7 @@ run 0 "  logits " "" $classify --logits a.png
 run 1 "b.png" "bad.png: " $classify a.png bad.png b.png
 run 1 "" "absent.png: No such file" $classify absent.png
 run 1 "" "standard input: the file is empty" $classify -
-run 1 '"error": ' "" $classify --json --logits --top 2 a.png bad.png b.png
+run 1 '"error": ' "1 of 3 pictures could not be read" $classify --json --logits --top 2 a.png bad.png b.png
 mv out answers
 json "vit-classify --json" answers '[a["file"] for a in r] == ["a.png", "bad.png", "b.png"]
     and set(r[1]) == {"file", "error"} and "bad.png" in r[1]["error"]
@@ -225,12 +225,12 @@ $classify - <a.png >out 2>err
 holds "a picture on standard input" grep -q ' %$' out
 printf 'a.png\r\n\nabsent.png\nb.png' | $classify --json --files-from - >answers 2>err
 holds "--files-from - with a bad picture exits with 1" test $? -eq 1
+holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
 json "--files-from - goes on after a bad picture" answers \
     '["error" in a for a in r] == [False, True, False] and r[0]["file"] == "a.png"'
 printf 'a.png\nb.png\n' >list
 run 0 "b.png" "" $classify --files-from list
 run 1 "" "cannot open absent" $classify --files-from absent
-holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
 printf '\n\r\n' >list
 run 1 "" "list names no picture" $classify --files-from list
 run 1 "" "standard input names no picture" $classify --json --files-from - </dev/null

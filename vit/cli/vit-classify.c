@@ -45,8 +45,8 @@ static const vit_option options[] = {
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),
-     .help = "the models that have names, what they were trained on and\n"
-             "how often they are right; reads no picture"},
+     .help = "the models that have names, what they were trained on\n"
+             "and how often they are right; reads no picture"},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},
     {.name = "files-from",
      .kind = VIT_OPTION_TEXT,

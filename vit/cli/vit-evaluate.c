@@ -28,9 +28,10 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "a file or a directory of weights: our own, or published\n"
-             "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
-             "name of a model in $VIT_MODELS or beside the program",
+     .help = "a file or a directory of weights: our own, or\n"
+             "published ones (timm, Hugging Face, ...:\n"
+             "docs/weights.md); or the name of a model in\n"
+             "$VIT_MODELS or beside the program",
      .required = true},
     {.name = "config",
      .kind = VIT_OPTION_TEXT,

@@ -26,10 +26,11 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "the pictures: a directory of IDX or CIFAR files, or with a\n"
-             "folder per class of PNG or JPEG files; or mnist, fashion,\n"
-             "cifar10, cifar100 (looked up in $VIT_DATA, then data/); or\n"
-             "digits, drawn by the program; FIRST+SECOND trains on both",
+     .help = "the pictures: a directory of IDX or CIFAR files, or with\n"
+             "a folder per class of PNG or JPEG files; or mnist,\n"
+             "fashion, cifar10, cifar100 (looked up in $VIT_DATA, then\n"
+             "data/); or digits, drawn by the program; FIRST+SECOND\n"
+             "trains on both",
      .required = true},
     {.name = "preset",
      .kind = VIT_OPTION_TEXT,
