@@ -85,7 +85,7 @@ for program in vit-train vit-classify vit-evaluate; do
     run 0 "$program 0." "" $program --version
     run 2 "" "did you mean --threads?" $program --thraeds 3
     run 2 "" "try '$program --help'" $program --thraeds 3
-    run 2 "" "unknown option --precision" $program --precision bf16
+    run 2 "" "unknown option --precise" $program --precise bf16
     run 2 "" "--threads: \"two\" is not a whole number" $program --threads two
     run 2 "" "--threads: 0 is out of range" $program --threads=0
     run 2 "" "--threads is given twice" $program --threads 1 --threads=2
@@ -213,7 +213,7 @@ run 0 "  logits " "" $classify --logits a.png
 run 1 "b.png" "bad.png: " $classify a.png bad.png b.png
 run 1 "" "absent.png: No such file" $classify absent.png
 run 1 "" "standard input: the file is empty" $classify -
-run 1 '"error": ' "" $classify --json --logits --top 2 a.png bad.png b.png
+run 1 '"error": ' "1 of 3 pictures could not be read" $classify --json --logits --top 2 a.png bad.png b.png
 mv out answers
 json "vit-classify --json" answers '[a["file"] for a in r] == ["a.png", "bad.png", "b.png"]
     and set(r[1]) == {"file", "error"} and "bad.png" in r[1]["error"]
@@ -225,12 +225,12 @@ $classify - <a.png >out 2>err
 holds "a picture on standard input" grep -q ' %$' out
 printf 'a.png\r\n\nabsent.png\nb.png' | $classify --json --files-from - >answers 2>err
 holds "--files-from - with a bad picture exits with 1" test $? -eq 1
+holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
 json "--files-from - goes on after a bad picture" answers \
     '["error" in a for a in r] == [False, True, False] and r[0]["file"] == "a.png"'
 printf 'a.png\nb.png\n' >list
 run 0 "b.png" "" $classify --files-from list
 run 1 "" "cannot open absent" $classify --files-from absent
-holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
 printf '\n\r\n' >list
 run 1 "" "list names no picture" $classify --files-from list
 run 1 "" "standard input names no picture" $classify --json --files-from - </dev/null
@@ -332,6 +332,24 @@ run 0 "the model is mine.safetensors" "training mine on grey" \
     vit-train --data grey --preset ./mine.json --steps 2
 run 0 "mnist.safetensors" "*" $train --preset mnist --init one --steps 1
 run 0 "grey.safetensors" "*" $train --minutes 0.02
+
+# ---- published weights ----
+
+published=$fixtures/published
+run 0 "thing " "" vit-classify --model "$published/timm_registers" "$published/picture.png"
+cp "$published/timm_13_wide/model.safetensors" alone.safetensors
+run 1 "" "put a config.json beside the file" \
+    vit-classify --model alone.safetensors "$published/picture.png"
+run 0 "thing " "" vit-classify --model alone.safetensors \
+    --config "$published/timm_13_wide/config.json" "$published/picture.png"
+run 0 "thing " "" vit-classify --model "$published/timm_gap" --size 32x48 "$published/picture.png"
+mkdir -p pets/cat pets/dog
+for i in 1 2 3 4; do cp "$published/picture.png" pets/cat/$i.png; done
+for i in 1 2 3 4; do cp "$published/picture.png" pets/dog/$i.png; done
+run 0 "pets.safetensors" "the head is a new one: the data have 2 classes, the weights 6" \
+    vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2
+run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
+run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
 
 # ---- interruption ----
 

@@ -108,7 +108,8 @@ vit_status vit_model_load_with(vit_model **out, const char *path, const vit_mode
     vit_model_file file;
     *out = NULL;
     const vit_fpmode host = vit_fpmode_enter();
-    vit_status status = vit_published_load(&file, path, options->config, error);
+    const vit_wanted wanted = {options->config, options->height, options->width};
+    vit_status status = vit_published_load(&file, path, &wanted, error);
     if (status == VIT_OK) status = make(out, &file, options, error);
     vit_fpmode_leave(host);
     return status;

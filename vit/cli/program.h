@@ -41,9 +41,9 @@ extern const char *const vit_precision_names[];
 #define VIT_PRECISION_OPTION(settings)                                                           \
     {                                                                                            \
         .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
-        .argument = "f32|bf16",                                                                  \
-        .help = "bf16: matrix products of bfloat16, faster where the\n"                          \
-                "processor has it, else refused (default: f32)",                                 \
+        .argument = "P",                                                                         \
+        .help = "f32 or bf16: matrix products of bfloat16, faster\n"                             \
+                "where the processor has it (default: f32)",                                     \
         .choices = vit_precision_names                                                           \
     }
 

@@ -45,8 +45,8 @@ static const vit_option options[] = {
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),
-     .help = "the models that have names, what they were trained on and\n"
-             "how often they are right; reads no picture"},
+     .help = "the models that have names, what they were trained on\n"
+             "and how often they are right; reads no picture"},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},
     {.name = "files-from",
      .kind = VIT_OPTION_TEXT,
@@ -98,8 +98,8 @@ static const vit_command command = {
     .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
              "are counted.\n"
              "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
-             "answer is the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -28,9 +28,10 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "a file or a directory of weights: our own, or published\n"
-             "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
-             "name of a model in $VIT_MODELS or beside the program",
+     .help = "a file or a directory of weights: our own, or\n"
+             "published ones (timm, Hugging Face, ...:\n"
+             "docs/weights.md); or the name of a model in\n"
+             "$VIT_MODELS or beside the program",
      .required = true},
     {.name = "config",
      .kind = VIT_OPTION_TEXT,
@@ -94,8 +95,8 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
              "      and what was taken for what\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
-             "figures are the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -26,10 +26,11 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "the pictures: a directory of IDX or CIFAR files, or with a\n"
-             "folder per class of PNG or JPEG files; or mnist, fashion,\n"
-             "cifar10, cifar100 (looked up in $VIT_DATA, then data/); or\n"
-             "digits, drawn by the program; FIRST+SECOND trains on both",
+     .help = "the pictures: a directory of IDX or CIFAR files, or with\n"
+             "a folder per class of PNG or JPEG files; or mnist,\n"
+             "fashion, cifar10, cifar100 (looked up in $VIT_DATA, then\n"
+             "data/); or digits, drawn by the program; FIRST+SECOND\n"
+             "trains on both",
      .required = true},
     {.name = "preset",
      .kind = VIT_OPTION_TEXT,
@@ -137,8 +138,8 @@ static const vit_command command = {
     .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"
              "the step and saves it where --checkpoint is given; a second one ends at once.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set used; the\n"
-             "model is the same with each.\n",
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -4,8 +4,9 @@
 /* Connected pixels. */
 typedef struct blob {
     vit_box box;
-    uint64_t edge;  /* how sharply it begins: squared steps, added up along its edge */
-    size_t contact; /* pixels at the picture's border */
+    uint64_t edge;    /* how sharply it begins: squared steps, added up along its edge */
+    size_t contact;   /* pixels at the picture's border */
+    size_t area, rim; /* its pixels; those along its edge */
     bool left, top, right, bottom; /* whether it touches these */
     bool chosen, is_frame;
 } blob;
@@ -50,7 +51,9 @@ static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, u
         }
         const uint64_t step = map->steps.pixels[at];
         if (is_edge) b.edge += step * step;
+        b.rim += is_edge;
     }
+    b.area = tail;
     b.left = b.box.left == 0;
     b.top = b.box.top == 0;
     b.right = b.box.right == width;
@@ -102,15 +105,25 @@ static double border_share(const blob *b) {
     return b->left || b->right || b->top || b->bottom ? 0.7 : 1;
 }
 
+/* Strokes are narrower than this part of the digit. */
+enum { PATCH_PART = 3 };
+
 /* Digits are seldom wider than high; rows of print and lines under a digit are. */
 static bool is_flat(const vit_box *b) {
     return b->right - b->left > 3 * (b->bottom - b->top);
 }
 
+/* A stroke's width is twice its area by the length of its rim. Where that is much of its box, it is
+ * a patch: a shadow, a corner of the table. */
+static bool is_patch(const blob *b) {
+    return 2 * b->area * PATCH_PART > b->rim * longer_side(&b->box);
+}
+
 /* Long edges, sharp ones (shadows have none), away from the border. */
 static double score(const blob *b) {
     if (b->is_frame) return 0;
-    return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.02 : 1);
+    return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.02 : 1) *
+           (is_patch(b) ? 0.05 : 1);
 }
 
 static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {

@@ -58,27 +58,32 @@ static void copy_map(vit_ink_map *to, const vit_ink_map *from) {
 }
 
 /* Keeps what is found where it beats what was found so far. */
-static vit_status try_map(search *s, const vit_ink_map *map, bool is_light, unsigned threshold,
-                          vit_error *error) {
+static vit_status try_map(search *s, const vit_ink_map *map, size_t lines, bool is_light,
+                          unsigned threshold, vit_error *error) {
     vit_ink ink;
     vit_status status = vit_ink_choose(&ink, map, threshold, s->labels, s->queue, error);
     ink.score *= s->trust;
+    ink.lines = lines;
     if (status || ink.score <= s->found[is_light].score) return status;
     s->found[is_light] = ink;
     copy_map(&s->best[is_light], map);
     return VIT_OK;
 }
 
-/* One reading of the picture, at rising thresholds, with and without lines. */
+/* One reading of the picture, at rising thresholds, with and without lines. Printed lines are fewer
+ * at higher thresholds, where they fall to pieces. */
 static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_error *error) {
     const unsigned most = darkest(&s->try.darkness);
     vit_status status = VIT_OK;
+    size_t printed = 0;
     for (unsigned t = least; !status && t <= most; t += t / 2) {
         size_t lines;
         copy_map(&s->bare, &s->try);
         status = vit_ink_remove_lines(&lines, &s->bare.darkness, t, error);
-        if (!status && lines > 0) status = try_map(s, &s->bare, is_light, t, error);
-        if (!status && lines < PRINTED_LINES) status = try_map(s, &s->try, is_light, t, error);
+        if (lines > printed) printed = lines;
+        if (!status && lines > 0) status = try_map(s, &s->bare, printed, is_light, t, error);
+        if (!status && (lines == 0 || printed < PRINTED_LINES))
+            status = try_map(s, &s->try, printed, is_light, t, error);
     }
     return status;
 }
@@ -112,7 +117,7 @@ static bool is_within(const vit_box *a, const vit_box *b) {
 }
 
 /* The better of dark and light ink. But dark ink on what looks like a sheet is meant, not the
- * sheet. */
+ * sheet; and dark ink among printed lines, not what these enclose. */
 static bool choose_light(const vit_ink found[2]) {
     const vit_ink *ink = &found[0], *sheet = &found[1];
     const size_t box = (sheet->box.right - sheet->box.left) * (sheet->box.bottom - sheet->box.top);
@@ -120,7 +125,9 @@ static bool choose_light(const vit_ink found[2]) {
     const bool is_sheet = ink->score * SHEET_EDGE > sheet->score &&
                           is_within(&ink->box, &sheet->box) &&
                           sheet->area * 100 > box * SHEET_FILL && ink->area * 100 < box * SHEET_INK;
-    return !is_sheet;
+    const bool is_enclosed =
+        ink->score * SHEET_EDGE > sheet->score && ink->lines >= PRINTED_LINES && sheet->lines == 0;
+    return !is_sheet && !is_enclosed;
 }
 
 /* The edge of a stroke is where half of its darkness is reached; what else is there goes. */

@@ -35,6 +35,7 @@ typedef struct vit_ink {
     unsigned threshold;
     unsigned peak; /* darkness that a tenth of its pixels exceeds */
     double score;  /* how much it looks like what was meant; 0: there is nothing */
+    size_t lines;  /* printed lines that were taken away for it */
 } vit_ink;
 
 /* labels: [height][width], becomes 0 below the threshold, 1 for the digit's pixels, 2 for others;

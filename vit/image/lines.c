@@ -10,7 +10,7 @@
 
 enum {
     LEAST_PART = 45, /* per cent of the picture that a line spans */
-    STEADY = 4,      /* columns that a path stays in its row after it left one */
+    STEADY = 2,      /* columns that a path stays in its row after it left one */
     GAP = 3,         /* columns without ink that it may cross */
 };
 

@@ -63,6 +63,7 @@ static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object
     if (!is_dinov2) return vit_declare_size(&d->mlp, d, object, "intermediate_size", error);
     vit_status status = vit_declare_number(&ratio, d, object, "mlp_ratio", error);
     if (status == VIT_OK) status = vit_declare_flag(&gated, d, object, "use_swiglu_ffn", error);
+    if (gated) d->gate = VIT_SILU;
     if (ratio > 0 && ratio < 1000 && !gated) d->mlp = (size_t)((double)d->dim * ratio);
     return status;
 }

@@ -103,10 +103,10 @@ static void apply_name(vit_declared *d, const architecture *a) {
     d->patch = a->patch;
     d->height = d->width = a->image > 0 ? a->image : a->has[WORD_DINOV2] ? 518 : 224;
     d->activation = VIT_GELU;
+    if (a->has[WORD_DINOV2]) d->gate = VIT_SILU;
     if (a->has[WORD_DINOV2] && is_giant) {
         d->dim = 1536;
         d->heads = 24;
-        d->activation = VIT_SILU;
     }
     if (a->has[WORD_CLIP]) d->norm_eps = 1e-5;
     if (a->has[WORD_QUICKGELU]) d->activation = VIT_GELU_QUICK;
@@ -124,10 +124,10 @@ static void apply_name(vit_declared *d, const architecture *a) {
 /* ---- model_args ---- */
 
 /* Arguments that change nothing in evaluation. */
-static const char *const idle[] = {
-    "drop_rate",      "pos_drop_rate", "patch_drop_rate", "proj_drop_rate",   "attn_drop_rate",
-    "drop_path_rate", "weight_init",   "fix_init",        "dynamic_img_size", "strict_img_size",
-    "use_naflex",     "init_values",   "dynamic_img_pad"};
+static const char *const idle[] = {"drop_rate",       "pos_drop_rate",  "patch_drop_rate",
+                                   "proj_drop_rate",  "attn_drop_rate", "drop_path_rate",
+                                   "weight_init",     "fix_init",       "dynamic_img_size",
+                                   "strict_img_size", "use_naflex",     "dynamic_img_pad"};
 /* Arguments of which only this value is one of ours. */
 static const struct {
     const char *key;
@@ -141,7 +141,7 @@ static const char *const used[] = {"img_size",       "patch_size",  "in_chans",
                                    "pos_embed",      "reg_tokens",  "pre_norm",
                                    "final_norm",     "fc_norm",     "pool_include_prefix",
                                    "no_embed_class", "act_layer",   "norm_layer",
-                                   "mlp_layer"};
+                                   "mlp_layer",      "init_values"};
 
 static bool is_among(const char *key, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -199,6 +199,7 @@ static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *err
 
 static vit_status read_flags(vit_declared *d, const json_t *args, vit_error *error) {
     int no_embed_class = VIT_NOT_SAID, fc_norm = VIT_NOT_SAID;
+    double init_values = 0;
     const struct {
         const char *key;
         int *flag;
@@ -210,6 +211,9 @@ static vit_status read_flags(vit_declared *d, const json_t *args, vit_error *err
         const vit_status status = vit_declare_flag(flags[i].flag, d, args, flags[i].key, error);
         if (status != VIT_OK) return status;
     }
+    const vit_status status = vit_declare_number(&init_values, d, args, "init_values", error);
+    if (status != VIT_OK) return status;
+    if (init_values > 0) d->layer_scale = true;
     if (no_embed_class != VIT_NOT_SAID) d->prefix_positions = !no_embed_class;
     if (fc_norm != VIT_NOT_SAID) d->norm_before_pool = !fc_norm;
     return VIT_OK;
@@ -262,7 +266,8 @@ static vit_status read_words(vit_declared *d, const json_t *args, vit_error *err
                                   strcmp(mlp, "SwiGLU") == 0 || strcmp(mlp, "SwiGLUPacked") == 0);
     if (mlp && !is_gated && strcmp(mlp, "mlp") != 0 && strcmp(mlp, "Mlp") != 0)
         return unsupported(d, "mlp_layer", mlp, "Mlp or SwiGLUPacked", error);
-    if (is_gated && !act) d->activation = VIT_SILU;
+    if (is_gated) d->gate = VIT_SILU;
+    if (act) d->gate = d->activation;
     return VIT_OK;
 }
 

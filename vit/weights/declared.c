@@ -9,6 +9,7 @@
 void vit_declared_init(vit_declared *out, const char *name) {
     *out = (vit_declared){.name = name,
                           .activation = VIT_NOT_SAID,
+                          .gate = VIT_NOT_SAID,
                           .pool = VIT_NOT_SAID,
                           .attention_scale = VIT_NOT_SAID,
                           .registers = VIT_NOT_SAID,

@@ -43,6 +43,7 @@ typedef struct vit_declared {
     double norm_eps;
     /* VIT_NOT_SAID, or a value, or 0 and 1 */
     int activation, pool, attention_scale, registers;
+    int gate; /* the activation of a gated MLP, where that is said apart */
     int qkv_bias, class_token, prefix_positions, norm_pre, qk_norm, layer_scale;
     int final_norm, norm_before_pool, pool_prefix;
     vit_prepare prepare;
@@ -97,6 +98,9 @@ vit_status vit_declare_activation(vit_declared *d, const char *name, const char 
                                   vit_error *error);
 
 /* ---- the preprocessing list ---- */
+
+/* Whether the config says that pictures are prepared to this size, whatever the network's. */
+bool vit_prepares_to(const vit_declared *d, size_t height, size_t width);
 
 /* MISMATCH where the network would not get its size; UNSUPPORTED, saying what to add, where the
  * config does not say enough. */

@@ -211,8 +211,8 @@ static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_decl
                              vit_error *error) {
     if (!c->gated) return VIT_OK;
     if (d->mlp > 0) c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
-    if (strcmp(b->layout->name, "Hugging Face") == 0) c->activation = VIT_SILU;
-    if (strcmp(b->layout->name, "Hugging Face") == 0 || d->activation == VIT_SILU) return VIT_OK;
+    if (d->gate != VIT_NOT_SAID) c->activation = (vit_activation)d->gate;
+    if (d->gate != VIT_NOT_SAID) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: tensor %s is of a gated MLP, but the config does not say that it is "
                     "SwiGLU: add \"act_layer\": \"silu\" to \"model_args\"",

@@ -71,16 +71,24 @@ static vit_status read_own(vit_preprocessing *out, const vit_declared *d, vit_er
     return status == VIT_OK ? status : vit_fail_prefix(error, status, d->name);
 }
 
-/* Where the picture ends up. */
-static vit_status check_size(const vit_declared *d, const vit_config *c, vit_error *error) {
-    const vit_prepare *p = &d->prepare;
+/* Where the picture ends up; 0: where the network wants it. */
+static const size_t *end_of(const vit_prepare *p) {
     const bool stretched = p->kind == VIT_PREPARE_STRETCH && p->resize[0] > 0 && p->crop[0] == 0;
-    const size_t *end = stretched ? p->resize : p->crop;
+    return stretched ? p->resize : p->crop;
+}
+
+bool vit_prepares_to(const vit_declared *d, size_t height, size_t width) {
+    const size_t *end = end_of(&d->prepare);
+    return height > 0 && end[0] == height && end[1] == width;
+}
+
+static vit_status check_size(const vit_declared *d, const vit_config *c, vit_error *error) {
+    const size_t *end = end_of(&d->prepare);
     if (end[0] == 0 || (end[0] == c->height && end[1] == c->width)) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s: pictures are prepared to %zu x %zu (height x width), the network takes "
-                    "%zu x %zu; --size resamples its positions",
-                    d->name, end[0], end[1], c->height, c->width);
+                    "%zu x %zu; --size %zux%zu resamples its positions",
+                    d->name, end[0], end[1], c->height, c->width, end[0], end[1]);
 }
 
 vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const vit_config *c,

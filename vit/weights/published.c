@@ -153,7 +153,7 @@ static vit_position_rule rule_of(const vit_binding *b, bool has_config) {
 }
 
 /* In place of a recipe: {"layout": "timm", "architecture": ...}; NULL when there is no memory. */
-static char *origin(const vit_binding *b, const configs *c) {
+static char *origin(const vit_binding *b, const vit_configs *c) {
     const json_t *list = json_object_get(c->object, "architectures");
     const json_t *name =
         list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
@@ -198,6 +198,10 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d
     m->position_rule = rule_of(b, c->object != NULL);
     m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
+    if (status == VIT_OK && d->input_height == 0 && vit_prepares_to(d, c->height, c->width)) {
+        d->input_height = c->height;
+        d->input_width = c->width;
+    }
     if (status == VIT_OK && d->input_height > 0)
         status = vit_model_file_resize(m, d->input_height, d->input_width, error);
     if (status == VIT_OK) status = vit_prepare_list(&m->preprocessing, d, &m->config, error);
@@ -229,7 +233,7 @@ static vit_status load_own(vit_model_file *m, const char *path, vit_error *error
     return status;
 }
 
-vit_status vit_published_load(vit_model_file *out, const char *path, const char *config,
+vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
                               vit_error *error) {
     vit_tensors *file;
     vit_configs c;
@@ -239,7 +243,9 @@ vit_status vit_published_load(vit_model_file *out, const char *path, const char 
     if (vit_tensors_metadata(file, "vit.config")) {
         status = load_own(out, vit_tensors_name(file), error);
     } else {
-        status = configs_open(&c, vit_tensors_name(file), config, error);
+        status = configs_open(&c, vit_tensors_name(file), wanted->config, error);
+        c.height = wanted->height;
+        c.width = wanted->width;
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
         configs_close(&c);
     }

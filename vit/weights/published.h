@@ -6,17 +6,25 @@
 #include "vit/weights/model_file.h"
 #include "vit/weights/tensors.h"
 
+/* What is asked for besides; zeroed: nothing. */
+typedef struct vit_wanted {
+    const char *config;
+    size_t height, width; /* to which the model will be resized afterwards */
+} vit_wanted;
+
 /* Opens what vit_tensors_open takes: our own model file, or weights of one of the layouts of
- * layout_tables.c, whose config is config.json beside the file, or `config`, a path, when that is
- * not NULL. What the tensors do not show and the config does not say is an error that says what to
+ * layout_tables.c, whose config is config.json beside the file, or wanted->config, a path. A
+ * preprocessing that makes pictures of another size than the network's is refused, unless that size
+ * is wanted. What the tensors do not show and the config does not say is an error that says what to
  * add; where the two disagree, the error names the tensor. docs/weights.md has the rules. */
-vit_status vit_published_load(vit_model_file *out, const char *path, const char *config,
+vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
                               vit_error *error);
 
 /* The JSON files beside the weights. */
 typedef struct vit_configs {
     char *path, *processor_path; /* config.json, preprocessor_config.json: for messages */
     json_t *object, *processor;  /* NULL: there is none */
+    size_t height, width;        /* wanted, or 0 */
 } vit_configs;
 
 /* The same of tensors that are open already and are no model file of ours. */
