@@ -176,9 +176,10 @@ static void part_task(size_t index, int thread, void *context) {
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows;
     const size_t wanted = threads == 1 ? 1 : p->pack_a ? 2 * threads : 4 * threads;
+    const size_t most = p->pack_a ? divided(p->panels, PANELS_PER_COLUMN) : p->panels;
     p->bands = divided(p->tiles, VIT_M_BLOCK / rows);
     if (p->bands > 1) p->bands = divided(p->bands, threads) * threads;
-    p->groups = smaller(divided(wanted, p->bands), divided(p->panels, PANELS_PER_COLUMN));
+    p->groups = smaller(divided(wanted, p->bands), most);
 }
 
 /* Floats are packed where that comes back. */
