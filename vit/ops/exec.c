@@ -5,18 +5,50 @@
 /* Waking a thread costs some microseconds; so does this much work. */
 #define WORTH_A_THREAD ((size_t)1 << 18)
 
+/* A thread begins with its share of the indices, so that operators which divide the same rows find
+ * them in that thread's cache, and goes on with what the others have left of theirs. */
+typedef struct share {
+    _Alignas(64) size_t next; /* a cache line each */
+} share;
+
+#define MOST_SHARES 64
+
+typedef struct work {
+    share shares[MOST_SHARES];
+    size_t share_count, count;
+    vit_task *task;
+    void *context;
+} work;
+
+static size_t share_end(const work *w, size_t s) {
+    return (s + 1) * w->count / w->share_count;
+}
+
+static void run_share(work *w, size_t s, int thread) {
+    for (;;) {
+        size_t index;
+#pragma omp atomic capture
+        index = w->shares[s].next++;
+        if (index >= share_end(w, s)) return;
+        w->task(index, thread, w->context);
+    }
+}
+
 void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
     if (threads > 1 && (size_t)threads > count) threads = (int)count;
     if (threads <= 1) {
         for (size_t i = 0; i < count; i++) task(i, 0, context);
         return;
     }
+    work w = {.count = count, .task = task, .context = context};
+    w.share_count = threads < MOST_SHARES ? (size_t)threads : MOST_SHARES;
+    for (size_t s = 0; s < w.share_count; s++) w.shares[s].next = s * count / w.share_count;
 #pragma omp parallel num_threads(threads)
     {
         const vit_fpmode host = vit_fpmode_enter();
         const int thread = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1) nowait
-        for (size_t i = 0; i < count; i++) task(i, thread, context);
+        for (size_t s = 0; s < w.share_count; s++)
+            run_share(&w, ((size_t)thread + s) % w.share_count, thread);
         vit_fpmode_leave(host);
     }
 }

@@ -175,7 +175,7 @@ static void part_task(size_t index, int thread, void *context) {
  * second-level cache, and groups of panels, which cost packing A again. */
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows;
-    const size_t wanted = threads == 1 ? 1 : p->pack_a ? 2 * threads : 4 * threads;
+    const size_t wanted = threads == 1 ? 1 : p->pack_a ? 2 * threads : 8 * threads;
     const size_t most = p->pack_a ? divided(p->panels, PANELS_PER_COLUMN) : p->panels;
     p->bands = divided(p->tiles, VIT_M_BLOCK / rows);
     if (p->bands > 1) p->bands = divided(p->bands, threads) * threads;
