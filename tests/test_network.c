@@ -46,7 +46,7 @@ static subject subject_new(const vit_config *config, size_t capacity, bool train
     assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, n.packed,
                                       VIT_PRECISION_F32, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, NULL), VIT_OK);
+    assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, false, NULL), VIT_OK);
     return n;
 }
 
@@ -320,6 +320,92 @@ static void test_slices(void **state) {
     for (form f = 0; f < FORMS; f++) check_slices(f);
 }
 
+/* A lane's first slice writes what is else added to zeros. */
+static void check_first_slice(form f) {
+    const vit_config c = ragged(f);
+    const size_t half = BATCH / 2;
+    subject n = subject_new(&c, BATCH, true);
+    const data d = data_new(&n);
+    float *want = check_floats(n.table.size), *logits = check_floats(BATCH * c.classes);
+    run_slices(&n, best(1), &d, half, logits);
+    memcpy(want, n.gradients, n.table.size * sizeof(float));
+    vit_gradients first, others = n.views;
+    assert_int_equal(vit_gradients_view(&first, &c, &n.table, n.gradients, true, NULL), VIT_OK);
+    vit_gradients_clear(n.gradients, &n.table);
+    for (size_t i = 0; i < 2; i++) {
+        n.views = i == 0 ? first : others;
+        forward(&n, best(1), d.images + i * half * n.pixels, half);
+        backward(&n, best(1), d.labels + i * half, .1, BATCH);
+    }
+    assert_memory_equal(n.gradients, want, n.table.size * sizeof(float));
+    float *const all[] = {want, logits, d.images};
+    for (size_t i = 0; i < 3; i++) free(all[i]);
+    vit_gradients_free(&first);
+    subject_free(&n);
+}
+
+static void test_first_slice(void **state) {
+    (void)state;
+    for (form f = 0; f < FORMS; f++) check_first_slice(f);
+}
+
+/* b's weights = a's; what b has more in a row of its head is zeros. */
+static void copy_weights(subject *b, const subject *a) {
+    for (size_t i = 0; i < a->table.count; i++) {
+        const vit_parameter *from = &a->table.rows[i], *to = &b->table.rows[i];
+        const size_t rows = to->count == from->count ? 1 : from->shape[0];
+        assert_string_equal(from->name, to->name);
+        memset(b->values + to->offset, 0, to->count * sizeof(float));
+        for (size_t r = 0; r < rows; r++)
+            memcpy(b->values + to->offset + r * (to->count / rows),
+                   a->values + from->offset + r * (from->count / rows),
+                   from->count / rows * sizeof(float));
+    }
+    const vit_exec exec = best(1);
+    vit_table_pack(&exec, b->packed, b->values, &b->table);
+}
+
+/* Of the last block only the class token is computed: as if all tokens were, and the others did not
+ * count. */
+static void check_last_block(const vit_config *c) {
+    vit_config with_mean = *c;
+    with_mean.pool = VIT_POOL_CLASS_MEAN;
+    subject one = subject_new(c, BATCH, true), all = subject_new(&with_mean, BATCH, true);
+    const data d = data_new(&one);
+    const size_t tokens = vit_config_tokens(c), count = BATCH * c->classes;
+    float *logits = check_floats(count), *want = check_floats(count);
+    assert_int_equal(vit_block_outputs(c, c->depth - 1), 1);
+    assert_int_equal(vit_block_outputs(&with_mean, c->depth - 1), tokens);
+    copy_weights(&all, &one);
+    run_slices(&all, best(1), &d, BATCH, want);
+    run_slices(&one, best(1), &d, BATCH, logits);
+    assert_memory_equal(logits, want, count * sizeof(float));
+    for (size_t i = 0; i < one.table.count; i++) {
+        const vit_parameter *p = &one.table.rows[i], *q = &all.table.rows[i];
+        if (p->count == q->count &&
+            check_difference(one.gradients + p->offset, all.gradients + q->offset, p->count) > 1e-6)
+            fail_msg("gradient of %s", p->name);
+    }
+    float *const arrays[] = {logits, want, d.images};
+    for (size_t i = 0; i < 3; i++) free(arrays[i]);
+    subject_free(&one);
+    subject_free(&all);
+}
+
+static void test_last_block(void **state) {
+    (void)state;
+    static const size_t head_dims[] = {0, 3, 13, 70};
+    for (size_t i = 0; i < 16; i++) {
+        vit_config c = ragged(i & 1 ? GATED : TIMM);
+        c.pool = VIT_POOL_CLASS;
+        c.class_token = true;
+        c.qk_norm = c.final_norm = c.norm_before_pool = false;
+        c.norm = i & 2 ? VIT_NORM_POST : VIT_NORM_PRE;
+        c.head_dim = head_dims[i / 4];
+        check_last_block(&c);
+    }
+}
+
 /* A block of the preset for MNIST: large enough for threads to be woken. */
 static vit_config mnist(void) {
     vit_config c = ragged(TIMM);
@@ -440,6 +526,8 @@ int main(void) {
         {"drop_path", test_pytorch, NULL, NULL, "drop_path"},
         {"drop_path_post", test_pytorch, NULL, NULL, "drop_path_post"},
         cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_first_slice),
+        cmocka_unit_test(test_last_block),
         cmocka_unit_test(test_kernels_and_threads),
         cmocka_unit_test(test_inference),
         cmocka_unit_test(test_nan),

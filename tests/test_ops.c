@@ -77,7 +77,7 @@ static void check_linear(size_t rows, size_t in, size_t out) {
     const float *weight = p.theta + rows * in, *bias = weight + out * in;
     float *packed = check_floats(vit_packed_size(out, in)), *dw = p.gradient + rows * in;
     const vit_linear w = {in, out, weight, bias, packed};
-    const vit_linear_gradient d = {dw, dw + out * in};
+    const vit_linear_gradient d = {dw, dw + out * in, false};
     vit_pack_transposed(&exec, packed, weight, out, in, in);
     problem_add_to(&p, rows * in);
     linear_bounds(&c, p.dy);

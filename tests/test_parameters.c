@@ -372,7 +372,7 @@ static void test_views(void **state) {
     vit_gradients g;
     assert_int_equal(vit_weights_view(&w, &c, &table, values, NULL, VIT_PRECISION_F32, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(&g, &c, &table, gradients, NULL), VIT_OK);
+    assert_int_equal(vit_gradients_view(&g, &c, &table, gradients, false, NULL), VIT_OK);
     const size_t fc2 = vit_table_find(&table, "blocks.5.mlp.fc2.weight")->offset;
     const size_t beta = vit_table_find(&table, "blocks.5.norm2.bias")->offset;
     const size_t head = vit_table_find(&table, "head.2.bias")->offset;

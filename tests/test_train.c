@@ -1,6 +1,7 @@
 /* Training: ten AdamW steps against PyTorch, the same bytes on any number of threads, schedule,
  * loader, recipes. */
 #include "tests/check.h"
+#include "tests/fault.h"
 #include "vit/base/sys.h"
 #include "vit/train/loader.h"
 #include "vit/train/preset.h"
@@ -219,6 +220,41 @@ static void threads_and_instructions_change_no_byte(void **unused) {
     assert_same_bytes(&c, 1);  /* one lane */
 }
 
+/* 9.8 million weights: two lanes, on one thread each or, of three threads, one after the other. */
+static void a_large_network_is_the_same(void **unused) {
+    (void)unused;
+    vit_config c = small_network();
+    c.height = c.width = c.patch = 8;
+    c.dim = 640;
+    c.heads = 4;
+    c.mlp = 2560;
+    size_t count;
+    float *want = trained(&c, 8, VIT_CPU_AVX512, 1, &count);
+    assert_true(4 * count > (size_t)32 << 20); /* too large for more lanes */
+    for (int threads = 2; threads <= 3; threads++) {
+        float *got = trained(&c, 8, VIT_CPU_AVX512, threads, &count);
+        assert_memory_equal(got, want, count * sizeof *want);
+        vit_free(got);
+    }
+    vit_free(want);
+}
+
+static void a_step_allocates_nothing(void **unused) {
+    (void)unused;
+    vit_config c = small_network();
+    vit_recipe recipe = vit_recipe_default();
+    vit_trainer *t;
+    recipe.batch = 37;
+    assert_int_equal(
+        vit_trainer_new(&t, &c, &recipe, vit_kernels_choose(VIT_CPU_AVX512), 3, 3, NULL), VIT_OK);
+    take_step(t, 1e-3, noise_batch, &c);
+    fault_arm(0);
+    take_step(t, 1e-3, noise_batch, &c);
+    fault_disarm();
+    assert_int_equal(fault_count(), 0);
+    vit_trainer_free(t);
+}
+
 static void reset_starts_again(void **unused) {
     (void)unused;
     vit_config c = small_network();
@@ -432,6 +468,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_steps_match_pytorch),
         cmocka_unit_test(threads_and_instructions_change_no_byte),
+        cmocka_unit_test(a_large_network_is_the_same),
+        cmocka_unit_test(a_step_allocates_nothing),
         cmocka_unit_test(reset_starts_again),
         cmocka_unit_test(failed_step_changes_nothing),
         cmocka_unit_test(learning_rate_rises_and_falls),

@@ -74,10 +74,11 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
     (void)error;
     const prepared *p = context;
     const vit_config *c = &p->session->model->file.config;
-    const size_t bytes = c->height * c->width * c->channels;
-    const uint8_t *pixels = p->images + first * bytes;
-    for (size_t i = 0; i < count * bytes; i++)
-        images[i] = p->session->table[i % c->channels][pixels[i]];
+    const size_t pixels = c->height * c->width, bytes = pixels * c->channels;
+    const uint8_t *pixel = p->images + first * bytes;
+    for (size_t i = 0; i < count * pixels; i++, pixel += c->channels)
+        for (size_t channel = 0; channel < c->channels; channel++)
+            *images++ = p->session->table[channel][pixel[channel]];
     return VIT_OK;
 }
 

@@ -138,7 +138,7 @@ static void carve(operands *o, vit_arena *arena) {
     o->stats.mean = vit_arena_floats(arena, o->rows);
     o->stats.rstd = vit_arena_floats(arena, o->rows);
     o->p = vit_arena_floats(arena, o->rows * c->heads * vit_padded(vit_config_tokens(c)));
-    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->attention));
+    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->attention, true));
     o->norm = (vit_norm){d, 1e-6f, o->weight, o->bias};
     o->norm_gradient = (vit_norm_gradient){o->d_weight, o->d_bias};
 }
@@ -188,7 +188,7 @@ static void measure_layer(const bench *b, operands *o, const layer *l, bool firs
     char shape[64];
     snprintf(shape, sizeof shape, "%zux%zux%zu", l->rows, l->in, l->out);
     o->linear = (vit_linear){l->in, l->out, o->weight, o->bias, o->packed};
-    o->linear_gradient = (vit_linear_gradient){o->d_weight, o->d_bias};
+    o->linear_gradient = (vit_linear_gradient){o->d_weight, o->d_bias, false};
     o->linear_rows = l->rows;
     measure(b, o, l->name, shape, linear_forward, products, in + weight + out);
     if (first) o->d_x = NULL;

@@ -100,13 +100,14 @@ static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
                  _mm256_blendv_ps(fill, a.hi, _mm256_castsi256_ps(m.hi))};
 }
 
-static inline __m256 v8_shift_exponent(__m256 p, __m256 magic) {
-    const __m256i n = _mm256_slli_epi32(_mm256_castps_si256(magic), 23);
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), n));
+static inline __m256 v8_times_power(__m256 p, __m256 n) {
+    const __m256i shift = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+    const __m256 y = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), shift));
+    return _mm256_blendv_ps(y, p, _mm256_cmp_ps(p, p, _CMP_UNORD_Q));
 }
 
-static inline v16 v16_shift_exponent(v16 p, v16 magic) {
-    return (v16){v8_shift_exponent(p.lo, magic.lo), v8_shift_exponent(p.hi, magic.hi)};
+static inline v16 v16_times_power(v16 p, v16 n) {
+    return (v16){v8_times_power(p.lo, n.lo), v8_times_power(p.hi, n.hi)};
 }
 
 static inline float v16_fold_add(v16 a) {
@@ -116,11 +117,26 @@ static inline float v16_fold_add(v16 a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-static inline float v16_fold_max(v16 a) {
-    const __m256 eight = _mm256_max_ps(a.lo, a.hi);
-    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+/* Rows a and b, of which eight lanes are left, side by side, then within the quarters. */
+#define V16_FOLD4(name, op)                                                                    \
+    static inline __m256 name##_pair(__m256 a, __m256 b) {                                     \
+        __m256 x = op(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31)); \
+        x = op(x, _mm256_permute_ps(x, 0x4e));                                                 \
+        return op(x, _mm256_permute_ps(x, 0xb1));                                              \
+    }                                                                                          \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                       \
+        return (v16){name##_pair(op(a.lo, a.hi), op(b.lo, b.hi)),                              \
+                     name##_pair(op(c.lo, c.hi), op(d.lo, d.hi))};                             \
+    }
+V16_FOLD4(v16_fold4_add, _mm256_add_ps)
+V16_FOLD4(v16_fold4_max, _mm256_max_ps)
+#undef V16_FOLD4
+
+static inline v16 v16_quarter(v16 a, size_t q) {
+    const __m256 half = q < 2 ? a.lo : a.hi;
+    const __m256 y = q % 2 == 0 ? _mm256_permute2f128_ps(half, half, 0x00)
+                                : _mm256_permute2f128_ps(half, half, 0x11);
+    return (v16){y, y};
 }
 
 typedef struct v16i {

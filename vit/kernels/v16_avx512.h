@@ -86,9 +86,8 @@ static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
     return _mm512_mask_blend_ps(m, _mm512_set1_ps(x), a);
 }
 
-static inline v16 v16_shift_exponent(v16 p, v16 magic) {
-    const __m512i n = _mm512_slli_epi32(_mm512_castps_si512(magic), 23);
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), n));
+static inline v16 v16_times_power(v16 p, v16 n) {
+    return _mm512_scalef_ps(p, n);
 }
 
 static inline __m256 v16_upper(v16 a) {
@@ -102,11 +101,30 @@ static inline float v16_fold_add(v16 a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-static inline float v16_fold_max(v16 a) {
-    const __m256 eight = _mm256_max_ps(_mm512_castps512_ps256(a), v16_upper(a));
-    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+/* Halves of a and b side by side, then quarters of four rows, then within the quarters. */
+#define V16_FOLD4(name, op)                                                                    \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                       \
+        const v16 ab = op(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee)); \
+        const v16 cd = op(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee)); \
+        v16 x = op(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));    \
+        x = op(x, _mm512_permute_ps(x, 0x4e));                                                 \
+        return op(x, _mm512_permute_ps(x, 0xb1));                                              \
+    }
+V16_FOLD4(v16_fold4_add, _mm512_add_ps)
+V16_FOLD4(v16_fold4_max, _mm512_max_ps)
+#undef V16_FOLD4
+
+static inline v16 v16_quarter(v16 a, size_t q) {
+    switch (q) {
+    case 0:
+        return _mm512_shuffle_f32x4(a, a, 0x00);
+    case 1:
+        return _mm512_shuffle_f32x4(a, a, 0x55);
+    case 2:
+        return _mm512_shuffle_f32x4(a, a, 0xaa);
+    default:
+        return _mm512_shuffle_f32x4(a, a, 0xff);
+    }
 }
 
 typedef __m512i v16i;

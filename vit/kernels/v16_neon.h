@@ -107,13 +107,14 @@ static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH(vbslq_f32(vcltq_u32(vld1q_u32(lanes + 4 * i), count), a.part[i], fill));
 }
 
-static inline float32x4_t v4_shift_exponent(float32x4_t p, float32x4_t magic) {
-    const uint32x4_t n = vshlq_n_u32(vreinterpretq_u32_f32(magic), 23);
-    return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(p), n));
+static inline float32x4_t v4_times_power(float32x4_t p, float32x4_t n) {
+    const int32x4_t shift = vshlq_n_s32(vcvtq_s32_f32(n), 23);
+    const float32x4_t y = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), shift));
+    return vbslq_f32(vceqq_f32(p, p), y, p);
 }
 
-static inline v16 v16_shift_exponent(v16 p, v16 magic) {
-    V16_EACH(v4_shift_exponent(p.part[i], magic.part[i]));
+static inline v16 v16_times_power(v16 p, v16 n) {
+    V16_EACH(v4_times_power(p.part[i], n.part[i]));
 }
 
 static inline float v16_fold_add(v16 a) {
@@ -123,12 +124,28 @@ static inline float v16_fold_add(v16 a) {
     return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
 }
 
-static inline float v16_fold_max(v16 a) {
-    const float32x4_t low = v4_max(a.part[0], a.part[2]), high = v4_max(a.part[1], a.part[3]);
-    const float32x4_t four = v4_max(low, high);
-    const float32x4_t two = v4_max(four, vextq_f32(four, four, 2));
-    const float x = vgetq_lane_f32(two, 0), y = vgetq_lane_f32(two, 1);
-    return x > y ? x : y;
+/* Of rows a and b, both folded by 8 and 4: the first half of each, and the second. */
+#define V16_FOLD4(name, op)                                                  \
+    static inline float32x4_t name##_four(v16 a) {                           \
+        return op(op(a.part[0], a.part[2]), op(a.part[1], a.part[3]));       \
+    }                                                                        \
+    static inline float32x4_t name##_pair(float32x4_t a, float32x4_t b) {    \
+        return op(vcombine_f32(vget_low_f32(a), vget_low_f32(b)),            \
+                  vcombine_f32(vget_high_f32(a), vget_high_f32(b)));         \
+    }                                                                        \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                     \
+        const float32x4_t ab = name##_pair(name##_four(a), name##_four(b));  \
+        const float32x4_t cd = name##_pair(name##_four(c), name##_four(d));  \
+        const float32x4_t rows = op(vuzp1q_f32(ab, cd), vuzp2q_f32(ab, cd)); \
+        return (v16){{vdupq_laneq_f32(rows, 0), vdupq_laneq_f32(rows, 1),    \
+                      vdupq_laneq_f32(rows, 2), vdupq_laneq_f32(rows, 3)}};  \
+    }
+V16_FOLD4(v16_fold4_add, vaddq_f32)
+V16_FOLD4(v16_fold4_max, v4_max)
+#undef V16_FOLD4
+
+static inline v16 v16_quarter(v16 a, size_t q) {
+    V16_EACH(a.part[q]);
 }
 
 /* ---- lanes of 32 bits that hold integers ---- */

@@ -99,13 +99,16 @@ static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH((size_t)i < present ? a.lane[i] : x);
 }
 
-/* p 2^n for lanes whose integer n stands in the low bits of `magic`; p 2^n is a normal number. */
-static inline v16 v16_shift_exponent(v16 p, v16 magic) {
-    uint32_t bits[16], n[16];
-    memcpy(bits, &p, sizeof bits);
-    memcpy(n, &magic, sizeof n);
-    for (int i = 0; i < 16; i++) bits[i] += n[i] << 23;
-    memcpy(&p, bits, sizeof p);
+/* p 2^n for whole n; where p or the result is no normal number, NaN stays NaN and else it is of no
+ * importance. */
+static inline v16 v16_times_power(v16 p, v16 n) {
+    for (int i = 0; i < 16; i++) {
+        uint32_t bits;
+        if (!(fabsf(n.lane[i]) <= 127)) continue;
+        memcpy(&bits, &p.lane[i], sizeof bits);
+        bits += (uint32_t)(int32_t)n.lane[i] << 23;
+        memcpy(&p.lane[i], &bits, sizeof bits);
+    }
     return p;
 }
 
@@ -121,6 +124,16 @@ static inline float v16_fold_max(v16 a) {
             a.lane[i] = a.lane[i] > a.lane[i + half] ? a.lane[i] : a.lane[i + half];
     return a.lane[0];
 }
+
+/* Four rows at once: lanes 0 to 3 are the fold of a, 4 to 7 that of b, and so on. */
+#define V16_FOLD4(name, fold)                                       \
+    static inline v16 name(v16 a, v16 b, v16 c, v16 d) {            \
+        const float rows[4] = {fold(a), fold(b), fold(c), fold(d)}; \
+        V16_EACH(rows[i / 4]);                                      \
+    }
+V16_FOLD4(v16_fold4_add, v16_fold_add)
+V16_FOLD4(v16_fold4_max, v16_fold_max)
+#undef V16_FOLD4
 
 /* ---- lanes of 32 bits that hold integers; sums wrap around ---- */
 
@@ -191,6 +204,11 @@ static inline void v16_transpose(v16 a[16]) {
     for (int i = 0; i < 16; i++)
         for (int j = 0; j < 16; j++) b[j].lane[i] = a[i].lane[j];
     memcpy(a, b, sizeof b);
+}
+
+/* All lanes become those of quarter q, which are equal. */
+static inline v16 v16_quarter(v16 a, size_t q) {
+    V16_EACH(a.lane[4 * q]);
 }
 
 #undef V16_EACH

@@ -18,7 +18,12 @@ void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     s->logits = vit_arena_floats(arena, s->capacity * c->classes);
 }
 
-/* ---- pooling: x, [R][D], -> pooled, [batch][F] ---- */
+/* ---- pooling: x, [batch][outputs of the last block][D], -> pooled, [batch][F] ---- */
+
+/* Floats from picture to picture. */
+static size_t picture_size(const vit_config *c) {
+    return vit_block_outputs(c, c->depth - 1) * c->dim;
+}
 
 /* The tokens that a mean is of. */
 static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
@@ -29,14 +34,14 @@ static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
 
 static void copy_token(const vit_config *c, float *pooled, const float *x, size_t batch,
                        size_t token) {
-    const size_t d = c->dim, row = vit_config_features(c), picture = vit_config_tokens(c) * d;
+    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c);
     for (size_t b = 0; b < batch; b++)
         memcpy(pooled + b * row, x + b * picture + token * d, d * sizeof *x);
 }
 
 static void add_token(const vit_config *c, const vit_exec *exec, float *dx, const float *d_pooled,
                       size_t batch, size_t token) {
-    const size_t d = c->dim, row = vit_config_features(c), picture = vit_config_tokens(c) * d;
+    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c);
     for (size_t b = 0; b < batch; b++)
         exec->kernels->add(dx + b * picture + token * d, d_pooled + b * row, d);
 }
@@ -55,7 +60,7 @@ static void pool_forward(const vit_network *n, const vit_exec *exec, vit_state *
     if (two && c->pool == VIT_POOL_CLASS_MEAN) vit_mean_forward(exec, s->pooled + c->dim, x, &mean);
 }
 
-/* dx: [R][D], given d_pooled. */
+/* dx, of x, given d_pooled. */
 static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g, float *dx, const float *d_pooled,
                           const float *x) {
@@ -71,7 +76,7 @@ static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state 
     else if (c->pool == VIT_POOL_CLASS_MEAN)
         vit_mean_backward(exec, dx, second, &mean);
     else
-        memset(dx, 0, s->batch * vit_config_tokens(c) * c->dim * sizeof *dx);
+        memset(dx, 0, s->batch * picture_size(c) * sizeof *dx);
     if (c->pool != VIT_POOL_MEAN) add_token(c, exec, dx, d_pooled, s->batch, 0);
     if (c->pool == VIT_POOL_CLASS_DIST) add_token(c, exec, dx, second, s->batch, 1);
 }

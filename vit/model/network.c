@@ -4,8 +4,17 @@
 
 /* ---- memory ---- */
 
+/* Of longer sequences, attention weights would be most of what is kept: making them again costs a
+ * fifth of attention's arithmetic. */
+#define MOST_KEPT_KEYS 256
+
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
+}
+
+size_t vit_block_outputs(const vit_config *c, size_t block) {
+    const bool first = block + 1 == c->depth && c->pool == VIT_POOL_CLASS && !c->qk_norm;
+    return first ? 1 : vit_config_tokens(c);
 }
 
 vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows) {
@@ -20,15 +29,17 @@ static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config
 }
 
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
-                                   bool training) {
-    const size_t tokens = vit_config_tokens(c), rows = capacity * tokens, d = c->dim;
+                                   size_t outputs, bool training) {
+    const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
+    const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
     const size_t attention = vit_config_attention(c);
-    vit_block_state b = {.z = vit_arena_floats(arena, rows * d)};
-    b.stats1 = vit_carve_stats(arena, rows);
-    b.norm1 = vit_arena_floats(arena, rows * d);
-    b.qkv = vit_arena_floats(arena, rows * 3 * attention);
-    if (c->qk_norm) carve_qk_norm(&b, arena, c, rows, training);
-    b.p = training ? vit_arena_floats(arena, rows * c->heads * vit_padded(tokens)) : NULL;
+    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
+    b.stats1 = vit_carve_stats(arena, rows1);
+    b.norm1 = vit_arena_floats(arena, rows1 * d);
+    b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
+    if (c->qk_norm) carve_qk_norm(&b, arena, c, rows_in, training);
+    if (training && tokens <= MOST_KEPT_KEYS)
+        b.p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
     b.o = vit_arena_floats(arena, rows * attention);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
     b.stats2 = vit_carve_stats(arena, rows);
@@ -48,9 +59,15 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
-    vit_block_state block = carve_block(arena, c, s->capacity, training);
+    vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
-        if (i > 0 && training) block = carve_block(arena, c, s->capacity, training);
+        const size_t outputs = vit_block_outputs(c, i);
+        if (i == 0 || training) block = carve_block(arena, c, s->capacity, outputs, training);
+        if (outputs < vit_config_tokens(c)) {
+            block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
+            block.first_x = vit_arena_floats(arena, s->capacity * c->dim);
+            block.first_q = vit_arena_floats(arena, s->capacity * vit_config_attention(c));
+        }
         if (s->blocks) s->blocks[i] = block;
     }
 }
@@ -61,18 +78,18 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     s->d_logits = vit_arena_floats(arena, s->capacity * c->classes);
     s->d_z = vit_arena_floats(arena, rows * d);
     s->d_narrow = vit_arena_floats(arena, rows * larger(d, attention));
-    s->d_branch = vit_arena_floats(arena, rows * d);
+    s->d_branch = vit_arena_floats(arena, rows * larger(d, attention));
     s->d_wide = vit_arena_floats(arena, rows * larger(3 * attention, larger(hidden, 2 * d)));
     if (c->gated) s->d_gated = vit_arena_floats(arena, rows * c->mlp);
     if (c->qk_norm) s->d_heads = vit_arena_floats(arena, attention);
 }
 
-static size_t scratch_size(const vit_config *c) {
+static size_t scratch_size(const vit_config *c, bool training) {
     const size_t tokens = vit_config_tokens(c);
     const vit_attention_shape blocks = {
         .head_dim = vit_config_head_dim(c), .queries = tokens, .keys = tokens};
     const vit_attention_shape map = {.head_dim = c->dim / c->heads, .queries = 1, .keys = tokens};
-    return larger(vit_attention_scratch(&blocks), vit_attention_scratch(&map));
+    return larger(vit_attention_scratch(&blocks, training), vit_attention_scratch(&map, training));
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
@@ -88,9 +105,9 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
         s->pre_stats = vit_carve_stats(arena, rows);
         if (training) s->tokens = vit_arena_floats(arena, rows * d);
     }
-    s->z = vit_arena_floats(arena, rows * d);
+    s->z = vit_arena_floats(arena, capacity * vit_block_outputs(c, c->depth - 1) * d);
     vit_head_carve(s, arena, c, training);
-    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c));
+    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c, training));
     s->room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
     if (training) carve_backward(s, arena, c);
 }
@@ -140,6 +157,7 @@ static vit_block_call block_call(const vit_network *n, const vit_exec *exec, con
                             .config = &n->config,
                             .weights = &n->weights.blocks[i],
                             .batch = s->batch,
+                            .outputs = vit_block_outputs(&n->config, i),
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
                             .scratch = s->scratch};
 }

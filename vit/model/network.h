@@ -19,15 +19,19 @@
  * Post-norm (Vaswani et al., section 3.1):
  *     h = LN(z + MSA(z)); z_next = LN(h + MLP(h)). */
 typedef struct vit_block_state {
-    float *z;                     /* [R][D] the block's input */
-    vit_norm_state stats1;        /* [R] each */
-    float *norm1;                 /* [R][D] LN(z); post-norm: h */
-    float *qkv;                   /* [R][3][heads][A / heads] */
-    float *raw_qkv;               /* the same before qk norm; NULL without it and in inference */
-    vit_norm_state qk_stats[2];   /* [R][heads] each, of queries and keys */
-    float *p;                     /* [batch][heads][T][padded T] attention weights; NULL in
-                                     inference */
-    float *o;                     /* [R][A] heads side by side */
+    float *z;                   /* [R][D] the block's input */
+    vit_norm_state stats1;      /* [R] each */
+    float *norm1;               /* [R][D] LN(z); post-norm: h */
+    float *qkv;                 /* [R][3][heads][A / heads] */
+    float *raw_qkv;             /* the same before qk norm; NULL without it and in inference */
+    vit_norm_state qk_stats[2]; /* [R][heads] each, of queries and keys */
+    float *p;                   /* [batch][heads][T][padded T] attention weights; NULL: not
+                                   kept */
+    float *o;                   /* [R][A] heads side by side */
+    /* [batch][D], [batch][D], [batch][A], of the last block where only class tokens are read: their
+     * z, their x that the queries come from, and the queries. What follows the queries then has one
+     * row per picture. */
+    float *first_z, *first_x, *first_q;
     float *unscaled1, *unscaled2; /* [R][D] MSA and MLP before layer scale; NULL without it and
                                      in inference */
     float *mid;                   /* [R][D] z'; post-norm: z + MSA(z) */
@@ -67,7 +71,7 @@ typedef struct vit_state {
     float *tokens;                 /* [R][D] what norm_pre takes; without it blocks[0].z */
     vit_norm_state pre_stats;      /* [R] */
     vit_block_state *blocks;
-    float *z;      /* [R][D] output of the last block */
+    float *z;      /* output of the last block, [batch][its outputs][D] */
     float *normed; /* [R][D] z after a final norm of all tokens; without it z */
     vit_map_state map;
     float *pooled;        /* [batch][F] */
@@ -85,7 +89,7 @@ typedef struct vit_state {
     float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
     float *d_z;                /* [R][D] */
     float *d_narrow;           /* [R][max(D, A)] */
-    float *d_branch;           /* [R][D] */
+    float *d_branch;           /* [R][max(D, A)] */
     float *d_conv, *d_columns; /* of the largest convolution */
     float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
     float *d_inputs;           /* [batch][N][P^2 C], with patch norms */
@@ -114,6 +118,9 @@ void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_s
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
+/* Tokens of a picture that are wanted of a block: of the last often only the class token. */
+size_t vit_block_outputs(const vit_config *c, size_t block);
+
 /* Statistics of `rows` rows. */
 vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows);
 
@@ -134,7 +141,7 @@ void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
 
 void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s);
 
-/* state->d_z = gradient of the last block's output. */
+/* state->d_z = gradient of the last block's output, state->z. */
 void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                        const vit_gradients *g);
 
@@ -156,14 +163,16 @@ typedef struct vit_block_call {
     const vit_config *config;
     const vit_block_weights *weights;
     size_t batch;
+    size_t outputs;    /* tokens of a picture whose output is wanted: all of them, or the first */
     const float *keep; /* [2][batch] of this block, or NULL */
     float *scratch;    /* of attention */
 } vit_block_call;
 
-/* z_next: [R][D], may be state->z. */
+/* z_next: [batch][outputs][D], may be state->z. */
 void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);
 
-/* On entry s->d_z is the gradient of the block's output, on return that of its input. */
+/* On entry s->d_z is the gradient of the block's output, [batch][outputs][D], on return that of its
+ * input. */
 void vit_block_backward(const vit_block_call *call, vit_state *s, const vit_block_state *state,
                         const vit_block_gradients *g);
 

@@ -127,8 +127,11 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
                             const float *values, const float *packed, vit_precision precision,
                             vit_error *error);
 void vit_weights_free(vit_weights *view);
+/* first: weights of linear layers hold nothing yet (ops/linear.h). */
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              float *gradients, vit_error *error);
+                              float *gradients, bool first, vit_error *error);
+/* Clears what a backward pass through such a view adds to. */
+void vit_gradients_clear(float *gradients, const vit_table *table);
 void vit_gradients_free(vit_gradients *view);
 
 #endif

@@ -4,6 +4,7 @@
 #include "vit/model/parameters.h"
 #include "vit/model/positions.h"
 #include <stdio.h>
+#include <string.h>
 
 typedef struct binder {
     const vit_table *table;
@@ -11,6 +12,7 @@ typedef struct binder {
     vit_precision precision;
     float *gradients;
     double norm_eps;
+    bool first;
 } binder;
 
 static const vit_parameter *find(const binder *b, const char *layer, const char *part) {
@@ -33,7 +35,7 @@ static void bind_linear(const binder *b, const char *layer, vit_linear *w, vit_l
         *w = (vit_linear){weight->fan_in, weight->shape[0], value(b, weight), value(b, bias),
                           b->packed ? b->packed + vit_words(b->precision, weight->packed_offset)
                                     : NULL};
-    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias)};
+    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias), b->first};
 }
 
 static void bind_norm(const binder *b, const char *layer, vit_norm *w, vit_norm_gradient *g) {
@@ -135,7 +137,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
         vit_weights_free(out);
         return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
     }
-    const binder b = {table, values, packed, precision, NULL, config->norm_eps};
+    const binder b = {table, values, packed, precision, NULL, config->norm_eps, false};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = value(&b, find(&b, vit_prefix_name(i), ""));
@@ -161,12 +163,12 @@ void vit_weights_free(vit_weights *view) {
 }
 
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              float *gradients, vit_error *error) {
+                              float *gradients, bool first, vit_error *error) {
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks)
         return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
-    const binder b = {.table = table, .gradients = gradients, .norm_eps = config->norm_eps};
+    const binder b = {table, NULL, NULL, VIT_PRECISION_F32, gradients, config->norm_eps, first};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = gradient(&b, find(&b, vit_prefix_name(i), ""));
@@ -187,4 +189,12 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
 void vit_gradients_free(vit_gradients *view) {
     vit_free(view->blocks);
     *view = (vit_gradients){0};
+}
+
+void vit_gradients_clear(float *gradients, const vit_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        if (p->kind != VIT_PARAMETER_WEIGHT)
+            memset(gradients + p->offset, 0, p->count * sizeof *gradients);
+    }
 }

@@ -1,104 +1,166 @@
 #include "vit/ops/attention.h"
 #include "vit/ops/gemm.h"
+#include <stdbool.h>
 
 /* Queries whose full rows of scores are in the cache at once. A row's maximum, sum and chains run
- * over all keys, so the size of a block is not part of the result. */
-#define QUERY_BLOCK 48
+ * over all keys, and chains over queries go on from block to block, so the size of a block is not
+ * part of the result. */
+#define QUERY_BLOCK 72
 
 typedef struct attention {
-    vit_exec exec; /* one thread: a head is a task */
+    vit_exec exec; /* one thread: a part of a head is a task */
     vit_attention_shape s;
     float *o, *p_out, *dq, *dk, *dv;
     const float *q, *k, *v, *d_o, *p;
+    size_t parts; /* of a head's queries, in the forward pass */
     float *scratch;
     size_t scratch_size;
 } attention;
 
-size_t vit_attention_scratch(const vit_attention_shape *s) {
-    const size_t scores = s->queries * vit_padded(s->keys); /* backward: dS of the whole head */
-    return vit_packed_size(s->keys, s->head_dim) + scores;
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
 }
 
-/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [queries][padded keys]; packed
- * columns past the last key are 0, so are those of the result. */
+/* Of one thread: a transposed matrix and a block of rows of scores; backward, another of each. */
+size_t vit_attention_scratch(const vit_attention_shape *s, bool backward) {
+    const size_t rows = s->head_dim + smaller(s->queries, QUERY_BLOCK);
+    return (backward ? 2 : 1) * rows * vit_padded(s->keys);
+}
+
+/* Where head `index` of the batch begins in arrays of `tokens` rows. */
+static size_t head_at(const vit_attention_shape *s, size_t index, size_t tokens, size_t row) {
+    return index / s->heads * tokens * row + index % s->heads * s->head_dim;
+}
+
+/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys];
+ * transposed: [head_dim][padded keys]. */
 static void rows_by_keys(const attention *a, float *out, const float *rows, size_t row,
-                         size_t count, const float *packed, float scale) {
+                         size_t count, const float *transposed, float scale) {
     const vit_epilogue e = {.scale = scale};
     const size_t padded = vit_padded(a->s.keys);
     vit_gemm(&a->exec, out, padded, count, padded, a->s.head_dim, (vit_left){rows, row, 1},
-             vit_right_packed(packed, a->s.head_dim), &e);
+             vit_right_plain(transposed, padded), &e);
+}
+
+/* p = softmax(Q_i K_i^T scale) of a block of queries. */
+static void weigh(const attention *a, float *p, const float *q, size_t count,
+                  const float *transposed) {
+    rows_by_keys(a, p, q, a->s.q_row, count, transposed, a->s.scale);
+    a->exec.kernels->softmax(p, count, a->s.keys);
 }
 
 static void forward_task(size_t index, int thread, void *context) {
     const attention *a = context;
     const vit_attention_shape *s = &a->s;
-    const size_t sample = index / s->heads, column = index % s->heads * s->head_dim;
-    const float *q = a->q + sample * s->queries * s->q_row + column;
-    const float *k = a->k + sample * s->keys * s->k_row + column;
-    const float *v = a->v + sample * s->keys * s->v_row + column;
-    float *o = a->o + sample * s->queries * s->o_row + column;
-    float *packed = a->scratch + (size_t)thread * a->scratch_size;
-    float *scores = packed + vit_packed_size(s->keys, s->head_dim);
-    const size_t padded = vit_padded(s->keys);
+    const size_t head = index / a->parts, part = index % a->parts, padded = vit_padded(s->keys);
+    const size_t first = part * s->queries / a->parts, end = (part + 1) * s->queries / a->parts;
+    const float *q = a->q + head_at(s, head, s->queries, s->q_row);
+    const float *v = a->v + head_at(s, head, s->keys, s->v_row);
+    float *o = a->o + head_at(s, head, s->queries, s->o_row);
+    float *transposed = a->scratch + (size_t)thread * a->scratch_size;
+    float *scores = transposed + s->head_dim * padded;
     const vit_epilogue none = vit_epilogue_none();
 
-    vit_pack_transposed(&a->exec, packed, k, s->keys, s->head_dim, s->k_row);
-    for (size_t i = 0; i < s->queries; i += QUERY_BLOCK) {
-        const size_t count = s->queries - i < QUERY_BLOCK ? s->queries - i : QUERY_BLOCK;
-        float *p = a->p_out ? a->p_out + (index * s->queries + i) * padded : scores;
-        rows_by_keys(a, p, q + i * s->q_row, s->q_row, count, packed, s->scale);
-        a->exec.kernels->softmax(p, count, s->keys);
+    a->exec.kernels->transpose(transposed, padded, a->k + head_at(s, head, s->keys, s->k_row),
+                               s->k_row, s->keys, s->head_dim);
+    for (size_t i = first; i < end; i += QUERY_BLOCK) {
+        const size_t count = smaller(end - i, QUERY_BLOCK);
+        float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
+        weigh(a, p, q + i * s->q_row, count, transposed);
         vit_gemm(&a->exec, o + i * s->o_row, s->o_row, count, s->head_dim, s->keys,
                  (vit_left){p, padded, 1}, vit_right_plain(v, s->v_row), &none);
     }
 }
 
-static void run(const vit_exec *exec, attention *a, vit_task *task) {
-    const vit_attention_shape *s = &a->s;
-    const size_t work = 2 * s->batch * s->heads * s->queries * s->keys * s->head_dim;
-    a->exec = (vit_exec){.kernels = exec->kernels, .threads = 1};
-    a->scratch_size = vit_attention_scratch(s);
-    vit_parallel(vit_exec_threads(exec, work), s->batch * s->heads, task, a);
+static size_t work_of(const vit_attention_shape *s) {
+    return 2 * s->batch * s->heads * s->queries * s->keys * s->head_dim;
 }
 
 void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q, const float *k,
                            const float *v, const vit_attention_shape *s, float *scratch) {
-    attention a = {.s = *s, .o = o, .p_out = p, .q = q, .k = k, .v = v, .scratch = scratch};
-    run(exec, &a, forward_task);
+    const int threads = vit_exec_threads(exec, work_of(s));
+    const size_t heads = s->batch * s->heads, some = 4 * (size_t)threads;
+    /* Few heads would leave threads idle; parts of one transpose its keys each. */
+    const size_t parts = threads > 1 && heads < some ? smaller((size_t)threads, s->queries) : 1;
+    attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
+                   .s = *s,
+                   .o = o,
+                   .p_out = p,
+                   .q = q,
+                   .k = k,
+                   .v = v,
+                   .parts = parts,
+                   .scratch = scratch,
+                   .scratch_size = vit_attention_scratch(s, false)};
+    vit_parallel(threads, heads * parts, forward_task, &a);
+}
+
+/* What the backward pass of a head reads and writes. */
+typedef struct head {
+    const float *q, *k, *v, *d_o, *p;
+    float *dq, *dk, *dv;
+    float *k_transposed, *v_transposed, *p_room, *ds;
+} head;
+
+static head head_of(const attention *a, size_t index, int thread) {
+    const vit_attention_shape *s = &a->s;
+    const size_t q = head_at(s, index, s->queries, s->q_row), padded = vit_padded(s->keys);
+    const size_t k = head_at(s, index, s->keys, s->k_row);
+    const size_t v = head_at(s, index, s->keys, s->v_row);
+    float *room = a->scratch + (size_t)thread * a->scratch_size, *rest = room + a->scratch_size / 2;
+    return (head){.q = a->q + q,
+                  .k = a->k + k,
+                  .v = a->v + v,
+                  .d_o = a->d_o + head_at(s, index, s->queries, s->o_row),
+                  .p = a->p ? a->p + index * s->queries * padded : NULL,
+                  .dq = a->dq + q,
+                  .dk = a->dk + k,
+                  .dv = a->dv + v,
+                  .k_transposed = room,
+                  .p_room = room + s->head_dim * padded,
+                  .v_transposed = rest,
+                  .ds = rest + s->head_dim * padded};
+}
+
+/* Queries i .. i + count - 1 of a head. dK and dV are sums over all queries. */
+static void block_backward(const attention *a, const head *h, size_t i, size_t count) {
+    const vit_attention_shape *s = &a->s;
+    const size_t padded = vit_padded(s->keys), n = s->head_dim;
+    const float *q = h->q + i * s->q_row, *d_o = h->d_o + i * s->o_row;
+    const float *p = h->p ? h->p + i * padded : h->p_room;
+    const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = i > 0, .scale = 1};
+
+    if (!h->p) weigh(a, h->p_room, q, count, h->k_transposed);
+    /* O = P V: dV = P^T dO, dP = dO V^T */
+    vit_gemm(&a->exec, h->dv, s->v_row, s->keys, n, count, (vit_left){p, 1, padded},
+             vit_right_plain(d_o, s->o_row), &sum);
+    rows_by_keys(a, h->ds, d_o, s->o_row, count, h->v_transposed, 1);
+    /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
+    a->exec.kernels->softmax_backward(h->ds, p, s->scale, count, s->keys);
+    /* S = Q K^T: dQ = dS K, dK = dS^T Q */
+    vit_gemm(&a->exec, h->dq + i * s->q_row, s->q_row, count, n, s->keys,
+             (vit_left){h->ds, padded, 1}, vit_right_plain(h->k, s->k_row), &none);
+    vit_gemm(&a->exec, h->dk, s->k_row, s->keys, n, count, (vit_left){h->ds, 1, padded},
+             vit_right_plain(q, s->q_row), &sum);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
     const attention *a = context;
     const vit_attention_shape *s = &a->s;
-    const size_t sample = index / s->heads, column = index % s->heads * s->head_dim;
-    const size_t q0 = sample * s->queries * s->q_row + column;
-    const size_t k0 = sample * s->keys * s->k_row + column;
-    const size_t v0 = sample * s->keys * s->v_row + column;
-    const float *d_o = a->d_o + sample * s->queries * s->o_row + column;
     const size_t padded = vit_padded(s->keys);
-    const float *p = a->p + index * s->queries * padded;
-    float *packed = a->scratch + (size_t)thread * a->scratch_size;
-    float *ds = packed + vit_packed_size(s->keys, s->head_dim);
-    const vit_epilogue none = vit_epilogue_none();
-
-    /* O = P V: dV = P^T dO, dP = dO V^T */
-    vit_gemm(&a->exec, a->dv + v0, s->v_row, s->keys, s->head_dim, s->queries,
-             (vit_left){p, 1, padded}, vit_right_plain(d_o, s->o_row), &none);
-    vit_pack_transposed(&a->exec, packed, a->v + v0, s->keys, s->head_dim, s->v_row);
-    rows_by_keys(a, ds, d_o, s->o_row, s->queries, packed, 1);
-    /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
-    a->exec.kernels->softmax_backward(ds, p, s->scale, s->queries, s->keys);
-    /* S = Q K^T: dQ = dS K, dK = dS^T Q */
-    vit_gemm(&a->exec, a->dq + q0, s->q_row, s->queries, s->head_dim, s->keys,
-             (vit_left){ds, padded, 1}, vit_right_plain(a->k + k0, s->k_row), &none);
-    vit_gemm(&a->exec, a->dk + k0, s->k_row, s->keys, s->head_dim, s->queries,
-             (vit_left){ds, 1, padded}, vit_right_plain(a->q + q0, s->q_row), &none);
+    const head h = head_of(a, index, thread);
+    const vit_kernels *kernels = a->exec.kernels;
+    kernels->transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, s->head_dim);
+    if (!h.p) kernels->transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, s->head_dim);
+    for (size_t i = 0; i < s->queries; i += QUERY_BLOCK)
+        block_backward(a, &h, i, smaller(s->queries - i, QUERY_BLOCK));
 }
 
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch) {
-    attention a = {.s = *s,
+    attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
+                   .s = *s,
                    .dq = dq,
                    .dk = dk,
                    .dv = dv,
@@ -107,6 +169,7 @@ void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *d
                    .q = q,
                    .k = k,
                    .v = v,
-                   .scratch = scratch};
-    run(exec, &a, backward_task);
+                   .scratch = scratch,
+                   .scratch_size = vit_attention_scratch(s, true)};
+    vit_parallel(vit_exec_threads(exec, work_of(s)), s->batch * s->heads, backward_task, &a);
 }

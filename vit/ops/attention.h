@@ -3,12 +3,13 @@
  *
  * q, k, v have strides of their own and query and key lengths may differ; in a ViT all three lie
  * in one array qkv: [batch][tokens][3][heads][head_dim]. Heads of a batch are the tasks that
- * OpenMP spreads.
+ * vit_parallel spreads.
  */
 #ifndef VIT_OPS_ATTENTION_H
 #define VIT_OPS_ATTENTION_H
 
 #include "vit/ops/exec.h"
+#include <stdbool.h>
 
 typedef struct vit_attention_shape {
     size_t batch, heads, head_dim;
@@ -18,16 +19,17 @@ typedef struct vit_attention_shape {
     float scale;
 } vit_attention_shape;
 
-/* Floats of scratch memory that one thread needs. */
-size_t vit_attention_scratch(const vit_attention_shape *s);
+/* Floats of scratch memory that one thread needs, for the forward pass or for both. */
+size_t vit_attention_scratch(const vit_attention_shape *s, bool backward);
 
 /* o: [batch][queries] rows of heads * head_dim. p: [batch][heads][queries][vit_padded(keys)], the
- * attention weights, kept for the backward pass; NULL when there will be none. scratch:
- * [exec->threads][vit_attention_scratch]. */
+ * attention weights, kept for the backward pass; NULL where there will be none, or it is to make
+ * them again. scratch: [exec->threads][vit_attention_scratch]. */
 void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q, const float *k,
                            const float *v, const vit_attention_shape *s, float *scratch);
 
-/* dq, dk, dv (strides as q, k, v) = gradients, given d_o (strides as o) and p. */
+/* dq, dk, dv (strides as q, k, v) = gradients, given d_o (strides as o) and p; p NULL: it is made
+ * again, block by block of queries. */
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch);

@@ -8,16 +8,36 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
              vit_right_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
 
+vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count) {
+    return (vit_linear){w->in, count, w->weight + first * w->in, w->bias ? w->bias + first : NULL,
+                        w->packed + first * vit_words(exec->precision, w->in)};
+}
+
+vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
+                                             size_t first) {
+    return (vit_linear_gradient){d->weight + first * w->in, d->bias ? d->bias + first : NULL,
+                                 d->first};
+}
+
+void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
+                                size_t dy_row, const float *x, const vit_linear *w, size_t rows) {
+    /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
+    const vit_epilogue sum = {.accumulate = !d->first, .scale = 1};
+    vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, dy_row},
+             vit_right_plain(x, w->in), &sum);
+    if (d->bias) exec->kernels->column_sums(d->bias, dy, rows, w->out, dy_row);
+}
+
+void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate, const float *dy,
+                               size_t dy_row, const vit_linear *w, size_t rows) {
+    /* dx[r][i] = sum over outputs of dy[r][o] W[o][i] */
+    const vit_epilogue e = {.accumulate = accumulate, .scale = 1};
+    vit_gemm(exec, dx, w->in, rows, w->in, w->out, (vit_left){dy, dy_row, 1},
+             vit_right_plain(w->weight, w->in), &e);
+}
+
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                          const float *dy, const float *x, const vit_linear *w, size_t rows) {
-    /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
-    const vit_epilogue sum = {.accumulate = 1, .scale = 1};
-    vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, w->out},
-             vit_right_plain(x, w->in), &sum);
-    if (d->bias) exec->kernels->column_sums(d->bias, dy, rows, w->out, w->out);
-    /* dx[r][i] = sum over outputs of dy[r][o] W[o][i] */
-    const vit_epilogue none = vit_epilogue_none();
-    if (dx)
-        vit_gemm(exec, dx, w->in, rows, w->in, w->out, (vit_left){dy, w->out, 1},
-                 vit_right_plain(w->weight, w->in), &none);
+    vit_linear_weight_gradient(exec, d, dy, w->out, x, w, rows);
+    if (dx) vit_linear_input_gradient(exec, dx, false, dy, w->out, w, rows);
 }

@@ -7,6 +7,7 @@
 #define VIT_OPS_LINEAR_H
 
 #include "vit/ops/gemm.h"
+#include <stdbool.h>
 
 typedef struct vit_linear {
     size_t in, out;
@@ -16,13 +17,28 @@ typedef struct vit_linear {
 
 typedef struct vit_linear_gradient {
     float *weight, *bias; /* bias may be NULL */
+    bool first;           /* weight holds nothing yet: it becomes what is else added to it */
 } vit_linear_gradient;
 
 /* y = x W^T + b + residual; residual: [rows][out], not y, NULL for none. */
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                         const float *residual, size_t rows);
 
-/* dW += dy^T x, db += column sums of dy, dx = dy W; dx NULL: not wanted. */
+/* Outputs first .. first + count - 1 as a layer of their own, `first` a multiple of VIT_PANEL; and
+ * its gradient, `first` any. */
+vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count);
+vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
+                                             size_t first);
+
+/* dW += dy^T x, db += column sums of dy, whose rows are dy_row apart. */
+void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
+                                size_t dy_row, const float *x, const vit_linear *w, size_t rows);
+
+/* dx = dy W, or where it accumulates, the chain of dx goes on. */
+void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate, const float *dy,
+                               size_t dy_row, const vit_linear *w, size_t rows);
+
+/* Both, dx = dy W, rows of dy contiguous; dx NULL: not wanted. */
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                          const float *dy, const float *x, const vit_linear *w, size_t rows);
 

@@ -41,9 +41,9 @@ static void sum_task(size_t index, int thread, void *context) {
     (void)thread;
     const sum *s = context;
     const vit_chunk *c = &s->chunks->list[index];
+    const size_t lane = s->chunks->lane_size;
     float *first = s->gradients + c->offset;
-    for (size_t lane = 1; lane < s->lanes; lane++)
-        s->kernels->add(first, first + lane * s->chunks->lane_size, c->count);
+    s->kernels->column_sums(first, first + lane, s->lanes - 1, c->count, lane);
     s->chunks->squares[index] = s->kernels->square_sum(first, c->count);
 }
 

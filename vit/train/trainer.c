@@ -32,7 +32,7 @@ struct vit_trainer {
     float *values, *packed, *m, *v;
     float *average, *average_packed; /* NULL where there is no average */
     float *gradients;                /* [lanes][table.size] */
-    vit_gradients *lane_views;       /* [lanes] */
+    vit_gradients *lane_views;       /* [lanes][2]: for the lane's first slice, for the others */
     vit_chunks chunks;
     worker *workers; /* [threads], or one that uses all threads when there is one lane */
     size_t worker_count;
@@ -55,12 +55,14 @@ static void plan(vit_trainer *t) {
     t->slices = (batch + t->slice - 1) / t->slice;
     t->lanes = smaller(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
-    t->worker_count = smaller(t->lanes, (size_t)t->threads);
+    /* A large network has fewer lanes; with more threads than that, one lane after another. */
+    const bool inside = t->lanes < smaller(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
+    t->worker_count = inside ? 1 : smaller(t->lanes, (size_t)t->threads);
 }
 
 /* Threads inside an operator of a worker. */
 static int inner_threads(const vit_trainer *t) {
-    return t->lanes == 1 ? t->threads : 1;
+    return t->worker_count == 1 ? t->threads : 1;
 }
 
 static void carve_worker(worker *w, const vit_trainer *t) {
@@ -94,7 +96,7 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     t->m = vit_alloc(n, sizeof(float));
     t->v = vit_alloc(n, sizeof(float));
     t->gradients = vit_alloc(t->lanes * n, sizeof(float));
-    t->lane_views = vit_alloc(t->lanes, sizeof *t->lane_views);
+    t->lane_views = vit_alloc(2 * t->lanes, sizeof *t->lane_views);
     t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
     if (!t->values || !t->packed || !t->m || !t->v || !t->gradients || !t->lane_views || !t->losses)
         return vit_fail_memory(error, "the network's weights and gradients",
@@ -118,9 +120,9 @@ static vit_status make_views(vit_trainer *t, vit_error *error) {
     const vit_config *c = &t->network.config;
     vit_status status = vit_weights_view(&t->network.weights, c, &t->table, t->values, t->packed,
                                          t->recipe.precision, error);
-    for (size_t i = 0; i < t->lanes && status == VIT_OK; i++)
+    for (size_t i = 0; i < 2 * t->lanes && status == VIT_OK; i++)
         status = vit_gradients_view(&t->lane_views[i], c, &t->table,
-                                    t->gradients + i * t->table.size, error);
+                                    t->gradients + i / 2 * t->table.size, i % 2 == 0, error);
     return status;
 }
 
@@ -157,7 +159,8 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
 void vit_trainer_free(vit_trainer *t) {
     if (!t) return;
     for (size_t i = 0; t->workers && i < t->worker_count; i++) vit_arena_free(&t->workers[i].arena);
-    for (size_t i = 0; t->lane_views && i < t->lanes; i++) vit_gradients_free(&t->lane_views[i]);
+    for (size_t i = 0; t->lane_views && i < 2 * t->lanes; i++)
+        vit_gradients_free(&t->lane_views[i]);
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
@@ -200,9 +203,9 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
 
 static void lane_task(size_t lane, int thread, void *context) {
     vit_trainer *t = context;
-    memset(t->gradients + lane * t->table.size, 0, t->table.size * sizeof(float));
+    vit_gradients_clear(t->gradients + lane * t->table.size, &t->table);
     for (size_t s = lane; s < t->slices; s += t->lanes)
-        run_slice(t, s, &t->workers[thread], &t->lane_views[lane]);
+        run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + (s > lane)]);
 }
 
 vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
