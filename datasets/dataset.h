@@ -25,8 +25,8 @@ typedef struct vit_records {
 #define VIT_MAX_NOTES 8
 
 typedef struct vit_dataset {
-    char name[32]; /* "mnist", "fashion", "cifar10", "cifar100", "digits", "folder", "grey": also
-                      the default preset, where there is one of that name */
+    char name[32];  /* "mnist", "fashion", "cifar10", "cifar100", "digits", "folder", "grey": also
+                       the default preset, where there is one of that name */
     char title[64]; /* the same, or of joined sets all names: "mnist+digits" */
     char checksum[65]; /* SHA-256, hex, of what defines the training part, or the test part where
                           that one was not read; goes into the model's recipe. Files count

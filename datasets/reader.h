@@ -45,8 +45,8 @@ void vit_dataset_measure(vit_dataset *dataset);
 /* ---- join.c ---- */
 
 /* The training pictures of b go behind those of a; everything else stays a's, but the title
- * (a+b), the checksum and the notes. Errors: MISMATCH where the sizes of the pictures, the number of
- * classes or their labels differ, UNSUPPORTED where a part is not in memory, MEMORY. */
+ * (a+b), the checksum and the notes. Errors: MISMATCH where the sizes of the pictures, the number
+ * of classes or their labels differ, UNSUPPORTED where a part is not in memory, MEMORY. */
 vit_status vit_dataset_join(vit_dataset *a, const vit_dataset *b, vit_error *error);
 
 /* ---- idx.c ---- */

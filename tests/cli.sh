@@ -213,7 +213,8 @@ run 0 "  logits " "" $classify --logits a.png
 run 1 "b.png" "bad.png: " $classify a.png bad.png b.png
 run 1 "" "absent.png: No such file" $classify absent.png
 run 1 "" "standard input: the file is empty" $classify -
-run 1 '"error": ' "1 of 3 pictures could not be read" $classify --json --logits --top 2 a.png bad.png b.png
+run 1 '"error": ' "1 of 3 pictures could not be read" \
+    $classify --json --logits --top 2 a.png bad.png b.png
 mv out answers
 json "vit-classify --json" answers '[a["file"] for a in r] == ["a.png", "bad.png", "b.png"]
     and set(r[1]) == {"file", "error"} and "bad.png" in r[1]["error"]

@@ -110,7 +110,8 @@ static void test_ends(void **state) {
     for (int i = 0; i < 6; i++) assert_true(i == 2 ? y[i] >= FLT_MIN : check_same(y[i], exps[i]));
     k->normal_cdf(y, ends, 6);
     for (int i = 0; i < 6; i++)
-        assert_true(i < 2 ? fabsf(y[i] - .5f) <= (float)CHECK_CDF_ERROR : check_same(y[i], cdfs[i]));
+        assert_true(i < 2 ? fabsf(y[i] - .5f) <= (float)CHECK_CDF_ERROR
+                          : check_same(y[i], cdfs[i]));
     const float far[] = {INFINITY, FLT_MAX, 20, NAN};
     k->normal_cdf(y, far, 4);
     for (int i = 0; i < 4; i++) assert_true(check_same(y[i], i < 3 ? 1 : NAN));

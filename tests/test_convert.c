@@ -62,7 +62,8 @@ static void save_model(const char *path, const char *changes, const char *list) 
 static vit_model_file load(const char *path) {
     vit_model_file m;
     vit_error error;
-    if (vit_published_load(&m, path, &(vit_wanted){0}, &error) != VIT_OK) fail_msg("%s", error.message);
+    if (vit_published_load(&m, path, &(vit_wanted){0}, &error) != VIT_OK)
+        fail_msg("%s", error.message);
     /* Words without a meaning: where one token is pooled, where there are only patches. */
     if (m.config.pool != VIT_POOL_MEAN && m.config.pool != VIT_POOL_MAP)
         m.config.norm_before_pool = false;

@@ -228,16 +228,20 @@ static void light_may_be_uneven(void **state) {
     assert_like_plain(&picture, "uneven light", 6);
 }
 
+/* Lines run level, or as on paper that is turned: a row up for every 5 columns. */
 static void paper_may_be_ruled_or_squared(void **state) {
     (void)state;
-    for (int squared = 0; squared < 2; squared++) {
+    for (int kind = 0; kind < 4; kind++) {
+        const bool is_squared = kind & 1;
+        const size_t slope = kind < 2 ? 40 : 5;
         vit_image picture = draw_scene(&plain);
         for (size_t i = 0; i < plain.width * plain.height; i++) {
             const size_t x = i % plain.width, y = i / plain.width;
-            const bool is_line = (y + x / 40) % 37 < 2 || (squared && (x + y / 50) % 37 < 2);
-            if (is_line && picture.pixels[i] > 90) picture.pixels[i] = 90;
+            const bool is_across = (y + x / slope) % 37 < 2;
+            const bool is_down = is_squared && (x + plain.width - y / slope) % 37 < 2;
+            if ((is_across || is_down) && picture.pixels[i] > 90) picture.pixels[i] = 90;
         }
-        assert_like_plain(&picture, squared ? "squared" : "ruled", 8);
+        assert_like_plain(&picture, is_squared ? "squared" : "ruled", 8);
     }
 }
 

@@ -193,11 +193,8 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_dec
 
 /* The library changed it between two versions whose files look alike. */
 static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_error *error) {
-    if (!has(b, "patch_embed.proj.weight") || strcmp(b->layout->name, "vit-pytorch") != 0 ||
-        d->attention_scale != VIT_NOT_SAID)
-        return VIT_OK;
-    if (strstr(vit_binding_find(b, "patch_embed.proj.weight")->tensor->name,
-               "patch_to_embedding") == NULL)
+    const vit_source *patches = vit_binding_find(b, "patch_embed.proj.weight");
+    if (d->attention_scale != VIT_NOT_SAID || !strstr(patches->tensor->name, "patch_to_embedding"))
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: vit-pytorch's first versions divided scores by the root of \"dim\", later "

@@ -214,10 +214,9 @@ static vit_status unexpected(const choice *c, const vit_binding *b, const char *
     const char *near = vit_nearest(name, set->names, set->count);
     const vit_status status =
         vit_fail(error, VIT_ERROR_MISMATCH,
-                 "%s: tensor %s is none of a Vision Transformer in the layout "
-                 "of %s%s%s%s",
+                 "%s: tensor %s is none of a Vision Transformer in the layout of %s%s%s",
                  vit_tensors_name(b->file), vit_name_text(shown, name), l->name,
-                 near ? "; the nearest known name is " : "", near ? near : "", near ? "" : "");
+                 near ? "; the nearest known name is " : "", near ? near : "");
     vit_free(set);
     return status;
 }
