@@ -472,13 +472,32 @@ static void test_threads(void **state) {
     for (size_t i = 0; i < 5; i++) free(all[i]);
 }
 
+/* vit_parallel calls every index once, whatever the threads. */
+static void count_task(size_t index, int thread, void *context) {
+    (void)thread;
+    ((int *)context)[index]++; /* of its own */
+}
+
+static void test_parallel(void **state) {
+    (void)state;
+    static const int threads[] = {1, 2, 3, 7, 100};
+    static const size_t counts[] = {0, 1, 2, 5, 64, 301};
+    for (size_t t = 0; t < 5; t++) {
+        for (size_t c = 0; c < 6; c++) {
+            int calls[302] = {0};
+            vit_parallel(threads[t], counts[c], count_task, calls);
+            for (size_t i = 0; i < 302; i++) assert_int_equal(calls[i], i < counts[c]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear),  cmocka_unit_test(test_layernorm),
         cmocka_unit_test(test_gelu),    cmocka_unit_test(test_embed),
         cmocka_unit_test(test_loss),    cmocka_unit_test(test_loss_extremes),
         cmocka_unit_test(test_patches), cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_parallel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
