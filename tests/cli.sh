@@ -349,6 +349,13 @@ for i in 1 2 3 4; do cp "$published/picture.png" pets/cat/$i.png; done
 for i in 1 2 3 4; do cp "$published/picture.png" pets/dog/$i.png; done
 run 0 "pets.safetensors" "the head is a new one: the data have 2 classes, the weights 6" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2
+run 0 "tuned.safetensors" "*" vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2 \
+    --freeze 1 --layer-decay 0.75 --out tuned.safetensors
+holds "the recipe says what was frozen" grep -qa 'freeze.*: 1, .*layer_decay.*: 0.75' tuned.safetensors
+holds "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safetensors'
+run 2 "" "the network has 2 blocks" vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
+run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
+run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
 run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
 

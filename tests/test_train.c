@@ -402,12 +402,140 @@ static void seeds_hold_back_others(void **unused) {
     vit_loader_free(&c);
 }
 
+/* ---- some layers more, some less ---- */
+
+/* 0 before the blocks, 1 + i of block i, 1 + depth after them: by the names, as timm groups them. */
+static size_t layer_of(const char *name, size_t depth) {
+    size_t block;
+    if (sscanf(name, "blocks.%zu.", &block) == 1) return block + 1;
+    return strncmp(name, "norm.", 5) == 0 || strncmp(name, "head", 4) == 0 ? depth + 1 : 0;
+}
+
+static vit_config three_blocks(void) {
+    vit_config c = vit_config_default();
+    c.height = c.width = 8;
+    c.patch = 4;
+    c.channels = 1;
+    c.classes = 5;
+    c.dim = 16;
+    c.depth = 3;
+    c.heads = 2;
+    c.mlp = 24;
+    return c;
+}
+
+typedef struct outcome {
+    float *before, *after, *average, *gradient; /* [table size], freed by outcome_free */
+    vit_table table;
+} outcome;
+
+static float *copy_of(const float *values, size_t count) {
+    float *copy = check_floats(count);
+    memcpy(copy, values, count * sizeof *copy);
+    return copy;
+}
+
+/* One step of a trainer with this recipe. */
+static outcome one_step(const vit_recipe *recipe, int threads) {
+    vit_config c = three_blocks();
+    vit_trainer *t;
+    outcome o;
+    const vit_kernels *kernels = vit_kernels_choose(VIT_CPU_AVX512);
+    assert_int_equal(vit_trainer_new(&t, &c, recipe, kernels, threads, 7, NULL), VIT_OK);
+    assert_int_equal(vit_table_new(&o.table, &c, NULL), VIT_OK);
+    const vit_trainer_state state = vit_trainer_get(t);
+    o.before = copy_of(state.values, o.table.size);
+    take_step(t, .01, noise_batch, &c);
+    o.after = copy_of(state.values, o.table.size);
+    o.average = copy_of(state.average ? state.average : state.values, o.table.size);
+    o.gradient = copy_of(vit_trainer_gradient(t), o.table.size);
+    vit_trainer_free(t);
+    return o;
+}
+
+static void outcome_free(outcome *o) {
+    float *const arrays[] = {o->before, o->after, o->average, o->gradient};
+    for (size_t i = 0; i < 4; i++) vit_free(arrays[i]);
+    vit_table_free(&o->table);
+}
+
+static void frozen_blocks_keep_their_weights(void **unused) {
+    (void)unused;
+    vit_recipe recipe = vit_recipe_default();
+    recipe.batch = 16;
+    recipe.ema = .9;
+    outcome all = one_step(&recipe, 1);
+    for (recipe.freeze = 1; recipe.freeze <= 3; recipe.freeze++) {
+        outcome some = one_step(&recipe, 1), again = one_step(&recipe, 4);
+        assert_memory_equal(some.after, again.after, some.table.size * sizeof(float));
+        for (size_t i = 0; i < some.table.count; i++) {
+            const vit_parameter *p = &some.table.rows[i];
+            const size_t bytes = p->count * sizeof(float), at = p->offset;
+            if (layer_of(p->name, 3) <= recipe.freeze) {
+                assert_memory_equal(some.after + at, some.before + at, bytes);
+                assert_memory_equal(some.average + at, some.before + at, bytes);
+            } else {
+                assert_memory_not_equal(some.after + at, some.before + at, bytes);
+                assert_memory_equal(some.gradient + at, all.gradient + at, bytes);
+            }
+        }
+        outcome_free(&some);
+        outcome_free(&again);
+    }
+    outcome_free(&all);
+    vit_error error;
+    vit_trainer *t;
+    const vit_config c = three_blocks();
+    assert_int_equal(vit_trainer_new(&t, &c, &recipe, vit_kernels_scalar(), 1, 0, &error),
+                     VIT_ERROR_ARGUMENT);
+    assert_string_equal(error.message,
+                        "\"freeze\" is 4, but the network has 3 blocks: expected 0 to 3");
+}
+
+/* AdamW's first step moves a parameter by lr g / (|g| + eps), after its weight decay. */
+static void the_learning_rate_falls_towards_the_input(void **unused) {
+    (void)unused;
+    vit_recipe recipe = vit_recipe_default();
+    recipe.batch = 16;
+    recipe.clip = 0;
+    recipe.weight_decay = .5;
+    recipe.layer_decay = .25;
+    outcome o = one_step(&recipe, 2);
+    for (size_t i = 0; i < o.table.count; i++) {
+        const vit_parameter *p = &o.table.rows[i];
+        const double lr = .01 * pow(.25, (double)(4 - layer_of(p->name, 3)));
+        const double decay = p->kind == VIT_PARAMETER_WEIGHT ? 1 - lr * .5 : 1;
+        for (size_t j = p->offset; j < p->offset + p->count; j++) {
+            const double g = (double)o.gradient[j], x = (double)o.before[j];
+            const double want = x * decay - lr * g / (fabs(g) + 1e-8);
+            assert_true(fabs((double)o.after[j] - want) <= 1e-4 * lr + 1e-7 * fabs(x));
+        }
+    }
+    outcome_free(&o);
+}
+
+static void such_recipes_are_written(void **unused) {
+    (void)unused;
+    vit_recipe r = vit_recipe_default(), back = {.layer_decay = 1};
+    char *text = vit_recipe_write(&r);
+    assert_null(strstr(text, "freeze"));
+    assert_null(strstr(text, "layer_decay"));
+    vit_free(text);
+    r.freeze = 2;
+    r.layer_decay = .75;
+    text = vit_recipe_write(&r);
+    assert_non_null(strstr(text, "\"freeze\": 2, \"layer_decay\": 0.75}"));
+    assert_int_equal(vit_recipe_read(&back, text, "x.json", NULL), VIT_OK);
+    assert_true(back.freeze == 2 && back.layer_decay == .75);
+    vit_free(text);
+}
+
 /* ---- recipes and presets ---- */
 
 static void recipes_are_read_strictly(void **unused) {
     (void)unused;
     vit_error error;
-    vit_recipe r = vit_recipe_default(), back = {0};
+    vit_recipe r = vit_recipe_default(), back = {.layer_decay = 1};
     assert_int_equal(vit_recipe_read(&r, "{\"lr\": 0.5, \"batch\": 9}", "x.json", &error), VIT_OK);
     assert_true(r.lr == .5 && r.batch == 9 && r.clip == 1);
     char *text = vit_recipe_write(&r);
@@ -429,6 +557,10 @@ static void recipes_are_read_strictly(void **unused) {
     assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
     assert_string_equal(error.message, "\"drop_path\" is 1, expected 0 to 0.999999");
     r.drop_path = 0;
+    r.layer_decay = 0;
+    assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
+    assert_string_equal(error.message, "\"layer_decay\" is 0, expected more than 0, to 1");
+    r.layer_decay = 1;
     r.lr = NAN;
     assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
 }
@@ -475,6 +607,9 @@ int main(void) {
         cmocka_unit_test(learning_rate_rises_and_falls),
         cmocka_unit_test(every_epoch_shows_each_picture_once),
         cmocka_unit_test(seeds_hold_back_others),
+        cmocka_unit_test(frozen_blocks_keep_their_weights),
+        cmocka_unit_test(the_learning_rate_falls_towards_the_input),
+        cmocka_unit_test(such_recipes_are_written),
         cmocka_unit_test(recipes_are_read_strictly),
         cmocka_unit_test(presets_are_those_of_the_lecture_and_the_data),
     };

@@ -208,8 +208,9 @@ VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *im
  * it: one sentence, a constant, or NULL. */
 VIT_API const char *vit_session_warning(const vit_session *session);
 
-/* features: [features of vit_model_info], the class token after the encoder (what the head sees),
- * for the picture that the session classified last (the last one of a batch). */
+/* features: [features of vit_model_info], what the head sees: the class token after the encoder and
+ * the final norm, or what the model pools in its place; for the picture that the session classified
+ * last (the last one of a batch that could be read). */
 VIT_API vit_status vit_session_features(const vit_session *session, float *features,
                                         vit_error *error);
 
@@ -303,6 +304,10 @@ typedef struct vit_train_options {
     double minutes;                 /* the whole call ends within minutes + 0.5 */
     size_t batch;                   /* 0: the preset's */
     double lr;                      /* 0: the preset's */
+    size_t freeze; /* with init: so many of the first blocks, and what comes before them, keep
+                      their weights; 0: the preset's, which is none unless it says so */
+    double layer_decay; /* X: the learning rate of block i, from 0, is lr X^(depth - i), and
+                           lr X^(depth + 1) before the blocks; 0: the preset's (1) */
     uint64_t seed;
     int threads;     /* 0: as many as the process may use; changes no byte of the result */
     const char *cpu; /* as in vit_session_options; changes no byte of an f32 result */

@@ -23,9 +23,9 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     if ((o->epochs > 0) + (o->steps > 0) + (o->minutes > 0) > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "epochs, steps and minutes exclude each other: give one");
-    if (!(o->epochs >= 0) || !(o->minutes >= 0) || !(o->lr >= 0))
+    if (!(o->epochs >= 0) || !(o->minutes >= 0) || !(o->lr >= 0) || !(o->layer_decay >= 0))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "epochs, minutes and the learning rate must not be negative");
+                        "epochs, minutes, the learning rate and its decay must not be negative");
     if (o->schedule_steps > 0 && o->steps > o->schedule_steps)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%llu steps of a schedule of %llu",
                         (unsigned long long)o->steps, (unsigned long long)o->schedule_steps);
@@ -62,7 +62,14 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
+    if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
+    if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
     if (o->precision != VIT_PRECISION_F32) run->preset.recipe.precision = o->precision;
+    if (run->preset.recipe.freeze > 0 && !o->init)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "the first %zu blocks are to keep their weights, which are random ones: "
+                        "give a model to start from, or leave freeze out",
+                        run->preset.recipe.freeze);
     if (o->init) status = vit_run_adopt_init(run, error);
     if (status == VIT_OK) status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);

@@ -36,7 +36,7 @@ static void pack(void *context) {
 static vit_status make(optimiser *o, const bench *b, vit_error *error) {
     *o = (optimiser){.bench = b};
     vit_status status = vit_table_new(&o->table, &b->preset.config, error);
-    if (status == VIT_OK) status = vit_chunks_new(&o->chunks, &o->table, error);
+    if (status == VIT_OK) status = vit_chunks_new(&o->chunks, &o->table, &b->preset.recipe, error);
     if (status != VIT_OK) return status;
     const size_t n = o->table.size;
     o->values = vit_alloc(n, sizeof(float));

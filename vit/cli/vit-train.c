@@ -9,9 +9,9 @@
 
 typedef struct settings {
     const char *data, *preset, *init, *out, *checkpoint, *log;
-    double epochs, minutes, lr;
+    double epochs, minutes, lr, layer_decay;
     vit_steps steps;
-    uint64_t batch, seed, threads;
+    uint64_t batch, seed, freeze, threads;
     bool resume, json;
     int precision; /* vit_precision */
 } settings;
@@ -85,6 +85,21 @@ static const vit_option options[] = {
      .argument = "X",
      .help = "highest learning rate (default: the preset's)",
      .max = 1000},
+    {.name = "freeze",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(freeze),
+     .argument = "N",
+     .help = "with --init: the first N blocks and what comes before\n"
+             "them keep their weights (default: the preset's, 0)",
+     .min = 1,
+     .max = 1e6},
+    {.name = "layer-decay",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(layer_decay),
+     .argument = "X",
+     .help = "the learning rate falls by X from block to block towards\n"
+             "the input, 0.75 say (default: the preset's, 1)",
+     .max = 1},
     {.name = "seed",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(seed),
@@ -203,6 +218,8 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .minutes = s->minutes,
         .batch = (size_t)s->batch,
         .lr = s->lr,
+        .freeze = (size_t)s->freeze,
+        .layer_decay = s->layer_decay,
         .seed = s->seed,
         .threads = (int)s->threads,
         .cpu = vit_chosen_cpu(),

@@ -183,9 +183,9 @@ void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state 
                           const vit_gradients *g) {
     const vit_exec here = own_exec(n, exec, s);
     vit_head_backward(n, &here, s, g);
-    for (size_t i = n->config.depth; i-- > 0;) {
+    for (size_t i = n->config.depth; i-- > s->frozen;) {
         const vit_block_call call = block_call(n, &here, s, i);
         vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
     }
-    embed_backward(n, &here, s, g);
+    if (s->frozen == 0) embed_backward(n, &here, s, g);
 }

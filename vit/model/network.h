@@ -86,6 +86,8 @@ typedef struct vit_state {
      * 1. */
     const float *keep;
     /* training: */
+    size_t frozen; /* set by the caller before the backward pass: so many of the first blocks, and
+                      what comes before them, get no gradient; 0: all do */
     float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
     float *d_z;                /* [R][D] */
     float *d_narrow;           /* [R][max(D, A)] */
@@ -114,7 +116,7 @@ void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config,
 void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_state *state,
                          const float *images, size_t batch);
 
-/* gradients += those of the last forward pass, given state->d_logits. */
+/* gradients += those of the last forward pass, given state->d_logits; but for what is frozen. */
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 

@@ -9,6 +9,7 @@
 typedef struct builder {
     vit_table *table;
     char prefix[32]; /* of the names that follow: "", "blocks.3." */
+    size_t layer;    /* that they belong to */
 } builder;
 
 static vit_parameter *add(builder *b, vit_parameter_kind kind, const char *name, size_t dims,
@@ -17,6 +18,7 @@ static vit_parameter *add(builder *b, vit_parameter_kind kind, const char *name,
     vit_parameter *p = &t->rows[t->count++];
     snprintf(p->name, sizeof p->name, "%s%s", b->prefix, name);
     p->kind = kind;
+    p->layer = b->layer;
     p->dims = dims;
     p->count = 1;
     for (size_t i = 0; i < dims; i++) {
@@ -165,13 +167,15 @@ vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *er
     const size_t most = config->depth * ROWS_PER_BLOCK + ROWS_BESIDE;
     out->rows = vit_alloc(most, sizeof *out->rows);
     if (!out->rows) return vit_fail_memory(error, "the parameter table", most * sizeof *out->rows);
-    builder b = {out, ""};
+    builder b = {out, "", 0};
     add_embedding(&b, config);
     for (size_t i = 0; i < config->depth; i++) {
         snprintf(b.prefix, sizeof b.prefix, "blocks.%zu.", i);
+        b.layer = i + 1;
         add_block(&b, config);
     }
     b.prefix[0] = '\0';
+    b.layer = config->depth + 1;
     add_head(&b, config);
     return VIT_OK;
 }

@@ -26,6 +26,7 @@ typedef struct vit_parameter {
     size_t fan_in;        /* WEIGHT, BIAS: inputs of the layer */
     bool convolves;       /* WEIGHT, BIAS: of a convolutional stem */
     size_t packed_offset; /* WEIGHT: floats, in an array of vit_table.packed_size */
+    size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
 } vit_parameter;
 
 typedef struct vit_table {

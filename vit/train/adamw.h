@@ -8,6 +8,7 @@
 
 typedef struct vit_chunk {
     size_t offset, count; /* floats, in an array of the table */
+    double rate; /* factor of the learning rate */
     bool decays;
 } vit_chunk;
 
@@ -18,7 +19,10 @@ typedef struct vit_chunks {
     float *squares;   /* [count] sum of squares of each chunk's gradient */
 } vit_chunks;
 
-vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, vit_error *error);
+/* Of the tensors that are trained: those of the recipe's frozen blocks, and of what comes before
+ * them, are left out, and so keep their values. */
+vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
+                          vit_error *error);
 void vit_chunks_free(vit_chunks *chunks);
 
 /* gradients: [lanes][table size]; lane 0 becomes ((lane 0 + lane 1) + lane 2) + ... Returns the
@@ -32,7 +36,8 @@ typedef struct vit_adamw_state {
     const float *gradient;
 } vit_adamw_state;
 
-/* Step number `step` (from 0) of AdamW at learning rate lr, and of the average: average += (1 - d)
+/* Step number `step` (from 0) of AdamW at learning rate lr (of a chunk: times its rate, which the
+ * weight decay follows), and of the average: average += (1 - d)
  * (values - average), d = min(ema, (1 + step) / (10 + step)). The gradient is first scaled to the
  * recipe's norm as PyTorch's clip_grad_norm_ does: by min(1, clip / (norm + 1e-6)). */
 void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int threads,

@@ -15,7 +15,8 @@ vit_recipe vit_recipe_default(void) {
                         .eps = 1e-8,
                         .clip = 1,
                         .label_smoothing = .1,
-                        .shift = 0};
+                        .shift = 0,
+                        .layer_decay = 1};
 }
 
 /* Every number of a recipe: its key, where it is, and the largest value; the least is 0. */
@@ -42,7 +43,7 @@ static const number numbers[] = {
     {"shear", offsetof(vit_recipe, shear), 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 4
+#define OTHERS 6
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
 
@@ -65,7 +66,17 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     if (recipe->shift > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"shift\" is %zu, expected 0 to 64 pixels",
                         recipe->shift);
-    return VIT_OK;
+    if (recipe->layer_decay > 0 && recipe->layer_decay <= 1) return VIT_OK;
+    char found[32];
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "\"layer_decay\" is %s, expected more than 0, to 1",
+                    vit_format_double(found, recipe->layer_decay));
+}
+
+vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *error) {
+    if (recipe->freeze <= depth) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "\"freeze\" is %zu, but the network has %zu blocks: expected 0 to %zu",
+                    recipe->freeze, depth, depth);
 }
 
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
@@ -74,7 +85,10 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     vit_field fields[NUMBERS + OTHERS] = {{"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
                                           {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
                                           {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
-                                          {"precision", VIT_FIELD_ENUM, &precision, precisions}};
+                                          {"precision", VIT_FIELD_ENUM, &precision, precisions},
+                                          {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
+                                          {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay,
+                                           NULL}};
     for (size_t i = 0; i < NUMBERS; i++)
         fields[i + OTHERS] =
             (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
@@ -99,6 +113,11 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     }
     if (recipe->precision != VIT_PRECISION_F32)
         vit_text_add(&t, ", \"precision\": \"%s\"", precisions[recipe->precision]);
+    if (recipe->freeze > 0) vit_text_add(&t, ", \"freeze\": %zu", recipe->freeze);
+    if (recipe->layer_decay != 1) {
+        char value[32];
+        vit_text_add(&t, ", \"layer_decay\": %s", vit_format_double(value, recipe->layer_decay));
+    }
     vit_text_add(&t, "}");
     if (t.failed) vit_text_free(&t);
     return t.text;

@@ -19,12 +19,20 @@ typedef struct vit_recipe {
     bool flip;
     double rotate, scale, shear;
     vit_precision precision; /* of the matrix products */
+    size_t freeze;           /* so many of the first blocks, and what comes before them, keep their
+                                weights: no gradient, no decay; 0: all are trained */
+    double layer_decay;      /* X of layer-wise decay (Bao et al.: BEiT, section 3.2): the learning
+                                rate times X^(depth - i) in block i (from 0), X^(depth + 1) before
+                                the blocks, 1 after them. 1: the same for all */
 } vit_recipe;
 
 vit_recipe vit_recipe_default(void);
 
 /* ARGUMENT, naming the value, unless all are in range. */
 vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error);
+
+/* ARGUMENT where it freezes more blocks than a network of that depth has. */
+vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *error);
 
 /* JSON object <-> recipe, keys as the members: {"batch": 128, "epochs": 10, "lr": 0.002, ...}. What
  * is left out keeps the value in *recipe; unknown keys are refused with the nearest known one;

@@ -71,6 +71,7 @@ static void carve_worker(worker *w, const vit_trainer *t) {
     w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
     w->keys = vit_arena_take(&w->arena, t->slice * sizeof *w->keys);
+    w->state.frozen = t->recipe.freeze;
     if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->slice);
 }
 
@@ -101,7 +102,7 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     if (!t->values || !t->packed || !t->m || !t->v || !t->gradients || !t->lane_views || !t->losses)
         return vit_fail_memory(error, "the network's weights and gradients",
                                (t->lanes + 4) * n * sizeof(float));
-    return vit_chunks_new(&t->chunks, &t->table, error);
+    return vit_chunks_new(&t->chunks, &t->table, &t->recipe, error);
 }
 
 static vit_status make_average(vit_trainer *t, vit_error *error) {
@@ -131,6 +132,7 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
                            vit_error *error) {
     *out = NULL;
     vit_status status = vit_recipe_check(recipe, error);
+    if (status == VIT_OK) status = vit_recipe_fits(recipe, config->depth, error);
     if (status == VIT_OK) status = vit_precision_check(recipe->precision, kernels, error);
     if (status != VIT_OK) return status;
     vit_trainer *t = vit_alloc(1, sizeof *t);
