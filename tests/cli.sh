@@ -241,6 +241,94 @@ mkdir 'two words' && cp a.png 'two words/zwölf é.png'
 printf 'two words/zwölf é.png\r\na.png' >list
 run 0 'two words/zwölf é.png' "" $classify --json --files-from list
 
+# ---- directories, formats, embeddings ----
+
+mkdir -p scans/b.d
+cp a.png scans/2.png
+cp b.png scans/b.d/1.PNG
+cp bad.png scans/b.d/z.jpeg
+echo "no picture" >scans/notes.txt
+cp a.png scans/.hidden.png
+ln -s . scans/loop
+run 1 "a.png" "scans is a directory: with --recursive" $classify a.png scans
+run 1 '"file": "scans/2.png"' "left out in directories: 2 that are not" \
+    $classify --json --recursive scans/ a.png
+mv out answers
+json "--recursive goes through a directory in order" answers '
+    [a["file"] for a in r] == ["scans/2.png", "scans/b.d/1.PNG", "scans/b.d/z.jpeg", "a.png"]
+    and ["error" in a for a in r] == [False, False, True, False]'
+mkdir nothing
+run 1 "" "nothing holds no file named" $classify --recursive nothing
+printf 'a.png\nscans\n' >list
+run 1 "*" "1 of 4 pictures could not be read" $classify --json --recursive --files-from list
+cp a.png 'a,"b".png'
+run 1 "*" "1 of 3 pictures" $classify --format csv --top 2 'a,"b".png' absent.png b.png
+mv out answers.csv
+holds "--format csv has a line for each picture" test "$(wc -l <answers.csv)" -eq 4
+holds "its head names the columns" \
+    sh -c "head -1 answers.csv | grep -qx 'file,label,probability,label2,probability2,error'"
+holds "it quotes what needs it" grep -q '^"a,""b"".png",[0-9],' answers.csv
+holds "it has the errors" grep -q '^absent.png,,,,,.*No such file' answers.csv
+run 0 "a.png" "" $classify --format text a.png
+run 0 '"predictions"' "" $classify --format json a.png
+run 2 "" "exclude each other" $classify --format csv --json a.png
+run 2 "" "--logits are written as text or JSON" $classify --format csv --logits a.png
+run 2 "" "leave --top and --logits out" $classify --embed --top 2 a.png
+run 2 "" "leave --format out" $classify --embed --format csv a.png
+run 2 "" "--out is for the matrix of --embed" $classify --out e.npy a.png
+run 2 "" "--list writes text or JSON" vit-classify --list --format csv
+run 1 "" "cannot write absent/e.npy" $classify --embed --out absent/e.npy a.png
+run 1 '"embedding"' "1 of 3 pictures" $classify --embed a.png bad.png b.png
+mv out embedded
+run 1 '{"file": "bad.png", "error": ' "vit-classify: bad.png: " \
+    $classify --embed --out e.npy a.png bad.png b.png
+mv out rows
+json "--embed writes features" embedded '[set(a) for a in r] ==
+    [{"file", "embedding"}, {"file", "error"}, {"file", "embedding"}]
+    and r[0]["embedding"] != r[2]["embedding"]'
+json "--embed --out tells the rows" rows '[a["row"] for a in r] == [0, 1, 2]'
+if command -v python3 >/dev/null; then
+    holds "the matrix holds the same, and NaN for a picture that failed" python3 -c '
+import array, ast, json
+data = open("e.npy", "rb").read()
+assert data[:10] == b"\x93NUMPY\1\0\x76\0" and data[127:128] == b"\n"
+head = ast.literal_eval(data[10:128].decode())
+rows = [json.loads(line) for line in open("embedded")]
+width = len(rows[0]["embedding"])
+assert head == {"descr": "<f4", "fortran_order": False, "shape": (3, width)}
+values = array.array("f", data[128:])
+assert len(values) == 3 * width
+assert all(v != v for v in values[width:2 * width])
+for i in 0, 2:
+    assert values[i * width:(i + 1) * width] == array.array("f", rows[i]["embedding"])'
+fi
+
+# Many pictures: the order and the bytes are those of one by one.
+for i in $(seq 70); do
+    [ $((i % 9)) -eq 0 ] && echo bad.png || echo $([ $((i % 2)) -eq 0 ] && echo a.png || echo b.png)
+done >list
+for name in $(cat list); do $classify --json --logits "$name" 2>/dev/null; done >single
+for threads in 1 2 5; do
+    $classify --json --logits --threads $threads --files-from list >many 2>err
+    holds "many at a time, one by one: the same bytes, with --threads $threads" cmp single many
+done
+
+# Whoever writes the names may wait for an answer before the next one.
+mkfifo names
+$classify --json --files-from names >answers 2>err &
+process=$!
+exec 9>names
+printf 'a.png\n\nb.p' >&9
+for _ in $(seq 100); do
+    grep -q '"a.png"' answers && break
+    sleep 0.1
+done
+holds "a name is answered before the next one comes" grep -q '"a.png"' answers
+printf 'ng\n' >&9
+exec 9>&-
+wait $process
+holds "and then the next" grep -q '"b.png"' answers
+
 # One grey pixel.
 {
     printf '\211PNG\015\012\032\012\000\000\000\015IHDR\000\000\000\001\000\000\000\001\010\000'
@@ -349,11 +437,14 @@ for i in 1 2 3 4; do cp "$published/picture.png" pets/cat/$i.png; done
 for i in 1 2 3 4; do cp "$published/picture.png" pets/dog/$i.png; done
 run 0 "pets.safetensors" "the head is a new one: the data have 2 classes, the weights 6" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2
-run 0 "tuned.safetensors" "*" vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2 \
+run 0 "tuned.safetensors" "*" \
+    vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2 \
     --freeze 1 --layer-decay 0.75 --out tuned.safetensors
-holds "the recipe says what was frozen" grep -qa 'freeze.*: 1, .*layer_decay.*: 0.75' tuned.safetensors
+holds "the recipe says what was frozen" \
+    grep -qa 'freeze.*: 1, .*layer_decay.*: 0.75' tuned.safetensors
 holds "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safetensors'
-run 2 "" "the network has 2 blocks" vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
+run 2 "" "the network has 2 blocks" \
+    vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
 run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
 run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"

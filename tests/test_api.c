@@ -229,6 +229,44 @@ static void features_are_of_the_last_picture(void **unused) {
     vit_session_free(s);
 }
 
+/* A picture among many, files and bytes, gets the bytes it gets alone; one that is none gets NaN.
+ */
+static void many_are_answered_as_one_by_one(void **unused) {
+    (void)unused;
+    static const char *const files[] = {"tests/fixtures/published/picture.png", "absent.png",
+                                        "examples/photographed-nine.jpg"};
+    size_t size, features = vit_model_describe(model).features;
+    uint8_t *bytes = read_whole(files[0], &size);
+    vit_picture pictures[5] = {{files[0], NULL, 0},
+                               {files[1], NULL, 0},
+                               {files[2], NULL, 0},
+                               {"these bytes", bytes, size},
+                               {"half of them", bytes, size / 2}};
+    for (int threads = 1; threads <= 3; threads++) {
+        float many[5 * CLASSES], wide[5 * 64], one[CLASSES], embedding[64];
+        vit_answer answers[5];
+        vit_session *s = session_with(threads, NULL);
+        assert_int_equal(vit_classify_many(s, pictures, 5, many, wide, answers, NULL), VIT_OK);
+        for (size_t i = 0; i < 3; i += 2) {
+            assert_int_equal(vit_classify_file(s, files[i], one, NULL), VIT_OK);
+            assert_memory_equal(many + i * CLASSES, one, sizeof one);
+            assert_true(answers[i].warning == vit_session_warning(s));
+            assert_int_equal(vit_embed_file(s, files[i], embedding, NULL), VIT_OK);
+            assert_memory_equal(wide + i * features, embedding, features * sizeof(float));
+        }
+        assert_memory_equal(many + 3 * CLASSES, many, sizeof one);
+        assert_int_equal(answers[1].error.status, VIT_ERROR_IO);
+        assert_non_null(strstr(answers[1].error.message, "absent.png"));
+        assert_int_equal(answers[4].error.status, VIT_ERROR_FORMAT);
+        assert_non_null(strstr(answers[4].error.message, "half of them"));
+        assert_true(isnan(many[CLASSES]) && isnan(wide[5 * features - 1]));
+        assert_int_equal(vit_classify_many(s, pictures + 1, 1, many, NULL, answers, NULL), VIT_OK);
+        assert_int_equal(vit_embed_file(s, files[1], embedding, NULL), VIT_ERROR_IO);
+        vit_session_free(s);
+    }
+    free(bytes);
+}
+
 static void the_host_keeps_its_floating_point_mode(void **unused) {
     (void)unused;
     uint8_t digit[PIXELS];
@@ -380,6 +418,7 @@ static void contradictions_are_refused(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_tells_what_it_is),
+        cmocka_unit_test(many_are_answered_as_one_by_one),
         IN_DIRECTORY(a_file_answers_as_its_bytes_do),
         cmocka_unit_test(bad_files_are_refused_by_name),
         cmocka_unit_test(alone_or_in_a_batch_the_same),

@@ -404,7 +404,8 @@ static void seeds_hold_back_others(void **unused) {
 
 /* ---- some layers more, some less ---- */
 
-/* 0 before the blocks, 1 + i of block i, 1 + depth after them: by the names, as timm groups them. */
+/* 0 before the blocks, 1 + i of block i, 1 + depth after them: by the names, as timm groups them.
+ */
 static size_t layer_of(const char *name, size_t depth) {
     size_t block;
     if (sscanf(name, "blocks.%zu.", &block) == 1) return block + 1;

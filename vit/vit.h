@@ -204,6 +204,33 @@ VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixe
 VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *images, size_t count,
                                          float *logits, vit_error *error);
 
+/* A picture of several: a file, or the bytes of one. */
+typedef struct vit_picture {
+    const char *name;  /* of the file; with bytes, what stands for it in messages */
+    const void *bytes; /* [size]; NULL: the file is read */
+    size_t size;
+} vit_picture;
+
+/* What became of it. */
+typedef struct vit_answer {
+    vit_error error;     /* its status is VIT_OK where the picture was answered */
+    const char *warning; /* as vit_session_warning has it */
+} vit_answer;
+
+/* Many pictures: they are read and prepared by all threads, each by one, then go through the
+ * network together; the same bytes as one by one, sooner. A few times as many as there are threads
+ * keep them busy. logits: [count][classes]; features: [count][features of vit_model_info], as
+ * vit_session_features has them, or NULL; the rows of a picture that failed are NaN. answers:
+ * [count]. Fails only where memory does. */
+VIT_API vit_status vit_classify_many(vit_session *session, const vit_picture *pictures,
+                                     size_t count, float *logits, float *features,
+                                     vit_answer *answers, vit_error *error);
+
+/* The features of a picture, an embedding: [features of vit_model_info], as vit_session_features
+ * has them. Pictures that look alike to the network have features that point the same way. */
+VIT_API vit_status vit_embed_file(vit_session *session, const char *path, float *features,
+                                  vit_error *error);
+
 /* What the user should know about the picture classified last, such as that no ink was found on
  * it: one sentence, a constant, or NULL. */
 VIT_API const char *vit_session_warning(const vit_session *session);
@@ -304,8 +331,8 @@ typedef struct vit_train_options {
     double minutes;                 /* the whole call ends within minutes + 0.5 */
     size_t batch;                   /* 0: the preset's */
     double lr;                      /* 0: the preset's */
-    size_t freeze; /* with init: so many of the first blocks, and what comes before them, keep
-                      their weights; 0: the preset's, which is none unless it says so */
+    size_t freeze;      /* with init: so many of the first blocks, and what comes before them, keep
+                           their weights; 0: the preset's, which is none unless it says so */
     double layer_decay; /* X: the learning rate of block i, from 0, is lr X^(depth - i), and
                            lr X^(depth + 1) before the blocks; 0: the preset's (1) */
     uint64_t seed;

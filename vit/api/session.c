@@ -1,12 +1,14 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/ops/loss.h"
+#include <math.h>
 #include <string.h>
 
 struct vit_session {
     const vit_model *model;
     vit_rounded rounded;
     vit_inference *inference;
+    int threads;
     float table[3][256]; /* normalised value of a byte, per channel */
     float *features;     /* [vit_config_features] of the last picture */
     const char *warning; /* about that picture, or NULL */
@@ -40,6 +42,7 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
+    s->threads = threads;
     s->features = vit_alloc(vit_config_features(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
     if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
@@ -82,12 +85,10 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
     return VIT_OK;
 }
 
-vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
-                                 vit_error *error) {
-    const size_t dim = vit_config_features(&s->model->file.config);
-    if (count == 0) return VIT_OK;
-    float *features = vit_alloc(count, dim * sizeof *features);
-    if (!features) return vit_fail_memory(error, "features", count * dim * sizeof *features);
+/* count > 0 */
+static vit_status run_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
+                               float *features, vit_error *error) {
+    const size_t width = vit_config_features(&s->model->file.config);
     const vit_fpmode host = vit_fpmode_enter();
     prepared p = {s, images};
     const vit_status status =
@@ -95,7 +96,17 @@ vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t c
     vit_fpmode_leave(host);
     s->answered = status == VIT_OK;
     s->warning = NULL;
-    if (s->answered) memcpy(s->features, features + (count - 1) * dim, dim * sizeof *features);
+    if (s->answered) memcpy(s->features, features + (count - 1) * width, width * sizeof *features);
+    return status;
+}
+
+vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
+                                 vit_error *error) {
+    const size_t width = vit_config_features(&s->model->file.config);
+    if (count == 0) return VIT_OK;
+    float *features = vit_alloc(count, width * sizeof *features);
+    if (!features) return vit_fail_memory(error, "features", count * width * sizeof *features);
+    const vit_status status = run_prepared(s, images, count, logits, features, error);
     vit_free(features);
     return status;
 }
@@ -114,16 +125,24 @@ vit_status vit_session_features(const vit_session *s, float *features, vit_error
 /* ---- pictures as people have them ---- */
 
 /* Frees the image. */
-static vit_status classify(vit_session *s, vit_image *image, const char *name, float *logits,
-                           vit_error *error) {
+static vit_status prepare(vit_image *ready, const vit_session *s, vit_image *image,
+                          const char *name, vit_error *error) {
     const vit_config *c = &s->model->file.config;
-    vit_image ready = {0};
+    *ready = (vit_image){0};
     const vit_fpmode host = vit_fpmode_enter();
-    vit_status status = vit_preprocess(&ready, image, &s->model->file.preprocessing, c->height,
-                                       c->width, c->channels, error);
+    const vit_status status = vit_preprocess(ready, image, &s->model->file.preprocessing, c->height,
+                                             c->width, c->channels, error);
     vit_fpmode_leave(host);
     vit_image_free(image);
-    if (status != VIT_OK) return vit_fail_prefix(error, status, name);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
+}
+
+/* Frees the image. */
+static vit_status classify(vit_session *s, vit_image *image, const char *name, float *logits,
+                           vit_error *error) {
+    vit_image ready;
+    vit_status status = prepare(&ready, s, image, name, error);
+    if (status != VIT_OK) return status;
     status = vit_classify_prepared(s, ready.pixels, 1, logits, error);
     s->warning = ready.warning;
     vit_image_free(&ready);
@@ -149,6 +168,101 @@ vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t wid
     const vit_status status =
         vit_image_from_pixels(&image, pixels, width, height, channels, stride, error);
     return status == VIT_OK ? classify(s, &image, "the picture", logits, error) : status;
+}
+
+vit_status vit_embed_file(vit_session *s, const char *path, float *features, vit_error *error) {
+    const vit_picture picture = {.name = path};
+    vit_answer answer;
+    const size_t classes = s->model->file.config.classes;
+    float *logits = vit_alloc(classes, sizeof *logits);
+    if (!logits) return vit_fail_memory(error, "an answer", classes * sizeof *logits);
+    vit_status status = vit_classify_many(s, &picture, 1, logits, features, &answer, error);
+    vit_free(logits);
+    if (status != VIT_OK || answer.error.status == VIT_OK) return status;
+    if (error) *error = answer.error;
+    return answer.error.status;
+}
+
+/* ---- many pictures ---- */
+
+typedef struct many {
+    const vit_session *session;
+    const vit_picture *pictures;
+    vit_answer *answers;
+    uint8_t *pixels; /* [count][bytes] */
+    size_t bytes;    /* of a prepared picture */
+} many;
+
+static void prepare_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const many *m = context;
+    const vit_picture *p = &m->pictures[index];
+    vit_answer *a = &m->answers[index];
+    vit_image image, ready = {0};
+    *a = (vit_answer){0};
+    vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, &a->error)
+                                 : vit_image_load(&image, p->name, &a->error);
+    if (status == VIT_OK) status = prepare(&ready, m->session, &image, p->name, &a->error);
+    a->error.status = status;
+    if (status != VIT_OK) return;
+    a->warning = ready.warning;
+    memcpy(m->pixels + index * m->bytes, ready.pixels, m->bytes);
+    vit_image_free(&ready);
+}
+
+/* The pictures that could be read, moved to the front; how many. */
+static size_t gather(const many *m, size_t count) {
+    size_t good = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (m->answers[i].error.status != VIT_OK) continue;
+        memmove(m->pixels + good * m->bytes, m->pixels + i * m->bytes, m->bytes);
+        good++;
+    }
+    return good;
+}
+
+/* Moves the first `good` rows of values to where their pictures are; NaN elsewhere. */
+static void scatter(float *values, size_t width, const vit_answer *answers, size_t count,
+                    size_t good) {
+    for (size_t i = count; i-- > 0;) {
+        float *row = values + i * width;
+        if (answers[i].error.status == VIT_OK)
+            memmove(row, values + --good * width, width * sizeof *row);
+        else
+            for (size_t j = 0; j < width; j++) row[j] = NAN;
+    }
+}
+
+static vit_status answer_many(vit_session *s, const many *m, size_t count, float *logits,
+                              float *features, vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    vit_parallel(s->threads, count, prepare_task, (void *)m);
+    const size_t good = gather(m, count);
+    const vit_status status =
+        good > 0 ? run_prepared(s, m->pixels, good, logits, features, error) : VIT_OK;
+    if (status != VIT_OK) return status;
+    scatter(logits, c->classes, m->answers, count, good);
+    scatter(features, vit_config_features(c), m->answers, count, good);
+    for (size_t i = 0; i < count; i++)
+        if (m->answers[i].error.status == VIT_OK) s->warning = m->answers[i].warning;
+    return VIT_OK;
+}
+
+vit_status vit_classify_many(vit_session *s, const vit_picture *pictures, size_t count,
+                             float *logits, float *features, vit_answer *answers,
+                             vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    const size_t width = vit_config_features(c) * sizeof(float);
+    many m = {s, pictures, answers, NULL, c->height * c->width * c->channels};
+    float *own = features ? NULL : vit_alloc(count, width);
+    m.pixels = vit_alloc(count, m.bytes);
+    const vit_status status =
+        m.pixels && (features || own)
+            ? answer_many(s, &m, count, logits, features ? features : own, error)
+            : vit_fail_memory(error, "pictures", count * (m.bytes + width));
+    vit_free(m.pixels);
+    vit_free(own);
+    return status;
 }
 
 /* ---- logits to answers ---- */

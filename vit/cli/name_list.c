@@ -1,55 +1,107 @@
 #include "vit/cli/name_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 vit_status vit_name_list_open(vit_name_list *list, const char *path, vit_error *error) {
     bool standard = strcmp(path, "-") == 0;
-    *list = (vit_name_list){.stream = standard ? stdin : fopen(path, "r"),
+    *list = (vit_name_list){.file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
                             .path = standard ? "standard input" : path};
-    if (list->stream == NULL) {
+    if (list->file < 0) {
         return vit_fail_errno(error, errno, "--files-from: cannot open %s", path);
     }
     return VIT_OK;
 }
 
-/* One line into list->name, without its end; *end is true when there is none. */
-static vit_status read_line(vit_name_list *list, bool *end, vit_error *error) {
-    size_t length = 0;
-    int c = getc(list->stream);
-    *end = c == EOF;
-    list->line++;
-    for (; c != EOF && c != '\n'; c = getc(list->stream)) {
-        if (c == '\0' || length == VIT_NAME_MAX) {
-            return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %zu %s, expected the name of a file",
-                            list->path, list->line,
-                            c == '\0' ? "holds a zero byte" : "is longer than 4096 bytes");
-        }
-        list->name[length++] = (char)c;
-    }
-    if (ferror(list->stream)) {
+/* What there is to read, behind what is in the buffer. */
+static vit_status fill(vit_name_list *list, vit_error *error) {
+    ssize_t got;
+    memmove(list->buffer, list->buffer + list->start, list->end - list->start);
+    list->end -= list->start;
+    list->start = 0;
+    do {
+        got = read(list->file, list->buffer + list->end, sizeof list->buffer - list->end);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
         return vit_fail_errno(error, errno, "cannot read %s", list->path);
     }
+    list->end += (size_t)got;
+    list->ended = got == 0;
+    return VIT_OK;
+}
+
+/* A line in the buffer, its length without its end, is whole: it ends, or is too long, or the last.
+ */
+static bool has_line(const vit_name_list *list, size_t *length) {
+    const char *start = list->buffer + list->start;
+    const char *end = memchr(start, '\n', list->end - list->start);
+    *length = end != NULL ? (size_t)(end - start) : list->end - list->start;
+    return end != NULL || *length > VIT_NAME_MAX || list->ended;
+}
+
+static void skip_empty_lines(vit_name_list *list) {
+    for (;;) {
+        const char *at = list->buffer + list->start;
+        size_t left = list->end - list->start;
+        size_t length = left > 1 && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
+        if (left == 0 || at[length - 1] != '\n') return;
+        list->start += length;
+        list->line++;
+    }
+}
+
+static vit_status take_line(vit_name_list *list, size_t length, vit_error *error) {
+    const char *start = list->buffer + list->start;
+    bool zero = memchr(start, '\0', length < VIT_NAME_MAX ? length : VIT_NAME_MAX) != NULL;
+    list->line++;
+    if (zero || length > VIT_NAME_MAX) {
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %zu %s, expected the name of a file",
+                        list->path, list->line,
+                        zero ? "holds a zero byte" : "is longer than 4096 bytes");
+    }
+    memcpy(list->name, start, length);
+    list->start += length + (list->start + length < list->end);
     if (length > 0 && list->name[length - 1] == '\r') length--;
     list->name[length] = '\0';
     return VIT_OK;
 }
 
 vit_status vit_name_list_next(vit_name_list *list, const char **name, vit_error *error) {
-    bool end;
+    *name = NULL;
     do {
-        vit_status status = read_line(list, &end, error);
+        size_t length;
+        vit_status status = VIT_OK;
+        while (status == VIT_OK && !has_line(list, &length)) status = fill(list, error);
+        if (status == VIT_OK && list->start == list->end) {
+            return VIT_OK;
+        }
+        if (status == VIT_OK) status = take_line(list, length, error);
         if (status != VIT_OK) {
             return status;
         }
-    } while (!end && list->name[0] == '\0');
-    *name = end ? NULL : list->name;
+    } while (list->name[0] == '\0');
+    *name = list->name;
     return VIT_OK;
 }
 
-void vit_name_list_close(vit_name_list *list) {
-    if (list->stream != NULL && list->stream != stdin) {
-        fclose(list->stream);
+bool vit_name_list_ready(vit_name_list *list) {
+    size_t length;
+    skip_empty_lines(list);
+    while (!has_line(list, &length)) {
+        struct pollfd wait = {.fd = list->file, .events = POLLIN};
+        if (poll(&wait, 1, 0) <= 0) return false;
+        if (fill(list, NULL) != VIT_OK) return true; /* vit_name_list_next says so */
+        skip_empty_lines(list);
     }
-    list->stream = NULL;
+    return true;
+}
+
+void vit_name_list_close(vit_name_list *list) {
+    if (list->file > STDIN_FILENO) {
+        close(list->file);
+    }
+    list->file = -1;
 }

@@ -1,22 +1,29 @@
 /* vit-classify: tells what pictures show. */
-#include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "vit/base/cpu.h"
 #include "vit/base/sys.h"
-#include "vit/cli/json_out.h"
+#include "vit/cli/answers.h"
 #include "vit/cli/model_list.h"
 #include "vit/cli/models.h"
-#include "vit/cli/name_list.h"
-#include "vit/cli/program.h"
+#include "vit/cli/pictures.h"
+
+enum { FORMAT_UNSAID = -1, FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+static const char *const formats[] = {"text", "json", "csv", NULL};
 
 typedef struct settings {
-    const char *model, *config, *files_from;
-    uint64_t top, threads;
+    const char *model, *config, *files_from, *out;
+    uint64_t top; /* 0: not said */
+    uint64_t threads;
     vit_size size; /* 0: the model's own */
-    bool list, json, logits;
+    bool list, recursive, json, embed, logits;
+    int format;    /* FORMAT_TEXT, ... */
     int precision; /* vit_precision */
 } settings;
+
+enum { AS_WHAT = 1 }; /* the options that say so exclude each other */
 
 #define PLACE(member) offsetof(settings, member)
 
@@ -54,6 +61,11 @@ static const vit_option options[] = {
      .argument = "FILE|-",
      .help = "take the names of the pictures from a file, or from\n"
              "standard input, one a line"},
+    {.name = "recursive",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(recursive),
+     .help = "a directory stands for the PNG and JPEG files in it and\n"
+             "in those inside it, in the order of their names"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {.name = "top",
      .kind = VIT_OPTION_COUNT,
@@ -63,14 +75,34 @@ static const vit_option options[] = {
              "has fewer, all)",
      .min = 1,
      .max = 1e6},
+    {.name = "format",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(format),
+     .argument = "F",
+     .help = "text, json (one object a line for each picture, or\n"
+             "model) or csv (a line for each picture; default: text)",
+     .choices = formats,
+     .exclusive = AS_WHAT},
     {.name = "json",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
-     .help = "one JSON object a line for each picture, or model"},
+     .help = "the same as --format json",
+     .exclusive = AS_WHAT},
     {.name = "logits",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(logits),
      .help = "also what the network put out for every class"},
+    {.name = "embed",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(embed),
+     .help = "instead of classes the features that the head sees, as\n"
+             "JSON"},
+    {.name = "out",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(out),
+     .argument = "FILE",
+     .help = "of --embed: write them as a matrix of float32 in .npy, a\n"
+             "row for each picture, NaN where it could not be read"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings),
     {.name = "threads",
@@ -93,7 +125,9 @@ static const vit_command command = {
              "  vit-classify --model digits.safetensors seven.png\n"
              "      the three likeliest answers, with their probabilities\n"
              "  find scans -name '*.png' | vit-classify --json --files-from - >answers.jsonl\n"
-             "      thousands of pictures by the model mnist, for another program\n",
+             "      thousands of pictures by the model mnist, for another program\n"
+             "  vit-classify --model vit_small/ --embed --recursive photos --out photos.npy\n"
+             "      a row of features for every picture in a directory\n",
     .operands = "PICTURE",
     .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
              "are counted.\n"
@@ -104,27 +138,49 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* The model at work, and room for one answer. */
+/* Pictures that are answered together, and the model at work. */
 typedef struct classifier {
     const settings *settings;
     vit_model *model;
     vit_session *session;
-    size_t classes, top;
-    float *logits, *probabilities; /* [classes] */
-    size_t *best;                  /* [top] classes, the likeliest first */
-    bool answered;                 /* a block of text has been written */
-    uint64_t pictures, failed;     /* so far; the latter could not be read */
+    size_t classes, top, width; /* width: features of a picture */
+    size_t room, count;         /* of the window, and filled */
+    vit_picture *pictures;      /* [room]; names and bytes are owned */
+    vit_answer *answers;        /* [room] */
+    float *logits, *features;   /* [room][classes], [room][width] */
+    float *probabilities;       /* [classes] */
+    size_t *best;               /* [top] classes, the likeliest first */
+    float *matrix;              /* [rows so far][width], with --out */
+    size_t matrix_rows;         /* there is room for */
+    bool answered;              /* a block of text has been written */
+    uint64_t seen, failed;      /* so far; the latter could not be read */
     int exit_status;
 } classifier;
 
+/* Enough for every processor to stay busy while some pictures are larger than others; 64 pictures
+ * prepared are few megabytes. */
+static size_t window_room(const settings *s) {
+    size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_cpu_count();
+    return threads < 16 ? 4 * threads : 64;
+}
+
 static vit_status allocate(classifier *c, vit_error *error) {
-    c->classes = vit_model_describe(c->model).classes;
-    c->top = c->settings->top < c->classes ? (size_t)c->settings->top : c->classes;
-    c->logits = vit_alloc(c->classes, sizeof *c->logits);
+    const vit_model_info info = vit_model_describe(c->model);
+    size_t top = c->settings->top > 0 ? (size_t)c->settings->top : 3;
+    c->classes = info.classes;
+    c->width = info.features;
+    c->top = top < c->classes ? top : c->classes;
+    c->room = window_room(c->settings);
+    c->pictures = vit_alloc(c->room, sizeof *c->pictures);
+    c->answers = vit_alloc(c->room, sizeof *c->answers);
+    c->logits = vit_alloc(c->room, c->classes * sizeof *c->logits);
+    c->features = vit_alloc(c->room, c->width * sizeof *c->features);
     c->probabilities = vit_alloc(c->classes, sizeof *c->probabilities);
     c->best = vit_alloc(c->top, sizeof *c->best);
-    if (c->logits == NULL || c->probabilities == NULL || c->best == NULL) {
-        return vit_fail_memory(error, "an answer", c->classes * sizeof *c->logits);
+    if (c->pictures == NULL || c->answers == NULL || c->logits == NULL || c->features == NULL ||
+        c->probabilities == NULL || c->best == NULL) {
+        return vit_fail_memory(error, "answers",
+                               c->room * (c->classes + c->width) * sizeof *c->logits);
     }
     return VIT_OK;
 }
@@ -148,210 +204,273 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
+static void empty_window(classifier *c) {
+    for (size_t i = 0; i < c->count; i++) {
+        vit_free((void *)c->pictures[i].name);
+        vit_free((void *)c->pictures[i].bytes);
+    }
+    c->count = 0;
+}
+
 static void close_classifier(classifier *c) {
-    vit_free(c->best);
-    vit_free(c->probabilities);
-    vit_free(c->logits);
+    empty_window(c);
+    void *const arrays[] = {c->pictures,      c->answers, c->logits, c->features,
+                            c->probabilities, c->best,    c->matrix};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     vit_session_free(c->session);
     vit_model_free(c->model);
 }
 
-static vit_status classify(classifier *c, const char *name, vit_error *error) {
-    const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
-    const char *list = c->settings->files_from;
-    vit_status status;
-    if (strcmp(name, "-") == 0 && list != NULL && strcmp(list, "-") == 0) {
-        status = vit_fail(error, VIT_ERROR_ARGUMENT,
-                          "-: standard input holds the names of the pictures, expected a file");
-    } else if (strcmp(name, "-") == 0) {
-        vit_bytes bytes;
-        status = vit_read_file(&bytes, name, limit, error);
-        if (status == VIT_OK) {
-            status = vit_classify_memory(c->session, bytes.data, bytes.size, "standard input",
-                                         c->logits, error);
-        }
-        vit_free(bytes.data);
-    } else {
-        status = vit_classify_file(c->session, name, c->logits, error);
-    }
-    if (status == VIT_OK) {
-        vit_probabilities(c->logits, c->classes, c->probabilities);
-        vit_top_k(c->probabilities, c->classes, c->top, c->best);
-    }
-    return status;
-}
+/* ---- answers ---- */
 
-static bool write_json(const classifier *c, const char *name, const vit_error *failure) {
-    vit_json_out json = {0};
-    vit_json_open(&json, NULL, '{');
-    vit_json_text(&json, "file", name);
-    if (failure != NULL) {
-        vit_json_text(&json, "error", failure->message);
-    } else {
-        vit_json_open(&json, "predictions", '[');
-        for (size_t i = 0; i < c->top; i++) {
-            vit_json_open(&json, NULL, '{');
-            vit_json_count(&json, "index", c->best[i]);
-            vit_json_text(&json, "label", vit_model_label(c->model, c->best[i]));
-            vit_json_float(&json, "probability", c->probabilities[c->best[i]]);
-            vit_json_close(&json, '}');
-        }
-        vit_json_close(&json, ']');
-        const char *warning = vit_session_warning(c->session);
-        if (warning != NULL) vit_json_text(&json, "warning", warning);
-    }
-    if (failure == NULL && c->settings->logits) {
-        vit_json_open(&json, "logits", '[');
-        for (size_t i = 0; i < c->classes; i++) vit_json_g9(&json, NULL, c->logits[i]);
-        vit_json_close(&json, ']');
-    }
-    vit_json_close(&json, '}');
-    return vit_print_json(&command, &json);
-}
-
-/* A bar of 24 columns for 1, in eighths of a column where the terminal can show them. */
-static void add_bar(vit_text *text, float probability) {
-    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    enum { COLUMNS = 24 };
-    int eighths = probability > 0 ? (int)(probability * 8 * COLUMNS + 0.5f) : 0;
-    bool fine = vit_speaks_utf8();
-    int whole = fine ? eighths / 8 : (eighths + 4) / 8;
-    for (int i = 0; i < whole; i++) vit_text_add(text, "%s", fine ? "█" : "#");
-    const char *part = fine ? parts[eighths % 8] : "";
-    int used = whole + (*part != '\0');
-    vit_text_add(text, "%s%*s", part, COLUMNS - used, "");
-}
-
-static size_t label_width(const classifier *c) {
-    size_t width = 0;
-    for (size_t i = 0; i < c->top; i++) {
-        size_t columns = vit_text_columns(vit_model_label(c->model, c->best[i]));
-        width = columns > width ? columns : width;
-    }
-    return width < 40 ? width : 40;
-}
-
-static bool write_text(classifier *c, const char *name) {
-    char number[32];
+static void say_about(const char *name, const char *what, const char *sentence) {
     vit_text text = {0};
-    size_t width = label_width(c);
-    vit_text_add(&text, "%s", c->answered ? "\n" : "");
-    vit_text_add_visible(&text, name, 0);
-    vit_text_add(&text, "\n");
-    c->answered = true;
-    for (size_t i = 0; i < c->top; i++) {
-        float probability = c->probabilities[c->best[i]];
-        vit_text_add(&text, "  ");
-        vit_text_add_visible(&text, vit_model_label(c->model, c->best[i]), width);
-        vit_text_add(&text, "  ");
-        add_bar(&text, probability);
-        vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
-    }
-    for (size_t i = 0; i < c->classes && c->settings->logits; i++) {
-        vit_text_add(&text, "%s%s", i == 0 ? "  logits " : " ",
-                     vit_format_g9(number, c->logits[i]));
-    }
-    vit_text_add(&text, "%s", c->settings->logits ? "\n" : "");
-    return vit_print(&command, &text);
-}
-
-static void say_warning(const classifier *c, const char *name) {
-    vit_text text = {0};
-    const char *warning = vit_session_warning(c->session);
-    if (warning == NULL) return;
-    vit_text_add(&text, "%s: warning: %s", name, warning);
+    vit_text_add(&text, "%s: %s%s", name, what, sentence);
     if (!text.failed) vit_say(&command, text.text);
     vit_text_free(&text);
 }
 
-static void answer(classifier *c, const char *name) {
-    vit_error error;
-    bool fine = classify(c, name, &error) == VIT_OK;
-    bool written = true;
-    c->pictures++;
-    c->failed += !fine;
-    if (fine) say_warning(c, name);
-    if (c->settings->json) {
-        written = write_json(c, name, fine ? NULL : &error);
-    } else if (fine) {
-        written = write_text(c, name);
-    } else {
-        vit_say(&command, error.message);
+/* A row of the matrix, of NaN for a picture that failed. */
+static bool add_row(classifier *c, const vit_answered *a) {
+    if (c->seen == c->matrix_rows) {
+        size_t rows = 2 * c->matrix_rows + 64;
+        float *grown =
+            vit_realloc(c->matrix, c->matrix_rows * c->width, rows * c->width, sizeof *c->matrix);
+        if (grown == NULL) {
+            vit_say(&command, "no memory for the embeddings");
+            return false;
+        }
+        c->matrix = grown;
+        c->matrix_rows = rows;
     }
-    if (!fine || !written) {
-        c->exit_status = VIT_EXIT_FAILED;
-    }
+    float *row = c->matrix + (size_t)c->seen * c->width;
+    for (size_t i = 0; i < c->width; i++) row[i] = a->failure == NULL ? a->features[i] : NAN;
+    return true;
 }
 
-/* Answers for each name of a list as it arrives. */
-static void answer_list(classifier *c, const char *path) {
-    vit_name_list list;
-    vit_error error;
-    vit_status status = vit_name_list_open(&list, path, &error);
-    while (status == VIT_OK) {
-        const char *name;
-        status = vit_name_list_next(&list, &name, &error);
-        if (status == VIT_OK && name == NULL) {
-            break;
+static bool write_answer(classifier *c, const vit_answered *a) {
+    const settings *s = c->settings;
+    if (s->out != NULL) {
+        if (a->failure != NULL) vit_say(&command, a->failure->message);
+        return add_row(c, a) && vit_answer_row(&command, a, c->seen);
+    }
+    if (s->embed) return vit_answer_embedding(&command, a);
+    if (s->format == FORMAT_JSON) return vit_answer_json(&command, a);
+    if (s->format == FORMAT_CSV) return vit_answer_csv(&command, a);
+    if (a->failure != NULL) {
+        vit_say(&command, a->failure->message);
+        return true;
+    }
+    const bool is_first = !c->answered;
+    c->answered = true;
+    return vit_answer_text(&command, a, is_first);
+}
+
+/* place: of the picture's logits and features in the window. */
+static void answer(classifier *c, const char *name, const vit_answer *about, size_t place) {
+    bool fine = about->error.status == VIT_OK;
+    const float *logits = c->logits + place * c->classes;
+    vit_answered a = {.name = name,
+                      .failure = fine ? NULL : &about->error,
+                      .warning = about->warning,
+                      .model = c->model,
+                      .probabilities = c->probabilities,
+                      .logits = c->settings->logits ? logits : NULL,
+                      .classes = c->classes,
+                      .top = c->top,
+                      .best = c->best,
+                      .features = c->features + place * c->width,
+                      .width = c->width};
+    if (fine) {
+        vit_probabilities(logits, c->classes, c->probabilities);
+        vit_top_k(c->probabilities, c->classes, c->top, c->best);
+        if (about->warning != NULL) say_about(name, "warning: ", about->warning);
+    }
+    bool written = write_answer(c, &a);
+    c->seen++;
+    c->failed += !fine;
+    if (!fine || !written) c->exit_status = VIT_EXIT_FAILED;
+}
+
+/* Answers for the pictures of the window, and empties it. */
+static vit_status answer_window(classifier *c, vit_error *error) {
+    vit_status status = vit_classify_many(c->session, c->pictures, c->count, c->logits, c->features,
+                                          c->answers, error);
+    for (size_t i = 0; i < c->count && status == VIT_OK; i++) {
+        const vit_picture *p = &c->pictures[i];
+        answer(c, p->bytes != NULL ? "-" : p->name, &c->answers[i], i);
+    }
+    empty_window(c);
+    return status;
+}
+
+/* ---- pictures ---- */
+
+/* "-" is read to its end; FAILED with the reason in *problem. */
+static vit_status read_standard_input(vit_picture *picture, const classifier *c,
+                                      vit_error *problem) {
+    const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
+    const char *list = c->settings->files_from;
+    vit_bytes bytes;
+    if (list != NULL && strcmp(list, "-") == 0) {
+        return vit_fail(problem, VIT_ERROR_ARGUMENT,
+                        "-: standard input holds the names of the pictures, expected a file");
+    }
+    vit_status status = vit_read_file(&bytes, "-", limit, problem);
+    if (status != VIT_OK) return status;
+    char *name = vit_strdup("standard input");
+    if (name == NULL) {
+        vit_free(bytes.data);
+        return vit_fail_memory(problem, "a name", 0);
+    }
+    *picture = (vit_picture){name, bytes.data, bytes.size};
+    return VIT_OK;
+}
+
+/* Takes `name` over. What cannot be a picture is answered in its turn. */
+static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vit_error *error) {
+    vit_picture picture = {.name = name};
+    vit_status status = VIT_OK;
+    if (problem->error.status == VIT_OK && strcmp(name, "-") == 0) {
+        problem->error.status = read_standard_input(&picture, c, &problem->error);
+        if (problem->error.status == VIT_OK) vit_free(name);
+    }
+    if (problem->error.status == VIT_OK) {
+        c->pictures[c->count++] = picture;
+        return VIT_OK;
+    }
+    status = answer_window(c, error);
+    if (status == VIT_OK) answer(c, name, problem, 0);
+    vit_free(name);
+    return status;
+}
+
+/* Whoever writes the list may wait for the answers so far before the next name. */
+static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_error *error) {
+    for (;;) {
+        vit_status status = VIT_OK;
+        vit_answer problem = {0};
+        char *name;
+        if (c->count == c->room || (c->count > 0 && !vit_pictures_ready(pictures))) {
+            status = answer_window(c, error);
         }
-        if (status == VIT_OK) answer(c, name);
+        if (status == VIT_OK) status = vit_pictures_next(pictures, &name, &problem.error, error);
+        if (status != VIT_OK) {
+            return status;
+        }
+        if (name == NULL) break;
+        status = add_picture(c, name, &problem, error);
+        if (status != VIT_OK) {
+            return status;
+        }
     }
-    if (status == VIT_OK && c->pictures == 0) {
-        status = vit_fail(&error, VIT_ERROR_ARGUMENT,
-                          "%s names no picture, expected one name of a file a line", list.path);
-    }
-    vit_name_list_close(&list);
+    return answer_window(c, error);
+}
+
+static void say_left_out(uint64_t count) {
+    char number[32];
+    vit_text text = {0};
+    if (count == 0) return;
+    vit_text_add(&text, "left out in directories: %s that are not named .png, .jpg or .jpeg",
+                 vit_format_count(number, count));
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
+}
+
+static vit_status answer_all(classifier *c, int count, char **names, vit_error *error) {
+    const settings *s = c->settings;
+    vit_pictures pictures;
+    vit_status status =
+        vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->recursive, error);
     if (status != VIT_OK) {
-        vit_say(&command, error.message);
+        return status;
+    }
+    if (s->format == FORMAT_CSV && !vit_answer_csv_head(&command, c->top)) {
         c->exit_status = VIT_EXIT_FAILED;
     }
+    status = answer_pictures(c, &pictures, error);
+    if (status == VIT_OK && c->seen == 0) {
+        status =
+            vit_fail(error, VIT_ERROR_ARGUMENT,
+                     "%s names no picture, expected one name of a file a line", pictures.list.path);
+    }
+    say_left_out(pictures.left_out);
+    vit_pictures_close(&pictures);
+    return status;
 }
 
 /* After many answers, the one that failed is out of sight. */
 static void say_failed(const classifier *c) {
     char failed[32], pictures[32];
     vit_text text = {0};
-    if (c->failed == 0 || c->pictures == 1) return;
+    if (c->failed == 0 || c->seen == 1) return;
     vit_text_add(&text, "%s of %s pictures could not be read", vit_format_count(failed, c->failed),
-                 vit_format_count(pictures, c->pictures));
+                 vit_format_count(pictures, c->seen));
     if (!text.failed) vit_say(&command, text.text);
     vit_text_free(&text);
+}
+
+/* What would otherwise fail only after thousands of pictures. */
+static vit_status check_place(const char *out, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = out != NULL ? vit_writer_open(&writer, out, error) : VIT_OK;
+    if (status == VIT_OK && out != NULL) {
+        vit_writer_abort(writer);
+    }
+    return status;
 }
 
 static int run(const settings *s, int pictures, char **names) {
     classifier c = {.settings = s};
     vit_error error;
-    if (open_classifier(&c, &error) != VIT_OK) {
+    vit_status status = check_place(s->out, &error);
+    if (status == VIT_OK) status = open_classifier(&c, &error);
+    if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
+    if (status == VIT_OK && s->out != NULL) {
+        status = vit_npy_write(s->out, c.matrix, (size_t)c.seen, c.width, &error);
+    }
+    if (status != VIT_OK) {
         vit_say(&command, error.message);
         c.exit_status = VIT_EXIT_FAILED;
-    } else if (s->files_from != NULL) {
-        answer_list(&c, s->files_from);
-    } else {
-        for (int i = 0; i < pictures; i++) answer(&c, names[i]);
     }
     say_failed(&c);
     close_classifier(&c);
     return c.exit_status;
 }
 
+/* What contradicts itself; NULL: nothing does. */
+static const char *contradiction(const settings *s, int pictures) {
+    if (s->list && (pictures > 0 || s->files_from != NULL)) return "--list reads no picture";
+    if (s->list && s->format == FORMAT_CSV) return "--list writes text or JSON";
+    if (s->list) return NULL;
+    if (pictures == 0 && s->files_from == NULL) {
+        return "no picture is named: give PICTURE... or --files-from FILE";
+    }
+    if (pictures > 0 && s->files_from != NULL) {
+        return "PICTURE... and --files-from exclude each other";
+    }
+    if (s->out != NULL && !s->embed) return "--out is for the matrix of --embed, which is missing";
+    if (s->embed && (s->logits || s->top > 0)) {
+        return "--embed writes features, not classes: leave --top and --logits out";
+    }
+    if (s->embed && (s->format == FORMAT_CSV || s->format == FORMAT_TEXT)) {
+        return "--embed writes JSON, or with --out a .npy file: leave --format out";
+    }
+    return s->logits && s->format == FORMAT_CSV ? "--logits are written as text or JSON" : NULL;
+}
+
 int main(int argc, char **argv) {
-    settings s = {.model = "mnist", .top = 3};
+    settings s = {.model = "mnist", .format = FORMAT_UNSAID};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
         return exit_status;
     }
-    if (s.list && (argc > 1 || s.files_from != NULL)) {
-        return vit_say_usage(&command, "--list reads no picture");
+    if (s.json) s.format = FORMAT_JSON;
+    const char *wrong = contradiction(&s, argc - 1);
+    if (wrong != NULL) {
+        return vit_say_usage(&command, wrong);
     }
-    if (s.list) {
-        return vit_program_end(&command, vit_show_models(&command, s.json));
-    }
-    if (argc == 1 && s.files_from == NULL) {
-        return vit_say_usage(&command, "no picture is named: give PICTURE... or --files-from FILE");
-    }
-    if (argc > 1 && s.files_from != NULL) {
-        return vit_say_usage(&command, "PICTURE... and --files-from exclude each other");
-    }
-    exit_status = run(&s, argc - 1, argv + 1);
+    exit_status =
+        s.list ? vit_show_models(&command, s.format == FORMAT_JSON) : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);
 }

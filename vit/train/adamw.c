@@ -13,11 +13,10 @@ static double power(double x, uint64_t n) {
 static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate) {
     for (size_t i = 0; i < p->count; i += VIT_CHUNK) {
         const size_t left = p->count - i;
-        chunks->list[chunks->count++] =
-            (vit_chunk){.offset = p->offset + i,
-                        .count = left < VIT_CHUNK ? left : VIT_CHUNK,
-                        .rate = rate,
-                        .decays = p->kind == VIT_PARAMETER_WEIGHT};
+        chunks->list[chunks->count++] = (vit_chunk){.offset = p->offset + i,
+                                                    .count = left < VIT_CHUNK ? left : VIT_CHUNK,
+                                                    .rate = rate,
+                                                    .decays = p->kind == VIT_PARAMETER_WEIGHT};
     }
 }
 
@@ -94,7 +93,7 @@ typedef struct update {
     vit_adamw_scalars scalars;
     double lr, weight_decay;
     double unbias; /* 1 - beta1^(step + 1) */
-    float share; /* of the new values in the average */
+    float share;   /* of the new values in the average */
 } update;
 
 static void update_task(size_t index, int thread, void *context) {

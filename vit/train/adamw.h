@@ -8,7 +8,7 @@
 
 typedef struct vit_chunk {
     size_t offset, count; /* floats, in an array of the table */
-    double rate; /* factor of the learning rate */
+    double rate;          /* factor of the learning rate */
     bool decays;
 } vit_chunk;
 

@@ -82,13 +82,13 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
     int precision = recipe->precision;
-    vit_field fields[NUMBERS + OTHERS] = {{"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
-                                          {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
-                                          {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
-                                          {"precision", VIT_FIELD_ENUM, &precision, precisions},
-                                          {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
-                                          {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay,
-                                           NULL}};
+    vit_field fields[NUMBERS + OTHERS] = {
+        {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
+        {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
+        {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
+        {"precision", VIT_FIELD_ENUM, &precision, precisions},
+        {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
+        {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
     for (size_t i = 0; i < NUMBERS; i++)
         fields[i + OTHERS] =
             (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};

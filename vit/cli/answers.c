@@ -1,0 +1,149 @@
+#include "vit/cli/answers.h"
+
+#include <string.h>
+
+/* ---- text ---- */
+
+/* A bar of 24 columns for 1, in eighths of a column where the terminal can show them. */
+static void add_bar(vit_text *text, float probability) {
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    enum { COLUMNS = 24 };
+    int eighths = probability > 0 ? (int)(probability * 8 * COLUMNS + 0.5f) : 0;
+    bool fine = vit_speaks_utf8();
+    int whole = fine ? eighths / 8 : (eighths + 4) / 8;
+    for (int i = 0; i < whole; i++) vit_text_add(text, "%s", fine ? "█" : "#");
+    const char *part = fine ? parts[eighths % 8] : "";
+    int used = whole + (*part != '\0');
+    vit_text_add(text, "%s%*s", part, COLUMNS - used, "");
+}
+
+static size_t label_width(const vit_answered *a) {
+    size_t width = 0;
+    for (size_t i = 0; i < a->top; i++) {
+        size_t columns = vit_text_columns(vit_model_label(a->model, a->best[i]));
+        width = columns > width ? columns : width;
+    }
+    return width < 40 ? width : 40;
+}
+
+bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
+    char number[32];
+    vit_text text = {0};
+    size_t width = label_width(a);
+    vit_text_add(&text, "%s", is_first ? "" : "\n");
+    vit_text_add_visible(&text, a->name, 0);
+    vit_text_add(&text, "\n");
+    for (size_t i = 0; i < a->top; i++) {
+        float probability = a->probabilities[a->best[i]];
+        vit_text_add(&text, "  ");
+        vit_text_add_visible(&text, vit_model_label(a->model, a->best[i]), width);
+        vit_text_add(&text, "  ");
+        add_bar(&text, probability);
+        vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
+    }
+    for (size_t i = 0; i < a->classes && a->logits != NULL; i++) {
+        vit_text_add(&text, "%s%s", i == 0 ? "  logits " : " ",
+                     vit_format_g9(number, a->logits[i]));
+    }
+    vit_text_add(&text, "%s", a->logits != NULL ? "\n" : "");
+    return vit_print(command, &text);
+}
+
+/* ---- JSON ---- */
+
+/* {"file": ..., and "error" where there is one */
+static void open_object(vit_json_out *json, const vit_answered *a) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "file", a->name);
+    if (a->failure != NULL) vit_json_text(json, "error", a->failure->message);
+}
+
+static bool close_object(const vit_command *command, vit_json_out *json, const vit_answered *a) {
+    if (a->failure == NULL && a->warning != NULL) vit_json_text(json, "warning", a->warning);
+    vit_json_close(json, '}');
+    return vit_print_json(command, json);
+}
+
+static void add_floats(vit_json_out *json, const char *key, const float *values, size_t count) {
+    vit_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++) vit_json_g9(json, NULL, values[i]);
+    vit_json_close(json, ']');
+}
+
+static void add_predictions(vit_json_out *json, const vit_answered *a) {
+    vit_json_open(json, "predictions", '[');
+    for (size_t i = 0; i < a->top; i++) {
+        vit_json_open(json, NULL, '{');
+        vit_json_count(json, "index", a->best[i]);
+        vit_json_text(json, "label", vit_model_label(a->model, a->best[i]));
+        vit_json_float(json, "probability", a->probabilities[a->best[i]]);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
+bool vit_answer_json(const vit_command *command, const vit_answered *a) {
+    vit_json_out json = {0};
+    open_object(&json, a);
+    if (a->failure == NULL) {
+        add_predictions(&json, a);
+        if (a->warning != NULL) vit_json_text(&json, "warning", a->warning);
+        if (a->logits != NULL) add_floats(&json, "logits", a->logits, a->classes);
+    }
+    vit_json_close(&json, '}');
+    return vit_print_json(command, &json);
+}
+
+bool vit_answer_embedding(const vit_command *command, const vit_answered *a) {
+    vit_json_out json = {0};
+    open_object(&json, a);
+    if (a->failure == NULL) add_floats(&json, "embedding", a->features, a->width);
+    return close_object(command, &json, a);
+}
+
+bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t row) {
+    vit_json_out json = {0};
+    open_object(&json, a);
+    vit_json_count(&json, "row", row);
+    return close_object(command, &json, a);
+}
+
+/* ---- CSV ---- */
+
+static void add_field(vit_text *text, const char *field) {
+    if (strpbrk(field, ",\"\r\n") == NULL) {
+        vit_text_add(text, "%s", field);
+        return;
+    }
+    vit_text_add(text, "\"");
+    for (const char *c = field; *c != '\0'; c++) {
+        vit_text_add_bytes(text, c, 1);
+        if (*c == '"') vit_text_add_bytes(text, c, 1);
+    }
+    vit_text_add(text, "\"");
+}
+
+bool vit_answer_csv_head(const vit_command *command, size_t top) {
+    vit_text text = {0};
+    vit_text_add(&text, "file,label,probability");
+    for (size_t i = 2; i <= top; i++) vit_text_add(&text, ",label%zu,probability%zu", i, i);
+    vit_text_add(&text, ",error\n");
+    return vit_print(command, &text);
+}
+
+bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
+    char number[32];
+    vit_text text = {0};
+    add_field(&text, a->name);
+    for (size_t i = 0; i < a->top; i++) {
+        vit_text_add(&text, ",");
+        if (a->failure == NULL) add_field(&text, vit_model_label(a->model, a->best[i]));
+        vit_text_add(&text, ",%s",
+                     a->failure == NULL ? vit_format_float(number, a->probabilities[a->best[i]])
+                                        : "");
+    }
+    vit_text_add(&text, ",");
+    if (a->failure != NULL) add_field(&text, a->failure->message);
+    vit_text_add(&text, "\n");
+    return vit_print(command, &text);
+}
