@@ -86,12 +86,12 @@ typedef struct vit_state {
      * 1. */
     const float *keep;
     /* training: */
-    size_t frozen; /* set by the caller before the backward pass: so many of the first blocks, and
-                      what comes before them, get no gradient; 0: all do */
-    float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
-    float *d_z;                /* [R][D] */
-    float *d_narrow;           /* [R][max(D, A)] */
-    float *d_branch;           /* [R][max(D, A)] */
+    size_t frozen;   /* set by the caller before the backward pass: so many of the first blocks, and
+                        what comes before them, get no gradient; 0: all do */
+    float *d_logits; /* [batch][classes], set by the caller before the backward pass */
+    float *d_z;      /* [R][D] */
+    float *d_narrow; /* [R][max(D, A)] */
+    float *d_branch; /* [R][max(D, A)] */
     float *d_conv, *d_columns; /* of the largest convolution */
     float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
     float *d_inputs;           /* [batch][N][P^2 C], with patch norms */
