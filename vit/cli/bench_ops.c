@@ -146,7 +146,7 @@ static void carve(operands *o, vit_arena *arena) {
 static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, vit_error *error) {
     const vit_config *c = &b->preset.config;
     const size_t tokens = vit_config_tokens(c), d = c->dim;
-    *o = (operands){.config = c, .exec = {b->kernels, 1}};
+    *o = (operands){.config = c, .exec = {.kernels = b->kernels, .threads = 1}};
     o->samples = (SLICE_ROWS + tokens - 1) / tokens;
     o->rows = o->samples * tokens;
     o->attention = (vit_attention_shape){o->samples, c->heads, d / c->heads, tokens, tokens,

@@ -81,7 +81,7 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
-    int precision = recipe->precision;
+    int precision = (int)recipe->precision;
     vit_field fields[NUMBERS + OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
