@@ -38,11 +38,12 @@ size_t check_tables(const vit_kernels *out[CHECK_MOST_TABLES]);
 #define CHECK_ROUNDOFF 0x1p-24
 double check_gamma(size_t roundings);
 
-/* Errors of the kernels' functions, as vit/kernels/kernels.h states them. */
+/* Errors of the kernels' functions on what the tests sample; over all floats, as
+ * vit/kernels/kernels.h states them, they are a little larger. */
 #define CHECK_EXP_ERROR 9e-8          /* relative */
-#define CHECK_CDF_ERROR 2.0e-7        /* absolute */
-#define CHECK_CDF_TAIL_ERROR 4.8e-6   /* relative */
-#define CHECK_GELU_SLOPE_ERROR 2.2e-7 /* absolute */
+#define CHECK_CDF_ERROR 1.9e-7        /* absolute */
+#define CHECK_CDF_TAIL_ERROR 4.3e-6   /* relative */
+#define CHECK_GELU_SLOPE_ERROR 2.1e-7 /* absolute */
 
 /* A loss as a function of n parameters, in double. */
 typedef double check_loss(const double *theta, const void *context);
