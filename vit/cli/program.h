@@ -47,6 +47,23 @@ extern const char *const vit_precision_names[];
         .choices = vit_precision_names                                                           \
     }
 
+/* --config and --size of the model, for `const char *config` and `vit_size size` in the settings.
+ */
+#define VIT_CONFIG_OPTION(settings)                                                      \
+    {                                                                                    \
+        .name = "config", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, config), \
+        .argument = "FILE",                                                              \
+        .help = "of published weights: the config, instead of the\n"                     \
+                "config.json beside them"                                                \
+    }
+#define VIT_SIZE_OPTION(settings)                                                    \
+    {                                                                                \
+        .name = "size", .kind = VIT_OPTION_SIZE, .offset = offsetof(settings, size), \
+        .argument = "N|HxW",                                                         \
+        .help = "the network's input in pixels, instead of the model's:\n"           \
+                "positions are resampled"                                            \
+    }
+
 /* The value of VIT_CPU as the library takes it; NULL for the best. */
 const char *vit_chosen_cpu(void);
 

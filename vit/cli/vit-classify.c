@@ -37,18 +37,8 @@ static const vit_option options[] = {
              "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
-    {.name = "config",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(config),
-     .argument = "FILE",
-     .help = "of published weights: the config, instead of the\n"
-             "config.json beside them"},
-    {.name = "size",
-     .kind = VIT_OPTION_SIZE,
-     .offset = PLACE(size),
-     .argument = "N|HxW",
-     .help = "the network's input in pixels, instead of the model's:\n"
-             "positions are resampled"},
+    VIT_CONFIG_OPTION(settings),
+    VIT_SIZE_OPTION(settings),
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),

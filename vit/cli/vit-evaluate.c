@@ -33,18 +33,8 @@ static const vit_option options[] = {
              "docs/weights.md); or the name of a model in\n"
              "$VIT_MODELS or beside the program",
      .required = true},
-    {.name = "config",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(config),
-     .argument = "FILE",
-     .help = "of published weights: the config, instead of the\n"
-             "config.json beside them"},
-    {.name = "size",
-     .kind = VIT_OPTION_SIZE,
-     .offset = PLACE(size),
-     .argument = "N|HxW",
-     .help = "the network's input in pixels, instead of the model's:\n"
-             "positions are resampled"},
+    VIT_CONFIG_OPTION(settings),
+    VIT_SIZE_OPTION(settings),
     {.name = "data",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),

@@ -102,8 +102,7 @@ static unsigned median_of(const uint8_t *values, size_t count) {
     return median;
 }
 
-/* Greatest less least grey of the five by five pixels around; 0 at the border. */
-static void find_steps(vit_image *steps, const vit_image *grey) {
+void vit_ink_steps(vit_image *steps, const vit_image *grey) {
     const size_t w = grey->width, h = grey->height;
     memset(steps->pixels, 0, w * h);
     for (size_t y = 2; y + 2 < h; y++) {
@@ -129,11 +128,12 @@ static void find_steps(vit_image *steps, const vit_image *grey) {
 
 /* Ink lies on one ground. Where the ground itself has a step, at the edge of a shadow or of the
  * paper, what stands out is due to that; and steps such as half of the pixels have are grain. */
-static void discount_steps(vit_ink_map *map, const vit_image *light, const vit_image *dark) {
+static void discount_steps(vit_ink_map *map, const vit_image *steps, const vit_image *light,
+                           const vit_image *dark) {
     const size_t count = light->width * light->height;
-    const unsigned grain = 2 * median_of(map->steps.pixels, count);
+    const unsigned grain = 2 * median_of(steps->pixels, count);
     for (size_t i = 0; i < count; i++) {
-        const unsigned step = map->steps.pixels[i];
+        const unsigned step = steps->pixels[i];
         const unsigned due = grain + light->pixels[i] - dark->pixels[i];
         map->steps.pixels[i] = (uint8_t)(step > due ? step - due : 0);
     }
@@ -159,8 +159,8 @@ static vit_status copy(vit_image *out, const vit_image *in, vit_error *error) {
     return vit_image_from_pixels(out, in->pixels, in->width, in->height, 1, in->width, error);
 }
 
-vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey, size_t reach,
-                           vit_error *error) {
+vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey,
+                           const vit_image *steps, size_t reach, vit_error *error) {
     const size_t w = grey->width, h = grey->height, room_size = room_for(grey, reach);
     uint8_t *room = vit_alloc(room_size, 1);
     vit_image ground = {0}, dark = {0};
@@ -173,13 +173,12 @@ vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *g
             map->darkness.pixels[i] =
                 (uint8_t)part_of(ground.pixels[i] - grey->pixels[i], ground.pixels[i]);
         *noise = settle(&map->darkness);
-        find_steps(&map->steps, grey);
         status = copy(&dark, &ground, error);
     }
     if (!status) {
         widen_light(&ground, reach / 2 + 1, room);
         widen_dark(&dark, reach / 2 + 1, room);
-        discount_steps(map, &ground, &dark);
+        discount_steps(map, steps, &ground, &dark);
     }
     vit_image_free(&ground);
     vit_image_free(&dark);

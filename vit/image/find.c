@@ -23,6 +23,7 @@ enum { SHEET_EDGE = 100, SHEET_FILL = 60, SHEET_INK = 12 }; /* the latter two in
 /* Room for one search. */
 typedef struct search {
     vit_image smooth;      /* the picture */
+    vit_image steps;       /* of it */
     vit_ink_map try, bare; /* bare: without lines */
     vit_ink_map best[2];   /* dark ink, light ink */
     uint32_t *labels, *queue;
@@ -92,7 +93,7 @@ static vit_status try_reading(search *s, size_t which, bool is_light, vit_error 
     const size_t sides = s->smooth.width + s->smooth.height;
     const size_t reach = sides * readings[which].reach / 2000 + 1;
     unsigned noise = 0;
-    vit_status status = vit_ink_compare(&s->try, &noise, &s->smooth, reach, error);
+    vit_status status = vit_ink_compare(&s->try, &noise, &s->smooth, &s->steps, reach, error);
     if (status) return status;
     s->trust = readings[which].trust;
     const unsigned least = noise * NOISE_FACTOR;
@@ -155,6 +156,7 @@ static void free_map(vit_ink_map *map) {
 static vit_status search_all(search *s, const vit_image *grey, vit_error *error) {
     const size_t w = grey->width, h = grey->height;
     vit_status status = vit_image_new(&s->smooth, "digit", w, h, 1, error);
+    if (!status) status = vit_image_new(&s->steps, "digit", w, h, 1, error);
     if (!status) status = new_map(&s->try, w, h, error);
     if (!status) status = new_map(&s->bare, w, h, error);
     for (int i = 0; !status && i < 2; i++) status = new_map(&s->best[i], w, h, error);
@@ -162,8 +164,10 @@ static vit_status search_all(search *s, const vit_image *grey, vit_error *error)
     s->queue = vit_alloc(w * h, sizeof *s->queue);
     if (!status && (!s->labels || !s->queue))
         status = vit_fail_memory(error, "digit", w * h * sizeof *s->labels);
-    if (!status) smooth(&s->smooth, grey);
-    return status ? status : try_all(s, error);
+    if (status) return status;
+    smooth(&s->smooth, grey);
+    vit_ink_steps(&s->steps, &s->smooth);
+    return try_all(s, error);
 }
 
 vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey,
@@ -180,6 +184,7 @@ vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey
         s.best[kind].darkness = (vit_image){0};
     }
     vit_image_free(&s.smooth);
+    vit_image_free(&s.steps);
     free_map(&s.try);
     free_map(&s.bare);
     free_map(&s.best[0]);

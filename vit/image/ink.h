@@ -13,11 +13,16 @@ typedef struct vit_ink_map {
                            grain and steps of the ground itself account for */
 } vit_ink_map;
 
+/* steps: greatest less least grey of the five by five pixels around; 0 at the border. The same for
+ * the negative. */
+void vit_ink_steps(vit_image *steps, const vit_image *grey);
+
 /* Fills a map that has its pictures with what stands out darker from the ground: the picture
  * without what is dark and at most 2 reach pixels wide. Shadows and tables are wider and belong to
- * the ground, with their edges. *noise: the darkness that half of the pixels do not exceed. */
-vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey, size_t reach,
-                           vit_error *error);
+ * the ground, with their edges. steps: those of grey. *noise: the darkness that half of the pixels
+ * do not exceed. */
+vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey,
+                           const vit_image *steps, size_t reach, vit_error *error);
 
 /* Each pixel becomes the greatest within `reach` rows and columns: light grows. */
 vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error);

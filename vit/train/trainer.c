@@ -233,10 +233,14 @@ vit_trainer_state vit_trainer_get(vit_trainer *t) {
     return (vit_trainer_state){&t->table, t->values, t->m, t->v, t->average, t->step};
 }
 
-void vit_trainer_changed(vit_trainer *t, uint64_t step) {
+static void pack(const vit_trainer *t, float *packed, const float *values) {
     const vit_exec exec = {
         .kernels = t->kernels, .threads = t->threads, .precision = t->recipe.precision};
-    vit_table_pack(&exec, t->packed, t->values, &t->table);
+    vit_table_pack(&exec, packed, values, &t->table);
+}
+
+void vit_trainer_changed(vit_trainer *t, uint64_t step) {
+    pack(t, t->packed, t->values);
     if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
     t->step = step;
 }
@@ -246,9 +250,7 @@ const vit_network *vit_trainer_network(const vit_trainer *t) {
 }
 
 void vit_trainer_settle(vit_trainer *t) {
-    const vit_exec exec = {
-        .kernels = t->kernels, .threads = t->threads, .precision = t->recipe.precision};
-    if (t->average) vit_table_pack(&exec, t->average_packed, t->average, &t->table);
+    if (t->average) pack(t, t->average_packed, t->average);
 }
 
 const float *vit_trainer_gradient(const vit_trainer *t) {

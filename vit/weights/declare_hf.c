@@ -28,7 +28,6 @@ static vit_status read_family(vit_declared *d, const char **type, const json_t *
 }
 
 static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *error) {
-    size_t image[2] = {0, 0}, patch[2] = {0, 0};
     const struct {
         const char *key;
         size_t *size;
@@ -37,18 +36,11 @@ static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *e
                  {"num_attention_heads", &d->heads},
                  {"head_dim", &d->head_dim},
                  {"num_channels", &d->channels}};
-    vit_status status = vit_declare_sides(image, d, object, "image_size", error);
-    if (status == VIT_OK) status = vit_declare_sides(patch, d, object, "patch_size", error);
+    vit_status status = vit_declare_image(d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_declare_patch(d, object, "patch_size", error);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == VIT_OK; i++)
         status = vit_declare_size(sizes[i].size, d, object, sizes[i].key, error);
     if (status != VIT_OK) return status;
-    if (patch[0] != patch[1])
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: \"patch_size\" [%zu, %zu] is not square, which is not supported",
-                        d->name, patch[0], patch[1]);
-    d->height = image[0];
-    d->width = image[1];
-    d->patch = patch[0];
     if (d->heads > 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s does not say how many heads the network has: add \"num_attention_heads\"",

@@ -68,7 +68,6 @@ vit_status vit_declare_lucidrains(vit_declared *d, json_t *object, vit_error *er
         "architecture", "image_size", "patch_size", "channels", "num_classes",   "dim",
         "depth",        "heads",      "dim_head",   "mlp_dim",  "pool",          "attention_scale",
         "label_names",  "mean",       "std",        "resize",   "interpolation", "preprocessing"};
-    size_t image[2] = {0, 0};
     const struct {
         const char *key;
         size_t *size;
@@ -77,13 +76,11 @@ vit_status vit_declare_lucidrains(vit_declared *d, json_t *object, vit_error *er
                  {"depth", &d->depth},         {"heads", &d->heads},
                  {"dim_head", &d->head_dim},   {"mlp_dim", &d->mlp}};
     vit_status status = check_keys(d, object, keys, COUNT(keys), error);
-    if (status == VIT_OK) status = vit_declare_sides(image, d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_declare_image(d, object, "image_size", error);
     for (size_t i = 0; i < COUNT(sizes) && status == VIT_OK; i++)
         status = vit_declare_size(sizes[i].size, d, object, sizes[i].key, error);
     if (status == VIT_OK) status = read_attention(d, object, error);
     if (status != VIT_OK) return status;
-    d->height = image[0];
-    d->width = image[1];
     d->norm_eps = 1e-5;
     d->activation = VIT_GELU;
     d->prepare.kind = VIT_PREPARE_STRETCH;
@@ -104,7 +101,6 @@ vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *e
                                .filter = VIT_FILTER_BILINEAR,
                                .mean = {.485F, .456F, .406F},
                                .std = {.229F, .224F, .225F}};
-    size_t image[2] = {0, 0};
     vit_prepare *p = &d->prepare;
     *p = usual;
     d->norm_eps = 1e-6;
@@ -113,14 +109,14 @@ vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *e
     vit_status status = check_keys(d, object, keys, COUNT(keys), error);
     if (status == VIT_OK) status = vit_declare_size(&d->heads, d, object, "num_heads", error);
     if (status == VIT_OK) status = vit_declare_size(&d->classes, d, object, "num_classes", error);
-    if (status == VIT_OK) status = vit_declare_sides(image, d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_declare_image(d, object, "image_size", error);
     if (status == VIT_OK) status = vit_declare_size(&p->resize[0], d, object, "resize", error);
     if (status == VIT_OK) status = vit_declare_sides(p->crop, d, object, "crop", error);
     if (status == VIT_OK) status = read_mean(d, object, true, error);
     if (status == VIT_OK) status = read_filter(d, object, error);
     if (status != VIT_OK) return status;
-    d->height = image[0] > 0 ? image[0] : p->crop[0];
-    d->width = image[0] > 0 ? image[1] : p->crop[1];
+    if (d->height == 0) d->height = p->crop[0];
+    if (d->width == 0) d->width = p->crop[1];
     if (p->resize[0] == 0 || p->crop[0] == 0) p->kind = VIT_PREPARE_UNKNOWN;
     return vit_declare_labels(d, json_object_get(object, "label_names"), "label_names", error);
 }
@@ -131,12 +127,12 @@ vit_status vit_declare_open_clip(vit_declared *d, json_t *object, vit_error *err
     const json_t *model = json_object_get(object, "model_cfg"),
                  *vision = json_object_get(model, "vision_cfg"),
                  *pictures = json_object_get(object, "preprocess_cfg");
-    size_t image[2] = {0, 0}, head_width = 64;
+    size_t head_width = 64;
     int quick = false;
     const char *mode = "shortest";
     vit_prepare *p = &d->prepare;
     p->filter = VIT_FILTER_BICUBIC;
-    vit_status status = vit_declare_sides(image, d, vision, "image_size", error);
+    vit_status status = vit_declare_image(d, vision, "image_size", error);
     if (status == VIT_OK) status = vit_declare_size(&d->depth, d, vision, "layers", error);
     if (status == VIT_OK) status = vit_declare_size(&d->dim, d, vision, "width", error);
     if (status == VIT_OK) status = vit_declare_size(&d->patch, d, vision, "patch_size", error);
@@ -151,14 +147,14 @@ vit_status vit_declare_open_clip(vit_declared *d, json_t *object, vit_error *err
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: \"head_width\" %zu does not divide \"width\" %zu", d->name, head_width,
                         d->dim);
-    d->height = p->crop[0] = p->resize[0] = image[0];
-    d->width = p->crop[1] = image[1];
+    p->crop[0] = p->resize[0] = d->height;
+    p->crop[1] = d->width;
     d->heads = d->dim / head_width;
     d->norm_eps = 1e-5;
     d->activation = quick ? VIT_GELU_QUICK : VIT_GELU;
     d->pool = VIT_POOL_CLASS;
     p->kind = strcmp(mode, "squash") == 0 ? VIT_PREPARE_STRETCH : VIT_PREPARE_SHORTER;
-    if (p->kind == VIT_PREPARE_STRETCH) p->resize[1] = image[1];
+    if (p->kind == VIT_PREPARE_STRETCH) p->resize[1] = d->width;
     return VIT_OK;
 }
 

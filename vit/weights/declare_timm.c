@@ -171,11 +171,10 @@ static vit_status check_arguments(const vit_declared *d, json_t *args, vit_error
 }
 
 static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *error) {
-    size_t image[2] = {d->height, d->width}, patch[2] = {d->patch, d->patch};
     size_t registers = 0;
     double ratio = 0;
-    vit_status status = vit_declare_sides(image, d, args, "img_size", error);
-    if (status == VIT_OK) status = vit_declare_sides(patch, d, args, "patch_size", error);
+    vit_status status = vit_declare_image(d, args, "img_size", error);
+    if (status == VIT_OK) status = vit_declare_patch(d, args, "patch_size", error);
     if (status == VIT_OK) status = vit_declare_size(&d->channels, d, args, "in_chans", error);
     if (status == VIT_OK) status = vit_declare_size(&d->classes, d, args, "num_classes", error);
     if (status == VIT_OK) status = vit_declare_size(&d->dim, d, args, "embed_dim", error);
@@ -184,13 +183,6 @@ static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *err
     if (status == VIT_OK) status = vit_declare_size(&registers, d, args, "reg_tokens", error);
     if (status == VIT_OK) status = vit_declare_number(&ratio, d, args, "mlp_ratio", error);
     if (status != VIT_OK) return status;
-    if (patch[0] != patch[1])
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: \"patch_size\" [%zu, %zu] is not square, which is not supported",
-                        d->name, patch[0], patch[1]);
-    d->height = image[0];
-    d->width = image[1];
-    d->patch = patch[0];
     if (json_object_get(args, "reg_tokens")) d->registers = (int)registers;
     /* A gated MLP has twice the outputs; what there is of them, the tensors say. */
     if (ratio > 0 && ratio < 1000) d->mlp = (size_t)((double)d->dim * ratio);

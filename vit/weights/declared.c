@@ -99,6 +99,28 @@ vit_status vit_declare_sides(size_t sides[2], const vit_declared *d, const json_
     return wrong(d, key, "a number of pixels, or [height, width]", error);
 }
 
+vit_status vit_declare_image(vit_declared *d, const json_t *object, const char *key,
+                             vit_error *error) {
+    size_t sides[2] = {d->height, d->width};
+    const vit_status status = vit_declare_sides(sides, d, object, key, error);
+    d->height = sides[0];
+    d->width = sides[1];
+    return status;
+}
+
+vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *key,
+                             vit_error *error) {
+    size_t sides[2] = {d->patch, d->patch};
+    const vit_status status = vit_declare_sides(sides, d, object, key, error);
+    if (status != VIT_OK) return status;
+    if (sides[0] != sides[1])
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"%s\" [%zu, %zu] is not square, which is not supported", d->name, key,
+                        sides[0], sides[1]);
+    d->patch = sides[0];
+    return VIT_OK;
+}
+
 vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);

@@ -85,6 +85,12 @@ vit_status vit_declare_text(const char **value, const vit_declared *d, const jso
 vit_status vit_declare_sides(size_t sides[2], const vit_declared *d, const json_t *object,
                              const char *key, vit_error *error);
 
+/* The same into d->height and d->width, and into d->patch: UNSUPPORTED where that is not square. */
+vit_status vit_declare_image(vit_declared *d, const json_t *object, const char *key,
+                             vit_error *error);
+vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *key,
+                             vit_error *error);
+
 /* One number, or one a channel. *found: whether the key is there. */
 vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error);
