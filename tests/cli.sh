@@ -449,6 +449,11 @@ run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
 run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
 run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
+echo text >pets/dog/5.png
+run 1 "" "the 9 files of 2 classes give none that can be read: put pictures into pets/test/CLASS" \
+    vit-evaluate --model pets.safetensors --data pets
+holds "and what cannot be read is named" grep -q 'left out: pets/dog/5.png: the file is text' err
+rm pets/dog/5.png
 
 # ---- interruption ----
 
