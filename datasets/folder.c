@@ -406,6 +406,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
                               const vit_dataset_options *options, vit_error *error) {
     vit_tree tree;
     left_out l = {0};
+    out->kernels = options->kernels;
     vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want, error);
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
     if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);

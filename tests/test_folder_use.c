@@ -78,6 +78,34 @@ static void test_every_bound_reads_the_same(void **state) {
     vit_dataset_close(&whole);
 }
 
+static bool has_packed;
+
+static void noticed_pack_rows(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
+                              size_t width, size_t channels) {
+    has_packed = true;
+    vit_kernels_scalar()->pack_rows(quads, pixels, stride, rows, width, channels);
+}
+
+/* When the set is opened, and when a record is read again. */
+static void test_pictures_are_resampled_by_the_kernels_given(void **state) {
+    (void)state;
+    vit_dataset set;
+    uint8_t pixels[48 * 48 * 3];
+    vit_kernels noticed = *vit_kernels_scalar();
+    noticed.pack_rows = noticed_pack_rows;
+    const vit_dataset_options options = {.want = BOTH, .cache = 1, .kernels = &noticed};
+    put_class("d/a", 8, 48, 1);
+    put_class("d/b", 2, 60, 2);
+    has_packed = false;
+    open_set(&set, "d", &options);
+    assert_true(has_packed);
+    has_packed = false;
+    for (size_t i = 0; i < set.train.count; i++)
+        assert_int_equal(vit_record_read(&set, &set.train, i, pixels, NULL), VIT_OK);
+    assert_true(has_packed);
+    vit_dataset_close(&set);
+}
+
 typedef struct training {
     vit_dataset set;
     vit_preset preset;
@@ -315,6 +343,7 @@ static void test_faults(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_every_bound_reads_the_same),
+        IN_DIRECTORY(test_pictures_are_resampled_by_the_kernels_given),
         IN_DIRECTORY(test_training_does_not_depend_on_the_bound),
         IN_DIRECTORY(test_a_file_that_vanishes_ends_the_training),
         IN_DIRECTORY(test_a_file_that_changes),

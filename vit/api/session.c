@@ -6,6 +6,7 @@
 
 struct vit_session {
     const vit_model *model;
+    const vit_kernels *kernels;
     vit_rounded rounded;
     vit_inference *inference;
     int threads;
@@ -42,6 +43,7 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
+    s->kernels = kernels;
     s->threads = threads;
     s->features = vit_alloc(vit_config_features(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
@@ -141,7 +143,7 @@ static vit_status prepare(vit_image *ready, const vit_session *s, vit_image *ima
     *ready = (vit_image){0};
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = vit_preprocess(ready, image, &s->model->file.preprocessing, c->height,
-                                             c->width, c->channels, error);
+                                             c->width, c->channels, s->kernels, error);
     vit_fpmode_leave(host);
     vit_image_free(image);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, name);

@@ -45,8 +45,10 @@ static const char *preset_of(const vit_run *run) {
 
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_dataset_options parts = {
-        .need = VIT_PART_TRAIN, .want = VIT_PART_TRAIN | VIT_PART_TEST, .threads = run->threads};
+    vit_dataset_options parts = {.need = VIT_PART_TRAIN,
+                                 .want = VIT_PART_TRAIN | VIT_PART_TEST,
+                                 .threads = run->threads,
+                                 .kernels = run->kernels};
     vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
     const vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
     if (o->init) parts.preparation = &preparation;

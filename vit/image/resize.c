@@ -239,6 +239,7 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
 }
 
 vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
-                            vit_filter filter, vit_error *error) {
-    return vit_image_resize_as(out, in, width, height, filter, VIT_ARITHMETIC_PILLOW, NULL, error);
+                            vit_filter filter, const vit_kernels *kernels, vit_error *error) {
+    return vit_image_resize_as(out, in, width, height, filter, VIT_ARITHMETIC_PILLOW, kernels,
+                               error);
 }
