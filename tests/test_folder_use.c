@@ -292,6 +292,58 @@ static void test_train_and_evaluate(void **state) {
     vit_model_free(model);
 }
 
+/* Checkpoints go into "c", which is a file until the first epoch has ended; with `stays`, for
+ * ever. */
+typedef struct full_disk {
+    bool stays;
+    int epochs, saved, complaints;
+} full_disk;
+
+static bool on_full_disk(const vit_event *event, void *user) {
+    full_disk *disk = user;
+    disk->saved += event->kind == VIT_EVENT_CHECKPOINT;
+    disk->epochs += event->kind == VIT_EVENT_EPOCH;
+    if (event->kind == VIT_EVENT_NOTE && strstr(event->text, "saves again after the next epoch"))
+        disk->complaints++;
+    if (event->kind == VIT_EVENT_EPOCH && disk->epochs == 2 && !disk->stays) unlink("c");
+    return true;
+}
+
+static void test_a_checkpoint_that_fails_does_not_end_the_training(void **state) {
+    (void)state;
+    full_disk disk = {0};
+    vit_error error;
+    put_class("d/a", 12, 32, 10);
+    put_class("d/b", 12, 32, 120);
+    put_file("c", "in the way");
+    vit_train_options train = {.data = "d",
+                               .epochs = 4,
+                               .batch = 4,
+                               .threads = 1,
+                               .out = "one.safetensors",
+                               .checkpoint = "c",
+                               .user = &disk,
+                               .callback = on_full_disk};
+    if (vit_train(NULL, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_true(disk.complaints == 1 && disk.saved == 3);
+
+    disk = (full_disk){.stays = true};
+    assert_int_equal(unlink("c/checkpoint.safetensors"), 0);
+    assert_int_equal(rmdir("c"), 0);
+    put_file("c", "in the way");
+    train.out = "two.safetensors";
+    assert_int_equal(vit_train(NULL, &train, &error), VIT_ERROR_IO);
+    assert_says(&error, VIT_ERROR_IO, "c", "the model is complete");
+    assert_true(disk.complaints == 3 && disk.saved == 0);
+    vit_bytes one, two;
+    assert_int_equal(vit_read_file(&one, "one.safetensors", SIZE_MAX, NULL), VIT_OK);
+    assert_int_equal(vit_read_file(&two, "two.safetensors", SIZE_MAX, NULL), VIT_OK);
+    assert_int_equal(one.size, two.size);
+    assert_memory_equal(one.data, two.data, one.size);
+    vit_free(one.data);
+    vit_free(two.data);
+}
+
 /* A model that is trained further sees pictures of its own size. */
 static void test_training_further(void **state) {
     (void)state;
@@ -349,6 +401,7 @@ int main(void) {
         IN_DIRECTORY(test_a_file_that_changes),
         cmocka_unit_test(test_preset_follows_the_data),
         IN_DIRECTORY(test_train_and_evaluate),
+        IN_DIRECTORY(test_a_checkpoint_that_fails_does_not_end_the_training),
         IN_DIRECTORY(test_training_further),
         IN_DIRECTORY(test_faults),
     };

@@ -322,7 +322,9 @@ typedef struct vit_train_options {
     const char *preset; /* a name or a JSON file; NULL: the data decides */
     const char *init;   /* a model to start from, or NULL */
     const char *out;    /* the model file; NULL: none */
-    const char *checkpoint; /* a directory, or NULL */
+    const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
+                               next epoch tries again; only the last one fails the call, after the
+                               model was written */
     bool resume;            /* go on from the checkpoint */
     /* How long; at most one of the three kinds. All 0: the preset's epochs. */
     double epochs;

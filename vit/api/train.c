@@ -230,7 +230,11 @@ static vit_status train(vit_model **out, vit_run *run, vit_error *error) {
     if (!vit_run_emit(run, &event))
         return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
     status = vit_run_loop(run, error);
-    return status == VIT_OK ? finish(out, run, error) : status;
+    if (status == VIT_OK) status = finish(out, run, error);
+    if (status != VIT_OK || run->unsaved.status == VIT_OK) return status;
+    return vit_fail(error, run->unsaved.status,
+                    "%s; the model is complete, its checkpoint is of an earlier step or missing",
+                    run->unsaved.message);
 }
 
 vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
