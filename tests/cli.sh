@@ -444,6 +444,16 @@ run 0 "tuned.safetensors" "*" \
 holds "the recipe says what was frozen" \
     grep -qa 'freeze.*: 1, .*layer_decay.*: 0.75' tuned.safetensors
 holds "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safetensors'
+run 1 "" "timm_backbone is a backbone without a head" \
+    vit-classify --model "$published/timm_backbone" "$published/picture.png"
+run 0 '"embedding"' "" \
+    vit-classify --model "$published/timm_backbone" --embed "$published/picture.png"
+run 1 "" "the model is a backbone without a head" \
+    vit-evaluate --model "$published/timm_backbone" --data pets
+run 0 "none: a backbone of 20 features" "" vit-info "$published/timm_backbone"
+run 0 "headed.safetensors" "the head is a new one: the weights are a backbone's" \
+    vit-train --data pets --init "$published/timm_backbone" --steps 2 --out headed.safetensors
+run 0 "cat" "" vit-classify --model headed.safetensors "$published/picture.png"
 run 2 "" "the network has 2 blocks" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
 run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3

@@ -84,6 +84,7 @@ typedef struct vit_model_info {
     size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
     size_t features;                /* of a picture, as the head sees it: dim, or twice that */
     size_t classes;
+    bool has_head;             /* false: a backbone; its logits are its features, classes as many */
     size_t parameters;         /* numbers the training found */
     size_t multiply_adds;      /* of one picture */
     const char *config;        /* the architecture, JSON */

@@ -161,6 +161,11 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
     const unsigned part = options->split == VIT_SPLIT_TEST ? VIT_PART_TEST : VIT_PART_TRAIN;
     vit_dataset data;
     *result = (vit_evaluation){0};
+    if (m->file.config.head == VIT_HEAD_NONE)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the model is a backbone without a head, nothing in it knows the classes "
+                        "of %s: vit-train --init gives it a head",
+                        options->data);
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = open_data(&data, m, part, options, error);
     if (status == VIT_OK) {

@@ -192,6 +192,12 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
         status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }
+    if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "%s is a backbone without a head, it knows no classes: --embed writes "
+                          "its features, vit-train --init gives it a head",
+                          c->settings->model);
+    }
     if (status == VIT_OK) {
         status = vit_session_new(&c->session, c->model, &choice, error);
     }
