@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/image/ink.h"
 #include "vit/image/pixels.h"
 
@@ -92,7 +93,7 @@ static void widen(size_t *start, size_t *end, size_t small, size_t large) {
     const size_t from = *start > length ? *start - length : 0;
     const size_t to = *end + length < small ? *end + length : small;
     *start = from * large / small;
-    *end = (to * large + small - 1) / small;
+    *end = vit_ceil_div(to * large, small);
 }
 
 /* The surroundings of the ink in the coordinates of the whole picture; false when they are most of

@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/axis.h"
 #include "vit/image/pixels.h"
@@ -76,7 +77,7 @@ static void along_rows(const resampler *r, raster to, raster from, size_t rows, 
 static void strip_along_columns(const resampler *r, raster to, raster from, size_t start,
                                 size_t samples) {
     const vit_axis *a = &r->y;
-    const size_t groups = (samples + LANES - 1) / LANES, step = groups * QUADS;
+    const size_t groups = vit_ceil_div(samples, LANES), step = groups * QUADS;
     const size_t origin = a->first[0], rows = vit_axis_end(a, a->out) - 4 * origin;
     for (size_t y = 0; y < rows; y += 4) {
         r->kernels->pack_columns(r->quads + y / 4 * step, from.samples + y * from.stride + start,
@@ -148,10 +149,6 @@ static bool takes_columns_first(const vit_axis *x, const vit_axis *y) {
     return y->in > y->out && y->in - y->out > narrower;
 }
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error) {
     const size_t strip = strip_samples(&r->y), row = (r->x.out + LANES) * r->channels;
     const size_t row_quads = (r->x.in + 4) * r->channels * LANES;
@@ -159,11 +156,11 @@ static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error
     const size_t between = is_columns_first ? r->x.in * r->y.out * r->channels
                                             : needed_rows(r) * between_columns(r) * r->channels;
     r->between.stride = (is_columns_first ? r->x.in : between_columns(r)) * r->channels;
-    r->quads = vit_alloc(larger(row_quads, column_quads), 1);
-    r->lanes = vit_alloc(larger(row * LANES, strip), 1);
+    r->quads = vit_alloc(vit_max(row_quads, column_quads), 1);
+    r->lanes = vit_alloc(vit_max(row * LANES, strip), 1);
     if (r->x.first && r->y.first) r->between.samples = vit_alloc(between, 1);
     if (r->quads && r->lanes && (r->between.samples || !r->x.first || !r->y.first)) return VIT_OK;
-    return vit_fail_memory(error, "resize", larger(row_quads, column_quads) + between);
+    return vit_fail_memory(error, "resize", vit_max(row_quads, column_quads) + between);
 }
 
 static vit_status resample(vit_image *out, const vit_image *in, vit_filter filter,
