@@ -1,5 +1,6 @@
 /* Memory while a model is loaded: one copy of the weights, and hardly more. And while it answers:
  * as much for many pictures as for few. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -73,6 +75,22 @@ static void test_one_copy(void **state) {
     vit_model_free(model);
 }
 
+/* What was given back is not made whole again by huge pages, which Linux does by itself in time, or
+ * at once when it is asked. */
+static void test_given_back_for_good(void **state) {
+    (void)state;
+    const size_t size = (size_t)16 << 20, kept = (size_t)64 << 10, collapse = 25;
+    uint8_t *memory = vit_alloc(1, size);
+    assert_non_null(memory);
+    if (status_bytes("VmRSS:") == 0) skip();
+    vit_discard(memory + kept, size - kept);
+    const size_t before = status_bytes("VmRSS:");
+    madvise(memory, size, (int)collapse); /* MADV_COLLAPSE, since Linux 6.1 */
+    const size_t after = status_bytes("VmRSS:");
+    if (after > before + (1u << 20)) fail_msg("%zu bytes came back", after - before);
+    vit_free(memory);
+}
+
 /* Answers so many pictures in one process, every tenth of them absent; the most memory in KiB that
  * a process of this test has taken so far, 0 where the program does not run here. */
 static long answer(size_t count) {
@@ -107,6 +125,7 @@ static void test_pictures_leave_nothing(void **state) {
 int main(void) {
     /* The first while this process is small: a new one counts as large as the one it comes from. */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures_leave_nothing),
+                                       cmocka_unit_test(test_given_back_for_good),
                                        IN_DIRECTORY(test_one_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

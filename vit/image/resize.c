@@ -186,22 +186,34 @@ static vit_status resample(vit_image *out, const vit_image *in, vit_filter filte
     return status;
 }
 
+/* to[x] = from[columns[x]], pixels of 1 or 3 channels. */
+static void take_pixels(uint8_t *to, const uint8_t *from, const size_t *columns, size_t count,
+                        size_t channels) {
+    if (channels == 1) {
+        for (size_t x = 0; x < count; x++) to[x] = from[columns[x]];
+        return;
+    }
+    for (size_t x = 0; x < count; x++, to += 3) {
+        const uint8_t *pixel = from + 3 * columns[x];
+        to[0] = pixel[0];
+        to[1] = pixel[1];
+        to[2] = pixel[2];
+    }
+}
+
 /* Pillow adds the step up from sample to sample instead of multiplying; that decides which side
  * of a boundary is taken. Samples that fall outside stay 0. */
 static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error *error) {
-    size_t *columns = vit_alloc(out->width, sizeof *columns);
+    size_t *columns = vit_alloc(out->width, sizeof *columns), count = 0;
     if (!columns) return vit_fail_memory(error, "resize", out->width * sizeof *columns);
     double step_x = (double)in->width / (double)out->width, at_x = 0.5 * step_x;
     double step_y = (double)in->height / (double)out->height, at_y = 0.5 * step_y;
-    for (size_t x = 0; x < out->width; x++, at_x += step_x) columns[x] = (size_t)at_x;
-    for (size_t y = 0; y < out->height; y++, at_y += step_y) {
-        size_t row = (size_t)at_y, channels = in->channels;
-        uint8_t *to = out->pixels + y * out->width * channels;
-        for (size_t x = 0; row < in->height && x < out->width; x++) {
-            if (columns[x] >= in->width) continue;
-            memcpy(to + x * channels, in->pixels + (row * in->width + columns[x]) * channels,
-                   channels);
-        }
+    for (; count < out->width && (size_t)at_x < in->width; at_x += step_x)
+        columns[count++] = (size_t)at_x;
+    for (size_t y = 0; y < out->height && (size_t)at_y < in->height; y++, at_y += step_y) {
+        take_pixels(out->pixels + y * out->width * in->channels,
+                    in->pixels + (size_t)at_y * in->width * in->channels, columns, count,
+                    in->channels);
     }
     vit_free(columns);
     return VIT_OK;
