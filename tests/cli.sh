@@ -109,6 +109,7 @@ run 2 "" "--epochs and --minutes exclude each other" vit-train --data digits --e
 run 2 "" "--steps: \"12x\" is not a whole number" vit-train --data digits --steps 12x
 run 2 "" "--steps: 5/4 is out of range" vit-train --data digits --steps 5/4
 run 2 "" "--lr: \"nan\" is not a number" vit-train --data digits --lr nan
+run 2 "" "--lr: 101 is out of range" vit-train --data digits --lr 101
 run 2 "" "--minutes: 0 is out of range" vit-train --data digits --minutes 0
 run 2 "" "--resume: --checkpoint DIR" vit-train --data digits --resume
 run 2 "" "did you mean \"lecture\"" vit-train --data digits --preset lectur
@@ -459,6 +460,11 @@ run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
 run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
 run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
+echo text >pets/dog/5.png
+run 1 "" "the 9 files of 2 classes give none that can be read: put pictures into pets/test/CLASS" \
+    vit-evaluate --model pets.safetensors --data pets
+holds "and what cannot be read is named" grep -q 'left out: pets/dog/5.png: the file is text' err
+rm pets/dog/5.png
 
 # ---- interruption ----
 

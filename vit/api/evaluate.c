@@ -147,9 +147,8 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
     vit_dataset_options options = {.need = part, .want = part, .preparation = &preparation};
-    const vit_kernels *kernels;
     vit_status status =
-        vit_choose(&kernels, &options.threads, o->cpu, o->threads, o->precision, error);
+        vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
