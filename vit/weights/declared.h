@@ -44,6 +44,7 @@ typedef struct vit_declared {
     /* VIT_NOT_SAID, or a value, or 0 and 1 */
     int activation, pool, attention_scale, registers;
     int gate; /* the activation of a gated MLP, where that is said apart */
+    int gated;
     int qkv_bias, class_token, prefix_positions, norm_pre, qk_norm, layer_scale;
     int final_norm, norm_before_pool, pool_prefix;
     vit_prepare prepare;
@@ -72,6 +73,8 @@ void vit_declare_google(vit_declared *out, bool big_vision);
 /* ---- values of JSON objects ---- */
 
 /* Each leaves *value as it is where the key is absent or null. FORMAT names config and key. */
+vit_status vit_declare_object(json_t **value, const vit_declared *d, const json_t *object,
+                              const char *key, vit_error *error);
 vit_status vit_declare_size(size_t *value, const vit_declared *d, const json_t *object,
                             const char *key, vit_error *error);
 vit_status vit_declare_number(double *value, const vit_declared *d, const json_t *object,

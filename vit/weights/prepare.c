@@ -105,6 +105,12 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const
                         d->name, c->height, c->width);
     const vit_status status = check_size(d, c, error);
     if (status != VIT_OK) return status;
+    for (size_t i = 0; i < 3; i++)
+        if (!(p->std[i] > 0))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: a deviation by which pixels are divided (\"std\", \"image_std\") "
+                            "is %g, expected above 0",
+                            d->name, (double)p->std[i]);
     add(out, (vit_operation){.kind = c->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
     if (p->kind == VIT_PREPARE_CENTER || p->kind == VIT_PREPARE_SQUASH ||
         p->kind == VIT_PREPARE_BORDER)
