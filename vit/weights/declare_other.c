@@ -99,8 +99,8 @@ vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *e
         "std",          "interpolation", "label_names", "num_classes", "preprocessing"};
     const vit_prepare usual = {.kind = VIT_PREPARE_SHORTER,
                                .filter = VIT_FILTER_BILINEAR,
-                               .mean = {.485F, .456F, .406F},
-                               .std = {.229F, .224F, .225F}};
+                               .mean = {.485, .456, .406},
+                               .std = {.229, .224, .225}};
     vit_prepare *p = &d->prepare;
     *p = usual;
     d->norm_eps = 1e-6;
@@ -218,8 +218,8 @@ void vit_declare_google(vit_declared *d, bool big_vision) {
     *p = (vit_prepare){.kind = VIT_PREPARE_STRETCH,
                        .filter = VIT_FILTER_BILINEAR,
                        .has_mean = true,
-                       .mean = {.5F, .5F, .5F},
-                       .std = {.5F, .5F, .5F}};
+                       .mean = {.5, .5, .5},
+                       .std = {.5, .5, .5}};
     if (!big_vision) return;
     p->kind = VIT_PREPARE_BIG_VISION;
     p->rounding = VIT_ROUNDING_FLOOR;

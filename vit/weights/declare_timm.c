@@ -340,7 +340,7 @@ static vit_status read_pictures(vit_declared *d, const json_t *cfg, vit_error *e
     return VIT_OK;
 }
 
-static void set_triple(float triple[3], float a, float b, float c) {
+static void set_triple(double triple[3], double a, double b, double c) {
     triple[0] = a;
     triple[1] = b;
     triple[2] = c;
@@ -354,14 +354,14 @@ static void apply_family(vit_declared *d, const architecture *a) {
     p->filter = VIT_FILTER_BICUBIC;
     p->share = d->height >= 384 ? 1.0 : 0.9;
     if (a->has[WORD_CLIP]) {
-        set_triple(p->mean, .48145466F, .4578275F, .40821073F);
-        set_triple(p->std, .26862954F, .26130258F, .27577711F);
+        set_triple(p->mean, .48145466, .4578275, .40821073);
+        set_triple(p->std, .26862954, .26130258, .27577711);
     } else if (a->is_deit || a->has[WORD_DINOV2]) {
-        set_triple(p->mean, .485F, .456F, .406F);
-        set_triple(p->std, .229F, .224F, .225F);
+        set_triple(p->mean, .485, .456, .406);
+        set_triple(p->std, .229, .224, .225);
     } else {
-        set_triple(p->mean, .5F, .5F, .5F);
-        set_triple(p->std, .5F, .5F, .5F);
+        set_triple(p->mean, .5, .5, .5);
+        set_triple(p->std, .5, .5, .5);
     }
 }
 

@@ -131,7 +131,7 @@ vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *
     return VIT_OK;
 }
 
-vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
+vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     const size_t count = json_array_size(value);
@@ -143,7 +143,7 @@ vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *
         if (!json_is_number(number) || !isfinite(json_number_value(number)) || count == 2 ||
             count > 3)
             return wrong(d, key, "one number, or three", error);
-        triple[i] = (float)json_number_value(number);
+        triple[i] = json_number_value(number);
     }
     return VIT_OK;
 }

@@ -31,8 +31,8 @@ typedef struct vit_prepare {
     vit_rounding rounding;
     double rescale; /* as vit_operation */
     bool fused;
-    bool has_mean; /* mean and std are said */
-    float mean[3], std[3];
+    bool has_mean;          /* mean and std are said */
+    double mean[3], std[3]; /* as they stand in the config */
 } vit_prepare;
 
 typedef struct vit_declared {
@@ -95,7 +95,7 @@ vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *
                              vit_error *error);
 
 /* One number, or one a channel. *found: whether the key is there. */
-vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
+vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error);
 
 /* ["cat", "dog"], or {"0": "cat", "1": "dog"}. */
