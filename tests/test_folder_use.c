@@ -306,6 +306,7 @@ static void test_training_odd_patches_further(void **state) {
                      VIT_OK);
     assert_int_equal(vit_table_new(&m.table, &m.config, &error), VIT_OK);
     m.values = vit_alloc(m.table.size, sizeof *m.values);
+    m.recipe = vit_strdup("{}");
     vit_table_init(m.values, &m.table, VIT_INIT_TORCH, 7);
     assert_int_equal(vit_model_file_save("odd.safetensors", &m, &error), VIT_OK);
     vit_model_file_clear(&m);
