@@ -28,8 +28,8 @@ static attention attention_new(vit_attention_shape s, float size) {
     attention a = {.s = s};
     vit_random r = check_random((uint32_t)(s.queries * 100 + s.keys));
     a.k0 = s.batch * s.queries * s.q_row;
-    a.v0 = a.k0 + s.batch * s.keys * s.k_row;
-    a.n = a.v0 + s.batch * s.keys * s.v_row;
+    a.v0 = a.k0 + s.batch * (s.skip + s.keys) * s.k_row;
+    a.n = a.v0 + s.batch * (s.skip + s.keys) * s.v_row;
     a.outputs = s.batch * s.queries * s.o_row;
     a.weights = s.batch * s.heads * s.queries * vit_padded(s.keys);
     float **const floats[] = {&a.theta, &a.gradient, &a.before, &a.d_o, &a.o};
@@ -74,8 +74,9 @@ typedef struct head {
 static head head_at(const attention *a, size_t index) {
     const vit_attention_shape *s = &a->s;
     const size_t b = index / s->heads, column = index % s->heads * s->head_dim;
-    return (head){b * s->queries * s->q_row + column, a->k0 + b * s->keys * s->k_row + column,
-                  a->v0 + b * s->keys * s->v_row + column, b * s->queries * s->o_row + column};
+    const size_t key = b * (s->skip + s->keys) + s->skip;
+    return (head){b * s->queries * s->q_row + column, a->k0 + key * s->k_row + column,
+                  a->v0 + key * s->v_row + column, b * s->queries * s->o_row + column};
 }
 
 /* p[queries][keys] = softmax(Q K^T scale). */
@@ -234,9 +235,16 @@ static vit_exec one_thread(void) {
 static vit_attention_shape shape_of(size_t batch, size_t heads, size_t head_dim, size_t queries,
                                     size_t keys) {
     const size_t dim = heads * head_dim;
-    return (vit_attention_shape){
-        batch, heads,   head_dim, queries, keys,
-        dim,   dim + 1, dim + 2,  dim + 3, (float)(1 / sqrt((double)head_dim))};
+    return (vit_attention_shape){.batch = batch,
+                                 .heads = heads,
+                                 .head_dim = head_dim,
+                                 .queries = queries,
+                                 .keys = keys,
+                                 .q_row = dim,
+                                 .k_row = dim + 1,
+                                 .v_row = dim + 2,
+                                 .o_row = dim + 3,
+                                 .scale = (float)(1 / sqrt((double)head_dim))};
 }
 
 static void check_attention(vit_attention_shape s) {
@@ -282,6 +290,16 @@ static void test_heads(void **state) {
         for (size_t h = 0; h < 4; h++)
             for (size_t d = 0; d < 4; d++)
                 check_attention(shape_of(counts[b], counts[h], dims[d], 5, 3));
+}
+
+/* Keys and values that nobody looks at get no gradient. */
+static void test_skip(void **state) {
+    (void)state;
+    for (size_t skip = 1; skip < 4; skip++) {
+        vit_attention_shape s = shape_of(3, 2, 5, skip, 7);
+        s.skip = skip;
+        check_attention(s);
+    }
 }
 
 static void check_same_bytes(vit_attention_shape s) {
@@ -367,9 +385,10 @@ static void test_nan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_heads),       cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_query_alone), cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_heads),      cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_query_alone),
+        cmocka_unit_test(test_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

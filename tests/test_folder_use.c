@@ -9,6 +9,7 @@
 #include "vit/train/preset.h"
 #include "vit/train/score.h"
 #include "vit/train/trainer.h"
+#include "vit/weights/model_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -364,6 +365,39 @@ static void test_training_further(void **state) {
     vit_model_free(second);
 }
 
+/* Nor does the patch that the preset would choose have to divide them. */
+static void test_training_odd_patches_further(void **state) {
+    (void)state;
+    vit_model *model;
+    vit_error error;
+    vit_model_file m = {.config = vit_config_default()};
+    m.config.height = m.config.width = 42;
+    m.config.patch = 14;
+    m.config.channels = 3;
+    m.config.dim = m.config.mlp = 8;
+    m.config.depth = m.config.heads = 1;
+    m.config.classes = 2;
+    assert_int_equal(vit_preprocessing_read(
+                         &m.preprocessing,
+                         "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 42, \"width\": "
+                         "42, \"filter\": \"bilinear\"}, {\"op\": \"normalize\", \"mean\": [0.5], "
+                         "\"std\": [0.5]}]",
+                         "preprocessing", &error),
+                     VIT_OK);
+    assert_int_equal(vit_table_new(&m.table, &m.config, &error), VIT_OK);
+    m.values = vit_alloc(m.table.size, sizeof *m.values);
+    m.recipe = vit_strdup("{}");
+    vit_table_init(m.values, &m.table, VIT_INIT_TORCH, 7);
+    assert_int_equal(vit_model_file_save("odd.safetensors", &m, &error), VIT_OK);
+    vit_model_file_clear(&m);
+    put_class("d/a", 2, 42, 10);
+    put_class("d/b", 2, 42, 200);
+    const vit_train_options train = {.data = "d", .steps = 1, .init = "odd.safetensors"};
+    if (vit_train(&model, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(vit_model_describe(model).height, 42);
+    vit_model_free(model);
+}
+
 /* ---- a system that fails ---- */
 
 static void test_faults(void **state) {
@@ -403,6 +437,7 @@ int main(void) {
         IN_DIRECTORY(test_train_and_evaluate),
         IN_DIRECTORY(test_a_checkpoint_that_fails_does_not_end_the_training),
         IN_DIRECTORY(test_training_further),
+        IN_DIRECTORY(test_training_odd_patches_further),
         IN_DIRECTORY(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

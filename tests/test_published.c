@@ -216,6 +216,81 @@ static void test_config_disagrees(void **state) {
     refuse(&s, VIT_ERROR_MISMATCH, "4 labels", "5 classes");
 }
 
+/* What a config says is not passed over because the tensors would do without it. */
+static void test_config_strict(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    set_argument(&s, "global_pool", json_string("avg"));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor norm.weight is there", "should be fc_norm.weight");
+    s = take("timm_13_wide");
+    set_argument(&s, "mlp_layer", json_string("SwiGLUPacked"));
+    refuse(&s, VIT_ERROR_MISMATCH, "MLPs are gated", "blocks.0.mlp.fc1.weight is of a plain one");
+    s = take("timm_13_wide");
+    set_argument(&s, "mlp_ratio", json_real(-4));
+    refuse(&s, VIT_ERROR_FORMAT, "\"mlp_ratio\" is -4", "above 0");
+    s = take("timm_13_wide");
+    set_argument(&s, "proj_bias", json_false());
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"proj_bias\"", "only true is supported");
+    s = take("timm_13_wide");
+    json_object_set_new(s.config, "pretrained_cfg", json_string("augreg"));
+    refuse(&s, VIT_ERROR_FORMAT, "\"pretrained_cfg\" must be an object", "config.json");
+    s = take("timm_13_wide");
+    json_object_set_new(json_object_get(s.config, "pretrained_cfg"), "std", json_integer(0));
+    refuse(&s, VIT_ERROR_FORMAT, "\"std\"", "is 0, expected above 0");
+    s = take("timm_13_wide");
+    json_object_set_new(s.config, "architecture", json_string("torchvision"));
+    for (const char *const *key = (const char *const[]){"num_features", "global_pool", "model_args",
+                                                        "pretrained_cfg", "num_classes", NULL};
+         *key; key++)
+        json_object_del(s.config, *key);
+    json_object_set_new(s.config, "num_heads", json_integer(3));
+    refuse(&s, VIT_ERROR_MISMATCH, "layout of torchvision", "in that of timm");
+}
+
+/* Preparations that are none of a Vision Transformer's, or leave pictures of any shape. */
+static void test_processor(void **state) {
+    (void)state;
+    static const char head[] =
+        "{\"do_resize\": true, \"resample\": 2, \"image_mean\": [0.5, 0.5, 0.5],"
+        "\"image_std\": [0.5, 0.5, 0.5], ";
+    static const struct {
+        const char *rest, *a, *b;
+        vit_status status;
+    } cases[] = {
+        {"\"size\": {\"shortest_edge\": 24}}", "\"shortest_edge\" without a crop", "\"crop_size\"",
+         VIT_ERROR_UNSUPPORTED},
+        {"\"size\": 24, \"do_center_crop\": true}", "expected \"crop_size\"", "do_center_crop",
+         VIT_ERROR_FORMAT},
+        {"\"size\": 24, \"do_pad\": true}", "\"do_pad\" is not supported", "preprocessor_config",
+         VIT_ERROR_UNSUPPORTED},
+        {"\"size\": 24, \"rescale_factor\": 0}", "\"rescale_factor\" is 0", "above 0",
+         VIT_ERROR_FORMAT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s%s", head, cases[i].rest);
+        put_file("preprocessor_config.json", text);
+        spoiled s = take("hf_4");
+        refuse(&s, cases[i].status, cases[i].a, cases[i].b);
+    }
+}
+
+static void test_foreign(void **state) {
+    (void)state;
+    spoiled s = take("hf_4");
+    json_object_set_new(s.config, "model_type", json_string("swin"));
+    tensor_of(&s, "vit.embeddings.cls_token")->name = "swin.layers.0.blocks.0.bias";
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"swin\" is no Vision Transformer", "swin.layers.0");
+}
+
+static void test_not_finite(void **state) {
+    (void)state;
+    static const float values[5] = {0, 1, NAN, 3, INFINITY};
+    spoiled s = take("timm_13_wide");
+    tensor_of(&s, "head.bias")->data = (const uint8_t *)(const void *)values;
+    refuse(&s, VIT_ERROR_FORMAT, "tensor head.bias: element 2 is nan", "damaged");
+}
+
 /* A config with a classifier or without one, and weights that are the other. */
 static void test_backbone_disagrees(void **state) {
     (void)state;
@@ -307,6 +382,10 @@ int main(void) {
         PARITY("timm_distilled"),
         PARITY("timm_deit3"),
         PARITY("timm_swiglu"),
+        PARITY("timm_map_prefix"),
+        PARITY("timm_dynamic"),
+        PARITY("timm_border"),
+        PARITY("timm_facebook"),
         PARITY("timm_backbone"),
         PARITY("hf_4"),
         PARITY("hf_5"),
@@ -319,6 +398,7 @@ int main(void) {
         PARITY("hf_dinov2_swiglu_4"),
         PARITY("hf_dinov2_swiglu_5"),
         PARITY("hf_dinov2_registers"),
+        PARITY("hf_dinov2_registers_resampled"),
         PARITY("hf_backbone"),
         PARITY("hf_mae"),
         PARITY("torchvision"),
@@ -330,12 +410,18 @@ int main(void) {
         PARITY("lucidrains_course"),
         PARITY("lucidrains_middle"),
         PARITY("lucidrains_latest"),
+        PARITY("lucidrains_mean"),
         PARITY("open_clip"),
+        PARITY("open_clip_mean"),
         cmocka_unit_test(test_labels),
         IN_DIRECTORY(test_unexpected),
         IN_DIRECTORY(test_missing),
         IN_DIRECTORY(test_misshapen),
         IN_DIRECTORY(test_config_disagrees),
+        IN_DIRECTORY(test_config_strict),
+        IN_DIRECTORY(test_processor),
+        IN_DIRECTORY(test_foreign),
+        IN_DIRECTORY(test_not_finite),
         IN_DIRECTORY(test_backbone_disagrees),
         IN_DIRECTORY(test_config_silent),
         IN_DIRECTORY(test_no_config),

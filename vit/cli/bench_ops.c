@@ -146,8 +146,16 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     *o = (operands){.config = c, .exec = {.kernels = b->kernels, .threads = 1}};
     o->samples = vit_ceil_div(SLICE_ROWS, tokens);
     o->rows = o->samples * tokens;
-    o->attention = (vit_attention_shape){o->samples, c->heads, d / c->heads, tokens, tokens,
-                                         3 * d,      3 * d,    3 * d,        d,      .1f};
+    o->attention = (vit_attention_shape){.batch = o->samples,
+                                         .heads = c->heads,
+                                         .head_dim = d / c->heads,
+                                         .queries = tokens,
+                                         .keys = tokens,
+                                         .q_row = 3 * d,
+                                         .k_row = 3 * d,
+                                         .v_row = 3 * d,
+                                         .o_row = d,
+                                         .scale = .1f};
     *arena = vit_arena_count();
     carve(o, arena);
     const size_t bytes = arena->peak;

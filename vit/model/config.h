@@ -31,9 +31,9 @@ typedef enum vit_position_kind {
 
 /* What the head sees, of the tokens' last states. */
 typedef enum vit_pool {
-    VIT_POOL_CLASS,      /* the class token's */
-    VIT_POOL_MEAN,       /* the mean of the patches' */
-    VIT_POOL_MAP,        /* a learned query's attention over all tokens, and an MLP: timm's "map" */
+    VIT_POOL_CLASS, /* the class token's */
+    VIT_POOL_MEAN,  /* the mean of the patches' */
+    VIT_POOL_MAP,   /* a learned query's attention over the patches, and an MLP: timm's "map" */
     VIT_POOL_CLASS_MEAN, /* the class token's, beside it the mean of the patches': DINOv2 */
     VIT_POOL_CLASS_DIST, /* the class token's, beside it the distillation token's: DeiT */
 } vit_pool;
@@ -79,7 +79,7 @@ typedef struct vit_config {
     bool final_norm;       /* layer norm after the last block, or after pooling */
     bool norm_before_pool; /* where pooling is by mean or map: of every token, before it */
     vit_pool pool;
-    bool pool_prefix; /* the mean is of all tokens, not only of the patches */
+    bool pool_prefix; /* mean and map are of all tokens, not only of the patches */
     vit_head head;
     bool head_bias;
     vit_init init;

@@ -1,4 +1,4 @@
-/* Pooling by attention: one learned query looks at all tokens (Zhai et al.: Scaling Vision
+/* Pooling by attention: one learned query looks at the patches' tokens (Zhai et al.: Scaling Vision
  * Transformers, section 3.2), then an MLP. q = latent Wq^T + b; o = softmax(q k^T / sqrt(D / h)) v;
  * y = o Wo^T + b; pooled = y + MLP(LN(y)). */
 #include "vit/model/network.h"
@@ -25,12 +25,13 @@ void vit_map_carve(vit_map_state *m, vit_arena *arena, const vit_config *c, size
 }
 
 static vit_attention_shape shape_of(const vit_config *c, size_t batch) {
-    const size_t head_dim = c->dim / c->heads;
+    const size_t head_dim = c->dim / c->heads, skip = c->pool_prefix ? 0 : vit_config_prefix(c);
     return (vit_attention_shape){.batch = batch,
                                  .heads = c->heads,
                                  .head_dim = head_dim,
                                  .queries = 1,
-                                 .keys = vit_config_tokens(c),
+                                 .keys = vit_config_tokens(c) - skip,
+                                 .skip = skip,
                                  .q_row = c->dim,
                                  .k_row = 2 * c->dim,
                                  .v_row = 2 * c->dim,
@@ -46,7 +47,7 @@ void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, c
     const vit_attention_shape shape = shape_of(c, batch);
     vit_linear_forward(exec, m->query, w->latent, &w->q, NULL, 1);
     for (size_t b = 1; b < batch; b++) memcpy(m->query + b * d, m->query, d * sizeof *m->query);
-    vit_linear_forward(exec, m->kv, x, &w->kv, NULL, batch * shape.keys);
+    vit_linear_forward(exec, m->kv, x, &w->kv, NULL, batch * vit_config_tokens(c));
     vit_attention_forward(exec, m->o, m->p, m->query, m->kv, m->kv + d, &shape, s->scratch);
     vit_linear_forward(exec, m->y, m->o, &w->proj, NULL, batch);
     vit_layernorm_forward(exec, m->norm, &m->stats, m->y, &w->norm, batch);
@@ -75,10 +76,12 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     const vit_config *c = &n->config;
     const vit_map_weights *w = &n->weights.map;
     const vit_map_state *m = &s->map;
-    const size_t d = c->dim;
+    const size_t d = c->dim, tokens = vit_config_tokens(c);
     const vit_attention_shape shape = shape_of(c, s->batch);
     float *d_kv = s->d_wide;
     after_attention_backward(n, exec, s, &g->map, d_pooled);
+    for (size_t b = 0; b < s->batch; b++)
+        memset(d_kv + b * tokens * shape.k_row, 0, shape.skip * shape.k_row * sizeof *d_kv);
     vit_attention_backward(exec, m->d_query, d_kv, d_kv + d, m->d_o, m->p, m->query, m->kv,
                            m->kv + d, &shape, s->scratch);
     vit_linear_gradient g_q = g->map.q;
@@ -87,5 +90,5 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
         vit_linear_backward(exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
         exec->kernels->add(g->map.latent, m->d_y, d);
     }
-    vit_linear_backward(exec, dx, &g->map.kv, d_kv, x, &w->kv, s->batch * shape.keys);
+    vit_linear_backward(exec, dx, &g->map.kv, d_kv, x, &w->kv, s->batch * tokens);
 }

@@ -9,7 +9,8 @@
  * antialiased, the kernel is stretched when the grid shrinks. Grids are laid over each other cell
  * by cell, "corners" centre of the corner cell on centre of the corner cell. */
 typedef enum vit_position_rule {
-    VIT_POSITIONS_OF_TIMM,         /* cubic, antialiased; also our own models */
+    VIT_POSITIONS_OF_TIMM,         /* cubic, antialiased; also our own models, and of Hugging
+                                      Face's DINOv2 with registers */
     VIT_POSITIONS_OF_TIMM_NPZ,     /* linear: what timm does with Google's files */
     VIT_POSITIONS_OF_HUGGING_FACE, /* cubic */
     VIT_POSITIONS_OF_TORCHVISION,  /* cubic, corners */

@@ -29,6 +29,11 @@ static size_t head_at(const vit_attention_shape *s, size_t index, size_t tokens,
     return index / s->heads * tokens * row + index % s->heads * s->head_dim;
 }
 
+/* The same in those of keys and values. */
+static size_t key_at(const vit_attention_shape *s, size_t index, size_t row) {
+    return head_at(s, index, s->skip + s->keys, row) + s->skip * row;
+}
+
 /* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys];
  * transposed: [head_dim][padded keys]. */
 static void rows_by_keys(const attention *a, float *out, const float *rows, size_t row,
@@ -52,14 +57,14 @@ static void forward_task(size_t index, int thread, void *context) {
     const size_t head = index / a->parts, part = index % a->parts, padded = vit_padded(s->keys);
     const size_t first = part * s->queries / a->parts, end = (part + 1) * s->queries / a->parts;
     const float *q = a->q + head_at(s, head, s->queries, s->q_row);
-    const float *v = a->v + head_at(s, head, s->keys, s->v_row);
+    const float *v = a->v + key_at(s, head, s->v_row);
     float *o = a->o + head_at(s, head, s->queries, s->o_row);
     float *transposed = a->scratch + (size_t)thread * a->scratch_size;
     float *scores = transposed + s->head_dim * padded;
     const vit_epilogue none = vit_epilogue_none();
 
-    a->exec.kernels->transpose(transposed, padded, a->k + head_at(s, head, s->keys, s->k_row),
-                               s->k_row, s->keys, s->head_dim);
+    a->exec.kernels->transpose(transposed, padded, a->k + key_at(s, head, s->k_row), s->k_row,
+                               s->keys, s->head_dim);
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
         const size_t count = vit_min(end - i, QUERY_BLOCK);
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
@@ -102,8 +107,8 @@ typedef struct head {
 static head head_of(const attention *a, size_t index, int thread) {
     const vit_attention_shape *s = &a->s;
     const size_t q = head_at(s, index, s->queries, s->q_row), padded = vit_padded(s->keys);
-    const size_t k = head_at(s, index, s->keys, s->k_row);
-    const size_t v = head_at(s, index, s->keys, s->v_row);
+    const size_t k = key_at(s, index, s->k_row);
+    const size_t v = key_at(s, index, s->v_row);
     float *room = a->scratch + (size_t)thread * a->scratch_size, *rest = room + a->scratch_size / 2;
     return (head){.q = a->q + q,
                   .k = a->k + k,

@@ -14,6 +14,7 @@
 typedef struct vit_attention_shape {
     size_t batch, heads, head_dim;
     size_t queries, keys;              /* tokens of q and o, of k and v */
+    size_t skip;                       /* of k and v, before those: not looked at */
     size_t q_row, k_row, v_row, o_row; /* floats from token to token; the next sample follows
                                           after its tokens */
     float scale;
@@ -29,7 +30,7 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
                            const float *v, const vit_attention_shape *s, float *scratch);
 
 /* dq, dk, dv (strides as q, k, v) = gradients, given d_o (strides as o) and p; p NULL: it is made
- * again, block by block of queries. */
+ * again, block by block of queries. Rows of dk and dv that are skipped stay as they are. */
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch);

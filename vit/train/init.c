@@ -72,10 +72,9 @@ static vit_status fit_size(vit_run *run, vit_error *error) {
 
 vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     vit_preset sized = run->preset;
-    vit_status status = VIT_OK;
     /* A preset that follows the data takes its epochs and its flip from them, too. */
-    if (sized.is_sized_by_data) status = vit_preset_fit(&sized, &run->data, error);
-    if (status == VIT_OK) status = check_preset(run, error);
+    if (sized.is_sized_by_data) vit_preset_size(&sized, &run->data);
+    vit_status status = check_preset(run, error);
     if (status == VIT_OK) status = fit_size(run, error);
     if (status != VIT_OK) return status;
     run->preset.recipe = sized.recipe;

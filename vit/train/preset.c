@@ -126,7 +126,7 @@ static bool has_characters(const vit_dataset *data) {
     return false;
 }
 
-static void size_by_data(vit_preset *p, const vit_dataset *data) {
+void vit_preset_size(vit_preset *p, const vit_dataset *data) {
     size_t i = 0;
     while (data->train.count > networks[i].pictures) i++;
     p->config.patch = patch_of(data->height < data->width ? data->height : data->width);
@@ -153,7 +153,7 @@ static vit_status fit(size_t *value, size_t found, const char *what, const char 
 
 vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
-    if (p->is_sized_by_data) size_by_data(p, data);
+    if (p->is_sized_by_data) vit_preset_size(p, data);
     vit_status status = fit(&c->height, data->height, "picture height", p->name, error);
     if (status == VIT_OK) status = fit(&c->width, data->width, "picture width", p->name, error);
     if (status == VIT_OK)

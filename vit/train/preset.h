@@ -19,7 +19,10 @@ typedef struct vit_preset {
  * refused with the nearest known one. */
 vit_status vit_preset_load(vit_preset *out, const char *name_or_path, vit_error *error);
 
-/* Chooses the network of a preset that is sized by the data, and gives the config the data's
+/* Chooses network, epochs and flip of a preset that is sized by the data. */
+void vit_preset_size(vit_preset *preset, const vit_dataset *data);
+
+/* Does that where the preset is such a one, and gives the config the data's
  * picture size, channels and classes where the preset leaves them out; MISMATCH where it says
  * something else, ARGUMENT where digits would be mirrored. Checks the result. */
 vit_status vit_preset_fit(vit_preset *preset, const vit_dataset *data, vit_error *error);

@@ -56,6 +56,7 @@ static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object
     vit_status status = vit_declare_number(&ratio, d, object, "mlp_ratio", error);
     if (status == VIT_OK) status = vit_declare_flag(&gated, d, object, "use_swiglu_ffn", error);
     if (gated) d->gate = VIT_SILU;
+    d->gated = gated;
     if (ratio > 0 && ratio < 1000 && !gated) d->mlp = (size_t)((double)d->dim * ratio);
     return status;
 }
@@ -153,17 +154,53 @@ static vit_status read_mean(vit_declared *d, const json_t *object, vit_error *er
     return VIT_OK;
 }
 
-static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *error) {
-    vit_prepare *p = &d->prepare;
-    int resizes = true, crops = false, rescales = true;
-    vit_status status = vit_declare_flag(&resizes, d, object, "do_resize", error);
-    if (status == VIT_OK) status = vit_declare_flag(&crops, d, object, "do_center_crop", error);
-    if (status == VIT_OK) status = vit_declare_flag(&rescales, d, object, "do_rescale", error);
-    p->rescale = 1 / 255.0;
+/* Steps that no Vision Transformer's processor has; one that asks for them is another's. */
+static vit_status refuse_steps(const vit_declared *d, const json_t *object, vit_error *error) {
+    static const char *const steps[] = {"do_pad", "do_grayscale", "do_flip_channel_order"};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (json_is_true(json_object_get(object, steps[i])))
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name,
+                            steps[i]);
+    return VIT_OK;
+}
+
+static vit_status read_rescale(vit_declared *d, const json_t *object, vit_error *error) {
+    int rescales = true;
+    vit_status status = vit_declare_flag(&rescales, d, object, "do_rescale", error);
+    d->prepare.rescale = 1 / 255.0;
     if (status == VIT_OK)
-        status = vit_declare_number(&p->rescale, d, object, "rescale_factor", error);
+        status = vit_declare_number(&d->prepare.rescale, d, object, "rescale_factor", error);
     if (status != VIT_OK) return status;
-    if (!rescales) p->rescale = 1;
+    if (!rescales) d->prepare.rescale = 1;
+    if (d->prepare.rescale > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"rescale_factor\" is %g, expected above 0",
+                    d->name, d->prepare.rescale);
+}
+
+/* The middle is cut out where that is said; a picture resized by its shorter side needs it. */
+static vit_status read_crop(vit_declared *d, const json_t *object, vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    int crops = false;
+    vit_status status = vit_declare_flag(&crops, d, object, "do_center_crop", error);
+    if (status == VIT_OK && crops)
+        status = vit_declare_sides(p->crop, d, object, "crop_size", error);
+    if (status != VIT_OK || p->crop[0] > 0) return status;
+    if (crops)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: expected \"crop_size\", as \"do_center_crop\" is true", d->name);
+    if (p->kind != VIT_PREPARE_SHORTER) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"shortest_edge\" without a crop leaves pictures of every shape, which is "
+                    "not supported: add \"do_center_crop\": true and \"crop_size\"",
+                    d->name);
+}
+
+static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *error) {
+    int resizes = true;
+    vit_status status = refuse_steps(d, object, error);
+    if (status == VIT_OK) status = vit_declare_flag(&resizes, d, object, "do_resize", error);
+    if (status == VIT_OK) status = read_rescale(d, object, error);
+    if (status != VIT_OK) return status;
     if (!resizes)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: \"do_resize\" false is not supported: pictures of another size than "
@@ -171,8 +208,7 @@ static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *e
                         d->name);
     status = read_size(d, object, error);
     if (status == VIT_OK) status = read_filter(d, object, error);
-    if (status == VIT_OK && crops)
-        status = vit_declare_sides(p->crop, d, object, "crop_size", error);
+    if (status == VIT_OK) status = read_crop(d, object, error);
     return status == VIT_OK ? read_mean(d, object, error) : status;
 }
 
@@ -193,7 +229,6 @@ static vit_status read_processor(vit_declared *d, const json_t *object, vit_erro
 static void follow_processor(vit_declared *d) {
     const vit_prepare *p = &d->prepare;
     const size_t *end = p->crop[0] > 0 ? p->crop : p->resize;
-    if (p->kind == VIT_PREPARE_SHORTER && p->crop[0] == 0) return;
     d->input_height = end[0];
     d->input_width = end[1];
 }

@@ -99,8 +99,8 @@ vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *e
         "std",          "interpolation", "label_names", "num_classes", "preprocessing"};
     const vit_prepare usual = {.kind = VIT_PREPARE_SHORTER,
                                .filter = VIT_FILTER_BILINEAR,
-                               .mean = {.485F, .456F, .406F},
-                               .std = {.229F, .224F, .225F}};
+                               .mean = {.485, .456, .406},
+                               .std = {.229, .224, .225}};
     vit_prepare *p = &d->prepare;
     *p = usual;
     d->norm_eps = 1e-6;
@@ -123,39 +123,90 @@ vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *e
 
 /* ---- OpenCLIP ---- */
 
-vit_status vit_declare_open_clip(vit_declared *d, json_t *object, vit_error *error) {
-    const json_t *model = json_object_get(object, "model_cfg"),
-                 *vision = json_object_get(model, "vision_cfg"),
-                 *pictures = json_object_get(object, "preprocess_cfg");
+/* What the tower for pictures may be told; the rest are networks of another kind. */
+static vit_status check_tower(const vit_declared *d, json_t *vision, vit_error *error) {
+    static const char *const known[] = {"layers",        "width",         "head_width",
+                                        "mlp_ratio",     "patch_size",    "image_size",
+                                        "ls_init_value", "patch_dropout", "no_ln_pre",
+                                        "pool_type",     "output_tokens", "final_ln_after_pool",
+                                        "pos_embed_type"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(vision, key, value) {
+        size_t i = 0;
+        while (i < COUNT(known) && strcmp(known[i], key) != 0) i++;
+        if (i < COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
+        /* These only count beside "attentional_pool" and "timm_model_name". */
+        if (strncmp(key, "attn_pooler_", 12) == 0) continue;
+        if (strncmp(key, "timm_", 5) == 0 && strcmp(key, "timm_model_name") != 0) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"%s\" in \"vision_cfg\" is not supported", d->name, key);
+    }
+    return VIT_OK;
+}
+
+static vit_status read_tower(vit_declared *d, json_t *vision, vit_error *error) {
     size_t head_width = 64;
-    int quick = false;
-    const char *mode = "shortest";
-    vit_prepare *p = &d->prepare;
-    p->filter = VIT_FILTER_BICUBIC;
-    vit_status status = vit_declare_image(d, vision, "image_size", error);
+    int norms_pooled = false;
+    const char *pool = "tok";
+    vit_status status = check_tower(d, vision, error);
+    if (status == VIT_OK) status = vit_declare_image(d, vision, "image_size", error);
     if (status == VIT_OK) status = vit_declare_size(&d->depth, d, vision, "layers", error);
     if (status == VIT_OK) status = vit_declare_size(&d->dim, d, vision, "width", error);
     if (status == VIT_OK) status = vit_declare_size(&d->patch, d, vision, "patch_size", error);
     if (status == VIT_OK) status = vit_declare_size(&head_width, d, vision, "head_width", error);
-    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, model, "embed_dim", error);
-    if (status == VIT_OK) status = vit_declare_flag(&quick, d, model, "quick_gelu", error);
-    if (status == VIT_OK) status = read_mean(d, pictures, false, error);
-    if (status == VIT_OK) status = read_filter(d, pictures, error);
-    if (status == VIT_OK) status = vit_declare_text(&mode, d, pictures, "resize_mode", error);
+    if (status == VIT_OK) status = vit_declare_text(&pool, d, vision, "pool_type", error);
+    if (status == VIT_OK)
+        status = vit_declare_flag(&norms_pooled, d, vision, "final_ln_after_pool", error);
     if (status != VIT_OK) return status;
     if (head_width == 0 || d->dim % head_width != 0)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: \"head_width\" %zu does not divide \"width\" %zu", d->name, head_width,
                         d->dim);
+    if (strcmp(pool, "tok") != 0 && strcmp(pool, "avg") != 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"pool_type\" \"%s\" is not supported, expected tok or avg", d->name,
+                        pool);
+    d->heads = d->dim / head_width;
+    d->pool = strcmp(pool, "tok") == 0 ? VIT_POOL_CLASS : VIT_POOL_MEAN;
+    d->norm_before_pool = !norms_pooled;
+    return VIT_OK;
+}
+
+static vit_status read_tower_pictures(vit_declared *d, const json_t *pictures, vit_error *error) {
+    const char *mode = "shortest";
+    vit_prepare *p = &d->prepare;
+    vit_status status = read_mean(d, pictures, false, error);
+    if (status == VIT_OK) status = read_filter(d, pictures, error);
+    if (status == VIT_OK) status = vit_declare_text(&mode, d, pictures, "resize_mode", error);
+    if (status != VIT_OK) return status;
     p->crop[0] = p->resize[0] = d->height;
     p->crop[1] = d->width;
-    d->heads = d->dim / head_width;
+    p->kind = VIT_PREPARE_SHORTER;
+    if (strcmp(mode, "shortest") == 0) return VIT_OK;
+    p->kind = VIT_PREPARE_STRETCH;
+    p->resize[1] = d->width;
+    if (strcmp(mode, "squash") == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"resize_mode\" \"%s\" is not supported, expected shortest or squash",
+                    d->name, mode);
+}
+
+vit_status vit_declare_open_clip(vit_declared *d, json_t *object, vit_error *error) {
+    json_t *model = NULL, *vision = NULL, *pictures = NULL;
+    int quick = false;
+    d->prepare.filter = VIT_FILTER_BICUBIC;
+    vit_status status = vit_declare_object(&model, d, object, "model_cfg", error);
+    if (status == VIT_OK) status = vit_declare_object(&vision, d, model, "vision_cfg", error);
+    if (status == VIT_OK)
+        status = vit_declare_object(&pictures, d, object, "preprocess_cfg", error);
+    if (status == VIT_OK) status = read_tower(d, vision, error);
+    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, model, "embed_dim", error);
+    if (status == VIT_OK) status = vit_declare_flag(&quick, d, model, "quick_gelu", error);
+    if (status == VIT_OK) status = read_tower_pictures(d, pictures, error);
     d->norm_eps = 1e-5;
     d->activation = quick ? VIT_GELU_QUICK : VIT_GELU;
-    d->pool = VIT_POOL_CLASS;
-    p->kind = strcmp(mode, "squash") == 0 ? VIT_PREPARE_STRETCH : VIT_PREPARE_SHORTER;
-    if (p->kind == VIT_PREPARE_STRETCH) p->resize[1] = d->width;
-    return VIT_OK;
+    return status;
 }
 
 /* ---- Google ---- */
@@ -167,8 +218,8 @@ void vit_declare_google(vit_declared *d, bool big_vision) {
     *p = (vit_prepare){.kind = VIT_PREPARE_STRETCH,
                        .filter = VIT_FILTER_BILINEAR,
                        .has_mean = true,
-                       .mean = {.5F, .5F, .5F},
-                       .std = {.5F, .5F, .5F}};
+                       .mean = {.5, .5, .5},
+                       .std = {.5, .5, .5}};
     if (!big_vision) return;
     p->kind = VIT_PREPARE_BIG_VISION;
     p->rounding = VIT_ROUNDING_FLOOR;

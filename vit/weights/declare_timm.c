@@ -162,6 +162,10 @@ static vit_status check_arguments(const vit_declared *d, json_t *args, vit_error
         while (i < COUNT(fixed) && strcmp(fixed[i].key, key) != 0) i++;
         if (i < COUNT(fixed) && json_is_boolean(value) && json_is_true(value) == fixed[i].only)
             continue;
+        if (i < COUNT(fixed))
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "%s: of \"%s\" in \"model_args\" only %s is supported", d->name, key,
+                            fixed[i].only ? "true" : "false");
         const char *near = vit_nearest(key, used, COUNT(used));
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: the argument \"%s\" in \"model_args\" is not supported%s%s%s", d->name,
@@ -184,8 +188,12 @@ static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *err
     if (status == VIT_OK) status = vit_declare_number(&ratio, d, args, "mlp_ratio", error);
     if (status != VIT_OK) return status;
     if (json_object_get(args, "reg_tokens")) d->registers = (int)registers;
+    if (!json_is_number(json_object_get(args, "mlp_ratio"))) return VIT_OK;
+    if (!(ratio > 0 && ratio < 1000))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"mlp_ratio\" is %g, expected above 0 to 1000", d->name, ratio);
     /* A gated MLP has twice the outputs; what there is of them, the tensors say. */
-    if (ratio > 0 && ratio < 1000) d->mlp = (size_t)((double)d->dim * ratio);
+    d->mlp = (size_t)((double)d->dim * ratio);
     return VIT_OK;
 }
 
@@ -231,7 +239,8 @@ static vit_status set_pool(vit_declared *d, const char *pool, vit_error *error) 
 }
 
 static bool is_layer_norm(const char *name) {
-    return strcmp(name, "layernorm") == 0 || strcmp(name, "LayerNorm") == 0;
+    return strcmp(name, "layernorm") == 0 || strcmp(name, "LayerNorm") == 0 ||
+           strcmp(name, "layernormfp32") == 0;
 }
 
 static vit_status read_words(vit_declared *d, const json_t *args, vit_error *error) {
@@ -259,6 +268,7 @@ static vit_status read_words(vit_declared *d, const json_t *args, vit_error *err
     if (mlp && !is_gated && strcmp(mlp, "mlp") != 0 && strcmp(mlp, "Mlp") != 0)
         return unsupported(d, "mlp_layer", mlp, "Mlp or SwiGLUPacked", error);
     if (is_gated) d->gate = VIT_SILU;
+    if (mlp) d->gated = is_gated;
     if (act) d->gate = d->activation;
     return VIT_OK;
 }
@@ -278,10 +288,12 @@ static vit_status set_mode(vit_declared *d, const char *mode, vit_error *error) 
     return VIT_OK;
 }
 
-/* Where the network's size is not among its arguments, it is that of the weights. */
-static vit_status read_input_size(vit_declared *d, const json_t *cfg, bool has_image,
+/* Where the network's size is not among its arguments, it is that of the weights; where it is, a
+ * network that takes pictures of any size gets them of this one. */
+static vit_status read_input_size(vit_declared *d, const json_t *cfg, const json_t *args,
                                   vit_error *error) {
-    const json_t *size = json_object_get(cfg, "input_size");
+    const json_t *size = json_object_get(cfg, "input_size"),
+                 *image = json_object_get(args, "img_size");
     size_t n[3];
     if (!size || json_is_null(size)) return VIT_OK;
     for (size_t i = 0; i < 3; i++) {
@@ -292,9 +304,13 @@ static vit_status read_input_size(vit_declared *d, const json_t *cfg, bool has_i
         n[i] = (size_t)value;
     }
     if (d->channels == 0) d->channels = n[0];
+    const bool has_image = image && !json_is_null(image);
     if (!has_image) {
         d->height = n[1];
         d->width = n[2];
+    } else if (json_is_true(json_object_get(args, "dynamic_img_size"))) {
+        d->input_height = n[1];
+        d->input_width = n[2];
     }
     return VIT_OK;
 }
@@ -324,7 +340,7 @@ static vit_status read_pictures(vit_declared *d, const json_t *cfg, vit_error *e
     return VIT_OK;
 }
 
-static void set_triple(float triple[3], float a, float b, float c) {
+static void set_triple(double triple[3], double a, double b, double c) {
     triple[0] = a;
     triple[1] = b;
     triple[2] = c;
@@ -338,14 +354,14 @@ static void apply_family(vit_declared *d, const architecture *a) {
     p->filter = VIT_FILTER_BICUBIC;
     p->share = d->height >= 384 ? 1.0 : 0.9;
     if (a->has[WORD_CLIP]) {
-        set_triple(p->mean, .48145466F, .4578275F, .40821073F);
-        set_triple(p->std, .26862954F, .26130258F, .27577711F);
+        set_triple(p->mean, .48145466, .4578275, .40821073);
+        set_triple(p->std, .26862954, .26130258, .27577711);
     } else if (a->is_deit || a->has[WORD_DINOV2]) {
-        set_triple(p->mean, .485F, .456F, .406F);
-        set_triple(p->std, .229F, .224F, .225F);
+        set_triple(p->mean, .485, .456, .406);
+        set_triple(p->std, .229, .224, .225);
     } else {
-        set_triple(p->mean, .5F, .5F, .5F);
-        set_triple(p->std, .5F, .5F, .5F);
+        set_triple(p->mean, .5, .5, .5);
+        set_triple(p->std, .5, .5, .5);
     }
 }
 
@@ -382,21 +398,19 @@ static bool says_zero(const json_t *object, const char *key) {
 }
 
 vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
-    json_t *args = json_object_get(object, "model_args");
-    const json_t *cfg = json_object_get(object, "pretrained_cfg");
+    json_t *args = NULL, *cfg = object; /* without the latter: as timm wrote it once */
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
     architecture a;
-    if (!cfg) cfg = object; /* as timm wrote it once */
-    if (!labels) labels = json_object_get(cfg, "label_names");
-    const bool has_image = json_is_integer(json_object_get(args, "img_size")) ||
-                           json_is_array(json_object_get(args, "img_size"));
     d->norm_eps = 1e-6;
     d->prepare.filter = VIT_FILTER_BICUBIC;
-    vit_status status = read_name(d, &a, object, error);
+    vit_status status = vit_declare_object(&args, d, object, "model_args", error);
+    if (status == VIT_OK) status = vit_declare_object(&cfg, d, object, "pretrained_cfg", error);
+    if (!labels) labels = json_object_get(cfg, "label_names");
+    if (status == VIT_OK) status = read_name(d, &a, object, error);
     if (status == VIT_OK) status = vit_declare_text(&pool, d, object, "global_pool", error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
-    if (status == VIT_OK) status = read_input_size(d, cfg, has_image, error);
+    if (status == VIT_OK) status = read_input_size(d, cfg, args, error);
     if (status == VIT_OK) status = vit_declare_size(&d->classes, d, object, "num_classes", error);
     if (status == VIT_OK) status = check_arguments(d, args, error);
     if (status == VIT_OK) status = read_sizes(d, args, error);
@@ -407,6 +421,8 @@ vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
     if (a.known) apply_family(d, &a);
+    if (a.known && d->pool == VIT_POOL_MEAN && d->norm_before_pool == VIT_NOT_SAID)
+        d->norm_before_pool = false;
     status = read_pictures(d, cfg, error);
     if (status != VIT_OK || d->is_backbone) return status;
     return vit_declare_labels(d, labels, "label_names", error);

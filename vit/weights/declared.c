@@ -10,6 +10,7 @@ void vit_declared_init(vit_declared *out, const char *name) {
     *out = (vit_declared){.name = name,
                           .activation = VIT_NOT_SAID,
                           .gate = VIT_NOT_SAID,
+                          .gated = VIT_NOT_SAID,
                           .pool = VIT_NOT_SAID,
                           .attention_scale = VIT_NOT_SAID,
                           .registers = VIT_NOT_SAID,
@@ -39,6 +40,15 @@ static const json_t *value_of(const json_t *object, const char *key) {
 static vit_status wrong(const vit_declared *d, const char *key, const char *expected,
                         vit_error *error) {
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" must be %s", d->name, key, expected);
+}
+
+vit_status vit_declare_object(json_t **found, const vit_declared *d, const json_t *object,
+                              const char *key, vit_error *error) {
+    json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value)) return VIT_OK;
+    if (!json_is_object(value)) return wrong(d, key, "an object, {...}", error);
+    *found = value;
+    return VIT_OK;
 }
 
 static bool to_size(size_t *size, const json_t *value) {
@@ -121,7 +131,7 @@ vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *
     return VIT_OK;
 }
 
-vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
+vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     const size_t count = json_array_size(value);
@@ -133,7 +143,7 @@ vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *
         if (!json_is_number(number) || !isfinite(json_number_value(number)) || count == 2 ||
             count > 3)
             return wrong(d, key, "one number, or three", error);
-        triple[i] = (float)json_number_value(number);
+        triple[i] = json_number_value(number);
     }
     return VIT_OK;
 }

@@ -31,8 +31,8 @@ typedef struct vit_prepare {
     vit_rounding rounding;
     double rescale; /* as vit_operation */
     bool fused;
-    bool has_mean; /* mean and std are said */
-    float mean[3], std[3];
+    bool has_mean;          /* mean and std are said */
+    double mean[3], std[3]; /* as they stand in the config */
 } vit_prepare;
 
 typedef struct vit_declared {
@@ -44,6 +44,7 @@ typedef struct vit_declared {
     /* VIT_NOT_SAID, or a value, or 0 and 1 */
     int activation, pool, attention_scale, registers;
     int gate; /* the activation of a gated MLP, where that is said apart */
+    int gated;
     int qkv_bias, class_token, prefix_positions, norm_pre, qk_norm, layer_scale;
     int final_norm, norm_before_pool, pool_prefix;
     bool is_backbone; /* the config says that there is no classifier */
@@ -73,6 +74,8 @@ void vit_declare_google(vit_declared *out, bool big_vision);
 /* ---- values of JSON objects ---- */
 
 /* Each leaves *value as it is where the key is absent or null. FORMAT names config and key. */
+vit_status vit_declare_object(json_t **value, const vit_declared *d, const json_t *object,
+                              const char *key, vit_error *error);
 vit_status vit_declare_size(size_t *value, const vit_declared *d, const json_t *object,
                             const char *key, vit_error *error);
 vit_status vit_declare_number(double *value, const vit_declared *d, const json_t *object,
@@ -93,7 +96,7 @@ vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *
                              vit_error *error);
 
 /* One number, or one a channel. *found: whether the key is there. */
-vit_status vit_declare_triple(float triple[3], bool *found, const vit_declared *d,
+vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error);
 
 /* ["cat", "dog"], or {"0": "cat", "1": "dog"}. */

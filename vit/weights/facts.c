@@ -66,10 +66,10 @@ static void patch_facts(vit_config *c, const vit_binding *b) {
     c->channels = turned ? shape[2] : shape[1];
 }
 
-/* Google's queries have the heads as a dimension: [in][h][d]. */
-static void head_facts(vit_config *c, const vit_binding *b) {
+/* Google's queries have the heads as a dimension: [in][h][d]. 0: others do not show them. */
+static size_t tensor_heads(const vit_binding *b) {
     const vit_source *s = vit_binding_find(b, "blocks.0.attn.qkv.weight");
-    if (s->row->reshape == VIT_TRANSPOSED && s->tensor->dims == 3) c->heads = s->tensor->shape[1];
+    return s->row->reshape == VIT_TRANSPOSED && s->tensor->dims == 3 ? s->tensor->shape[1] : 0;
 }
 
 static void size_facts(vit_config *c, const vit_binding *b) {
@@ -80,7 +80,7 @@ static void size_facts(vit_config *c, const vit_binding *b) {
     c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0;
     c->registers = elements(b, "reg_token") / dim;
     patch_facts(c, b);
-    head_facts(c, b);
+    c->heads = tensor_heads(b);
 }
 
 static void flag_facts(vit_config *c, const vit_binding *b) {
@@ -202,12 +202,30 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_dec
     if (c->heads == 0)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s does not say how many heads the network has: add \"%s\"", d->name,
-                        strcmp(b->layout->name, "torchvision") == 0 ? "num_heads" : "heads");
+                        strcmp(b->layout->name, "vit-pytorch") == 0 ? "heads" : "num_heads");
+    if (tensor_heads(b) > 0 && tensor_heads(b) != c->heads)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: tensor %s has %zu heads, by %s there should be %zu",
+                        vit_tensors_name(b->file),
+                        vit_binding_find(b, "blocks.0.attn.qkv.weight")->tensor->name,
+                        tensor_heads(b), d->name, c->heads);
     const size_t width = elements(b, "blocks.0.attn.proj.weight") / (c->dim > 0 ? c->dim : 1);
     if (c->head_dim == 0 && width != c->dim && width % c->heads == 0)
         c->head_dim = width / c->heads;
     if (c->head_dim * c->heads == c->dim) c->head_dim = 0;
     return VIT_OK;
+}
+
+/* timm's names tell which of the tokens or of their mean is normed. */
+static vit_status check_norm(const vit_binding *b, const vit_declared *d, vit_error *error) {
+    const char *name = d->norm_before_pool ? "norm.weight" : "fc_norm.weight";
+    const char *other = d->norm_before_pool ? "fc_norm.weight" : "norm.weight";
+    if (strcmp(b->layout->name, "timm") != 0 || d->norm_before_pool == VIT_NOT_SAID ||
+        !has(b, other))
+        return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is there, by %s it should be %s",
+                    vit_tensors_name(b->file), vit_binding_find(b, other)->tensor->name, d->name,
+                    name);
 }
 
 /* The library changed it between two versions whose files look alike. */
@@ -225,6 +243,11 @@ static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_e
 /* Of a gated MLP the activation is a choice that no shape shows. */
 static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_declared *d,
                              vit_error *error) {
+    if (!c->gated && d->gated == true)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: by %s the MLPs are gated (SwiGLU), but tensor %s is of a plain one",
+                        vit_tensors_name(b->file), d->name,
+                        vit_binding_find(b, "blocks.0.mlp.fc1.weight")->tensor->name);
     if (!c->gated) return VIT_OK;
     if (d->mlp > 0) c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
     if (d->gate != VIT_NOT_SAID) c->activation = (vit_activation)d->gate;
@@ -247,7 +270,8 @@ vit_status vit_facts_config(vit_config *out, const vit_binding *b, const vit_dec
     apply_flags(&c, d);
     class_facts(&c, b);
     apply_sizes(&c, d);
-    status = check_scale(b, d, error);
+    status = check_norm(b, d, error);
+    if (status == VIT_OK) status = check_scale(b, d, error);
     if (status == VIT_OK) status = check_heads(&c, b, d, error);
     if (status == VIT_OK) status = check_gate(&c, b, d, error);
     if (status == VIT_OK) status = picture_size(&c, b, d, error);

@@ -291,7 +291,7 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
             continue;
         }
         note_prefix(b, &m, tensor->name);
-        if (!m.row->ours) continue;
+        if (!m.row->ours || tensor->count == 0) continue; /* "no class token", of no rows */
         vit_source *s = &b->sources[b->count];
         *s = (vit_source){.tensor = tensor, .row = m.row};
         set_ours(s, &m);

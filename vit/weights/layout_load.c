@@ -1,6 +1,7 @@
 /* From the tensors of a file to those of a parameter table: checked, turned, joined. */
 #include "vit/base/sys.h"
 #include "vit/weights/layout.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,6 +139,18 @@ static void put_around_registers(float *to, const place *at, const float *from) 
     memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
 }
 
+static vit_status check_finite(const float *values, const place *at, vit_error *error) {
+    char name[VIT_NAME_TEXT];
+    for (size_t i = 0; i < at->s->tensor->count; i++)
+        if (!isfinite(values[i]))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: tensor %s: element %zu is %g, expected a number: the weights are "
+                            "damaged, or of a training that failed",
+                            vit_tensors_name(at->binding->file),
+                            vit_name_text(name, at->s->tensor->name), i, (double)values[i]);
+    return VIT_OK;
+}
+
 /* values NULL: only checks. */
 static vit_status load_source(float *values, const place *at, vit_error *error) {
     const vit_tensor *t = at->s->tensor;
@@ -147,10 +160,14 @@ static vit_status load_source(float *values, const place *at, vit_error *error) 
     float *to = values + at->p->offset;
     const bool is_plain = row->join == VIT_WHOLE && t->count == at->p->count &&
                           (row->reshape == VIT_SAME || row->reshape == VIT_AROUND_REGISTERS);
-    if (is_plain) return vit_tensors_read(at->binding->file, t, to, error);
+    if (is_plain) {
+        status = vit_tensors_read(at->binding->file, t, to, error);
+        return status == VIT_OK ? check_finite(to, at, error) : status;
+    }
     float *from = vit_alloc(t->count, sizeof *from);
     if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
     status = vit_tensors_read(at->binding->file, t, from, error);
+    if (status == VIT_OK) status = check_finite(from, at, error);
     if (status == VIT_OK) {
         if (row->reshape == VIT_FROM_PIXELS)
             put_pixels(to, at->p, from);

@@ -132,6 +132,7 @@ static vit_status collect(exporter *e) {
     const bool is_distilled = e->config->pool == VIT_POOL_CLASS_DIST;
     const char *prefix = backbone_prefix(e, is_distilled);
     vit_status status = add_rows(e, &e->layout->beside, prefix, "");
+    if (status == VIT_OK) status = add_rows(e, &e->layout->stems[0], prefix, "");
     if (status == VIT_OK) status = add_rows(e, &e->layout->heads[is_distilled ? 1 : 0], "", "");
     return status == VIT_OK ? add_blocks(e, prefix) : status;
 }

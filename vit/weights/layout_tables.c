@@ -20,8 +20,6 @@
 static const vit_layout_row timm_beside[] = {
     ROW("cls_token", "cls_token"),
     ROW("dist_token", "dist_token"),
-    ROW("reg_token", "reg_token"),
-    ROW("pos_embed", "pos_embed"),
     ROW("patch_embed.proj@", "patch_embed.proj@"),
     ROW("norm_pre@", "norm_pre@"),
     ROW("norm@", "norm@"),
@@ -53,6 +51,14 @@ static const vit_layout_row timm_block[] = {
     ROW("mlp.w3@", "mlp.fc2@"),
     ROW("ls2.gamma", "ls2.gamma"),
     ROW("gamma_2", "ls2.gamma"),
+};
+static const vit_layout_row timm_tokens[] = {
+    ROW("reg_token", "reg_token"),
+    ROW("pos_embed", "pos_embed"),
+};
+static const vit_layout_row dinov2_tokens[] = {
+    ROW("register_tokens", "reg_token"),
+    ROW_AS("pos_embed", "pos_embed", .reshape = VIT_AROUND_REGISTERS),
 };
 static const vit_layout_row timm_head[] = {
     ROW("head@", "head@"),
@@ -274,6 +280,7 @@ const vit_layout vit_layouts[] = {
      .blocks = {"blocks.%."},
      .in_block = ROWS(timm_block),
      .beside = ROWS(timm_beside),
+     .stems = {ROWS(timm_tokens), ROWS(dinov2_tokens)},
      .heads = {ROWS(timm_head), ROWS(timm_distilled_head)}},
     {.name = "Hugging Face",
      .prefixes = {"vit.", "deit.", "dinov2.", "dinov2_with_registers."},

@@ -3,7 +3,6 @@
 #include "vit/weights/declared.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void add(vit_preprocessing *p, vit_operation operation) {
     p->operations[p->count++] = operation;
@@ -30,8 +29,7 @@ static void add_timm(vit_preprocessing *out, const vit_prepare *p, const vit_con
     }
     if (p->kind == VIT_PREPARE_BORDER) {
         resize.fit = VIT_FIT_CONTAIN;
-        for (size_t i = 0; i < 3; i++)
-            crop.background[i] = (uint8_t)nearbyint(255 * (double)p->mean[i]);
+        for (size_t i = 0; i < 3; i++) crop.background[i] = (uint8_t)nearbyint(255 * p->mean[i]);
     }
     add(out, resize);
     add(out, crop);
@@ -105,6 +103,12 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const
                         d->name, c->height, c->width);
     const vit_status status = check_size(d, c, error);
     if (status != VIT_OK) return status;
+    for (size_t i = 0; i < 3; i++)
+        if (!(p->std[i] > 0))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: a deviation by which pixels are divided (\"std\", \"image_std\") "
+                            "is %g, expected above 0",
+                            d->name, p->std[i]);
     add(out, (vit_operation){.kind = c->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
     if (p->kind == VIT_PREPARE_CENTER || p->kind == VIT_PREPARE_SQUASH ||
         p->kind == VIT_PREPARE_BORDER)
@@ -112,8 +116,10 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const
     else
         add_given(out, p, c);
     vit_operation normalize = {.kind = VIT_OP_NORMALIZE, .rescale = p->rescale, .fused = p->fused};
-    memcpy(normalize.mean, p->mean, sizeof p->mean);
-    memcpy(normalize.std, p->std, sizeof p->std);
+    for (size_t i = 0; i < 3; i++) {
+        normalize.mean[i] = (float)p->mean[i];
+        normalize.std[i] = (float)p->std[i];
+    }
     add(out, normalize);
     return VIT_OK;
 }

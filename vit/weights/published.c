@@ -72,12 +72,7 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
 
 /* ---- which library's config it is ---- */
 
-static bool says(const json_t *object, const char *architecture) {
-    const char *found = json_string_value(json_object_get(object, "architecture"));
-    return found && strcmp(found, architecture) == 0;
-}
-
-static vit_status no_config(const vit_binding *b, const vit_configs *c, vit_error *error) {
+static vit_status no_config(const vit_binding *b, vit_error *error) {
     static const struct {
         const char *layout, *what;
     } hints[] = {
@@ -96,8 +91,8 @@ static vit_status no_config(const vit_binding *b, const vit_configs *c, vit_erro
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: tensors in the layout of %s do not say how many heads there are nor how "
                     "pictures are prepared: put a config.json beside the file, or name one with "
-                    "--config (%s); %s is not there",
-                    vit_tensors_name(b->file), b->layout->name, what, c->path);
+                    "--config (%s)",
+                    vit_tensors_name(b->file), b->layout->name, what);
 }
 
 static bool is_google(const vit_binding *b) {
@@ -117,36 +112,83 @@ static vit_status refuse_pre_logits(const vit_binding *b, vit_error *error) {
     return VIT_OK;
 }
 
+static vit_status declare_google(vit_declared *d, const vit_binding *b, vit_error *error) {
+    const vit_status status = refuse_pre_logits(b, error);
+    if (status != VIT_OK) return status;
+    d->name = vit_tensors_name(b->file);
+    vit_declare_google(d, strcmp(b->layout->name, "big_vision") == 0);
+    return VIT_OK;
+}
+
+static vit_status declare_hf(vit_declared *d, const vit_configs *c, vit_error *error) {
+    return vit_declare_hf(d, c->object, c->processor, c->processor_path, error);
+}
+
+static vit_status declare_open_clip(vit_declared *d, const vit_configs *c, vit_error *error) {
+    return vit_declare_open_clip(d, c->object, error);
+}
+
+static vit_status declare_lucidrains(vit_declared *d, const vit_configs *c, vit_error *error) {
+    return vit_declare_lucidrains(d, c->object, error);
+}
+
+static vit_status declare_torchvision(vit_declared *d, const vit_configs *c, vit_error *error) {
+    return vit_declare_torchvision(d, c->object, error);
+}
+
+static vit_status declare_timm(vit_declared *d, const vit_configs *c, vit_error *error) {
+    return vit_declare_timm(d, c->object, error);
+}
+
+/* Configs, the first that has the key and the value, if there is one; and of which layouts' tensors
+ * they speak. */
+static const struct kind {
+    const char *key, *value;
+    const char *layouts[3];
+    vit_status (*declare)(vit_declared *d, const vit_configs *c, vit_error *error);
+} kinds[] = {
+    {"model_type", NULL, {"Hugging Face"}, declare_hf},
+    {"model_cfg", NULL, {"OpenCLIP"}, declare_open_clip},
+    {"architecture", "vit-pytorch", {"vit-pytorch"}, declare_lucidrains},
+    {"architecture", "torchvision", {"torchvision"}, declare_torchvision},
+    {"architecture", NULL, {"timm", "Google", "big_vision"}, declare_timm},
+};
+
+static const struct kind *kind_of(const json_t *object) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const json_t *found = json_object_get(object, kinds[i].key);
+        const char *text = json_string_value(found), *value = kinds[i].value;
+        if (found && (!value || (text && strcmp(text, value) == 0))) return &kinds[i];
+    }
+    return NULL;
+}
+
 static vit_status declare(vit_declared *d, const vit_binding *b, const vit_configs *c,
                           vit_error *error) {
-    json_t *object = c->object;
     vit_declared_init(d, c->path);
-    if (!object && !is_google(b)) return no_config(b, c, error);
-    if (!object) {
-        const vit_status status = refuse_pre_logits(b, error);
-        if (status != VIT_OK) return status;
-        d->name = vit_tensors_name(b->file);
-        vit_declare_google(d, strcmp(b->layout->name, "big_vision") == 0);
-        return VIT_OK;
-    }
-    d->preprocessing = json_object_get(object, "preprocessing");
-    if (json_object_get(object, "model_type"))
-        return vit_declare_hf(d, object, c->processor, c->processor_path, error);
-    if (json_object_get(object, "model_cfg")) return vit_declare_open_clip(d, object, error);
-    if (says(object, "vit-pytorch")) return vit_declare_lucidrains(d, object, error);
-    if (says(object, "torchvision")) return vit_declare_torchvision(d, object, error);
-    if (json_object_get(object, "architecture")) return vit_declare_timm(d, object, error);
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s is no config of timm, Hugging Face or OpenCLIP: add \"architecture\" "
-                    "(\"vit-pytorch\", \"torchvision\" or timm's name)",
-                    c->path);
+    if (!c->object) return is_google(b) ? declare_google(d, b, error) : no_config(b, error);
+    const struct kind *kind = kind_of(c->object);
+    if (!kind)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s is no config of timm, Hugging Face or OpenCLIP: add \"architecture\" "
+                        "(\"vit-pytorch\", \"torchvision\" or timm's name)",
+                        c->path);
+    d->preprocessing = json_object_get(c->object, "preprocessing");
+    const vit_status status = kind->declare(d, c, error);
+    for (size_t i = 0; i < 3 && kind->layouts[i]; i++)
+        if (status != VIT_OK || strcmp(kind->layouts[i], b->layout->name) == 0) return status;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
+                    c->path, kind->layouts[0], vit_tensors_name(b->file), b->layout->name);
 }
 
 /* ---- from there to a model ---- */
 
-static vit_position_rule rule_of(const vit_binding *b, bool has_config) {
+static vit_position_rule rule_of(const vit_binding *b, const json_t *config) {
     const char *name = b->layout->name;
-    if (is_google(b)) return has_config ? VIT_POSITIONS_OF_TIMM_NPZ : VIT_POSITIONS_OF_GOOGLE;
+    const char *type = json_string_value(json_object_get(config, "model_type"));
+    if (is_google(b)) return config ? VIT_POSITIONS_OF_TIMM_NPZ : VIT_POSITIONS_OF_GOOGLE;
+    if (type && strcmp(type, "dinov2_with_registers") == 0) return VIT_POSITIONS_OF_TIMM;
     if (strcmp(name, "Hugging Face") == 0) return VIT_POSITIONS_OF_HUGGING_FACE;
     if (strcmp(name, "torchvision") == 0) return VIT_POSITIONS_OF_TORCHVISION;
     return VIT_POSITIONS_OF_TIMM;
@@ -191,21 +233,51 @@ static vit_status load_values(vit_model_file *m, const vit_binding *b, const vit
     return vit_binding_load(m->values, b, &m->table, d->name, error);
 }
 
+/* Networks that resample their positions for whatever size pictures are prepared to. */
+static vit_status follow_pictures(vit_model_file *m, const vit_declared *d, const vit_configs *c,
+                                  vit_error *error) {
+    vit_config prepared = m->config;
+    if (d->input_height == 0) return vit_prepare_list(&m->preprocessing, d, &m->config, error);
+    prepared.height = d->input_height;
+    prepared.width = d->input_width;
+    const size_t height = c->height > 0 ? c->height : prepared.height;
+    const size_t width = c->width > 0 ? c->width : prepared.width;
+    vit_status status = vit_model_file_resize(m, height, width, error);
+    if (status != VIT_OK && c->height == 0)
+        return vit_fail_prefix(error, status, c->processor ? c->processor_path : d->name);
+    if (status == VIT_OK) status = vit_prepare_list(&m->preprocessing, d, &prepared, error);
+    if (status != VIT_OK || (height == prepared.height && width == prepared.width)) return status;
+    return vit_preprocessing_at(&m->preprocessing, prepared.height, prepared.width, height, width,
+                                error);
+}
+
 static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d,
                         const vit_configs *c, vit_error *error) {
     vit_status status = vit_facts_config(&m->config, b, d, error);
     if (status == VIT_OK) status = load_values(m, b, d, error);
-    m->position_rule = rule_of(b, c->object != NULL);
+    m->position_rule = rule_of(b, c->object);
     m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     if (status == VIT_OK && d->input_height == 0 && vit_prepares_to(d, c->height, c->width)) {
         d->input_height = c->height;
         d->input_width = c->width;
     }
-    if (status == VIT_OK && d->input_height > 0)
-        status = vit_model_file_resize(m, d->input_height, d->input_width, error);
-    if (status == VIT_OK) status = vit_prepare_list(&m->preprocessing, d, &m->config, error);
+    if (status == VIT_OK) status = follow_pictures(m, d, c, error);
     if (status == VIT_OK) status = take_labels(m, d, error);
+    return status;
+}
+
+/* Names of a Swin's or a ConvNeXt's tensors: that it is one, says more than the first of them. */
+static vit_status explain(const vit_configs *c, vit_status status, vit_error *error) {
+    static const char *const keys[] = {"model_type", "architecture"};
+    for (size_t i = 0; i < 2 && status == VIT_ERROR_MISMATCH; i++) {
+        const char *kind = json_string_value(json_object_get(c->object, keys[i]));
+        if (!kind || strstr(kind, "vit") || strstr(kind, "deit") || strstr(kind, "dino")) continue;
+        const vit_error why = *error;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"%s\" \"%s\" is no Vision Transformer known here; %s", c->path,
+                        keys[i], kind, why.message);
+    }
     return status;
 }
 
@@ -215,7 +287,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_declared d = {0};
     *out = (vit_model_file){0};
     vit_status status = vit_binding_new(&binding, file, error);
-    if (status != VIT_OK) return status;
+    if (status != VIT_OK) return explain(c, status, error);
     status = declare(&d, &binding, c, error);
     if (status == VIT_OK) status = build(out, &binding, &d, c, error);
     if (status != VIT_OK) vit_model_file_clear(out);

@@ -10,7 +10,7 @@ static const char *const known_names[] = {
     "pytorch_model.bin", "pytorch_model.bin.index.json", "open_clip_pytorch_model.bin",
 };
 
-static const char *const endings[] = {".safetensors", ".npz", ".pth", ".pt", ".bin"};
+static const char *const endings[] = {".safetensors", ".npz", ".pth", ".pt", ".bin", ".pth.tar"};
 
 static bool ends_as_weights(const char *name) {
     const size_t length = strlen(name);
@@ -84,6 +84,9 @@ static const struct {
     {257, "ustar",
      "a tar archive (PyTorch before 0.2), which is not read: load it in PyTorch and save it again, "
      "or write safetensors"},
+    {0, "\x93NUMPY", "a single NumPy array, which is no network: expected an .npz of all of them"},
+    {0, "\x89PNG", "a picture, not weights"},
+    {0, "\xff\xd8\xff", "a picture, not weights"},
     {0, "<!DOCTYPE", "a web page, not weights: was the download refused?"},
     {0, "<html", "a web page, not weights: was the download refused?"},
 };
