@@ -10,10 +10,11 @@
 #define LARGE ((size_t)400000)
 
 /* What packing costs must come back: columns per row packed as it lies, which means transposing it,
- * and per row that is already transposed; tiles per panel. */
+ * and per row that is already transposed; tiles per panel, and where each thread packs its own. */
 #define PANELS_PER_ROW 32
 #define PANELS_PER_COLUMN 6
 #define TILES_PER_PANEL 24
+#define TILES_PER_BAND 12
 
 /* Multiply-adds that do not all find their operands in the cache: the next ones are fetched. */
 #define WORTH_FETCHING ((size_t)32 << 20)
@@ -198,13 +199,16 @@ static size_t block_depth(size_t k) {
 }
 
 /* So many tasks that the threads end at about the same time: bands whose packed A stays in the
- * second-level cache, and groups of panels, which cost packing A again. */
+ * second-level cache, and groups of panels, which cost packing A again. B is packed in every band,
+ * but a band a thread costs less than groups would. */
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows;
-    const size_t wanted = threads == 1 ? 1 : p->pack_a ? 2 * threads : 8 * threads;
-    const size_t most = p->pack_a ? divided(p->panels, PANELS_PER_COLUMN) : p->panels;
     p->bands = divided(p->tiles, VIT_M_BLOCK / rows);
+    if (p->pack_b && p->bands < threads && p->tiles >= threads * TILES_PER_BAND) p->bands = threads;
     if (p->bands > 1) p->bands = divided(p->bands, threads) * threads;
+    size_t wanted = 8 * threads, most = p->panels;
+    if (p->pack_a) wanted = 2 * threads, most = divided(p->panels, PANELS_PER_COLUMN);
+    if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
     p->groups = smaller(divided(wanted, p->bands), most);
 }
 
