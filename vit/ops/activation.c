@@ -1,4 +1,5 @@
 #include "vit/ops/activation.h"
+#include "vit/base/size.h"
 
 /* Elements of a task, and what one costs in multiply-adds, roughly. */
 #define BLOCK ((size_t)4096)
@@ -50,7 +51,7 @@ static void forward_task(size_t index, int thread, void *context) {
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n) {
     elements e = {exec->kernels, f, y, x, n};
-    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), (n + BLOCK - 1) / BLOCK, forward_task,
+    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), forward_task,
                  &e);
 }
 

@@ -1,4 +1,5 @@
 #include "vit/ops/gemm.h"
+#include "vit/base/size.h"
 #include <string.h>
 
 /* A product is divided into tasks, bands of row tiles times groups of column panels; a task runs
@@ -46,16 +47,8 @@ typedef struct block {
     size_t panel, k0, words;
 } block;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-static size_t divided(size_t a, size_t b) { /* rounded up */
-    return (a + b - 1) / b;
-}
-
 static size_t first_row(const product *p, size_t tile) {
-    return tile * (p->m / p->tiles) + smaller(tile, p->m % p->tiles);
+    return tile * (p->m / p->tiles) + vit_min(tile, p->m % p->tiles);
 }
 
 /* ---- packing and fetching ---- */
@@ -66,7 +59,7 @@ static float *packed_tile(const product *p, const part *w, size_t tile) {
 
 /* Numbers of words k0 .. k0 + words: the last pair may lack one. */
 static size_t numbers_in(const product *p, size_t k0, size_t words) {
-    return smaller(words * p->numbers, p->numbers_of_k - k0 * p->numbers);
+    return vit_min(words * p->numbers, p->numbers_of_k - k0 * p->numbers);
 }
 
 static void fetch(const float *from, size_t rows, size_t row) {
@@ -82,7 +75,8 @@ static void pack_tile(const product *p, float *to, size_t tile, size_t k0, size_
         p->inner->transpose(to, tile_rows, from, p->a.row, rows, numbers);
         return;
     }
-    fetch(from + numbers * p->a.col, numbers_in(p, k0 + words, words), p->a.col);
+    if (k0 + words < p->k)
+        fetch(from + numbers * p->a.col, numbers_in(p, k0 + words, words), p->a.col);
     p->inner->copy_rows(to, tile_rows, from, p->a.col, numbers, rows);
 }
 
@@ -93,7 +87,7 @@ static void pack_left(const product *p, const part *w, size_t k0, size_t words) 
     for (size_t q = 0; q < words; q += step) {
         for (size_t t = w->t0; t < w->t1; t++)
             pack_tile(p, packed_tile(p, w, t) + q * p->exec->kernels->tile_rows, t, k0 + q,
-                      smaller(step, words - q));
+                      vit_min(step, words - q));
     }
 }
 
@@ -107,7 +101,7 @@ static const float *first_of_b(const product *p, block b) {
 }
 
 static void pack_right(const product *p, float *to, block b) {
-    const size_t width = smaller(VIT_PANEL, p->n - b.panel * VIT_PANEL);
+    const size_t width = vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL);
     p->inner->copy_rows(to, VIT_PANEL, first_of_b(p, b), p->b.row, numbers_in(p, b.k0, b.words),
                         width);
 }
@@ -116,7 +110,7 @@ static void pack_right(const product *p, float *to, block b) {
 static block block_after(const product *p, const part *w, block b) {
     if (b.panel + 1 < w->j1) return (block){b.panel + 1, b.k0, b.words};
     const size_t k0 = b.k0 + b.words;
-    return (block){w->j0, k0, smaller(p->depth, p->k - k0)};
+    return (block){w->j0, k0, vit_min(p->depth, p->k - k0)};
 }
 
 /* What is wanted after tile t of a panel: the C of the tile below, and `coming` of B. */
@@ -135,7 +129,7 @@ static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, size
 static void compute_tile(const product *p, const part *w, size_t t, block now, block coming) {
     const size_t tile_rows = p->exec->kernels->tile_rows, tile_cols = p->exec->kernels->tile_cols;
     const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
-    const size_t end = smaller((now.panel + 1) * VIT_PANEL, p->n);
+    const size_t end = vit_min((now.panel + 1) * VIT_PANEL, p->n);
     const bool last = now.k0 + now.words == p->k;
     vit_epilogue e = last ? p->epilogue : vit_epilogue_none();
     vit_ahead ahead[2];
@@ -148,7 +142,7 @@ static void compute_tile(const product *p, const part *w, size_t t, block now, b
     for (size_t j = now.panel * VIT_PANEL; j < end; j += tile_cols, b += tile_cols) {
         if (e.bias) e.bias = p->epilogue.bias + j;
         if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
-        p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, smaller(tile_cols, end - j),
+        p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(tile_cols, end - j),
                             now.words, a.data, a.row, a.col, b, b_row, &e, p->fetch ? ahead : NULL);
     }
 }
@@ -157,10 +151,10 @@ static void compute_tile(const product *p, const part *w, size_t t, block now, b
  * fetched while the tile was computed. */
 static void compute_panel(const product *p, part *w, block now) {
     const block next = block_after(p, w, now);
-    const size_t share = divided(next.words, w->t1 - w->t0);
+    const size_t share = vit_ceil_div(next.words, w->t1 - w->t0);
     size_t done = 0;
     for (size_t t = w->t0; t < w->t1; t++) {
-        const block coming = {next.panel, next.k0 + done, smaller(share, next.words - done)};
+        const block coming = {next.panel, next.k0 + done, vit_min(share, next.words - done)};
         compute_tile(p, w, t, now, coming);
         if (p->pack_b) pack_right(p, w->next_b + done * VIT_PANEL, coming);
         done += coming.words;
@@ -181,10 +175,10 @@ static void part_task(size_t index, int thread, void *context) {
               .packed_a = room ? room + 2 * VIT_PACKED_PANEL : NULL,
               .packed_b = room,
               .next_b = room ? room + VIT_PACKED_PANEL : NULL};
-    if (p->pack_b) pack_right(p, w.packed_b, (block){w.j0, 0, smaller(p->depth, p->k)});
+    if (p->pack_b) pack_right(p, w.packed_b, (block){w.j0, 0, vit_min(p->depth, p->k)});
     size_t k0 = 0;
     do {
-        const size_t words = smaller(p->depth, p->k - k0);
+        const size_t words = vit_min(p->depth, p->k - k0);
         if (p->pack_a) pack_left(p, &w, k0, words);
         for (size_t j = w.j0; j < w.j1; j++) compute_panel(p, &w, (block){j, k0, words});
         k0 += words;
@@ -195,7 +189,7 @@ static void part_task(size_t index, int thread, void *context) {
  * often as a deep one. */
 static size_t block_depth(size_t k) {
     if (k <= VIT_K_BLOCK) return k;
-    return divided(divided(k, divided(k, VIT_K_BLOCK)), 16) * 16;
+    return vit_ceil_div(vit_ceil_div(k, vit_ceil_div(k, VIT_K_BLOCK)), 16) * 16;
 }
 
 /* So many tasks that the threads end at about the same time: bands whose packed A stays in the
@@ -203,13 +197,13 @@ static size_t block_depth(size_t k) {
  * but a band a thread costs less than groups would. */
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows;
-    p->bands = divided(p->tiles, VIT_M_BLOCK / rows);
+    p->bands = vit_ceil_div(p->tiles, VIT_M_BLOCK / rows);
     if (p->pack_b && p->bands < threads && p->tiles >= threads * TILES_PER_BAND) p->bands = threads;
-    if (p->bands > 1) p->bands = divided(p->bands, threads) * threads;
+    if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
     size_t wanted = 8 * threads, most = p->panels;
-    if (p->pack_a) wanted = 2 * threads, most = divided(p->panels, PANELS_PER_COLUMN);
+    if (p->pack_a) wanted = 2 * threads, most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
     if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
-    p->groups = smaller(divided(wanted, p->bands), most);
+    p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
 
 static const vit_product_kernels *product_kernels(const vit_exec *exec) {
@@ -242,8 +236,8 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .a = a,
                  .b = b,
                  .epilogue = *epilogue,
-                 .tiles = divided(m, kernels->tile_rows),
-                 .panels = divided(n, VIT_PANEL),
+                 .tiles = vit_ceil_div(m, kernels->tile_rows),
+                 .panels = vit_ceil_div(n, VIT_PANEL),
                  .depth = block_depth(vit_words(exec->precision, k))};
     if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * p.k);
@@ -255,7 +249,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
 /* ---- weights ---- */
 
 size_t vit_packed_size(size_t n, size_t k) {
-    return divided(n, VIT_PANEL) * VIT_PANEL * divided(k, 2) * 2;
+    return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_ceil_div(k, 2) * 2;
 }
 
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
@@ -263,7 +257,7 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
     const vit_product_kernels *inner = product_kernels(exec);
     const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
     for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel) {
-        const size_t width = smaller(VIT_PANEL, n - j);
+        const size_t width = vit_min(VIT_PANEL, n - j);
         if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
         inner->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
     }

@@ -1,4 +1,5 @@
 #include "vit/ops/layernorm.h"
+#include "vit/base/size.h"
 #include <string.h>
 
 /* Rows of a task, and what an element costs in multiply-adds, roughly: most of it is the way from
@@ -28,7 +29,7 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
                            const float *x, const vit_norm *w, size_t rows) {
     norm_rows n = {exec->kernels, y, state, x, w, rows};
     vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
-                 (rows + ROW_BLOCK - 1) / ROW_BLOCK, forward_task, &n);
+                 vit_ceil_div(rows, ROW_BLOCK), forward_task, &n);
 }
 
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,

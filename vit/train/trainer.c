@@ -1,4 +1,5 @@
 #include "vit/train/trainer.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/ops/loss.h"
 #include "vit/train/adamw.h"
@@ -44,20 +45,16 @@ struct vit_trainer {
 
 /* ---- memory ---- */
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 static void plan(vit_trainer *t) {
     const size_t batch = t->recipe.batch, tokens = vit_config_tokens(&t->network.config);
-    const size_t by_rows = (SLICE_ROWS + tokens - 1) / tokens;
-    t->slice = smaller(by_rows, (batch + MOST_LANES - 1) / MOST_LANES);
-    t->slices = (batch + t->slice - 1) / t->slice;
-    t->lanes = smaller(MOST_LANES, t->slices);
+    const size_t by_rows = vit_ceil_div(SLICE_ROWS, tokens);
+    t->slice = vit_min(by_rows, vit_ceil_div(batch, MOST_LANES));
+    t->slices = vit_ceil_div(batch, t->slice);
+    t->lanes = vit_min(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
     /* A large network has fewer lanes; with more threads than that, one lane after another. */
-    const bool inside = t->lanes < smaller(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
-    t->worker_count = inside ? 1 : smaller(t->lanes, (size_t)t->threads);
+    const bool inside = t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
+    t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->threads);
 }
 
 /* Threads inside an operator of a worker. */
@@ -187,7 +184,7 @@ void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
 static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
     const vit_exec exec = {.kernels = t->kernels, .threads = inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
-    const size_t count = smaller(t->slice, t->recipe.batch - first);
+    const size_t count = vit_min(t->slice, t->recipe.batch - first);
     if (w->status == VIT_OK)
         w->status = t->source(w->images, w->labels, w->keys, first, count, t->context, &w->error);
     if (w->status != VIT_OK) return;
