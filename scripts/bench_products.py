@@ -1,10 +1,11 @@
-"""Matrix products, ours and the libraries', shape by shape: run by `scripts/bench-peers products`.
+"""Matrix products, ours and the libraries', shape by shape: run by scripts/bench-peers products.
 
-usage: scripts/bench-peers products [--threads N] [--seconds S] [--write] [MODEL/BATCH/PRECISION ...]
+usage: scripts/bench-peers products [--threads N] [--seconds S] [--write] [ROW ...]
 
-Ours is vit-bench gemm. The libraries', each in a process of its own: oneDNN by PyTorch (F.linear and
-torch.mm; in bfloat16 all three matrices are), OpenBLAS by numpy (float32), both with the result's memory
-given. Whole products: all rows of the batch at once. --write puts the table into docs/performance.md.
+ROW: MODEL/BATCH/PRECISION, such as vit-s16/8/f32. Ours is vit-bench gemm. The libraries', each in a
+process of its own: oneDNN by PyTorch (F.linear and torch.mm; in bfloat16 all three matrices are),
+OpenBLAS by numpy (float32), both with the result's memory given where they take it. Whole products:
+all rows of the batch at once. --write puts the table into docs/performance.md.
 """
 import argparse
 import datetime
