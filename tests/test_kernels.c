@@ -107,18 +107,19 @@ static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
                 .bias = s->options & BIAS ? p[3] + j : NULL,
                 .residual = s->options & (RESIDUAL | IN_PLACE) ? residual + i * row + j : NULL,
                 .residual_row = row};
-            k->gemm_tile(p[0] + i * row + j, row, m, n, s->k, p[1] + i * a_row, a_row, a_col,
-                         p[2] + j, row, &e);
+            const vit_ahead ahead[2] = {{p[0] + i * row + j, row, m}, {p[2] + j, row, s->k}};
+            k->floats.gemm_tile(p[0] + i * row + j, row, m, n, s->k, p[1] + i * a_row, a_row, a_col,
+                                p[2] + j, row, &e, ahead);
         }
     }
 }
 
 static void copy_rows(const vit_kernels *k, float *const *p, const shape *s) {
-    k->copy_rows(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
+    k->floats.copy_rows(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
 }
 
 static void transpose(const vit_kernels *k, float *const *p, const shape *s) {
-    k->transpose(p[0], vit_padded(s->rows), p[1], s->n + s->gap, s->rows, s->n);
+    k->floats.transpose(p[0], vit_padded(s->rows), p[1], s->n + s->gap, s->rows, s->n);
 }
 
 static void softmax(const vit_kernels *k, float *const *p, const shape *s) {

@@ -61,45 +61,44 @@ typedef struct vit_quad_weights {
     int32_t even_low, odd_low, even_high, odd_high;
 } vit_quad_weights;
 
-/* Matrix products of numbers rounded to bfloat16, to nearest, ties to even; sums are float32. Two
- * numbers of adjacent k, the first in the lower half, are a pair, which is moved as if it were a
- * float: tiles, panels and blocks of pairs lie as those of floats do. An element is one chain over
- * pairs in ascending order, each step as the instruction VDPBF16PS has it: the second product, then
- * the first, each in one fused step rounded to nearest, denormals being zero. */
-typedef struct vit_pair_kernels {
-    /* As gemm_tile, of pairs: k counts them. */
-    void (*gemm_tile)(float *c, size_t c_row, size_t m, size_t n, size_t k, const float *a,
-                      size_t a_row, size_t a_col, const float *b, size_t b_row,
-                      const vit_epilogue *epilogue);
+/* Rows of VIT_PANEL floats, `row` apart, that the caller will want next: a hint to the cache. */
+typedef struct vit_ahead {
+    const float *from;
+    size_t row, rows;
+} vit_ahead;
 
-    /* As transpose and copy_rows, from floats to pairs: of neighbours in a row and of neighbours in
-     * a column; the last has +0 where there is no neighbour. */
-    void (*transpose)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
-                      size_t n);
-    void (*copy_rows)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
-                      size_t n);
-} vit_pair_kernels;
-
-typedef struct vit_kernels {
-    vit_cpu cpu;
-    const vit_pair_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
-    size_t tile_rows, tile_cols;   /* of gemm_tile */
-
+/* Matrix products: of floats, or of pairs of numbers rounded to bfloat16, to nearest, ties to even,
+ * whose sums are float32. Two numbers of adjacent k, the first in the lower half, are a pair, which
+ * is moved as if it were a float: tiles, panels and blocks of pairs lie as those of floats do. */
+typedef struct vit_product_kernels {
     /* C[m][n] = epilogue(A B): A is [m][k] with element (i, p) at a[i * a_row + p * a_col], B is
-     * [k][n] with element (p, j) at b[p * b_row + j]. m <= tile_rows, n <= tile_cols. */
+     * [k][n] with element (p, j) at b[p * b_row + j]. m <= tile_rows, n <= tile_cols. ahead[0] and
+     * ahead[1] are fetched meanwhile, as far as k is long; NULL: nothing.
+     * Of pairs, k counts them; an element is one chain over pairs in ascending order, each step as
+     * the instruction VDPBF16PS has it: the second product, then the first, each in one fused step
+     * rounded to nearest, denormals being zero. */
     void (*gemm_tile)(float *c, size_t c_row, size_t m, size_t n, size_t k, const float *a,
                       size_t a_row, size_t a_col, const float *b, size_t b_row,
-                      const vit_epilogue *epilogue);
+                      const vit_epilogue *epilogue, const vit_ahead *ahead);
 
     /* to[j][i] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` end with
-     * whole vectors: behind their `rows` elements +0 follows. */
+     * whole vectors: behind their `rows` elements +0 follows. Into pairs: of neighbours in a row of
+     * `from`; the last has +0 where there is no neighbour. */
     void (*transpose)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
                       size_t n);
 
     /* to[i][j] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` end with
-     * whole vectors: +0 follows, which the next row may overwrite. */
+     * whole vectors: +0 follows, which the next row may overwrite. Into pairs: of neighbours in a
+     * column, likewise. */
     void (*copy_rows)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
                       size_t n);
+} vit_product_kernels;
+
+typedef struct vit_kernels {
+    vit_cpu cpu;
+    size_t tile_rows, tile_cols; /* of gemm_tile */
+    vit_product_kernels floats;
+    const vit_product_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
 
     /* Row by row of n > 0 (the lecture's softmax): x = exp(x - max x) * (1 / sum of that). Rows are
      * vit_padded(n) apart; what lies behind a row's n elements is ignored and becomes +0, so that
@@ -196,6 +195,6 @@ const vit_kernels *vit_kernels_avx512(void);
 const vit_kernels *vit_kernels_avx512bf16(void);
 
 /* All NULL where the compiler cannot make them. */
-extern const vit_pair_kernels vit_pairs_avx512bf16;
+extern const vit_product_kernels vit_pairs_avx512bf16;
 
 #endif

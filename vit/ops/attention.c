@@ -63,8 +63,8 @@ static void forward_task(size_t index, int thread, void *context) {
     float *scores = transposed + s->head_dim * padded;
     const vit_epilogue none = vit_epilogue_none();
 
-    a->exec.kernels->transpose(transposed, padded, a->k + key_at(s, head, s->k_row), s->k_row,
-                               s->keys, s->head_dim);
+    a->exec.kernels->floats.transpose(transposed, padded, a->k + key_at(s, head, s->k_row),
+                                      s->k_row, s->keys, s->head_dim);
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
         const size_t count = vit_min(end - i, QUERY_BLOCK);
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
@@ -152,8 +152,9 @@ static void backward_task(size_t index, int thread, void *context) {
     const size_t padded = vit_padded(s->keys);
     const head h = head_of(a, index, thread);
     const vit_kernels *kernels = a->exec.kernels;
-    kernels->transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, s->head_dim);
-    if (!h.p) kernels->transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, s->head_dim);
+    kernels->floats.transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, s->head_dim);
+    if (!h.p)
+        kernels->floats.transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, s->head_dim);
     for (size_t i = 0; i < s->queries; i += QUERY_BLOCK)
         block_backward(a, &h, i, vit_min(s->queries - i, QUERY_BLOCK));
 }

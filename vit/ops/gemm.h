@@ -39,8 +39,8 @@ static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
 
-/* A panel of B this long (64 KiB) streams from the second-level cache under the tiles of A, and
- * rows of A this many, as long (786 KB), stay there. */
+/* A panel of B at most this long (64 KiB) streams from the second-level cache under the tiles of A,
+ * and rows of A this many, as long (786 KB), stay there. */
 #define VIT_K_BLOCK ((size_t)512)
 #define VIT_M_BLOCK ((size_t)384)
 
@@ -49,8 +49,9 @@ static inline vit_epilogue vit_epilogue_none(void) {
 #define VIT_PACKED_TILE(rows) ((rows)*VIT_K_BLOCK + 16)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
 
-/* Floats of vit_exec.room that one thread packs in; tiles have four rows at least. */
-#define VIT_GEMM_ROOM (VIT_M_BLOCK / 4 * VIT_PACKED_TILE(4) + VIT_PACKED_PANEL)
+/* Floats of vit_exec.room that one thread packs in, two panels of B and the rows of A; tiles have
+ * four rows at least. */
+#define VIT_GEMM_ROOM (VIT_M_BLOCK / 4 * VIT_PACKED_TILE(4) + 2 * VIT_PACKED_PANEL)
 
 /* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
