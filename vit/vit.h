@@ -338,7 +338,8 @@ typedef struct vit_train_options {
     uint64_t seed;
     int threads;     /* 0: as many as the process may use; changes no byte of the result */
     const char *cpu; /* as in vit_session_options; changes no byte of an f32 result */
-    vit_precision precision;
+    vit_precision precision; /* BF16 goes before the preset's; so does F32 where it is given */
+    bool precision_given;
     vit_callback *callback;
     void *user;
 } vit_train_options;
