@@ -126,7 +126,8 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     status = vit_precision_check(b.precision, b.kernels, error);
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
-    b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
+    b.threads = vit_cpu_count();
+    if (s->threads > 0 && (int)s->threads < b.threads) b.threads = (int)s->threads;
     if (m->run == bench_ops || m->run == bench_resize) {
         b.threads = 1;
         b.precision = VIT_PRECISION_F32; /* there are no linear layers */
