@@ -39,6 +39,7 @@ typedef struct vit_dataset {
                                   read; std 1 for pictures that do not vary. One per channel */
     vit_preprocessing preprocessing; /* what made the records out of pictures as people have them;
                                         count 0: the records came as they are */
+    const vit_kernels *kernels;      /* of the options */
     vit_records train, test;
     char *notes[VIT_MAX_NOTES]; /* what the user should know, one sentence each */
     size_t note_count;
@@ -63,6 +64,7 @@ typedef struct vit_dataset_options {
                                            prepared records ignore it */
     size_t cache;                       /* in place of VIT_DATASET_CACHE; 0: that */
     int threads;                        /* that decode pictures while a set is opened; 0: one */
+    const vit_kernels *kernels;         /* that resample them; NULL: the best here */
 } vit_dataset_options;
 
 /* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion",

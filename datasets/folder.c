@@ -9,6 +9,7 @@
 #include "datasets/tree.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/ops/exec.h"
 
 #include <stdio.h>
@@ -217,12 +218,25 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
 
 /* ---- what must be there ---- */
 
+/* "; left out: ..." with the first files that cannot be read; "" where there are none. To be freed
+ * by vit_text_free. */
+static vit_text left_out_text(const left_out *l) {
+    vit_text text = {0};
+    vit_text_add(&text, "%s", l->count > 0 ? "; left out: " : "");
+    for (size_t i = 0; i < l->count && i < PROBLEMS_NAMED; i++)
+        vit_text_add(&text, "%s%s", i > 0 ? "; " : "", l->first[i]);
+    if (l->count > PROBLEMS_NAMED)
+        vit_text_add(&text, "; %zu files in all that cannot be read", l->count);
+    return text;
+}
+
 static vit_status empty_class(const vit_tree *tree, size_t class, const left_out *l,
                               const char *path, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: class %s has no picture that can be read for training%s%s", path,
-                    tree->classes[class], l->count > 0 ? "; left out: " : "",
-                    l->count > 0 ? l->first[0] : "");
+    vit_text problems = left_out_text(l);
+    vit_fail(error, VIT_ERROR_FORMAT, "%s: class %s has no picture that can be read for training%s",
+             path, tree->classes[class], problems.failed ? "" : problems.text);
+    vit_text_free(&problems);
+    return VIT_ERROR_FORMAT;
 }
 
 /* Every class has a training picture. */
@@ -240,22 +254,41 @@ static vit_status check_classes(const vit_tree *tree, const left_out *l, const c
                     path, tree->classes[0]);
 }
 
+/* What the folders hold in place of the pictures for the test. To be freed by vit_text_free. */
+static vit_text no_test_text(const vit_tree *tree, const char *path) {
+    vit_text text = {0};
+    if (!tree->is_shared_out || tree->shared == 0) {
+        vit_text_add(&text, "expected a folder per class of PNG or JPEG files, directly or in "
+                            "train/ and test/");
+    } else {
+        vit_text_add(&text,
+                     "without test/ or val/ the test is a sixth of each class, and the %zu files "
+                     "of %zu classes give none that can be read: put pictures into %s/test/CLASS, "
+                     "or take --split train",
+                     tree->shared, tree->class_count, path);
+    }
+    return text;
+}
+
+static vit_status lacks(const vit_tree *tree, const char *what, const left_out *l, const char *path,
+                        vit_error *error) {
+    vit_text problems = left_out_text(l), reason = no_test_text(tree, path);
+    vit_fail(error, VIT_ERROR_IO, "%s: has no pictures%s: %s%s", path, what,
+             reason.failed ? "" : reason.text, problems.failed ? "" : problems.text);
+    vit_text_free(&problems);
+    vit_text_free(&reason);
+    return VIT_ERROR_IO;
+}
+
 static vit_status check_parts(const vit_tree *tree, const left_out *l, const char *path,
                               const vit_dataset_options *o, vit_error *error) {
-    const char *lacks = NULL;
-    if (o->need & VIT_PART_TRAIN && !tree->has_train) lacks = "no pictures for training";
-    if (o->need & VIT_PART_TEST && tree->test.count == 0) lacks = "no pictures for the test";
-    if (!tree->has_train && tree->test.count == 0) lacks = "no pictures";
-    if (lacks != NULL)
-        return vit_fail(error, VIT_ERROR_IO,
-                        "%s: has %s: expected a folder per class of PNG or JPEG files, directly or "
-                        "in train/ and test/%s%s",
-                        path, lacks, l->count > 0 ? "; left out: " : "",
-                        l->count > 0 ? l->first[0] : "");
-    if ((o->need | o->want) & VIT_PART_TRAIN && tree->has_train)
-        return check_classes(tree, l, path, error);
-    if (tree->test.count > 0) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_IO, "%s: has no pictures for the test", path);
+    const unsigned parts = o->need | o->want;
+    if (o->need & VIT_PART_TRAIN && !tree->has_train)
+        return lacks(tree, " for training", l, path, error);
+    if (o->need & VIT_PART_TEST && tree->test.count == 0)
+        return lacks(tree, " for the test", l, path, error);
+    if (parts & VIT_PART_TRAIN && tree->has_train) return check_classes(tree, l, path, error);
+    return tree->test.count > 0 ? VIT_OK : lacks(tree, "", l, path, error);
 }
 
 /* ---- the checksum ---- */
@@ -373,6 +406,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
                               const vit_dataset_options *options, vit_error *error) {
     vit_tree tree;
     left_out l = {0};
+    out->kernels = options->kernels;
     vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want, error);
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
     if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);

@@ -1,8 +1,8 @@
 #include "datasets/gzip.h"
+#include "vit/base/inflate.h"
+#include "vit/base/size.h"
 
-#define ZLIB_CONST
 #include <limits.h>
-#include <zlib.h>
 
 /* zlib's own largest ratio: bounds what the length stored in a short file can make us allocate. */
 #define MAX_RATIO 1032
@@ -11,27 +11,13 @@ static bool is_gzip(const uint8_t *data, size_t size) {
     return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-static voidpf take(voidpf unused, uInt count, uInt size) {
-    (void)unused;
-    return vit_alloc(count, size);
-}
-
-static void give(voidpf unused, voidpf memory) {
-    (void)unused;
-    vit_free(memory);
-}
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* What to allocate first. The last four bytes hold the length of the last member; it is exact for
  * honest files, and a liar gains nothing: the array grows as data comes. */
 static size_t first_capacity(const uint8_t *data, size_t size, size_t limit) {
     size_t length = 0;
     for (size_t i = 0; i < 4 && i < size; i++) length = length << 8 | data[size - 1 - i];
     size_t most = size <= SIZE_MAX / MAX_RATIO ? size * MAX_RATIO : SIZE_MAX;
-    return smaller(smaller(length, most), limit) + 1;
+    return vit_min(vit_min(length, most), limit) + 1;
 }
 
 /* One byte beyond the limit is taken to see that there is more. */
@@ -78,7 +64,7 @@ static vit_status inflate_members(vit_bytes *out, size_t *capacity, z_stream *z,
         if (out->size == *capacity) status = grow(out, capacity, limit, name, error);
         if (status != VIT_OK) return status;
         z->next_out = out->data + out->size;
-        z->avail_out = (uInt)smaller(*capacity - out->size, UINT_MAX);
+        z->avail_out = (uInt)vit_min(*capacity - out->size, UINT_MAX);
         int result = inflate(z, Z_NO_FLUSH);
         out->size = (size_t)(z->next_out - out->data);
         if (out->size > limit)
@@ -100,7 +86,9 @@ vit_status vit_gunzip(vit_bytes *out, const void *data, size_t size, size_t limi
     if (size > UINT_MAX)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: %zu bytes of gzip data, at most %u are read", name, size, UINT_MAX);
-    z_stream z = {.zalloc = take, .zfree = give, .next_in = data, .avail_in = (uInt)size};
+    z_stream z = vit_inflate_stream();
+    z.next_in = data;
+    z.avail_in = (uInt)size;
     int result = inflateInit2(&z, 16 + MAX_WBITS); /* 16: a gzip header, not zlib's */
     if (result != Z_OK) return corrupt(&z, result, name, error);
     size_t capacity = first_capacity(data, size, limit);

@@ -21,8 +21,8 @@ vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *p
     vit_image image, ready = {0};
     vit_status status = vit_image_load(&image, path, error);
     if (status != VIT_OK) return status;
-    status =
-        vit_preprocess(&ready, &image, &d->preprocessing, d->height, d->width, d->channels, error);
+    status = vit_preprocess(&ready, &image, &d->preprocessing, d->height, d->width, d->channels,
+                            d->kernels, error);
     vit_image_free(&image);
     if (status != VIT_OK) return vit_fail_prefix(error, status, path);
     memcpy(pixels, ready.pixels, record_bytes(d));

@@ -196,6 +196,7 @@ static vit_status share_out(vit_tree *tree, vit_error *error) {
     bool *chosen = vit_alloc(part->count, sizeof *chosen);
     vit_status status = VIT_OK;
     if (chosen == NULL) return vit_fail_memory(error, "a list of files", part->count);
+    tree->shared = part->count;
     for (size_t first = 0, end; first < part->count && status == VIT_OK; first = end) {
         for (end = first; end < part->count && part->files[end].label == part->files[first].label;)
             end++;
@@ -308,7 +309,8 @@ vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_er
     *out = (vit_tree){0};
     vit_status status = find_layout(&l, out, root, error);
     if (status == VIT_OK) status = scan(out, &l, parts, error);
-    if (!(parts & VIT_PART_TRAIN)) free_part(&out->train);
+    const bool wants_reason = out->is_shared_out && out->test.count == 0;
+    if (!(parts & VIT_PART_TRAIN) && !wants_reason) free_part(&out->train);
     if (!(parts & VIT_PART_TEST)) free_part(&out->test);
     vit_free(l.train);
     vit_free(l.test);

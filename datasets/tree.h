@@ -25,15 +25,17 @@ typedef struct vit_tree {
     vit_tree_part train, test;
     bool has_train;     /* there are training folders, be they read or not */
     bool is_shared_out; /* the test part is a share of the training folders' files */
+    size_t shared;      /* so many files, those left out too */
     char *stray;        /* the first of what lies beside the classes and is not read, or NULL */
     size_t strays;
 } vit_tree;
 
 /* Looks through `root`, for the parts of `parts`: its folders are the classes, or those of
  * train/ and of test/ (else val/). Where there is neither test/ nor val/, of each class's n files
- * the n / 6 whose names have the smallest hash are the test part. Hidden files are ignored. Links
- * to folders are followed where a class or a part is one, but not deeper, so that no walk is
- * endless. On failure, too, vit_tree_free is called by the caller. */
+ * the n / 6 whose names have the smallest hash are the test part; where those are none, the
+ * training files stay, so that it can be said why. Hidden files are ignored. Links to folders are
+ * followed where a class or a part is one, but not deeper, so that no walk is endless. On failure,
+ * too, vit_tree_free is called by the caller. */
 vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error);
 void vit_tree_free(vit_tree *tree);
 

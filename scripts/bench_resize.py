@@ -12,9 +12,9 @@ from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/bin/vit-bench"
-FILTERS = {"box": Image.Resampling.BOX, "bilinear": Image.Resampling.BILINEAR,
-           "bicubic": Image.Resampling.BICUBIC, "lanczos": Image.Resampling.LANCZOS,
-           "hamming": Image.Resampling.HAMMING}
+FILTERS = {"nearest": Image.Resampling.NEAREST, "box": Image.Resampling.BOX,
+           "bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC,
+           "lanczos": Image.Resampling.LANCZOS, "hamming": Image.Resampling.HAMMING}
 
 
 def ours(size):

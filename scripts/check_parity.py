@@ -37,11 +37,14 @@ def large():
 
 def answer(directory, arguments, picture):
     program = ROOT / "build/bin/vit-classify"
-    run = subprocess.run([program, "--model", directory, "--json", "--logits", *arguments, picture],
+    if "--embed" not in arguments:
+        arguments = ["--json", "--logits", *arguments]
+    run = subprocess.run([program, "--model", directory, *arguments, picture],
                          capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"check-parity: {directory}: {run.stderr.strip()}")
-    return json.loads(run.stdout)["logits"]
+    answer = json.loads(run.stdout)
+    return answer["logits"] if "logits" in answer else answer["embedding"]
 
 
 def measure(name, build, root, picture):

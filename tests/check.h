@@ -40,10 +40,12 @@ double check_gamma(size_t roundings);
 
 /* Errors of the kernels' functions on what the tests sample; over all floats, as
  * vit/kernels/kernels.h states them, they are a little larger. */
-#define CHECK_EXP_ERROR 9e-8          /* relative */
-#define CHECK_CDF_ERROR 1.9e-7        /* absolute */
-#define CHECK_CDF_TAIL_ERROR 4.3e-6   /* relative */
-#define CHECK_GELU_SLOPE_ERROR 2.1e-7 /* absolute */
+#define CHECK_EXP_ERROR 9e-8           /* relative */
+#define CHECK_CDF_ERROR 1.9e-7         /* absolute */
+#define CHECK_CDF_TAIL_ERROR 4.3e-6    /* relative */
+#define CHECK_GELU_SLOPE_ERROR 2.1e-7  /* absolute */
+#define CHECK_SWISH_ERROR 1.5e-7       /* over |x| */
+#define CHECK_SWISH_SLOPE_ERROR 2.2e-7 /* absolute */
 
 /* A loss as a function of n parameters, in double. */
 typedef double check_loss(const double *theta, const void *context);

@@ -109,6 +109,7 @@ run 2 "" "--epochs and --minutes exclude each other" vit-train --data digits --e
 run 2 "" "--steps: \"12x\" is not a whole number" vit-train --data digits --steps 12x
 run 2 "" "--steps: 5/4 is out of range" vit-train --data digits --steps 5/4
 run 2 "" "--lr: \"nan\" is not a number" vit-train --data digits --lr nan
+run 2 "" "--lr: 101 is out of range" vit-train --data digits --lr 101
 run 2 "" "--minutes: 0 is out of range" vit-train --data digits --minutes 0
 run 2 "" "--resume: --checkpoint DIR" vit-train --data digits --resume
 run 2 "" "did you mean \"lecture\"" vit-train --data digits --preset lectur
@@ -450,12 +451,27 @@ run 0 "tuned.safetensors" "*" \
 holds "the recipe says what was frozen" \
     grep -qa 'freeze.*: 1, .*layer_decay.*: 0.75' tuned.safetensors
 holds "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safetensors'
+run 1 "" "timm_backbone is a backbone without a head" \
+    vit-classify --model "$published/timm_backbone" "$published/picture.png"
+run 0 '"embedding"' "" \
+    vit-classify --model "$published/timm_backbone" --embed "$published/picture.png"
+run 1 "" "the model is a backbone without a head" \
+    vit-evaluate --model "$published/timm_backbone" --data pets
+run 0 "none: a backbone of 20 features" "" vit-info "$published/timm_backbone"
+run 0 "headed.safetensors" "the head is a new one: the weights are a backbone's" \
+    vit-train --data pets --init "$published/timm_backbone" --steps 2 --out headed.safetensors
+run 0 "cat" "" vit-classify --model headed.safetensors "$published/picture.png"
 run 2 "" "the network has 2 blocks" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
 run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
 run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
 run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
+echo text >pets/dog/5.png
+run 1 "" "the 9 files of 2 classes give none that can be read: put pictures into pets/test/CLASS" \
+    vit-evaluate --model pets.safetensors --data pets
+holds "and what cannot be read is named" grep -q 'left out: pets/dog/5.png: the file is text' err
+rm pets/dog/5.png
 
 # ---- interruption ----
 

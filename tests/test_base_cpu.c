@@ -9,12 +9,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "tests/scratch.h"
 #include "vit/base/cpu.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/sys.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -81,7 +84,8 @@ static void test_count(void **state) {
     cpu_set_t before, one;
     CPU_ZERO(&one);
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    assert_int_equal(count, CPU_COUNT(&before));
+    const int quota = vit_cpu_quota("");
+    assert_int_equal(count, quota > 0 && quota < CPU_COUNT(&before) ? quota : CPU_COUNT(&before));
     size_t first = 0;
     while (!CPU_ISSET(first, &before)) first++;
     CPU_SET(first, &one);
@@ -171,12 +175,60 @@ static void test_traps_are_masked_inside(void **state) {
 #endif
 }
 
+/* ---- control groups ---- */
+
+static void put(const char *directory, const char *name, const char *text) {
+    char path[256];
+    for (const char *slash = directory; (slash = strchr(slash + 1, '/')) != NULL;) {
+        snprintf(path, sizeof path, "%.*s", (int)(slash - directory), directory);
+        assert_int_equal(vit_make_directory(path, NULL), VIT_OK);
+    }
+    assert_int_equal(vit_make_directory(directory, NULL), VIT_OK);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    put_file(path, text);
+}
+
+static void test_quota_of_version_2(void **state) {
+    (void)state;
+    assert_int_equal(vit_cpu_quota("r"), 0);
+    put("r/proc/self", "cgroup", "0::/a/b\n");
+    assert_int_equal(vit_cpu_quota("r"), 0);
+    put("r/sys/fs/cgroup/a/b", "cpu.max", "max 100000\n");
+    assert_int_equal(vit_cpu_quota("r"), 0);
+    put("r/sys/fs/cgroup/a", "cpu.max", "450000 100000\n"); /* of the group above */
+    assert_int_equal(vit_cpu_quota("r"), 5);
+    put("r/sys/fs/cgroup/a/b", "cpu.max", "150000 100000\n");
+    assert_int_equal(vit_cpu_quota("r"), 2);
+    put("r/sys/fs/cgroup/a/b", "cpu.max", "1000 100000\n");
+    assert_int_equal(vit_cpu_quota("r"), 1);
+    put("r/sys/fs/cgroup/a/b", "cpu.max", "nonsense");
+    assert_int_equal(vit_cpu_quota("r"), 5);
+    put("r/proc/self", "cgroup", "0::/\n"); /* all that a container sees */
+    put("r/sys/fs/cgroup", "cpu.max", "300000 100000\n");
+    assert_int_equal(vit_cpu_quota("r"), 3);
+}
+
+static void test_quota_of_version_1(void **state) {
+    (void)state;
+    put("r/proc/self", "cgroup", "5:memory:/x\n4:cpu,cpuacct:/docker/1234\n0::/\n");
+    put("r/sys/fs/cgroup/cpu", "cpu.cfs_period_us", "100000\n");
+    put("r/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "-1\n");
+    assert_int_equal(vit_cpu_quota("r"), 0);
+    put("r/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "250000\n");
+    assert_int_equal(vit_cpu_quota("r"), 3);
+    put("r/proc/self", "cgroup", "without colons\n::\n");
+    put("r/sys/fs/cgroup", "cpu.max", "");
+    assert_int_equal(vit_cpu_quota("r"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_detection_agrees_with_the_compiler),
         cmocka_unit_test(test_brand_fits_any_buffer),
         cmocka_unit_test(test_count),
+        IN_DIRECTORY(test_quota_of_version_2),
+        IN_DIRECTORY(test_quota_of_version_1),
         cmocka_unit_test(test_mode_is_entered_and_left),
         cmocka_unit_test(test_traps_are_masked_inside),
     };

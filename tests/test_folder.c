@@ -337,8 +337,27 @@ static void test_classes_without_pictures(void **state) {
     refuse_set("d", &any, VIT_ERROR_FORMAT, "class a has no picture", "d/a/0.png");
     put_class("e/only", 2, 32, 10);
     refuse_set("e", &any, VIT_ERROR_FORMAT, "e: holds one folder of pictures, only", "two or more");
-    refuse_set("e", &test_alone, VIT_ERROR_IO, "e: has no pictures for the test",
-               "folder per class");
+    refuse_set(
+        "e", &test_alone, VIT_ERROR_IO, "e: has no pictures for the test",
+        "the 2 files of 1 classes give none that can be read: put pictures into e/test/CLASS");
+}
+
+/* Files that cannot be read are named where they are the reason, also those for training when the
+ * test would have been a share of them. */
+static void test_empty_test(void **state) {
+    (void)state;
+    put_class("d/a", 5, 32, 10);
+    put_class("d/b", 4, 32, 10);
+    put_file("d/b/x.jpg", "text");
+    refuse_set("d", &test_alone, VIT_ERROR_IO, "the 10 files of 2 classes give none",
+               "left out: d/b/x.jpg: the file is text");
+    make_way("d/test/a/");
+    refuse_set("d", &test_alone, VIT_ERROR_IO, "d: has no pictures for the test: expected a folder",
+               "test/");
+    put_file("d/test/a/1.png", "text");
+    put_file("d/test/a/2.png", "");
+    refuse_set("d", &test_alone, VIT_ERROR_IO, "d/test/a/1.png: the file is text",
+               "d/test/a/2.png: the file is empty");
 }
 
 static void test_strays(void **state) {
@@ -402,6 +421,7 @@ int main(void) {
         IN_DIRECTORY(test_hollow_pictures),
         IN_DIRECTORY(test_loops_and_depth),
         IN_DIRECTORY(test_classes_without_pictures),
+        IN_DIRECTORY(test_empty_test),
         IN_DIRECTORY(test_strays),
         IN_DIRECTORY(test_checksum),
     };

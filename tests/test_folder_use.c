@@ -78,6 +78,34 @@ static void test_every_bound_reads_the_same(void **state) {
     vit_dataset_close(&whole);
 }
 
+static bool has_packed;
+
+static void noticed_pack_rows(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
+                              size_t width, size_t channels) {
+    has_packed = true;
+    vit_kernels_scalar()->pack_rows(quads, pixels, stride, rows, width, channels);
+}
+
+/* When the set is opened, and when a record is read again. */
+static void test_pictures_are_resampled_by_the_kernels_given(void **state) {
+    (void)state;
+    vit_dataset set;
+    uint8_t pixels[48 * 48 * 3];
+    vit_kernels noticed = *vit_kernels_scalar();
+    noticed.pack_rows = noticed_pack_rows;
+    const vit_dataset_options options = {.want = BOTH, .cache = 1, .kernels = &noticed};
+    put_class("d/a", 8, 48, 1);
+    put_class("d/b", 2, 60, 2);
+    has_packed = false;
+    open_set(&set, "d", &options);
+    assert_true(has_packed);
+    has_packed = false;
+    for (size_t i = 0; i < set.train.count; i++)
+        assert_int_equal(vit_record_read(&set, &set.train, i, pixels, NULL), VIT_OK);
+    assert_true(has_packed);
+    vit_dataset_close(&set);
+}
+
 typedef struct training {
     vit_dataset set;
     vit_preset preset;
@@ -264,6 +292,58 @@ static void test_train_and_evaluate(void **state) {
     vit_model_free(model);
 }
 
+/* Checkpoints go into "c", which is a file until the first epoch has ended; with `stays`, for
+ * ever. */
+typedef struct full_disk {
+    bool stays;
+    int epochs, saved, complaints;
+} full_disk;
+
+static bool on_full_disk(const vit_event *event, void *user) {
+    full_disk *disk = user;
+    disk->saved += event->kind == VIT_EVENT_CHECKPOINT;
+    disk->epochs += event->kind == VIT_EVENT_EPOCH;
+    if (event->kind == VIT_EVENT_NOTE && strstr(event->text, "saves again after the next epoch"))
+        disk->complaints++;
+    if (event->kind == VIT_EVENT_EPOCH && disk->epochs == 2 && !disk->stays) unlink("c");
+    return true;
+}
+
+static void test_a_checkpoint_that_fails_does_not_end_the_training(void **state) {
+    (void)state;
+    full_disk disk = {0};
+    vit_error error;
+    put_class("d/a", 12, 32, 10);
+    put_class("d/b", 12, 32, 120);
+    put_file("c", "in the way");
+    vit_train_options train = {.data = "d",
+                               .epochs = 4,
+                               .batch = 4,
+                               .threads = 1,
+                               .out = "one.safetensors",
+                               .checkpoint = "c",
+                               .user = &disk,
+                               .callback = on_full_disk};
+    if (vit_train(NULL, &train, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_true(disk.complaints == 1 && disk.saved == 3);
+
+    disk = (full_disk){.stays = true};
+    assert_int_equal(unlink("c/checkpoint.safetensors"), 0);
+    assert_int_equal(rmdir("c"), 0);
+    put_file("c", "in the way");
+    train.out = "two.safetensors";
+    assert_int_equal(vit_train(NULL, &train, &error), VIT_ERROR_IO);
+    assert_says(&error, VIT_ERROR_IO, "c", "the model is complete");
+    assert_true(disk.complaints == 3 && disk.saved == 0);
+    vit_bytes one, two;
+    assert_int_equal(vit_read_file(&one, "one.safetensors", SIZE_MAX, NULL), VIT_OK);
+    assert_int_equal(vit_read_file(&two, "two.safetensors", SIZE_MAX, NULL), VIT_OK);
+    assert_int_equal(one.size, two.size);
+    assert_memory_equal(one.data, two.data, one.size);
+    vit_free(one.data);
+    vit_free(two.data);
+}
+
 /* A model that is trained further sees pictures of its own size. */
 static void test_training_further(void **state) {
     (void)state;
@@ -315,11 +395,13 @@ static void test_faults(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_every_bound_reads_the_same),
+        IN_DIRECTORY(test_pictures_are_resampled_by_the_kernels_given),
         IN_DIRECTORY(test_training_does_not_depend_on_the_bound),
         IN_DIRECTORY(test_a_file_that_vanishes_ends_the_training),
         IN_DIRECTORY(test_a_file_that_changes),
         cmocka_unit_test(test_preset_follows_the_data),
         IN_DIRECTORY(test_train_and_evaluate),
+        IN_DIRECTORY(test_a_checkpoint_that_fails_does_not_end_the_training),
         IN_DIRECTORY(test_training_further),
         IN_DIRECTORY(test_faults),
     };

@@ -72,7 +72,7 @@ static void check_jpeg(const char *path, const vit_image *expected, size_t width
     assert_int_equal(image.width, width);
     assert_int_equal(image.height, height);
     assert_int_equal(image.channels, expected->channels);
-    assert_int_equal(vit_image_resize(&small, &image, 8, 8, VIT_FILTER_BOX, &error), VIT_OK);
+    assert_int_equal(vit_image_resize(&small, &image, 8, 8, VIT_FILTER_BOX, NULL, &error), VIT_OK);
     for (size_t i = 0; i < 64 * expected->channels; i++) {
         int difference = abs(small.pixels[i] - expected->pixels[i]);
         if (difference > JPEG_TOLERANCE)

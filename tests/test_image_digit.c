@@ -54,7 +54,7 @@ static vit_image draw_scene(const scene *s) {
 static vit_image prepare(const vit_image *in) {
     vit_image out;
     vit_error error;
-    if (vit_image_digit(&out, in, &error)) fail_msg("%s", error.message);
+    if (vit_image_digit(&out, in, NULL, &error)) fail_msg("%s", error.message);
     assert_int_equal(out.width, VIT_DIGIT_SIZE);
     assert_int_equal(out.height, VIT_DIGIT_SIZE);
     assert_int_equal(out.channels, 1);
@@ -208,7 +208,7 @@ static void thin_strokes_do_not_vanish(void **state) {
     vit_error error;
     memset(darkness.pixels, 0, (size_t)SIDE * SIDE);
     for (size_t i = 0; i < SIDE; i++) darkness.pixels[i * SIDE + i] = LEVEL;
-    if (vit_ink_draw(&out, &darkness, &ink, 20, &error)) fail_msg("%s", error.message);
+    if (vit_ink_draw(&out, &darkness, &ink, 20, NULL, &error)) fail_msg("%s", error.message);
     assert_int_equal(out.width, 20);
     assert_int_equal(out.height, 20);
     for (size_t i = 0; i < 20; i++) assert_in_range(out.pixels[i * 20 + i], 128, 255);
@@ -304,7 +304,7 @@ static void transparency_is_paper(void **state) {
         memset(rgba.pixels + 4 * i, 0, 3); /* black everywhere, opaque where there is ink */
         rgba.pixels[4 * i + 3] = (uint8_t)(255 - grey.pixels[i]);
     }
-    assert_int_equal(vit_preprocess(&out, &rgba, &list, 28, 28, 1, &error), VIT_OK);
+    assert_int_equal(vit_preprocess(&out, &rgba, &list, 28, 28, 1, NULL, &error), VIT_OK);
     vit_image expected = prepare(&grey);
     assert_memory_equal(out.pixels, expected.pixels, PIXELS);
     vit_image_free(&out);
@@ -321,8 +321,8 @@ static void assert_without_ink(vit_image *picture, const char *what) {
     vit_error error;
     if (!found.warning) fail_msg("%s: there seems to be ink", what);
     assert_non_null(strstr(found.warning, "no ink"));
-    assert_int_equal(vit_image_resize(&expected, picture, 28, 28, VIT_FILTER_BILINEAR, &error),
-                     VIT_OK);
+    assert_int_equal(
+        vit_image_resize(&expected, picture, 28, 28, VIT_FILTER_BILINEAR, NULL, &error), VIT_OK);
     assert_memory_equal(found.pixels, expected.pixels, PIXELS);
     vit_image_free(&expected);
     vit_image_free(&found);
@@ -376,7 +376,7 @@ static void ends_well_without_memory(void **state) {
         vit_image out;
         vit_error error;
         fault_arm(n);
-        const vit_status status = vit_image_digit(&out, &picture, &error);
+        const vit_status status = vit_image_digit(&out, &picture, NULL, &error);
         fault_disarm();
         is_over = fault_call() == NULL;
         assert_int_equal(status, is_over ? VIT_OK : VIT_ERROR_MEMORY);

@@ -138,7 +138,7 @@ static void is_applied_once_and_late(void **state) {
     vit_error error;
     memcpy(in.pixels, "\1\1\1\2\2\2", 6);
     in.orientation = 8; /* the left comes to the bottom */
-    assert_int_equal(vit_preprocess(&out, &in, &p, 2, 1, 1, &error), VIT_OK);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 2, 1, 1, NULL, &error), VIT_OK);
     assert_memory_equal(out.pixels, "\2\1", 2);
     vit_image_free(&out);
     vit_image_free(&in);

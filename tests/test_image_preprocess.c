@@ -62,7 +62,7 @@ static void check_pipeline(const pipeline *p, const vit_image *in, const char *w
                            uint32_t expected) {
     vit_image out;
     vit_error error;
-    if (vit_preprocess(&out, in, &p->list, p->height, p->width, p->channels, &error))
+    if (vit_preprocess(&out, in, &p->list, p->height, p->width, p->channels, NULL, &error))
         fail_msg("%s of %s: %s", p->name, what, error.message);
     if (tensor_crc(&out, &p->list) != expected)
         fail_msg("%s of %s differs from Python's", p->name, what);
@@ -131,7 +131,7 @@ static void check_crop(size_t size, size_t crop, const char *rounding, int offse
         "]",
         crop, rounding);
     vit_preprocessing p = read_list(json);
-    assert_int_equal(vit_preprocess(&out, &in, &p, crop, 1, 1, &error), VIT_OK);
+    assert_int_equal(vit_preprocess(&out, &in, &p, crop, 1, 1, NULL, &error), VIT_OK);
     for (int i = 0; i < (int)crop; i++) {
         int from = i + offset;
         int expected = from >= 0 && from < (int)size ? from + 1 : 0;
@@ -273,12 +273,12 @@ static void checks_what_the_network_gets(void **state) {
     vit_preprocessing p = read_list("[{\"op\": \"grey\"}, " HALF "]");
     vit_image out, in = noise_picture(5, 4, 4, 0);
     vit_error error;
-    assert_int_equal(vit_preprocess(&out, &in, &p, 5, 4, 1, &error), VIT_ERROR_MISMATCH);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 5, 4, 1, NULL, &error), VIT_ERROR_MISMATCH);
     assert_non_null(strstr(error.message, "4 x 5 pixels of 1 channels"));
     assert_non_null(strstr(error.message, "takes 5 x 4 of 1"));
     assert_null(out.pixels);
-    assert_int_equal(vit_preprocess(&out, &in, &p, 4, 5, 3, &error), VIT_ERROR_MISMATCH);
-    assert_int_equal(vit_preprocess(&out, &in, &p, 4, 5, 1, &error), VIT_OK);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 4, 5, 3, NULL, &error), VIT_ERROR_MISMATCH);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 4, 5, 1, NULL, &error), VIT_OK);
     vit_image_free(&out);
     vit_image_free(&in);
 }
@@ -289,7 +289,7 @@ static void refuses_pictures_that_would_grow_too_large(void **state) {
     vit_preprocessing p = read_list(lists[0]);
     vit_image out, in = noise_picture(1, 60000, 1, 0);
     vit_error error;
-    assert_int_equal(vit_preprocess(&out, &in, &p, 224, 224, 3, &error), VIT_ERROR_ARGUMENT);
+    assert_int_equal(vit_preprocess(&out, &in, &p, 224, 224, 3, NULL, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "resize: 248 x 14880000 pixels"));
     vit_image_free(&in);
 }
@@ -331,6 +331,40 @@ static void takes_pixels_with_a_stride(void **state) {
     assert_null(image.pixels);
 }
 
+static size_t resampled;
+
+static void counting_resample(uint8_t *out, const uint8_t *quads, size_t step, size_t groups,
+                              const vit_quad_weights *weights, size_t count, int bits) {
+    resampled++;
+    vit_kernels_scalar()->resample(out, quads, step, groups, weights, count, bits);
+}
+
+/* So that a limit on the instruction set holds for pictures, too. */
+static void uses_the_kernels_it_is_given(void **state) {
+    (void)state;
+    vit_kernels counting = *vit_kernels_scalar();
+    counting.resample = counting_resample;
+    vit_image in = noise_picture(90, 70, 1, 0);
+    const char *const resizing[] = {
+        "[{\"op\": \"resize\", \"height\": 28, \"width\": 28, \"filter\": \"box\"}, " HALF "]",
+        "[{\"op\": \"digit\"}, " HALF "]",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        vit_preprocessing p = read_list(resizing[i]);
+        vit_image out, best;
+        resampled = 0;
+        assert_int_equal(vit_preprocess(&out, &in, &p, 28, 28, 1, &counting, NULL), VIT_OK);
+        assert_true(resampled > 0);
+        resampled = 0;
+        assert_int_equal(vit_preprocess(&best, &in, &p, 28, 28, 1, NULL, NULL), VIT_OK);
+        assert_int_equal(resampled, 0);
+        assert_memory_equal(out.pixels, best.pixels, 28 * 28);
+        vit_image_free(&out);
+        vit_image_free(&best);
+    }
+    vit_image_free(&in);
+}
+
 static void crops_outside_are_black(void **state) {
     (void)state;
     vit_image out, in = noise_picture(3, 3, 3, 0);
@@ -362,6 +396,7 @@ int main(void) {
         cmocka_unit_test(converts_channels),
         cmocka_unit_test(takes_pixels_with_a_stride),
         cmocka_unit_test(crops_outside_are_black),
+        cmocka_unit_test(uses_the_kernels_it_is_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

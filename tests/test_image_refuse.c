@@ -387,7 +387,7 @@ static bool prepare_with_fault(const vit_bytes *file, const vit_preprocessing *p
     vit_error error;
     fault_arm(n);
     vit_status status = vit_image_decode(&image, file->data, file->size, "some.file", &error);
-    if (!status) status = vit_preprocess(&prepared, &image, p, 8, 8, 1, &error);
+    if (!status) status = vit_preprocess(&prepared, &image, p, 8, 8, 1, NULL, &error);
     fault_disarm();
     bool is_over = fault_call() == NULL;
     assert_int_equal(status, is_over ? VIT_OK : VIT_ERROR_MEMORY);

@@ -76,14 +76,15 @@ static void refuses_impossible_sizes(void **state) {
     const size_t sizes[][2] = {{0, 4}, {4, 0}, {65536, 1}, {1, 65536}, {10001, 10000}};
     for (size_t i = 0; i < 5; i++) {
         vit_status status =
-            vit_image_resize(&out, &in, sizes[i][0], sizes[i][1], VIT_FILTER_BOX, &error);
+            vit_image_resize(&out, &in, sizes[i][0], sizes[i][1], VIT_FILTER_BOX, NULL, &error);
         assert_int_equal(status, VIT_ERROR_ARGUMENT);
         assert_non_null(strstr(error.message, "65535"));
         assert_null(out.pixels);
     }
     in.channels = 4;
     in.width = in.height = 2;
-    assert_int_equal(vit_image_resize(&out, &in, 2, 2, VIT_FILTER_BOX, &error), VIT_ERROR_ARGUMENT);
+    assert_int_equal(vit_image_resize(&out, &in, 2, 2, VIT_FILTER_BOX, NULL, &error),
+                     VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "4 channels, expected 1 or 3"));
     assert_null(out.pixels);
     vit_image_free(&in);
@@ -95,7 +96,8 @@ static void extreme_shapes_take_little_memory(void **state) {
     (void)state;
     vit_image out, in = noise_picture(1, 65535, 1, 0);
     vit_error error;
-    assert_int_equal(vit_image_resize(&out, &in, 65535, 3, VIT_FILTER_BILINEAR, &error), VIT_OK);
+    assert_int_equal(vit_image_resize(&out, &in, 65535, 3, VIT_FILTER_BILINEAR, NULL, &error),
+                     VIT_OK);
     for (size_t i = 1; i < 65535; i++) assert_int_equal(out.pixels[i], out.pixels[0]);
     vit_image_free(&out);
     vit_image_free(&in);

@@ -1,10 +1,16 @@
-/* Memory while a model is loaded: one copy of the weights, and hardly more. */
+/* Memory while a model is loaded: one copy of the weights, and hardly more. And while it answers:
+ * as much for many pictures as for few. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -69,7 +75,57 @@ static void test_one_copy(void **state) {
     vit_model_free(model);
 }
 
+/* What was given back is not made whole again by huge pages, which Linux does by itself in time, or
+ * at once when it is asked. */
+static void test_given_back_for_good(void **state) {
+    (void)state;
+    const size_t size = (size_t)16 << 20, kept = (size_t)64 << 10, collapse = 25;
+    uint8_t *memory = vit_alloc(1, size);
+    assert_non_null(memory);
+    if (status_bytes("VmRSS:") == 0) skip();
+    vit_discard(memory + kept, size - kept);
+    const size_t before = status_bytes("VmRSS:");
+    madvise(memory, size, (int)collapse); /* MADV_COLLAPSE, since Linux 6.1 */
+    const size_t after = status_bytes("VmRSS:");
+    if (after > before + (1u << 20)) fail_msg("%zu bytes came back", after - before);
+    vit_free(memory);
+}
+
+/* Answers so many pictures in one process, every tenth of them absent; the most memory in KiB that
+ * a process of this test has taken so far, 0 where the program does not run here. */
+static long answer(size_t count) {
+    char command[512];
+    struct rusage usage;
+    const char *build = getenv("BUILD");
+    snprintf(command, sizeof command,
+             "%s/bin/vit-classify --json --threads 2 --model tests/fixtures/published/timm_gap "
+             "--files-from - >/dev/null 2>&1",
+             build ? build : "build");
+    FILE *list = popen(command, "w");
+    assert_non_null(list);
+    for (size_t i = 0; i < count; i++)
+        fputs(i % 10 == 0 ? "absent.png\n" : "tests/fixtures/published/picture.png\n", list);
+    const int status = pclose(list);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) return 0;
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+/* A kilobyte lost for each picture would be 4 MiB. */
+static void test_pictures_leave_nothing(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* keeps what was freed */
+#endif
+    const long few = answer(1000), many = answer(5000);
+    if (few == 0 || many == 0) skip();
+    if (many - few >= 2048) fail_msg("4,000 pictures more took %ld KiB more", many - few);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {IN_DIRECTORY(test_one_copy)};
+    /* The first while this process is small: a new one counts as large as the one it comes from. */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures_leave_nothing),
+                                       cmocka_unit_test(test_given_back_for_good),
+                                       IN_DIRECTORY(test_one_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

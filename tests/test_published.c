@@ -167,7 +167,7 @@ static void test_missing(void **state) {
     refuse(&s, VIT_ERROR_MISMATCH, "tensor vit.encoder.layer.1.attention", "is missing");
     s = take("hf_4");
     drop(&s, "classifier.weight");
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "tensor classifier.weight is missing", "backbone");
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor classifier.weight is missing", "backbone");
 }
 
 static void test_misshapen(void **state) {
@@ -214,6 +214,20 @@ static void test_config_disagrees(void **state) {
     s = take("timm_13_wide");
     json_array_remove(json_object_get(s.config, "label_names"), 0);
     refuse(&s, VIT_ERROR_MISMATCH, "4 labels", "5 classes");
+}
+
+/* A config with a classifier or without one, and weights that are the other. */
+static void test_backbone_disagrees(void **state) {
+    (void)state;
+    spoiled s = take("timm_13_wide");
+    json_object_set_new(s.config, "num_classes", json_integer(0));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor head.weight is of a classifier", "config.json");
+    s = take("timm_backbone");
+    json_object_set_new(s.config, "num_classes", json_integer(5));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor head.weight is missing", "\"num_classes\" 0");
+    s = take("hf_4");
+    json_array_set_new(json_object_get(s.config, "architectures"), 0, json_string("ViTModel"));
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor classifier.weight is of a classifier", "config.json");
 }
 
 static void test_config_silent(void **state) {
@@ -293,6 +307,7 @@ int main(void) {
         PARITY("timm_distilled"),
         PARITY("timm_deit3"),
         PARITY("timm_swiglu"),
+        PARITY("timm_backbone"),
         PARITY("hf_4"),
         PARITY("hf_5"),
         PARITY("hf_bare"),
@@ -304,6 +319,8 @@ int main(void) {
         PARITY("hf_dinov2_swiglu_4"),
         PARITY("hf_dinov2_swiglu_5"),
         PARITY("hf_dinov2_registers"),
+        PARITY("hf_backbone"),
+        PARITY("hf_mae"),
         PARITY("torchvision"),
         PARITY("torchvision_old"),
         PARITY("google"),
@@ -319,6 +336,7 @@ int main(void) {
         IN_DIRECTORY(test_missing),
         IN_DIRECTORY(test_misshapen),
         IN_DIRECTORY(test_config_disagrees),
+        IN_DIRECTORY(test_backbone_disagrees),
         IN_DIRECTORY(test_config_silent),
         IN_DIRECTORY(test_no_config),
         IN_DIRECTORY(test_attention_scale),

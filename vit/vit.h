@@ -84,6 +84,7 @@ typedef struct vit_model_info {
     size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
     size_t features;                /* of a picture, as the head sees it: dim, or twice that */
     size_t classes;
+    bool has_head;             /* false: a backbone; its logits are its features, classes as many */
     size_t parameters;         /* numbers the training found */
     size_t multiply_adds;      /* of one picture */
     const char *config;        /* the architecture, JSON */
@@ -217,11 +218,11 @@ typedef struct vit_answer {
     const char *warning; /* as vit_session_warning has it */
 } vit_answer;
 
-/* Many pictures: they are read and prepared by all threads, each by one, then go through the
- * network together; the same bytes as one by one, sooner. A few times as many as there are threads
- * keep them busy. logits: [count][classes]; features: [count][features of vit_model_info], as
- * vit_session_features has them, or NULL; the rows of a picture that failed are NaN. answers:
- * [count]. Fails only where memory does. */
+/* Many pictures, on all threads: while one reads and prepares a picture, another computes; the same
+ * bytes as one by one, sooner. Threads wait for each other only at the end, so some sixteen times
+ * as many pictures as there are threads keep them busy. logits: [count][classes]; features:
+ * [count][features of vit_model_info], as vit_session_features has them, or NULL; the rows of a
+ * picture that failed are NaN. answers: [count]. Fails only where memory does. */
 VIT_API vit_status vit_classify_many(vit_session *session, const vit_picture *pictures,
                                      size_t count, float *logits, float *features,
                                      vit_answer *answers, vit_error *error);
@@ -322,7 +323,9 @@ typedef struct vit_train_options {
     const char *preset; /* a name or a JSON file; NULL: the data decides */
     const char *init;   /* a model to start from, or NULL */
     const char *out;    /* the model file; NULL: none */
-    const char *checkpoint; /* a directory, or NULL */
+    const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
+                               next epoch tries again; only the last one fails the call, after the
+                               model was written */
     bool resume;            /* go on from the checkpoint */
     /* How long; at most one of the three kinds. All 0: the preset's epochs. */
     double epochs;

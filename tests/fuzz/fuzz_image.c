@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     vit_image image, prepared;
     if (vit_image_decode(&image, data, size, "fuzz", NULL)) return 0;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        vit_preprocess(&prepared, &image, &lists[i], 28, 28, 1, NULL);
+        vit_preprocess(&prepared, &image, &lists[i], 28, 28, 1, NULL, NULL);
         vit_image_free(&prepared);
     }
     vit_image_free(&image);

@@ -24,7 +24,7 @@ static void prepare(const vit_preprocessing *p) {
     static uint8_t pixels[7 * 5 * 3];
     const vit_image in = {.pixels = pixels, .width = 7, .height = 5, .channels = 3};
     vit_image out;
-    if (is_small(p)) vit_preprocess(&out, &in, p, 28, 28, 3, NULL);
+    if (is_small(p)) vit_preprocess(&out, &in, p, 28, 28, 3, NULL, NULL);
     if (is_small(p)) vit_image_free(&out);
 }
 

@@ -147,9 +147,8 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
     vit_dataset_options options = {.need = part, .want = part, .preparation = &preparation};
-    const vit_kernels *kernels;
     vit_status status =
-        vit_choose(&kernels, &options.threads, o->cpu, o->threads, o->precision, error);
+        vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
@@ -162,6 +161,11 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
     const unsigned part = options->split == VIT_SPLIT_TEST ? VIT_PART_TEST : VIT_PART_TRAIN;
     vit_dataset data;
     *result = (vit_evaluation){0};
+    if (m->file.config.head == VIT_HEAD_NONE)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the model is a backbone without a head, nothing in it knows the classes "
+                        "of %s: vit-train --init gives it a head",
+                        options->data);
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = open_data(&data, m, part, options, error);
     if (status == VIT_OK) {

@@ -153,6 +153,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .mlp = c->mlp,
                             .features = vit_config_features(c),
                             .classes = c->classes,
+                            .has_head = c->head != VIT_HEAD_NONE,
                             .parameters = m->file.table.parameters,
                             .multiply_adds = vit_config_multiply_adds(c),
                             .config = m->config,

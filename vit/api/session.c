@@ -6,6 +6,7 @@
 
 struct vit_session {
     const vit_model *model;
+    const vit_kernels *kernels;
     vit_rounded rounded;
     vit_inference *inference;
     int threads;
@@ -43,6 +44,7 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
+    s->kernels = kernels;
     s->threads = threads;
     s->features = vit_alloc(vit_config_features(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
@@ -68,37 +70,45 @@ void vit_session_free(vit_session *s) {
 
 /* ---- prepared pictures ---- */
 
+/* images: [pixels][channels], from as many bytes. */
+static void normalise(float *images, const vit_session *s, const uint8_t *bytes, size_t pixels) {
+    const size_t channels = s->model->file.config.channels;
+    for (size_t i = 0; i < pixels; i++)
+        for (size_t channel = 0; channel < channels; channel++)
+            *images++ = s->table[channel][*bytes++];
+}
+
+/* count > 0; logits and features as vit_inference_run has them. */
+static vit_status run(vit_session *s, vit_image_source *source, void *context, size_t count,
+                      float *logits, float *features, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_status status =
+        vit_inference_run(s->inference, logits, features, source, context, count, error);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+/* The picture answered last, of which vit_session_features and vit_session_warning tell. */
+static void remember(vit_session *s, const float *features, const char *warning) {
+    memcpy(s->features, features,
+           vit_config_features(&s->model->file.config) * sizeof *s->features);
+    s->warning = warning;
+    s->answered = true;
+}
+
 typedef struct prepared {
     const vit_session *session;
     const uint8_t *images;
 } prepared;
 
-static vit_status normalise(float *images, size_t first, size_t count, void *context,
-                            vit_error *error) {
+static vit_status prepared_source(float *images, size_t first, size_t count, void *context,
+                                  vit_error *error) {
     (void)error;
     const prepared *p = context;
     const vit_config *c = &p->session->model->file.config;
-    const size_t pixels = c->height * c->width, bytes = pixels * c->channels;
-    const uint8_t *pixel = p->images + first * bytes;
-    for (size_t i = 0; i < count * pixels; i++, pixel += c->channels)
-        for (size_t channel = 0; channel < c->channels; channel++)
-            *images++ = p->session->table[channel][pixel[channel]];
+    const size_t pixels = c->height * c->width;
+    normalise(images, p->session, p->images + first * pixels * c->channels, count * pixels);
     return VIT_OK;
-}
-
-/* count > 0 */
-static vit_status run_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
-                               float *features, vit_error *error) {
-    const size_t width = vit_config_features(&s->model->file.config);
-    const vit_fpmode host = vit_fpmode_enter();
-    prepared p = {s, images};
-    const vit_status status =
-        vit_inference_run(s->inference, logits, features, normalise, &p, count, error);
-    vit_fpmode_leave(host);
-    s->answered = status == VIT_OK;
-    s->warning = NULL;
-    if (s->answered) memcpy(s->features, features + (count - 1) * width, width * sizeof *features);
-    return status;
 }
 
 vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
@@ -107,7 +117,9 @@ vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t c
     if (count == 0) return VIT_OK;
     float *features = vit_alloc(count, width * sizeof *features);
     if (!features) return vit_fail_memory(error, "features", count * width * sizeof *features);
-    const vit_status status = run_prepared(s, images, count, logits, features, error);
+    prepared p = {s, images};
+    const vit_status status = run(s, prepared_source, &p, count, logits, features, error);
+    if (status == VIT_OK) remember(s, features + (count - 1) * width, NULL);
     vit_free(features);
     return status;
 }
@@ -132,7 +144,7 @@ static vit_status prepare(vit_image *ready, const vit_session *s, vit_image *ima
     *ready = (vit_image){0};
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = vit_preprocess(ready, image, &s->model->file.preprocessing, c->height,
-                                             c->width, c->channels, error);
+                                             c->width, c->channels, s->kernels, error);
     vit_fpmode_leave(host);
     vit_image_free(image);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
@@ -190,8 +202,8 @@ typedef struct many {
     const vit_session *session;
     const vit_picture *pictures;
     vit_answer *answers;
-    uint8_t *pixels; /* [count][bytes] */
-    size_t bytes;    /* of a prepared picture */
+    vit_image *ready; /* [count]; without pixels before it is prepared, and where that failed */
+    bool all_ready;
 } many;
 
 static void prepare_task(size_t index, int thread, void *context) {
@@ -199,69 +211,71 @@ static void prepare_task(size_t index, int thread, void *context) {
     const many *m = context;
     const vit_picture *p = &m->pictures[index];
     vit_answer *a = &m->answers[index];
-    vit_image image, ready = {0};
+    vit_image image;
     *a = (vit_answer){0};
     vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, &a->error)
                                  : vit_image_load(&image, p->name, &a->error);
-    if (status == VIT_OK) status = prepare(&ready, m->session, &image, p->name, &a->error);
+    if (status == VIT_OK)
+        status = prepare(&m->ready[index], m->session, &image, p->name, &a->error);
     a->error.status = status;
-    if (status != VIT_OK) return;
-    a->warning = ready.warning;
-    memcpy(m->pixels + index * m->bytes, ready.pixels, m->bytes);
-    vit_image_free(&ready);
+    a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
 }
 
-/* The pictures that could be read, moved to the front; how many. */
-static size_t gather(const many *m, size_t count) {
-    size_t good = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (m->answers[i].error.status != VIT_OK) continue;
-        memmove(m->pixels + good * m->bytes, m->pixels + i * m->bytes, m->bytes);
-        good++;
-    }
-    return good;
-}
-
-/* Moves the first `good` rows of values to where their pictures are; NaN elsewhere. */
-static void scatter(float *values, size_t width, const vit_answer *answers, size_t count,
-                    size_t good) {
-    for (size_t i = count; i-- > 0;) {
-        float *row = values + i * width;
-        if (answers[i].error.status == VIT_OK)
-            memmove(row, values + --good * width, width * sizeof *row);
+/* A picture that failed goes through the network as zeros, and its answer is left aside. */
+static vit_status picture_source(float *images, size_t first, size_t count, void *context,
+                                 vit_error *error) {
+    (void)error;
+    const many *m = context;
+    const vit_config *c = &m->session->model->file.config;
+    const size_t pixels = c->height * c->width, values = pixels * c->channels;
+    for (size_t i = first; i < first + count; i++, images += values) {
+        if (!m->all_ready) prepare_task(i, 0, context);
+        if (m->ready[i].pixels)
+            normalise(images, m->session, m->ready[i].pixels, pixels);
         else
-            for (size_t j = 0; j < width; j++) row[j] = NAN;
+            memset(images, 0, values * sizeof *images);
+        vit_image_free(&m->ready[i]);
     }
+    return VIT_OK;
 }
 
-static vit_status answer_many(vit_session *s, const many *m, size_t count, float *logits,
-                              float *features, vit_error *error) {
-    const vit_config *c = &s->model->file.config;
-    vit_parallel(s->threads, count, prepare_task, (void *)m);
-    const size_t good = gather(m, count);
-    const vit_status status =
-        good > 0 ? run_prepared(s, m->pixels, good, logits, features, error) : VIT_OK;
-    if (status != VIT_OK) return status;
-    scatter(logits, c->classes, m->answers, count, good);
-    scatter(features, vit_config_features(c), m->answers, count, good);
-    for (size_t i = 0; i < count; i++)
-        if (m->answers[i].error.status == VIT_OK) s->warning = m->answers[i].warning;
-    return VIT_OK;
+static void fill_nan(float *values, size_t count) {
+    for (size_t i = 0; i < count; i++) values[i] = NAN;
+}
+
+/* Each slice of the batch prepares its own pictures, so that some threads decode while others
+ * compute. Pictures fewer than threads make no slices for all of them: they are prepared first. */
+static vit_status answer_many(vit_session *s, many *m, size_t count, float *logits, float *features,
+                              vit_error *error) {
+    const size_t classes = s->model->file.config.classes;
+    const size_t width = vit_config_features(&s->model->file.config);
+    m->all_ready = count < (size_t)s->threads;
+    if (m->all_ready) vit_parallel(s->threads, count, prepare_task, m);
+    const vit_status status = run(s, picture_source, m, count, logits, features, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        if (m->answers[i].error.status == VIT_OK) {
+            remember(s, features + i * width, m->answers[i].warning);
+            continue;
+        }
+        fill_nan(logits + i * classes, classes);
+        fill_nan(features + i * width, width);
+    }
+    return status;
 }
 
 vit_status vit_classify_many(vit_session *s, const vit_picture *pictures, size_t count,
                              float *logits, float *features, vit_answer *answers,
                              vit_error *error) {
-    const vit_config *c = &s->model->file.config;
-    const size_t width = vit_config_features(c) * sizeof(float);
-    many m = {s, pictures, answers, NULL, c->height * c->width * c->channels};
+    const size_t width = vit_config_features(&s->model->file.config) * sizeof(float);
     float *own = features ? NULL : vit_alloc(count, width);
-    m.pixels = vit_alloc(count, m.bytes);
+    many m = {.session = s, .pictures = pictures, .answers = answers};
+    m.ready = vit_alloc(count, sizeof *m.ready);
     const vit_status status =
-        m.pixels && (features || own)
+        m.ready && (features || own)
             ? answer_many(s, &m, count, logits, features ? features : own, error)
-            : vit_fail_memory(error, "pictures", count * (m.bytes + width));
-    vit_free(m.pixels);
+            : vit_fail_memory(error, "pictures", count * (sizeof *m.ready + width));
+    for (size_t i = 0; m.ready && i < count; i++) vit_image_free(&m.ready[i]);
+    vit_free(m.ready);
     vit_free(own);
     return status;
 }

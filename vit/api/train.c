@@ -45,8 +45,10 @@ static const char *preset_of(const vit_run *run) {
 
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_dataset_options parts = {
-        .need = VIT_PART_TRAIN, .want = VIT_PART_TRAIN | VIT_PART_TEST, .threads = run->threads};
+    vit_dataset_options parts = {.need = VIT_PART_TRAIN,
+                                 .want = VIT_PART_TRAIN | VIT_PART_TEST,
+                                 .threads = run->threads,
+                                 .kernels = run->kernels};
     vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
     const vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
     if (o->init) parts.preparation = &preparation;
@@ -229,7 +231,11 @@ static vit_status train(vit_model **out, vit_run *run, vit_error *error) {
     if (!vit_run_emit(run, &event))
         return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
     status = vit_run_loop(run, error);
-    return status == VIT_OK ? finish(out, run, error) : status;
+    if (status == VIT_OK) status = finish(out, run, error);
+    if (status != VIT_OK || run->unsaved.status == VIT_OK) return status;
+    return vit_fail(error, run->unsaved.status,
+                    "%s; the model is complete, its checkpoint is of an earlier step or missing",
+                    run->unsaved.message);
 }
 
 vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {

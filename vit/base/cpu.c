@@ -105,7 +105,7 @@ void vit_cpu_brand(char *text, int size) {
     if (size > 0) text[length] = '\0';
 }
 
-int vit_cpu_count(void) {
+static int processors(void) {
 #ifdef __linux__
     cpu_set_t sets[16]; /* one holds 1024 processors; the kernel refuses too small a mask */
     if (sched_getaffinity(0, sizeof sets, sets) == 0) {
@@ -115,4 +115,9 @@ int vit_cpu_count(void) {
 #endif
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
+}
+
+int vit_cpu_count(void) {
+    const int count = processors(), quota = vit_cpu_quota("");
+    return quota > 0 && quota < count ? quota : count;
 }

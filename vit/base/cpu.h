@@ -24,7 +24,11 @@ bool vit_cpu_parse(const char *name, vit_cpu *cpu);
 /* The processor's own name, such as "AMD EPYC 9B14"; at most size - 1 characters. */
 void vit_cpu_brand(char *text, int size);
 
-/* Logical processors this process may use; at least 1. */
+/* Logical processors this process may use, by its affinity and its control groups; at least 1. */
 int vit_cpu_count(void);
+
+/* The processors that the control groups of this process grant, rounded up; 0: any number. `root`
+ * comes before the paths /proc/self/cgroup and /sys/fs/cgroup: "" but in tests. */
+int vit_cpu_quota(const char *root);
 
 #endif

@@ -225,7 +225,12 @@ void vit_discard(void *data, size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const uintptr_t begin = ((uintptr_t)data + page - 1) / page * page;
     const uintptr_t end = ((uintptr_t)data + size) / page * page;
-    if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+    if (begin >= end) return;
+    madvise((void *)begin, end - begin, MADV_DONTNEED);
+#ifdef MADV_NOHUGEPAGE
+    /* Or else the system may in time put a huge page in the place of a few pages that are left. */
+    madvise((void *)begin, end - begin, MADV_NOHUGEPAGE);
+#endif
 }
 
 void vit_map_release(const vit_bytes *file, const void *data, size_t size) {

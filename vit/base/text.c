@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 /* The C library's conversions use the decimal point of the host's locale, and asking which one it
@@ -341,10 +342,6 @@ static int lower(char c) {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-static size_t min(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* Letters to insert, delete, change or swap with their neighbour to turn a into b, without regard
  * to case; both at most WORD_MAX long. rows[0] is the row of i, rows[1] and [2] those before. */
 static size_t edit_distance(const char *a, const char *b) {
@@ -357,11 +354,11 @@ static size_t edit_distance(const char *a, const char *b) {
         rows[0][0] = i;
         for (size_t j = 1; j <= length; j++) {
             bool same = lower(a[i - 1]) == lower(b[j - 1]);
-            size_t best = min(rows[0][j - 1], rows[1][j]) + 1;
-            best = min(best, rows[1][j - 1] + !same);
+            size_t best = vit_min(rows[0][j - 1], rows[1][j]) + 1;
+            best = vit_min(best, rows[1][j - 1] + !same);
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
                 lower(a[i - 2]) == lower(b[j - 1])) {
-                best = min(best, rows[2][j - 2] + 1);
+                best = vit_min(best, rows[2][j - 2] + 1);
             }
             rows[0][j] = best;
         }

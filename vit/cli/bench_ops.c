@@ -2,6 +2,7 @@
  * thread: what a thread of a training does between two barriers. */
 #include "vit/base/arena.h"
 #include "vit/base/random.h"
+#include "vit/base/size.h"
 #include "vit/cli/bench.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/attention.h"
@@ -118,15 +119,11 @@ static void loss(void *context) {
 
 /* ---- memory ---- */
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static void carve(operands *o, vit_arena *arena) {
     const vit_config *c = o->config;
     const size_t d = c->dim, inputs = c->patch * c->patch * c->channels;
-    const size_t wide = larger(larger(3 * d, c->mlp), larger(inputs, c->classes));
-    const size_t values = larger(o->rows * wide, o->samples * c->height * c->width * c->channels);
+    const size_t wide = vit_max(vit_max(3 * d, c->mlp), vit_max(inputs, c->classes));
+    const size_t values = vit_max(o->rows * wide, o->samples * c->height * c->width * c->channels);
     float **arrays[] = {&o->x, &o->y, &o->d_x, &o->d_y, &o->residual};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = vit_arena_floats(arena, values);
@@ -147,7 +144,7 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     const vit_config *c = &b->preset.config;
     const size_t tokens = vit_config_tokens(c), d = c->dim;
     *o = (operands){.config = c, .exec = {.kernels = b->kernels, .threads = 1}};
-    o->samples = (SLICE_ROWS + tokens - 1) / tokens;
+    o->samples = vit_ceil_div(SLICE_ROWS, tokens);
     o->rows = o->samples * tokens;
     o->attention = (vit_attention_shape){o->samples, c->heads, d / c->heads, tokens, tokens,
                                          3 * d,      3 * d,    3 * d,        d,      .1f};

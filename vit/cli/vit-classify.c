@@ -134,10 +134,10 @@ typedef struct classifier {
     vit_model *model;
     vit_session *session;
     size_t classes, top, width; /* width: features of a picture */
-    size_t room, count;         /* of the window, and filled */
-    vit_picture *pictures;      /* [room]; names and bytes are owned */
-    vit_answer *answers;        /* [room] */
-    float *logits, *features;   /* [room][classes], [room][width] */
+    size_t room, count;         /* pictures that a window takes, at most MOST_TOGETHER; and has */
+    vit_picture *pictures;      /* [MOST_TOGETHER]; names and bytes are owned */
+    vit_answer *answers;        /* [MOST_TOGETHER] */
+    float *logits, *features;   /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
     float *probabilities;       /* [classes] */
     size_t *best;               /* [top] classes, the likeliest first */
     float *matrix;              /* [rows so far][width], with --out */
@@ -147,11 +147,15 @@ typedef struct classifier {
     int exit_status;
 } classifier;
 
-/* Enough for every processor to stay busy while some pictures are larger than others; 64 pictures
- * prepared are few megabytes. */
-static size_t window_room(const settings *s) {
+/* A window has a few pictures for every processor, and grows as long as it is answered so soon
+ * that nobody waits for the first answers: the more pictures, the more rarely processors wait for
+ * the last one of a window. */
+enum { MOST_AT_FIRST = 64, MOST_TOGETHER = 256 };
+static const double soon = 0.5; /* seconds */
+
+static size_t room_at_first(const settings *s) {
     size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_cpu_count();
-    return threads < 16 ? 4 * threads : 64;
+    return 4 * threads < MOST_AT_FIRST ? 4 * threads : MOST_AT_FIRST;
 }
 
 static vit_status allocate(classifier *c, vit_error *error) {
@@ -160,17 +164,17 @@ static vit_status allocate(classifier *c, vit_error *error) {
     c->classes = info.classes;
     c->width = info.features;
     c->top = top < c->classes ? top : c->classes;
-    c->room = window_room(c->settings);
-    c->pictures = vit_alloc(c->room, sizeof *c->pictures);
-    c->answers = vit_alloc(c->room, sizeof *c->answers);
-    c->logits = vit_alloc(c->room, c->classes * sizeof *c->logits);
-    c->features = vit_alloc(c->room, c->width * sizeof *c->features);
+    c->room = room_at_first(c->settings);
+    c->pictures = vit_alloc(MOST_TOGETHER, sizeof *c->pictures);
+    c->answers = vit_alloc_unset(MOST_TOGETHER, sizeof *c->answers);
+    c->logits = vit_alloc_unset(MOST_TOGETHER, c->classes * sizeof *c->logits);
+    c->features = vit_alloc_unset(MOST_TOGETHER, c->width * sizeof *c->features);
     c->probabilities = vit_alloc(c->classes, sizeof *c->probabilities);
     c->best = vit_alloc(c->top, sizeof *c->best);
     if (c->pictures == NULL || c->answers == NULL || c->logits == NULL || c->features == NULL ||
         c->probabilities == NULL || c->best == NULL) {
         return vit_fail_memory(error, "answers",
-                               c->room * (c->classes + c->width) * sizeof *c->logits);
+                               MOST_TOGETHER * (c->classes + c->width) * sizeof *c->logits);
     }
     return VIT_OK;
 }
@@ -187,6 +191,12 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
             .config = c->settings->config, .height = size.height, .width = size.width};
         status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
+    }
+    if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "%s is a backbone without a head, it knows no classes: --embed writes "
+                          "its features, vit-train --init gives it a head",
+                          c->settings->model);
     }
     if (status == VIT_OK) {
         status = vit_session_new(&c->session, c->model, &choice, error);
@@ -284,8 +294,12 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
 
 /* Answers for the pictures of the window, and empties it. */
 static vit_status answer_window(classifier *c, vit_error *error) {
+    const double start = vit_clock();
     vit_status status = vit_classify_many(c->session, c->pictures, c->count, c->logits, c->features,
                                           c->answers, error);
+    if (c->count == c->room && 2 * c->room <= MOST_TOGETHER && vit_clock() - start < soon) {
+        c->room *= 2;
+    }
     for (size_t i = 0; i < c->count && status == VIT_OK; i++) {
         const vit_picture *p = &c->pictures[i];
         answer(c, p->bytes != NULL ? "-" : p->name, &c->answers[i], i);

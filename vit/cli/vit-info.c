@@ -105,7 +105,7 @@ static void add_model_json(vit_json_out *json, const subject *s) {
     vit_json_raw(json, "preprocessing", s->info.preprocessing);
     vit_json_raw(json, "recipe", s->info.recipe);
     vit_json_open(json, "labels", '[');
-    for (size_t i = 0; i < s->info.classes; i++) {
+    for (size_t i = 0; s->info.has_head && i < s->info.classes; i++) {
         vit_json_text(json, NULL, vit_model_label(s->model, i));
     }
     vit_json_close(json, ']');
@@ -208,6 +208,11 @@ static void add_labels(vit_text *text, const subject *s) {
     enum { SHOWN = 10 };
     char number[32];
     add_title(text, "classes");
+    if (!s->info.has_head) {
+        vit_text_add(text, "none: a backbone of %s features\n",
+                     vit_format_count(number, s->info.features));
+        return;
+    }
     vit_text_add(text, "%s:", vit_format_count(number, s->info.classes));
     for (size_t i = 0; i < s->info.classes && i < SHOWN; i++) {
         vit_text_add(text, "%s ", i > 0 ? "," : "");

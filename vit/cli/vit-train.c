@@ -77,7 +77,7 @@ static const vit_option options[] = {
      VALUE(NUMBER, lr),
      .argument = "X",
      .help = "highest learning rate (default: the preset's)",
-     .max = 1000},
+     .max = 100},
     {.name = "freeze",
      VALUE(COUNT, freeze),
      .argument = "N",

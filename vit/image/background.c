@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/ink.h"
 #include "vit/image/pixels.h"
@@ -37,7 +38,7 @@ static void widen_strip(uint8_t *strip, size_t blocks, size_t reach, uint8_t *to
  * the ends counts as 0. */
 static void widen_lines(uint8_t *pixels, size_t n, size_t step, size_t others, size_t next,
                         size_t reach, uint8_t *room) {
-    const size_t block = 2 * reach + 1, blocks = (n + block - 1) / block;
+    const size_t block = 2 * reach + 1, blocks = vit_ceil_div(n, block);
     const size_t size = (blocks + 1) * block * STRIP;
     for (size_t first = 0; first < others; first += STRIP) {
         const size_t count = others - first < STRIP ? others - first : STRIP;

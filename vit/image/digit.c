@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/image/ink.h"
 #include "vit/image/pixels.h"
 
@@ -70,7 +71,7 @@ static vit_status centre(vit_image *out, const vit_image *in, vit_error *error) 
 
 /* A part of the picture at a size that is good to look at. */
 static vit_status look(vit_image *out, const vit_image *grey, const vit_box *part,
-                       vit_error *error) {
+                       const vit_kernels *kernels, vit_error *error) {
     const size_t w = part->right - part->left, h = part->bottom - part->top;
     const size_t longer = w > h ? w : h;
     size_t side = longer < LEAST_SIDE ? LEAST_SIDE : longer;
@@ -81,7 +82,7 @@ static vit_status look(vit_image *out, const vit_image *grey, const vit_box *par
         vit_image_crop(&cropped, grey, (ptrdiff_t)part->left, (ptrdiff_t)part->top, w, h, error);
     if (!status)
         status = vit_image_resize(out, &cropped, width ? width : 1, height ? height : 1,
-                                  VIT_FILTER_BICUBIC, error);
+                                  VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&cropped);
     return status;
 }
@@ -92,7 +93,7 @@ static void widen(size_t *start, size_t *end, size_t small, size_t large) {
     const size_t from = *start > length ? *start - length : 0;
     const size_t to = *end + length < small ? *end + length : small;
     *start = from * large / small;
-    *end = (to * large + small - 1) / small;
+    *end = vit_ceil_div(to * large, small);
 }
 
 /* The surroundings of the ink in the coordinates of the whole picture; false when they are most of
@@ -115,14 +116,15 @@ static bool come_near(vit_box *part, const vit_ink *ink, const vit_image *seen) 
     return true;
 }
 
-static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey, vit_error *error) {
+static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
+                       const vit_kernels *kernels, vit_error *error) {
     vit_box part = {0, 0, grey->width, grey->height};
     vit_status status = VIT_OK;
     bool is_far = true;
     for (int i = 0; !status && is_far && i < LOOKS; i++) {
         vit_image seen = {0};
         vit_image_free(darkness);
-        status = look(&seen, grey, &part, error);
+        status = look(&seen, grey, &part, kernels, error);
         if (!status) status = vit_ink_find(ink, darkness, &seen, error);
         is_far = !status && darkness->pixels && come_near(&part, ink, &seen);
         vit_image_free(&seen);
@@ -130,15 +132,16 @@ static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
     return status;
 }
 
-static vit_status prepare(vit_image *out, const vit_image *grey, vit_error *error) {
+static vit_status prepare(vit_image *out, const vit_image *grey, const vit_kernels *kernels,
+                          vit_error *error) {
     vit_image darkness = {0}, drawn = {0};
     vit_ink ink = {0};
-    vit_status status = find(&ink, &darkness, grey, error);
+    vit_status status = find(&ink, &darkness, grey, kernels, error);
     if (!status && darkness.pixels) {
-        status = vit_ink_draw(&drawn, &darkness, &ink, BOX, error);
+        status = vit_ink_draw(&drawn, &darkness, &ink, BOX, kernels, error);
         if (!status) status = centre(out, &drawn, error);
     } else if (!status) {
-        status = vit_image_resize(out, grey, SIZE, SIZE, VIT_FILTER_BILINEAR, error);
+        status = vit_image_resize(out, grey, SIZE, SIZE, VIT_FILTER_BILINEAR, kernels, error);
         out->warning = "no ink was found on the picture";
     }
     vit_image_free(&darkness);
@@ -146,7 +149,8 @@ static vit_status prepare(vit_image *out, const vit_image *grey, vit_error *erro
     return status;
 }
 
-vit_status vit_image_digit(vit_image *out, const vit_image *in, vit_error *error) {
+vit_status vit_image_digit(vit_image *out, const vit_image *in, const vit_kernels *kernels,
+                           vit_error *error) {
     vit_image grey;
     *out = (vit_image){0};
     vit_status status = vit_image_convert(&grey, in, 1, error);
@@ -155,7 +159,7 @@ vit_status vit_image_digit(vit_image *out, const vit_image *in, vit_error *error
         *out = grey;
         return VIT_OK;
     }
-    status = prepare(out, &grey, error);
+    status = prepare(out, &grey, kernels, error);
     vit_image_free(&grey);
     return status;
 }

@@ -90,10 +90,10 @@ extern const char *const vit_arithmetic_names[]; /* "pillow", "torch", NULL */
 bool vit_filter_parse(const char *name, vit_filter *filter);
 
 /* Resamples 1 or 3 channels to width x height: separable, antialiased when shrinking, as Pillow's
- * Image.resize((width, height), filter) does. `kernels` are those to use, NULL: the best here; they
- * change no pixel. Sizes of 0 and beyond the limits above are ARGUMENT errors. */
+ * Image.resize((width, height), filter) does. `kernels`, here and below: those to use, NULL: the
+ * best here; they change no pixel. Sizes of 0 and beyond the limits above are ARGUMENT errors. */
 vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
-                            vit_filter filter, vit_error *error);
+                            vit_filter filter, const vit_kernels *kernels, vit_error *error);
 vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
                                vit_filter filter, vit_arithmetic arithmetic,
                                const vit_kernels *kernels, vit_error *error);
@@ -115,7 +115,8 @@ enum { VIT_DIGIT_SIZE = 28 };
  * MNIST's width and brightness, the centre of mass in the centre. A picture that is so already is
  * copied. One without ink is resized, and out->warning says so. Alpha is dropped. docs/formats.md
  * has the steps. */
-vit_status vit_image_digit(vit_image *out, const vit_image *in, vit_error *error);
+vit_status vit_image_digit(vit_image *out, const vit_image *in, const vit_kernels *kernels,
+                           vit_error *error);
 
 /* ---- preprocess.c: the list of operations a model carries ---- */
 
@@ -189,7 +190,8 @@ vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t widt
 /* Runs the operations up to NORMALIZE: a picture as people have it -> prepared pixels of the
  * network's size (checked: MISMATCH otherwise). out->warning is that of an operation, or NULL. */
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
-                          size_t height, size_t width, size_t channels, vit_error *error);
+                          size_t height, size_t width, size_t channels, const vit_kernels *kernels,
+                          vit_error *error);
 
 /* table[c][v] is what the network gets for the level v of channel c; 1 or 3 channels. In float,
  * each operation rounded: rescale 0: (v / 255 - mean) / std, as torchvision's ToTensor and

@@ -67,6 +67,6 @@ vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey
 /* Draws the ink within `box` white on black, at most `side` by `side`, its shape kept: edges
  * antialiased, strokes no thinner and no thicker than MNIST's are. */
 vit_status vit_ink_draw(vit_image *out, const vit_image *darkness, const vit_ink *ink, size_t side,
-                        vit_error *error);
+                        const vit_kernels *kernels, vit_error *error);
 
 #endif

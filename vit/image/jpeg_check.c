@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/image/container.h"
 
 #include <string.h>
@@ -70,10 +71,6 @@ static vit_status truncated(const jpeg_walk *w) {
     return vit_fail(w->error, VIT_ERROR_FORMAT,
                     "%s: truncated JPEG: it ends after %zu bytes without an end-of-image marker",
                     w->name, w->size);
-}
-
-static size_t divide_up(size_t a, size_t b) {
-    return (a + b - 1) / b;
 }
 
 static size_t get_u16(const uint8_t *p) {
@@ -233,8 +230,8 @@ static vit_status check_frame(jpeg_walk *w, int marker) {
         component *c = &w->components[i];
         if (w->h_max % c->h || w->v_max % c->v)
             return unsupported(w, "a fractionally sampled JPEG");
-        c->width = divide_up(w->width * c->h, w->h_max);
-        c->height = divide_up(w->height * c->v, w->v_max);
+        c->width = vit_ceil_div(w->width * c->h, w->h_max);
+        c->height = vit_ceil_div(w->height * c->v, w->v_max);
     }
     w->has_frame = true;
     return VIT_OK;
@@ -297,8 +294,8 @@ static vit_status read_scan(jpeg_walk *w, scan *s) {
 /* MCUs of the scan: single blocks of one component, or a rectangle of blocks of each. */
 static size_t scan_mcus(const jpeg_walk *w, const scan *s) {
     if (s->count == 1)
-        return divide_up(s->components[0]->width, 8) * divide_up(s->components[0]->height, 8);
-    return divide_up(w->width, 8 * w->h_max) * divide_up(w->height, 8 * w->v_max);
+        return vit_ceil_div(s->components[0]->width, 8) * vit_ceil_div(s->components[0]->height, 8);
+    return vit_ceil_div(w->width, 8 * w->h_max) * vit_ceil_div(w->height, 8 * w->v_max);
 }
 
 /* To the marker after the entropy-coded data. Restart markers must count up and be complete:
@@ -345,7 +342,7 @@ static vit_status check_end(const jpeg_walk *w) {
     for (size_t i = 0; i < w->count; i++) {
         const component *c = &w->components[i];
         if (!c->has_dc) return corrupt(w, "a component is missing");
-        blocks += divide_up(c->width, 8) * divide_up(c->height, 8);
+        blocks += vit_ceil_div(c->width, 8) * vit_ceil_div(c->height, 8);
     }
     if (w->coded < blocks / 8) {
         return vit_fail(w->error, VIT_ERROR_FORMAT,
@@ -410,8 +407,8 @@ static size_t memory_of(const jpeg_walk *w) {
     size_t total = (w->width + 1) * w->height * w->count + (1 << 18);
     for (size_t i = 0; i < w->count; i++) {
         const component *c = &w->components[i];
-        size_t columns = divide_up(w->width, 8 * w->h_max) * c->h * 8;
-        size_t rows = divide_up(w->height, 8 * w->v_max) * c->v * 8;
+        size_t columns = vit_ceil_div(w->width, 8 * w->h_max) * c->h * 8;
+        size_t rows = vit_ceil_div(w->height, 8 * w->v_max) * c->v * 8;
         total += columns * rows * (w->is_progressive ? 3 : 1) + w->width;
     }
     return total;

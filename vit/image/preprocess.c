@@ -55,7 +55,7 @@ static vit_status center_crop(vit_image *out, const vit_image *in, const vit_ope
 }
 
 static vit_status apply(vit_image *out, const vit_image *in, const vit_operation *op,
-                        vit_error *error) {
+                        const vit_kernels *kernels, vit_error *error) {
     size_t width, height;
     switch (op->kind) {
     case VIT_OP_GREY:
@@ -64,7 +64,8 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
         return vit_image_convert(out, in, 3, error);
     case VIT_OP_RESIZE:
         resize_target(op, in, &width, &height);
-        return vit_image_resize_as(out, in, width, height, op->filter, op->arithmetic, NULL, error);
+        return vit_image_resize_as(out, in, width, height, op->filter, op->arithmetic, kernels,
+                                   error);
     case VIT_OP_CENTER_CROP:
         return center_crop(out, in, op, error);
     case VIT_OP_ORIENT:
@@ -72,7 +73,7 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
     case VIT_OP_COMPOSITE:
         return vit_image_composite(out, in, op->background, error);
     case VIT_OP_DIGIT:
-        return vit_image_digit(out, in, error);
+        return vit_image_digit(out, in, kernels, error);
     case VIT_OP_NORMALIZE:
         break;
     }
@@ -115,7 +116,8 @@ static vit_status check_result(const vit_image *in, size_t height, size_t width,
 }
 
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
-                          size_t height, size_t width, size_t channels, vit_error *error) {
+                          size_t height, size_t width, size_t channels, const vit_kernels *kernels,
+                          vit_error *error) {
     vit_image current = {0}; /* what the operations so far made; no pixels: `in` still */
     vit_status status = VIT_OK;
     *out = (vit_image){0};
@@ -123,7 +125,7 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
         const vit_image *from = current.pixels ? &current : in;
         vit_image next = {0};
         if (is_idle(&p->operations[i], from)) continue;
-        status = apply(&next, from, &p->operations[i], error);
+        status = apply(&next, from, &p->operations[i], kernels, error);
         if (p->operations[i].kind != VIT_OP_ORIENT) next.orientation = from->orientation;
         if (!next.warning) next.warning = from->warning;
         vit_image_free(&current);

@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/image/image.h"
 
 #include <math.h>
@@ -15,13 +16,9 @@ static size_t scale_side(size_t side, size_t before, size_t after, double share)
     return scaled >= 1 && scaled <= (double)VIT_IMAGE_MAX_SIDE ? (size_t)scaled : 0;
 }
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* timm's rule: the shorter side counts where the network's input is square, otherwise both. */
 static bool resize_at(vit_operation *op, const change *c) {
-    const size_t old = smaller(c->height, c->width);
+    const size_t old = vit_min(c->height, c->width);
     const bool is_square = c->new_height == c->new_width, was_shorter = op->shorter > 0;
     const bool covers_for_timm = op->fit == VIT_FIT_COVER && op->crop_share > 0;
     op->height = scale_side(was_shorter ? op->shorter : op->height, was_shorter ? old : c->height,

@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/axis.h"
 #include "vit/image/pixels.h"
@@ -76,7 +77,7 @@ static void along_rows(const resampler *r, raster to, raster from, size_t rows, 
 static void strip_along_columns(const resampler *r, raster to, raster from, size_t start,
                                 size_t samples) {
     const vit_axis *a = &r->y;
-    const size_t groups = (samples + LANES - 1) / LANES, step = groups * QUADS;
+    const size_t groups = vit_ceil_div(samples, LANES), step = groups * QUADS;
     const size_t origin = a->first[0], rows = vit_axis_end(a, a->out) - 4 * origin;
     for (size_t y = 0; y < rows; y += 4) {
         r->kernels->pack_columns(r->quads + y / 4 * step, from.samples + y * from.stride + start,
@@ -148,10 +149,6 @@ static bool takes_columns_first(const vit_axis *x, const vit_axis *y) {
     return y->in > y->out && y->in - y->out > narrower;
 }
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error) {
     const size_t strip = strip_samples(&r->y), row = (r->x.out + LANES) * r->channels;
     const size_t row_quads = (r->x.in + 4) * r->channels * LANES;
@@ -159,11 +156,11 @@ static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error
     const size_t between = is_columns_first ? r->x.in * r->y.out * r->channels
                                             : needed_rows(r) * between_columns(r) * r->channels;
     r->between.stride = (is_columns_first ? r->x.in : between_columns(r)) * r->channels;
-    r->quads = vit_alloc(larger(row_quads, column_quads), 1);
-    r->lanes = vit_alloc(larger(row * LANES, strip), 1);
+    r->quads = vit_alloc(vit_max(row_quads, column_quads), 1);
+    r->lanes = vit_alloc(vit_max(row * LANES, strip), 1);
     if (r->x.first && r->y.first) r->between.samples = vit_alloc(between, 1);
     if (r->quads && r->lanes && (r->between.samples || !r->x.first || !r->y.first)) return VIT_OK;
-    return vit_fail_memory(error, "resize", larger(row_quads, column_quads) + between);
+    return vit_fail_memory(error, "resize", vit_max(row_quads, column_quads) + between);
 }
 
 static vit_status resample(vit_image *out, const vit_image *in, vit_filter filter,
@@ -189,22 +186,34 @@ static vit_status resample(vit_image *out, const vit_image *in, vit_filter filte
     return status;
 }
 
+/* to[x] = from[columns[x]], pixels of 1 or 3 channels. */
+static void take_pixels(uint8_t *to, const uint8_t *from, const size_t *columns, size_t count,
+                        size_t channels) {
+    if (channels == 1) {
+        for (size_t x = 0; x < count; x++) to[x] = from[columns[x]];
+        return;
+    }
+    for (size_t x = 0; x < count; x++, to += 3) {
+        const uint8_t *pixel = from + 3 * columns[x];
+        to[0] = pixel[0];
+        to[1] = pixel[1];
+        to[2] = pixel[2];
+    }
+}
+
 /* Pillow adds the step up from sample to sample instead of multiplying; that decides which side
  * of a boundary is taken. Samples that fall outside stay 0. */
 static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error *error) {
-    size_t *columns = vit_alloc(out->width, sizeof *columns);
+    size_t *columns = vit_alloc(out->width, sizeof *columns), count = 0;
     if (!columns) return vit_fail_memory(error, "resize", out->width * sizeof *columns);
     double step_x = (double)in->width / (double)out->width, at_x = 0.5 * step_x;
     double step_y = (double)in->height / (double)out->height, at_y = 0.5 * step_y;
-    for (size_t x = 0; x < out->width; x++, at_x += step_x) columns[x] = (size_t)at_x;
-    for (size_t y = 0; y < out->height; y++, at_y += step_y) {
-        size_t row = (size_t)at_y, channels = in->channels;
-        uint8_t *to = out->pixels + y * out->width * channels;
-        for (size_t x = 0; row < in->height && x < out->width; x++) {
-            if (columns[x] >= in->width) continue;
-            memcpy(to + x * channels, in->pixels + (row * in->width + columns[x]) * channels,
-                   channels);
-        }
+    for (; count < out->width && (size_t)at_x < in->width; at_x += step_x)
+        columns[count++] = (size_t)at_x;
+    for (size_t y = 0; y < out->height && (size_t)at_y < in->height; y++, at_y += step_y) {
+        take_pixels(out->pixels + y * out->width * in->channels,
+                    in->pixels + (size_t)at_y * in->width * in->channels, columns, count,
+                    in->channels);
     }
     vit_free(columns);
     return VIT_OK;
@@ -239,6 +248,7 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
 }
 
 vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, size_t height,
-                            vit_filter filter, vit_error *error) {
-    return vit_image_resize_as(out, in, width, height, filter, VIT_ARITHMETIC_PILLOW, NULL, error);
+                            vit_filter filter, const vit_kernels *kernels, vit_error *error) {
+    return vit_image_resize_as(out, in, width, height, filter, VIT_ARITHMETIC_PILLOW, kernels,
+                               error);
 }

@@ -98,11 +98,12 @@ static vit_box ink_box(const vit_image *in) {
 
 /* The longer side becomes `longest`, at least 1 pixel for the other. */
 static vit_status fit(vit_image *out, const vit_image *in, size_t longest, vit_filter filter,
-                      vit_error *error) {
+                      const vit_kernels *kernels, vit_error *error) {
     const size_t w = in->width, h = in->height, longer = w > h ? w : h;
     const size_t width = (2 * w * longest + longer) / (2 * longer);
     const size_t height = (2 * h * longest + longer) / (2 * longer);
-    return vit_image_resize(out, in, width ? width : 1, height ? height : 1, filter, error);
+    return vit_image_resize(out, in, width ? width : 1, height ? height : 1, filter, kernels,
+                            error);
 }
 
 static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b,
@@ -113,13 +114,13 @@ static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b
 
 /* Strokes that are to be shrunk are widened first, by as much as keeps the thinnest of them. */
 static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_box *box,
-                               vit_error *error) {
+                               const vit_kernels *kernels, vit_error *error) {
     vit_image part;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
     vit_status status = crop_box(&part, darkness, box, error);
     if (!status)
         status = vit_ink_widen(&part, (width > height ? width : height) / (2 * LARGE), error);
-    if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, error);
+    if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&part);
     return status;
 }
@@ -133,9 +134,9 @@ static unsigned greatest(const vit_image *in) {
 
 /* The ink large and in two levels, with margins. */
 static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *ink,
-                          vit_error *error) {
+                          const vit_kernels *kernels, vit_error *error) {
     vit_image large = {0};
-    vit_status status = enlarge_part(&large, darkness, &ink->box, error);
+    vit_status status = enlarge_part(&large, darkness, &ink->box, kernels, error);
     if (!status) {
         const size_t w = s->width = large.width + 2 * MARGIN;
         const size_t h = s->height = large.height + 2 * MARGIN;
@@ -157,7 +158,8 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
     return status;
 }
 
-static vit_status draw(vit_image *out, strokes *s, size_t side, vit_error *error) {
+static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernels *kernels,
+                       vit_error *error) {
     vit_image drawn, part = {0};
     vit_status status = vit_image_new(&drawn, "digit", s->width, s->height, 1, error);
     if (status) return status;
@@ -168,18 +170,18 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, vit_error *error
     redraw(&drawn, s, g);
     const vit_box box = ink_box(&drawn);
     status = crop_box(&part, &drawn, &box, error);
-    if (!status) status = fit(out, &part, side, VIT_FILTER_BILINEAR, error);
+    if (!status) status = fit(out, &part, side, VIT_FILTER_BILINEAR, kernels, error);
     vit_image_free(&part);
     vit_image_free(&drawn);
     return status;
 }
 
 vit_status vit_ink_draw(vit_image *out, const vit_image *darkness, const vit_ink *ink, size_t side,
-                        vit_error *error) {
+                        const vit_kernels *kernels, vit_error *error) {
     strokes s = {0};
     *out = (vit_image){0};
-    vit_status status = enlarge(&s, darkness, ink, error);
-    if (!status) status = draw(out, &s, side, error);
+    vit_status status = enlarge(&s, darkness, ink, kernels, error);
+    if (!status) status = draw(out, &s, side, kernels, error);
     vit_free(s.is_ink);
     vit_free(s.distance);
     vit_free(s.column);

@@ -135,7 +135,8 @@ typedef struct vit_kernels {
     void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
 
     /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
-     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. */
+     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. Errors, for those three:
+     * at most 1.6e-7 |x| + FLT_MIN and 2.3e-7 |dy|. */
     void (*swish)(float *y, const float *x, float a, float b, size_t n);
     void (*swish_backward)(float *dx, const float *dy, const float *x, float a, float b, size_t n);
 

@@ -13,7 +13,7 @@ static const char *const norm_places[] = {"pre", "post", NULL};
 static const char *const activations[] = {"gelu", "relu", "gelu_tanh", "gelu_quick", "silu", NULL};
 static const char *const pools[] = {"class", "mean", "map", "class_mean", "class_dist", NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
-static const char *const heads[] = {"linear", "mlp", NULL};
+static const char *const heads[] = {"linear", "mlp", "none", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
 
 vit_config vit_config_default(void) {
@@ -119,6 +119,11 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
     if (c->patch_norm && (c->stem != VIT_STEM_LINEAR || c->patch_order != VIT_PATCH_PIXEL))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch_norm\" needs \"stem\" \"linear\" and \"patch_order\" \"pixel\"");
+    if (c->head == VIT_HEAD_NONE && c->classes != vit_config_features(c))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"classes\" is %zu, but with \"head\" \"none\" there are as many as "
+                        "features, %zu",
+                        c->classes, vit_config_features(c));
     return VIT_OK;
 }
 
@@ -334,7 +339,9 @@ size_t vit_config_multiply_adds(const vit_config *c) {
     const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);
     const size_t block = 4 * t * d * a + 2 * t * t * a + gemms * t * d * c->mlp;
     const size_t map = 2 * t * d * d + 2 * t * d + 2 * d * d + 2 * d * c->mlp;
-    const size_t head =
-        c->head == VIT_HEAD_MLP ? features * c->mlp + c->mlp * c->classes : features * c->classes;
-    return stem_multiply_adds(c) + c->depth * block + (c->pool == VIT_POOL_MAP ? map : 0) + head;
+    const size_t products[] = {[VIT_HEAD_LINEAR] = features * c->classes,
+                               [VIT_HEAD_MLP] = features * c->mlp + c->mlp * c->classes,
+                               [VIT_HEAD_NONE] = 0};
+    return stem_multiply_adds(c) + c->depth * block + (c->pool == VIT_POOL_MAP ? map : 0) +
+           products[c->head];
 }

@@ -41,6 +41,7 @@ typedef enum vit_pool {
 typedef enum vit_head {
     VIT_HEAD_LINEAR, /* Linear(dim, classes) */
     VIT_HEAD_MLP,    /* Linear(dim, mlp), GELU, Linear(mlp, classes) */
+    VIT_HEAD_NONE,   /* a backbone: its logits are its features, classes as many as these */
 } vit_head;
 
 typedef enum vit_init {

@@ -1,4 +1,4 @@
-/* From the last block's output to logits: final norm, pooling, one or two linear layers. */
+/* From the last block's output to logits: final norm, pooling, up to two linear layers. */
 #include "vit/model/network.h"
 #include "vit/ops/pool.h"
 #include <string.h>
@@ -100,6 +100,10 @@ static void features_forward(const vit_network *n, const vit_exec *exec, vit_sta
 void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
     const vit_linear *head = n->weights.head;
     features_forward(n, exec, s);
+    if (n->config.head == VIT_HEAD_NONE) {
+        memcpy(s->logits, s->features, s->batch * n->config.classes * sizeof(float));
+        return;
+    }
     if (n->config.head == VIT_HEAD_LINEAR) {
         vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
         return;
@@ -116,6 +120,10 @@ void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) 
 static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                  const vit_gradients *g, float *d_features) {
     const vit_linear *head = n->weights.head;
+    if (n->config.head == VIT_HEAD_NONE) {
+        memcpy(d_features, s->d_logits, s->batch * n->config.classes * sizeof(float));
+        return;
+    }
     if (n->config.head == VIT_HEAD_LINEAR) {
         vit_linear_backward(exec, d_features, &g->head[0], s->d_logits, s->features, &head[0],
                             s->batch);

@@ -1,4 +1,5 @@
 #include "vit/model/infer.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include <string.h>
 
@@ -41,7 +42,7 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
     **out = (vit_inference){.network = network,
                             .kernels = kernels,
                             .threads = threads,
-                            .capacity = (SLICE_ROWS + tokens - 1) / tokens,
+                            .capacity = vit_ceil_div(SLICE_ROWS, tokens),
                             .workers = workers};
     return VIT_OK;
 }
@@ -90,7 +91,7 @@ static void slice_task(size_t index, int thread, void *context) {
 vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
                              vit_image_source *source, void *context, size_t count,
                              vit_error *error) {
-    const size_t threads = (size_t)i->threads, share = (count + threads - 1) / threads;
+    const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
     const bool spread = count >= threads;
     const int workers = spread ? i->threads : 1;
     if (count == 0) return VIT_OK;
@@ -106,7 +107,7 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     i->slice = share < i->capacity ? share : i->capacity;
     i->inner_threads = spread ? 1 : i->threads;
     for (int w = 0; w < workers; w++) i->workers[w].status = VIT_OK;
-    vit_parallel(workers, (count + i->slice - 1) / i->slice, slice_task, i);
+    vit_parallel(workers, vit_ceil_div(count, i->slice), slice_task, i);
     for (int w = 0; w < workers; w++)
         if (i->workers[w].status != VIT_OK)
             return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);

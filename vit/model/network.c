@@ -1,4 +1,5 @@
 #include "vit/model/network.h"
+#include "vit/base/size.h"
 #include "vit/ops/embed.h"
 #include <string.h>
 
@@ -7,10 +8,6 @@
 /* Of longer sequences, attention weights would be most of what is kept: making them again costs a
  * fifth of attention's arithmetic. */
 #define MOST_KEPT_KEYS 256
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
 
 size_t vit_block_outputs(const vit_config *c, size_t block) {
     const bool first = block + 1 == c->depth && c->pool == VIT_POOL_CLASS && !c->qk_norm;
@@ -77,9 +74,9 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     const size_t attention = vit_config_attention(c), hidden = vit_config_hidden(c);
     s->d_logits = vit_arena_floats(arena, s->capacity * c->classes);
     s->d_z = vit_arena_floats(arena, rows * d);
-    s->d_narrow = vit_arena_floats(arena, rows * larger(d, attention));
-    s->d_branch = vit_arena_floats(arena, rows * larger(d, attention));
-    s->d_wide = vit_arena_floats(arena, rows * larger(3 * attention, larger(hidden, 2 * d)));
+    s->d_narrow = vit_arena_floats(arena, rows * vit_max(d, attention));
+    s->d_branch = vit_arena_floats(arena, rows * vit_max(d, attention));
+    s->d_wide = vit_arena_floats(arena, rows * vit_max(3 * attention, vit_max(hidden, 2 * d)));
     if (c->gated) s->d_gated = vit_arena_floats(arena, rows * c->mlp);
     if (c->qk_norm) s->d_heads = vit_arena_floats(arena, attention);
 }
@@ -89,7 +86,7 @@ static size_t scratch_size(const vit_config *c, bool training) {
     const vit_attention_shape blocks = {
         .head_dim = vit_config_head_dim(c), .queries = tokens, .keys = tokens};
     const vit_attention_shape map = {.head_dim = c->dim / c->heads, .queries = 1, .keys = tokens};
-    return larger(vit_attention_scratch(&blocks, training), vit_attention_scratch(&map, training));
+    return vit_max(vit_attention_scratch(&blocks, training), vit_attention_scratch(&map, training));
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,

@@ -152,12 +152,10 @@ static void add_head(builder *b, const vit_config *c) {
     const size_t features = vit_config_features(c);
     if (c->pool == VIT_POOL_MAP) add_map(b, c);
     if (c->final_norm) add_norm(b, vit_final_norm_name(c), c->dim);
-    if (c->head == VIT_HEAD_LINEAR) {
-        add_linear(b, "head", features, c->classes, c->head_bias);
-    } else { /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
-        add_linear(b, "head.0", features, c->mlp, true);
-        add_linear(b, "head.2", c->mlp, c->classes, c->head_bias);
-    }
+    if (c->head == VIT_HEAD_LINEAR) add_linear(b, "head", features, c->classes, c->head_bias);
+    if (c->head != VIT_HEAD_MLP) return;
+    add_linear(b, "head.0", features, c->mlp, true); /* of an nn.Sequential(Linear, GELU, Linear) */
+    add_linear(b, "head.2", c->mlp, c->classes, c->head_bias);
 }
 
 vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *error) {

@@ -115,7 +115,7 @@ static void bind_map(const binder *b, vit_map_weights *w, vit_map_gradients *g) 
     if (g) g->latent = gradient(b, latent);
 }
 
-/* A linear head is one layer, "head"; an MLP head two, "head.0" and "head.2". */
+/* A linear head is one layer, "head"; an MLP head two, "head.0" and "head.2"; or there is none. */
 static void bind_head(const binder *b, bool mlp, vit_linear *w, vit_linear_gradient *g) {
     bind_linear(b, mlp ? "head.0" : "head", w, g);
     if (mlp) bind_linear(b, "head.2", w ? w + 1 : NULL, g ? g + 1 : NULL);

@@ -1,4 +1,5 @@
 #include "vit/ops/activation.h"
+#include "vit/base/size.h"
 
 /* Elements of a task, and what one costs in multiply-adds, roughly. */
 #define BLOCK ((size_t)4096)
@@ -41,34 +42,32 @@ typedef struct elements {
     size_t n;
 } elements;
 
-static size_t blocks(size_t n) {
-    return (n + BLOCK - 1) / BLOCK;
-}
-
 static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
-    const size_t first = index * BLOCK, left = e->n - first, n = left < BLOCK ? left : BLOCK;
+    const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
     forward(e->kernels, e->f, e->y + first, e->x + first, n);
 }
 
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n) {
     elements e = {exec->kernels, f, y, NULL, x, n};
-    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), blocks(n), forward_task, &e);
+    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), forward_task,
+                 &e);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
-    const size_t first = index * BLOCK, left = e->n - first, n = left < BLOCK ? left : BLOCK;
+    const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
     backward(e->kernels, e->f, e->y + first, e->dy + first, e->x + first, n);
 }
 
 void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
                              const float *x, size_t n) {
     elements e = {exec->kernels, f, dx, dy, x, n};
-    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), blocks(n), backward_task, &e);
+    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), backward_task,
+                 &e);
 }
 
 /* ---- gated ---- */

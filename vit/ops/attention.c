@@ -1,4 +1,5 @@
 #include "vit/ops/attention.h"
+#include "vit/base/size.h"
 #include "vit/ops/gemm.h"
 #include <stdbool.h>
 
@@ -17,13 +18,9 @@ typedef struct attention {
     size_t scratch_size;
 } attention;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* Of one thread: a transposed matrix and a block of rows of scores; backward, another of each. */
 size_t vit_attention_scratch(const vit_attention_shape *s, bool backward) {
-    const size_t rows = s->head_dim + smaller(s->queries, QUERY_BLOCK);
+    const size_t rows = s->head_dim + vit_min(s->queries, QUERY_BLOCK);
     return (backward ? 2 : 1) * rows * vit_padded(s->keys);
 }
 
@@ -64,7 +61,7 @@ static void forward_task(size_t index, int thread, void *context) {
     a->exec.kernels->transpose(transposed, padded, a->k + head_at(s, head, s->keys, s->k_row),
                                s->k_row, s->keys, s->head_dim);
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
-        const size_t count = smaller(end - i, QUERY_BLOCK);
+        const size_t count = vit_min(end - i, QUERY_BLOCK);
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
         weigh(a, p, q + i * s->q_row, count, transposed);
         vit_gemm(&a->exec, o + i * s->o_row, s->o_row, count, s->head_dim, s->keys,
@@ -81,7 +78,7 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     const int threads = vit_exec_threads(exec, work_of(s));
     const size_t heads = s->batch * s->heads, some = 4 * (size_t)threads;
     /* Few heads would leave threads idle; parts of one transpose its keys each. */
-    const size_t parts = threads > 1 && heads < some ? smaller((size_t)threads, s->queries) : 1;
+    const size_t parts = threads > 1 && heads < some ? vit_min((size_t)threads, s->queries) : 1;
     attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
                    .s = *s,
                    .o = o,
@@ -153,7 +150,7 @@ static void backward_task(size_t index, int thread, void *context) {
     kernels->transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, s->head_dim);
     if (!h.p) kernels->transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, s->head_dim);
     for (size_t i = 0; i < s->queries; i += QUERY_BLOCK)
-        block_backward(a, &h, i, smaller(s->queries - i, QUERY_BLOCK));
+        block_backward(a, &h, i, vit_min(s->queries - i, QUERY_BLOCK));
 }
 
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,

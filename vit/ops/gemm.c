@@ -1,4 +1,5 @@
 #include "vit/ops/gemm.h"
+#include "vit/base/size.h"
 #include <string.h>
 
 /* A product is divided into tasks, bands of row tiles times groups of column panels; a task runs
@@ -44,16 +45,8 @@ typedef struct stretch {
     size_t k0, depth;
 } stretch;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-static size_t divided(size_t a, size_t b) { /* rounded up */
-    return (a + b - 1) / b;
-}
-
 static size_t first_row(const product *p, size_t tile) {
-    return tile * (p->m / p->tiles) + smaller(tile, p->m % p->tiles);
+    return tile * (p->m / p->tiles) + vit_min(tile, p->m % p->tiles);
 }
 
 /* ---- packing and fetching ---- */
@@ -64,7 +57,7 @@ static float *packed_tile(const product *p, const part *w, size_t tile) {
 
 /* Numbers of words k0 .. k0 + words: the last pair may lack one. */
 static size_t numbers_in(const product *p, size_t k0, size_t words) {
-    return smaller(words * p->numbers, p->numbers_of_k - k0 * p->numbers);
+    return vit_min(words * p->numbers, p->numbers_of_k - k0 * p->numbers);
 }
 
 /* Of A transposed, 16 rows of all tiles at a time, so that a cache line is used up while it is
@@ -74,7 +67,7 @@ static void pack_left(const product *p, const part *w, stretch s) {
     const bool transposed = p->a.row == 1;
     const size_t step = transposed ? 16 : s.depth;
     for (size_t q = 0; q < s.depth; q += step) {
-        const size_t k0 = s.k0 + q, numbers = numbers_in(p, k0, smaller(step, s.depth - q));
+        const size_t k0 = s.k0 + q, numbers = numbers_in(p, k0, vit_min(step, s.depth - q));
         for (size_t t = w->t0; t < w->t1; t++) {
             const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
             const float *from = p->a.data + i * p->a.row + k0 * p->numbers * p->a.col;
@@ -108,9 +101,10 @@ static void fetch(const float *from, size_t rows, size_t row) {
 static void fetch_next(const product *p, const part *w, size_t t, size_t panel, stretch s) {
     const size_t next = panel + 1 < w->j1 ? panel + 1 : w->j0;
     const size_t k0 = next > panel ? s.k0 : s.k0 + s.depth;
-    const size_t depth = smaller(VIT_K_BLOCK, p->k - k0), share = divided(depth, w->t1 - w->t0);
-    const size_t done = smaller((t - w->t0) * share, depth), i = first_row(p, t + 1);
-    fetch(panel_of_b(p, next, k0 + done), rows_of_b(p, smaller(share, depth - done)), p->b.row);
+    const size_t depth = vit_min(VIT_K_BLOCK, p->k - k0),
+                 share = vit_ceil_div(depth, w->t1 - w->t0);
+    const size_t done = vit_min((t - w->t0) * share, depth), i = first_row(p, t + 1);
+    fetch(panel_of_b(p, next, k0 + done), rows_of_b(p, vit_min(share, depth - done)), p->b.row);
     if (t + 1 < w->t1)
         fetch(p->c + i * p->c_row + panel * VIT_PANEL, first_row(p, t + 2) - i, p->c_row);
 }
@@ -122,7 +116,7 @@ static void compute_tile(const product *p, const part *w, size_t t, size_t panel
                          const float *b, size_t b_row) {
     const vit_kernels *kernels = p->exec->kernels;
     const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
-    const size_t end = smaller((panel + 1) * VIT_PANEL, p->n);
+    const size_t end = vit_min((panel + 1) * VIT_PANEL, p->n);
     const bool last = s.k0 + s.depth == p->k;
     vit_epilogue e = last ? p->epilogue : vit_epilogue_none();
     e.accumulate = p->epilogue.accumulate || s.k0 > 0;
@@ -132,7 +126,7 @@ static void compute_tile(const product *p, const part *w, size_t t, size_t panel
         if (e.bias) e.bias = p->epilogue.bias + j;
         if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
         p->inner.gemm_tile(p->c + i * p->c_row + j, p->c_row, rows,
-                           smaller(kernels->tile_cols, end - j), s.depth, a.data, a.row, a.col, b,
+                           vit_min(kernels->tile_cols, end - j), s.depth, a.data, a.row, a.col, b,
                            b_row, &e);
     }
 }
@@ -141,7 +135,7 @@ static void compute_panel(const product *p, const part *w, size_t panel, stretch
     const float *b = panel_of_b(p, panel, s.k0);
     size_t b_row = p->b.row;
     if (p->pack_b) {
-        const size_t width = smaller(VIT_PANEL, p->n - panel * VIT_PANEL);
+        const size_t width = vit_min(VIT_PANEL, p->n - panel * VIT_PANEL);
         p->inner.copy_rows(w->packed_b, VIT_PANEL, b, b_row, numbers_in(p, s.k0, s.depth), width);
         b = w->packed_b;
         b_row = VIT_PANEL;
@@ -164,7 +158,7 @@ static void part_task(size_t index, int thread, void *context) {
                     .packed_b = room};
     stretch s = {0, 0};
     do {
-        s.depth = smaller(VIT_K_BLOCK, p->k - s.k0);
+        s.depth = vit_min(VIT_K_BLOCK, p->k - s.k0);
         if (p->pack_a) pack_left(p, &w, s);
         for (size_t j = w.j0; j < w.j1; j++) compute_panel(p, &w, j, s);
         s.k0 += s.depth;
@@ -176,10 +170,10 @@ static void part_task(size_t index, int thread, void *context) {
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows;
     const size_t wanted = threads == 1 ? 1 : p->pack_a ? 2 * threads : 8 * threads;
-    const size_t most = p->pack_a ? divided(p->panels, PANELS_PER_COLUMN) : p->panels;
-    p->bands = divided(p->tiles, VIT_M_BLOCK / rows);
-    if (p->bands > 1) p->bands = divided(p->bands, threads) * threads;
-    p->groups = smaller(divided(wanted, p->bands), most);
+    const size_t most = p->pack_a ? vit_ceil_div(p->panels, PANELS_PER_COLUMN) : p->panels;
+    p->bands = vit_ceil_div(p->tiles, VIT_M_BLOCK / rows);
+    if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
+    p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
 
 /* Floats are packed where that comes back. */
@@ -208,8 +202,8 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .a = a,
                  .b = b,
                  .epilogue = *epilogue,
-                 .tiles = divided(m, kernels->tile_rows),
-                 .panels = divided(n, VIT_PANEL)};
+                 .tiles = vit_ceil_div(m, kernels->tile_rows),
+                 .panels = vit_ceil_div(n, VIT_PANEL)};
     if (pairs) p.inner = *kernels->pairs;
     if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * p.k);
@@ -221,7 +215,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
 /* ---- weights ---- */
 
 size_t vit_packed_size(size_t n, size_t k) {
-    return divided(n, VIT_PANEL) * VIT_PANEL * divided(k, 2) * 2;
+    return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_ceil_div(k, 2) * 2;
 }
 
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
@@ -229,7 +223,7 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
     const bool pairs = exec->precision == VIT_PRECISION_BF16;
     const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
     for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel) {
-        const size_t width = smaller(VIT_PANEL, n - j);
+        const size_t width = vit_min(VIT_PANEL, n - j);
         if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
         (pairs ? exec->kernels->pairs->transpose
                : exec->kernels->transpose)(packed, VIT_PANEL, w + j * row, row, width, k);

@@ -1,4 +1,5 @@
 #include "vit/ops/layernorm.h"
+#include "vit/base/size.h"
 #include <string.h>
 
 /* Rows of a task, columns of one that sums them, and what an element costs in multiply-adds,
@@ -6,10 +7,6 @@
 #define ROW_BLOCK ((size_t)32)
 #define COLUMN_BLOCK ((size_t)64)
 #define ELEMENT_COST 48
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 typedef struct norm_rows {
     const vit_kernels *kernels;
@@ -26,7 +23,7 @@ static void forward_task(size_t index, int thread, void *context) {
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
     n->kernels->layernorm(n->y + at, n->state->mean + first, n->state->rstd + first, n->x + at,
-                          n->w->gamma, n->w->beta, n->w->eps, smaller(n->rows - first, ROW_BLOCK),
+                          n->w->gamma, n->w->beta, n->w->eps, vit_min(n->rows - first, ROW_BLOCK),
                           n->w->dim);
 }
 
@@ -34,7 +31,7 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
                            const float *x, const vit_norm *w, size_t rows) {
     norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
     vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
-                 (rows + ROW_BLOCK - 1) / ROW_BLOCK, forward_task, &n);
+                 vit_ceil_div(rows, ROW_BLOCK), forward_task, &n);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
@@ -43,7 +40,7 @@ static void backward_task(size_t index, int thread, void *context) {
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
     n->kernels->layernorm_backward(n->y + at, n->dy + at, n->x + at, n->state->mean + first,
                                    n->state->rstd + first, n->w->gamma,
-                                   smaller(n->rows - first, ROW_BLOCK), n->w->dim);
+                                   vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
 }
 
 static void sums_task(size_t index, int thread, void *context) {
@@ -52,7 +49,7 @@ static void sums_task(size_t index, int thread, void *context) {
     const size_t first = index * COLUMN_BLOCK;
     n->kernels->layernorm_sums(n->d->gamma + first, n->d->beta + first, n->dy + first, n->x + first,
                                n->state->mean, n->state->rstd, n->rows,
-                               smaller(n->w->dim - first, COLUMN_BLOCK), n->w->dim);
+                               vit_min(n->w->dim - first, COLUMN_BLOCK), n->w->dim);
 }
 
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,
@@ -60,8 +57,8 @@ void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_grad
                             const vit_norm *w, size_t rows) {
     norm_rows n = {exec->kernels, dx, state, x, dy, w, d, rows};
     const int threads = vit_exec_threads(exec, rows * w->dim * ELEMENT_COST);
-    vit_parallel(threads, (rows + ROW_BLOCK - 1) / ROW_BLOCK, backward_task, &n);
-    vit_parallel(threads, (w->dim + COLUMN_BLOCK - 1) / COLUMN_BLOCK, sums_task, &n);
+    vit_parallel(threads, vit_ceil_div(rows, ROW_BLOCK), backward_task, &n);
+    vit_parallel(threads, vit_ceil_div(w->dim, COLUMN_BLOCK), sums_task, &n);
 }
 
 /* ---- parts of rows ---- */

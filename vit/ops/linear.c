@@ -1,4 +1,5 @@
 #include "vit/ops/linear.h"
+#include "vit/base/size.h"
 
 /* Columns of a task, and what an element costs in multiply-adds, roughly. */
 #define COLUMN_BLOCK ((size_t)64)
@@ -42,8 +43,8 @@ static void columns_task(size_t index, int thread, void *context) {
 static void add_columns(const vit_exec *exec, float *sums, const float *x, size_t rows, size_t n,
                         size_t row) {
     columns c = {exec->kernels, sums, x, rows, n, row};
-    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST),
-                 (n + COLUMN_BLOCK - 1) / COLUMN_BLOCK, columns_task, &c);
+    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), vit_ceil_div(n, COLUMN_BLOCK),
+                 columns_task, &c);
 }
 
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,

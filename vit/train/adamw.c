@@ -1,4 +1,5 @@
 #include "vit/train/adamw.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include <math.h>
 
@@ -24,8 +25,7 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
                           vit_error *error) {
     const size_t last = table->rows[table->count - 1].layer;
     size_t most = 0;
-    for (size_t i = 0; i < table->count; i++)
-        most += (table->rows[i].count + VIT_CHUNK - 1) / VIT_CHUNK;
+    for (size_t i = 0; i < table->count; i++) most += vit_ceil_div(table->rows[i].count, VIT_CHUNK);
     *out = (vit_chunks){vit_alloc(most, sizeof *out->list), 0, table->size,
                         vit_alloc(most, sizeof *out->squares)};
     if (!out->list || !out->squares) {

@@ -44,6 +44,7 @@ static vit_status check_preset(const vit_run *run, vit_error *error) {
     asked.height = asked.width = asked.channels = asked.classes = 1;
     found.height = found.width = found.channels = found.classes = 1;
     asked.init = found.init;
+    if (found.head == VIT_HEAD_NONE) found.head = asked.head;
     char *a = vit_config_write(&asked), *b = vit_config_write(&found);
     const bool memory = a && b, same = memory && strcmp(a, b) == 0;
     vit_free(a);
@@ -81,6 +82,10 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     run->preset.is_sized_by_data = false;
     run->preset.config = run->start.config;
     run->preset.config.classes = run->data.classes;
+    if (run->start.config.head == VIT_HEAD_NONE) {
+        run->preset.config.head = VIT_HEAD_LINEAR;
+        run->preset.config.head_bias = true;
+    }
     return VIT_OK;
 }
 
@@ -106,7 +111,9 @@ vit_status vit_run_load_init(vit_run *run, vit_error *error) {
     if (run->start_height != m->config.height || run->start_width != m->config.width)
         vit_run_note(run, "positions are resampled: the weights are for %zu x %zu pixels",
                      run->start_height, run->start_width);
-    if (is_new)
+    if (is_new && m->config.head == VIT_HEAD_NONE)
+        vit_run_note(run, "the head is a new one: the weights are a backbone's");
+    else if (is_new)
         vit_run_note(run, "the head is a new one: the data have %zu classes, the weights %zu",
                      run->data.classes, m->config.classes);
     vit_trainer_changed(run->trainer, 0);

@@ -95,6 +95,16 @@ static vit_status save(vit_run *run, vit_error *error) {
     return VIT_OK;
 }
 
+/* A checkpoint that cannot be written does not end the training: the disk may have room when the
+ * next one is due. */
+static void try_to_save(vit_run *run) {
+    vit_error *error = &run->unsaved;
+    error->status = save(run, error);
+    if (error->status == VIT_OK || step_of(run) == run->steps) return;
+    vit_run_note(run, "%s; the training goes on and saves again after the next epoch",
+                 error->message);
+}
+
 static vit_status cancelled(const vit_run *run, vit_error *error) {
     return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped after step %llu of %llu",
                     (unsigned long long)step_of(run), (unsigned long long)run->schedule);
@@ -107,9 +117,12 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
     event.loss = run->loss_sum / (double)run->loss_steps;
     run->loss_sum = 0;
     run->loss_steps = 0;
-    const bool go_on = vit_run_emit(run, &event);
+    if (vit_run_emit(run, &event)) {
+        try_to_save(run);
+        return VIT_OK;
+    }
     status = save(run, error);
-    return status == VIT_OK && !go_on ? cancelled(run, error) : status;
+    return status == VIT_OK ? cancelled(run, error) : status;
 }
 
 /* ---- steps ---- */

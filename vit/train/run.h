@@ -34,6 +34,7 @@ typedef struct vit_run {
     uint64_t step_loss_steps;
     double last_event;
     double val_top1, val_loss;
+    vit_error unsaved; /* of the last checkpoint, whose status is VIT_OK where it was written */
 } vit_run;
 
 vit_identity vit_run_identity(const vit_run *run);
@@ -43,7 +44,8 @@ vit_identity vit_run_identity(const vit_run *run);
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
 
 /* Trains up to run->steps. CANCELLED when the callback said so; the checkpoint is written then
- * too. */
+ * too. Where that fails, so does the run; any other checkpoint that cannot be written is left to
+ * run->unsaved. */
 vit_status vit_run_loop(vit_run *run, vit_error *error);
 
 /* ---- init.c: a training that begins with options->init ---- */

@@ -1,4 +1,5 @@
 #include "vit/train/trainer.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/ops/loss.h"
 #include "vit/train/adamw.h"
@@ -55,10 +56,6 @@ struct vit_trainer {
 
 /* ---- memory ---- */
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* The first lanes may have a slice more than the others: each worker begins with some of them. */
 static void order_lanes(vit_trainer *t) {
     size_t n = 0;
@@ -70,14 +67,14 @@ static void plan(vit_trainer *t) {
     const size_t batch = t->recipe.batch, tokens = vit_config_tokens(&t->network.config);
     const bool one_lane = 2 * t->table.size > LANES_FLOATS;
     const size_t rows = one_lane ? LARGE_SLICE_ROWS : SLICE_ROWS;
-    const size_t most = one_lane ? batch : (batch + MOST_LANES - 1) / MOST_LANES;
-    t->slice = smaller((rows + tokens - 1) / tokens, most);
-    t->slices = (batch + t->slice - 1) / t->slice;
-    t->lanes = one_lane ? 1 : smaller(MOST_LANES, t->slices);
+    const size_t most = one_lane ? batch : vit_ceil_div(batch, MOST_LANES);
+    t->slice = vit_min(vit_ceil_div(rows, tokens), most);
+    t->slices = vit_ceil_div(batch, t->slice);
+    t->lanes = one_lane ? 1 : vit_min(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
     /* A large network has fewer lanes; with more threads than that, one lane after another. */
-    const bool inside = t->lanes < smaller(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
-    t->worker_count = inside ? 1 : smaller(t->lanes, (size_t)t->threads);
+    const bool inside = t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
+    t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->threads);
     order_lanes(t);
 }
 
@@ -235,7 +232,7 @@ static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t cou
 static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
     const vit_exec exec = {.kernels = t->kernels, .threads = inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
-    const size_t count = smaller(t->slice, t->recipe.batch - first);
+    const size_t count = vit_min(t->slice, t->recipe.batch - first);
     if (w->status == VIT_OK) load_slice(t, w, first, count);
     if (w->status != VIT_OK) return;
     if (w->keep)

@@ -62,9 +62,17 @@ static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object
 
 /* "num_labels" stands in few files; "id2label" in all that were fine-tuned. */
 static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *error) {
+    if (d->is_backbone) return VIT_OK;
     const vit_status status = vit_declare_size(&d->classes, d, object, "num_labels", error);
     if (status != VIT_OK) return status;
     return vit_declare_labels(d, json_object_get(object, "id2label"), "id2label", error);
+}
+
+/* "ViTModel", "ViTMAEForPreTraining"; a classifier is "...ForImageClassification..." */
+static bool names_backbone(const json_t *object) {
+    const json_t *list = json_object_get(object, "architectures");
+    const char *name = json_string_value(json_array_get(list, 0));
+    return name && !strstr(name, "ForImageClassification");
 }
 
 static vit_status read_config(vit_declared *d, const char **type, const json_t *object,
@@ -80,7 +88,8 @@ static vit_status read_config(vit_declared *d, const char **type, const json_t *
     if (status == VIT_OK) status = vit_declare_text(&act, d, object, "hidden_act", error);
     if (status == VIT_OK) status = vit_declare_activation(d, act, "hidden_act", error);
     if (status != VIT_OK) return status;
-    d->pool = is_dinov2 ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
+    d->is_backbone = names_backbone(object);
+    d->pool = is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
     return read_labels(d, object, error);
 }
 

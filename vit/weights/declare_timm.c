@@ -376,6 +376,11 @@ static vit_status check_known(const vit_declared *d, const architecture *a, vit_
                     d->name, a->name);
 }
 
+static bool says_zero(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) && json_integer_value(value) == 0;
+}
+
 vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     json_t *args = json_object_get(object, "model_args");
     const json_t *cfg = json_object_get(object, "pretrained_cfg");
@@ -399,7 +404,10 @@ vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     if (status == VIT_OK) status = read_words(d, args, error);
     if (status == VIT_OK) status = check_known(d, &a, error);
     if (status != VIT_OK) return status;
+    d->is_backbone = says_zero(args, "num_classes") ||
+                     (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
     if (a.known) apply_family(d, &a);
     status = read_pictures(d, cfg, error);
-    return status == VIT_OK ? vit_declare_labels(d, labels, "label_names", error) : status;
+    if (status != VIT_OK || d->is_backbone) return status;
+    return vit_declare_labels(d, labels, "label_names", error);
 }

@@ -46,6 +46,7 @@ typedef struct vit_declared {
     int gate; /* the activation of a gated MLP, where that is said apart */
     int qkv_bias, class_token, prefix_positions, norm_pre, qk_norm, layer_scale;
     int final_norm, norm_before_pool, pool_prefix;
+    bool is_backbone; /* the config says that there is no classifier */
     vit_prepare prepare;
     json_t *preprocessing; /* borrowed: the list itself, in our own form; or NULL */
     char **labels;         /* owned, one block; or NULL */

@@ -17,8 +17,30 @@ static vit_status missing(const vit_binding *b, const char *ours, vit_error *err
                     vit_tensors_name(b->file), vit_binding_name(name, b, ours));
 }
 
+/* A backbone has no head, and its config says so. */
+static vit_status check_head(const vit_binding *b, const vit_declared *d, vit_error *error) {
+    char name[VIT_THEIR_NAME];
+    const bool has_head = has(b, "head.weight") || has(b, "head.2.weight");
+    if (d->is_backbone && has(b, "dist_token") && strcmp(b->layout->name, "timm") == 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: a backbone with two tokens to pool, as tensor dist_token shows, is "
+                        "not supported",
+                        vit_tensors_name(b->file));
+    if (has_head != d->is_backbone) return VIT_OK;
+    vit_binding_name(name, b, "head.weight");
+    if (has_head)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: tensor %s is of a classifier, but %s says that there is none",
+                        vit_tensors_name(b->file), name, d->name);
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: tensor %s is missing; of a backbone without a classifier the config says "
+                    "so: timm's has \"num_classes\" 0, Hugging Face's \"architectures\" a name "
+                    "like \"ViTModel\"",
+                    vit_tensors_name(b->file), name);
+}
+
 /* Tensors that every network has, and without which nothing else can be told. */
-static vit_status check_skeleton(const vit_binding *b, vit_error *error) {
+static vit_status check_skeleton(const vit_binding *b, const vit_declared *d, vit_error *error) {
     static const char *const all[] = {"patch_embed.proj.weight",
                                       "blocks.0.norm1.weight",
                                       "blocks.0.attn.qkv.weight",
@@ -28,12 +50,7 @@ static vit_status check_skeleton(const vit_binding *b, vit_error *error) {
                                       "pos_embed"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!has(b, all[i])) return missing(b, all[i], error);
-    if (has(b, "head.weight") || has(b, "head.2.weight")) return VIT_OK;
-    char name[VIT_THEIR_NAME];
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: tensor %s is missing: these are the weights of a backbone without a "
-                    "classifier",
-                    vit_tensors_name(b->file), vit_binding_name(name, b, "head.weight"));
+    return check_head(b, d, error);
 }
 
 /* ---- sizes ---- */
@@ -75,7 +92,9 @@ static void flag_facts(vit_config *c, const vit_binding *b) {
     c->qk_norm = has(b, "blocks.0.attn.q_norm.weight");
     c->layer_scale = has(b, "blocks.0.ls1.gamma");
     c->final_norm = has(b, "norm.weight") || has(b, "fc_norm.weight");
-    c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP : VIT_HEAD_LINEAR;
+    c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP
+              : has(b, "head.weight") ? VIT_HEAD_LINEAR
+                                      : VIT_HEAD_NONE;
     c->head_bias = has(b, c->head == VIT_HEAD_MLP ? "head.2.bias" : "head.bias");
 }
 
@@ -95,7 +114,7 @@ static void class_facts(vit_config *c, const vit_binding *b) {
     const size_t features = vit_config_features(c);
     const size_t inputs = c->head == VIT_HEAD_MLP ? c->mlp : features;
     const char *name = c->head == VIT_HEAD_MLP ? "head.2.weight" : "head.weight";
-    c->classes = elements(b, name) / (inputs > 0 ? inputs : 1);
+    c->classes = c->head == VIT_HEAD_NONE ? features : elements(b, name) / (inputs ? inputs : 1);
 }
 
 /* ---- what the config says ---- */
@@ -219,7 +238,7 @@ static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_decl
 
 vit_status vit_facts_config(vit_config *out, const vit_binding *b, const vit_declared *d,
                             vit_error *error) {
-    vit_status status = check_skeleton(b, error);
+    vit_status status = check_skeleton(b, d, error);
     if (status != VIT_OK) return status;
     vit_config c = vit_config_default();
     size_facts(&c, b);

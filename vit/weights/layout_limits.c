@@ -24,11 +24,15 @@ static bool has_fixed_positions(const vit_config *c) {
 }
 
 static bool has_deep_head(const vit_config *c) {
-    return c->head != VIT_HEAD_LINEAR;
+    return c->head == VIT_HEAD_MLP;
+}
+
+static bool lacks_head(const vit_config *c) {
+    return c->head == VIT_HEAD_NONE;
 }
 
 static bool lacks_head_bias(const vit_config *c) {
-    return !c->head_bias;
+    return !c->head_bias && !lacks_head(c);
 }
 
 static bool scales_by_dim(const vit_config *c) {
@@ -136,6 +140,7 @@ static const struct {
     {ALL, has_patch_norm, "its patches are normed"},
     {ALL, has_fixed_positions, "its positions are computed, not learned"},
     {ALL, has_deep_head, "its head has two layers"},
+    {ALL, lacks_head, "it is a backbone, it has no head"},
     {ALL, lacks_head_bias, "its head has no bias"},
     {ALL, scales_by_dim, "its attention is scaled by dim^-0.5, not by that of a head's width"},
     {ALL, has_odd_heads, "its heads together are not as wide as its tokens"},

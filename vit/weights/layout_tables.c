@@ -73,6 +73,7 @@ static const vit_layout_row hf_beside[] = {
     ROW("embeddings.patch_embeddings.projection@", "patch_embed.proj@"),
     ROW("layernorm@", "norm@"),
     ROW("pooler.*", NULL),
+    ROW("decoder.*", NULL),
 };
 static const vit_layout_row hf_block[] = {
     ROW("layernorm_before@", "norm1@"),

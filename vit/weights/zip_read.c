@@ -1,25 +1,15 @@
+#include "vit/base/inflate.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/weights/tensor.h"
 #include "vit/weights/zip.h"
 
-#define ZLIB_CONST
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
-#include <zlib.h>
-
-static voidpf take(voidpf unused, uInt count, uInt size) {
-    (void)unused;
-    return vit_alloc(count, size);
-}
-
-static void give(voidpf unused, voidpf memory) {
-    (void)unused;
-    vit_free(memory);
-}
 
 static uInt piece(size_t left) {
-    return (uInt)(left < UINT_MAX ? left : UINT_MAX);
+    return (uInt)vit_min(left, UINT_MAX);
 }
 
 static uint32_t add_crc(uint32_t crc, const uint8_t *bytes, size_t size) {
@@ -61,7 +51,7 @@ static vit_status corrupt(const stream *s, const char *what, vit_error *error) {
 }
 
 static vit_status start(stream *s, const vit_zip_member *member, vit_error *error) {
-    *s = (stream){.z = {.zalloc = take, .zfree = give}, .member = member};
+    *s = (stream){.z = vit_inflate_stream(), .member = member};
     s->z.next_in = member->packed;
     if (inflateInit2(&s->z, -MAX_WBITS) == Z_OK) return VIT_OK; /* negative: no zlib header */
     return vit_fail_memory(error, "inflating", sizeof *s);

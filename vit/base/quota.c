@@ -1,0 +1,95 @@
+/* Containers are given a share of the processors by control groups (Linux): so many microseconds in
+ * each period. Version 2 has both numbers in cpu.max, version 1 a file for each. A group is bound
+ * by those above it, too. */
+#include <math.h>
+#include <string.h>
+
+#include "vit/base/cpu.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+
+enum { MOST_BYTES = 1 << 16 };
+
+/* The text of root + directory + name, "" where that is not there or cannot be read. Freed by
+ * vit_text_free. */
+static vit_text read_text(const char *root, const char *directory, const char *name) {
+    vit_text path = {0}, text = {0};
+    vit_bytes bytes;
+    vit_text_add(&path, "%s%s%s", root, directory, name);
+    vit_text_add(&text, "%s", "");
+    if (!path.failed && vit_path_look(path.text) == VIT_PATH_FILE &&
+        vit_read_file(&bytes, path.text, MOST_BYTES, NULL) == VIT_OK) {
+        vit_text_add_bytes(&text, (const char *)bytes.data, bytes.size);
+        vit_free(bytes.data);
+    }
+    vit_text_free(&path);
+    return text;
+}
+
+/* "200000 100000\n" is 2 processors; "max 100000" and what is no two numbers are no bound. */
+static double processors(char *limits) {
+    double quota, period;
+    char *second = strchr(limits, ' ');
+    if (second == NULL) return INFINITY;
+    *second++ = '\0';
+    second[strcspn(second, "\n")] = '\0';
+    const bool are_numbers = vit_parse_double(limits, &quota) && vit_parse_double(second, &period);
+    return are_numbers && quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+static double quota_of(const char *root, const char *group) {
+    vit_text limits = read_text(root, group, "/cpu.max");
+    if (!limits.failed && limits.length == 0) {
+        vit_text quota = read_text(root, group, "/cpu.cfs_quota_us");
+        vit_text period = read_text(root, group, "/cpu.cfs_period_us");
+        if (!quota.failed && !period.failed) {
+            quota.text[strcspn(quota.text, "\n")] = '\0';
+            vit_text_add(&limits, "%s %s", quota.text, period.text);
+        }
+        vit_text_free(&quota);
+        vit_text_free(&period);
+    }
+    const double bound = limits.failed ? INFINITY : processors(limits.text);
+    vit_text_free(&limits);
+    return bound;
+}
+
+/* The least bound of a group and those above it. A path that a container does not see in full ends
+ * in groups that are not there, which bind nothing. */
+static double bound_of(const char *root, const char *hierarchy, const char *group) {
+    vit_text path = {0};
+    double bound = INFINITY;
+    vit_text_add(&path, "%s%s", hierarchy, group);
+    while (!path.failed) {
+        bound = fmin(bound, quota_of(root, path.text));
+        if (strlen(path.text) <= strlen(hierarchy)) break;
+        *strrchr(path.text, '/') = '\0';
+    }
+    vit_text_free(&path);
+    return bound;
+}
+
+/* A line of /proc/self/cgroup: "0::/group" in version 2, "4:cpu,cpuacct:/group" in version 1. */
+static double bound_of_line(const char *root, char *line) {
+    char *controllers = strchr(line, ':');
+    char *group = controllers != NULL ? strchr(++controllers, ':') : NULL;
+    if (group == NULL) return INFINITY;
+    *group++ = '\0';
+    if (*controllers == '\0') return bound_of(root, "/sys/fs/cgroup", group);
+    const bool is_cpu = strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0 ||
+                        strcmp(controllers, "cpuacct,cpu") == 0;
+    return is_cpu ? bound_of(root, "/sys/fs/cgroup/cpu", group) : INFINITY;
+}
+
+int vit_cpu_quota(const char *root) {
+    vit_text groups = read_text(root, "", "/proc/self/cgroup");
+    double bound = INFINITY;
+    for (char *line = groups.failed ? NULL : groups.text; line != NULL && *line != '\0';) {
+        char *end = strchr(line, '\n');
+        if (end != NULL) *end = '\0';
+        bound = fmin(bound, bound_of_line(root, line));
+        line = end != NULL ? end + 1 : NULL;
+    }
+    vit_text_free(&groups);
+    return bound < 1e6 ? (int)ceil(bound) : 0;
+}

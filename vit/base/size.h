@@ -1,0 +1,20 @@
+/* Sizes and counts. */
+#ifndef VIT_BASE_SIZE_H
+#define VIT_BASE_SIZE_H
+
+#include <stddef.h>
+
+static inline size_t vit_min(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static inline size_t vit_max(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* a / b rounded up; a + b must fit. */
+static inline size_t vit_ceil_div(size_t a, size_t b) {
+    return (a + b - 1) / b;
+}
+
+#endif
