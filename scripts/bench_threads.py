@@ -12,7 +12,7 @@ LARGE = ("vit-ti16", "vit-s16", "vit-b16")
 
 
 def must(row):
-    """What issue and docs/performance.md promise of two threads."""
+    """What two threads must bring, as a factor."""
     if row.batch > 1:
         return 1.85
     return 1.6 if row.model in LARGE else None
