@@ -124,6 +124,13 @@ run 2 "" "is not test, train or val" vit-evaluate --model m --data digits --spli
 run 2 "" "is not f32 or bf16" vit-evaluate --model m --data digits --precision f16
 run 2 "" "slower than f32: choose f32" \
     env VIT_CPU=avx512 vit-train --data digits --precision bf16 --steps 1
+echo '{"model": {"patch": 14, "dim": 8, "depth": 1, "heads": 1, "mlp": 8},
+       "train": {"precision": "bf16"}}' >bf16.json
+run 2 "" "slower than f32: choose f32" \
+    env VIT_CPU=scalar vit-train --data digits --preset ./bf16.json --steps 1 --out f32.safetensors
+run 0 "the model is f32.safetensors" "training bf16 on digits" \
+    env VIT_CPU=scalar vit-train --data digits --preset ./bf16.json --precision f32 --steps 1 \
+    --out f32.safetensors
 run 2 "" "\"sse9\", expected scalar, neon, avx2, avx512 or avx512bf16" \
     env VIT_CPU=sse9 vit-train --data digits
 

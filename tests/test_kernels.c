@@ -135,7 +135,11 @@ static void layernorm(const vit_kernels *k, float *const *p, const shape *s) {
 }
 
 static void layernorm_backward(const vit_kernels *k, float *const *p, const shape *s) {
-    k->layernorm_backward(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], s->rows, s->n);
+    k->layernorm_backward(p[0], p[1], p[2], p[3], p[4], p[5], s->rows, s->n);
+}
+
+static void layernorm_sums(const vit_kernels *k, float *const *p, const shape *s) {
+    k->layernorm_sums(p[0], p[1], p[2], p[3], p[4], p[5], s->rows, s->n, s->n + s->gap);
 }
 
 static void gelu(const vit_kernels *k, float *const *p, const shape *s) {
@@ -230,7 +234,8 @@ static kernel row_kernels[] = {
     {"softmax", "S", softmax},
     {"softmax_backward", "SS", softmax_backward},
     {"layernorm", "NRRNCC", layernorm},
-    {"layernorm_backward", "NCCNNRRC", layernorm_backward},
+    {"layernorm_backward", "NNNRRC", layernorm_backward},
+    {"layernorm_sums", "CCMMRR", layernorm_sums},
     {"gelu", "NN", gelu},
     {"gelu in place", "N", gelu_in_place},
     {"gelu_backward", "NNN", gelu_backward},
@@ -421,7 +426,8 @@ static void test_absent_lanes(void **state) {
     k->layernorm(y, &mean, &rstd, x, gamma, beta, 1e-6f, 1, 3);
     mean = x[0]; /* free of its rounding */
     rstd = 1e3f;
-    k->layernorm_backward(dx, dgamma, dbeta, dy, x, &mean, &rstd, gamma, 1, 3);
+    k->layernorm_backward(dx, dy, x, &mean, &rstd, gamma, 1, 3);
+    k->layernorm_sums(dgamma, dbeta, dy, x, &mean, &rstd, 1, 3, 3);
     for (int i = 0; i < 3; i++) {
         assert_true(fabsf(dgamma[i]) <= 0);
         assert_true(fabsf(dx[i] - dy[i] * rstd) <= 1e-3f);

@@ -30,8 +30,9 @@ vit_status vit_rounded_new(vit_rounded *out, const vit_model *model, const vit_e
                            vit_error *error);
 void vit_rounded_free(vit_rounded *rounded);
 
-/* The kernels and the number of threads that options ask for: cpu NULL is the best, threads 0 all.
- * ARGUMENT for what is neither, and for a precision that the kernels do not have. */
+/* The kernels and the number of threads that options ask for: cpu NULL is the best, threads 0 all,
+ * and never more than there are processors. ARGUMENT for what is neither, and for a precision that
+ * the kernels do not have. */
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
                       vit_precision precision, vit_error *error);
 

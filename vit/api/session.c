@@ -28,7 +28,8 @@ vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, 
     if (precision != VIT_PRECISION_F32 && precision != VIT_PRECISION_BF16)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "precision %d, expected f32 or bf16", precision);
     *kernels = vit_kernels_choose(highest);
-    *count = threads > 0 ? threads : vit_cpu_count();
+    *count = vit_cpu_count();
+    if (threads > 0 && threads < *count) *count = threads; /* more would wait for each other */
     return vit_precision_check(precision, *kernels, error);
 }
 

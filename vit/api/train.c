@@ -66,7 +66,8 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
     if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
     if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
-    if (o->precision != VIT_PRECISION_F32) run->preset.recipe.precision = o->precision;
+    if (o->precision_given || o->precision != VIT_PRECISION_F32)
+        run->preset.recipe.precision = o->precision;
     if (run->preset.recipe.freeze > 0 && !o->init)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "the first %zu blocks are to keep their weights, which are random ones: "

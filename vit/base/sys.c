@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -371,6 +372,10 @@ vit_status vit_remove_file(const char *path, vit_error *error) {
 }
 
 /* ---- time ---- */
+
+void vit_yield(void) {
+    sched_yield();
+}
 
 double vit_clock(void) {
     struct timespec now;

@@ -38,12 +38,12 @@ bool vit_speaks_utf8(void);
 
 /* --precision, for an int `precision` (a vit_precision) in the program's settings. */
 extern const char *const vit_precision_names[];
-#define VIT_PRECISION_OPTION(settings)                                                           \
+#define VIT_PRECISION_OPTION(settings, otherwise)                                                \
     {                                                                                            \
         .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
         .argument = "P",                                                                         \
         .help = "f32 or bf16: matrix products of bfloat16, faster\n"                             \
-                "where the processor has it (default: f32)",                                     \
+                "where the processor has it (default: " otherwise ")",                           \
         .choices = vit_precision_names                                                           \
     }
 

@@ -8,9 +8,11 @@ typedef struct settings {
     const char *preset;
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, threads;
-    int precision; /* vit_precision */
+    int precision; /* vit_precision, or NOT_GIVEN */
     bool json;
 } settings;
+
+enum { NOT_GIVEN = -1 };
 
 #define SIZE(name, help) \
     { #name, VIT_OPTION_COUNT, offsetof(settings, name), "N", help, 1, 65536, NULL, false, 0 }
@@ -32,7 +34,8 @@ static const vit_option options[] = {
     {"threads", VIT_OPTION_COUNT, offsetof(settings, threads), "N",
      "threads (default: as many as there are processors)", 1, 1024, NULL, false, 0},
     {"precision", VIT_OPTION_CHOICE, offsetof(settings, precision), "f32|bf16",
-     "of the linear layers' products (default: f32)", 0, 0, vit_precision_names, false, 0},
+     "of the linear layers' products (default: f32, or of a training the preset's)", 0, 0,
+     vit_precision_names, false, 0},
     {"json", VIT_OPTION_FLAG, offsetof(settings, json), NULL, "one JSON object a line", 0, 0, NULL,
      false, 0},
 };
@@ -109,19 +112,22 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 }
 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
-    bench b = {.json = s->json,
-               .precision = (vit_precision)s->precision,
-               .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+    bench b = {.json = s->json, .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
     const char *cpu = vit_chosen_cpu();
     vit_cpu highest = VIT_CPU_AVX512BF16;
     vit_status status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
+    if (s->precision != NOT_GIVEN)
+        b.precision = (vit_precision)s->precision;
+    else if (m->run == bench_train)
+        b.precision = b.preset.recipe.precision;
     if (cpu) vit_cpu_parse(cpu, &highest);
     b.kernels = vit_kernels_choose(highest);
     status = vit_precision_check(b.precision, b.kernels, error);
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
-    b.threads = s->threads > 0 ? (int)s->threads : vit_cpu_count();
+    b.threads = vit_cpu_count();
+    if (s->threads > 0 && (int)s->threads < b.threads) b.threads = (int)s->threads;
     if (m->run == bench_ops || m->run == bench_resize) {
         b.threads = 1;
         b.precision = VIT_PRECISION_F32; /* there are no linear layers */
@@ -137,7 +143,7 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {0};
+    settings s = {.precision = NOT_GIVEN};
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;

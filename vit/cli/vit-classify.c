@@ -94,7 +94,7 @@ static const vit_option options[] = {
      .help = "of --embed: write them as a matrix of float32 in .npy, a\n"
              "row for each picture, NaN where it could not be read"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    VIT_PRECISION_OPTION(settings),
+    VIT_PRECISION_OPTION(settings, "f32"),
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),

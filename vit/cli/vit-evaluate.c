@@ -64,7 +64,7 @@ static const vit_option options[] = {
      .help = "pictures at a time; changes no figure\n(default: chosen)",
      .min = 1,
      .max = 1e6},
-    VIT_PRECISION_OPTION(settings),
+    VIT_PRECISION_OPTION(settings, "f32"),
     {.name = "threads",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(threads),

@@ -13,8 +13,10 @@ typedef struct settings {
     vit_steps steps;
     uint64_t batch, seed, freeze, threads;
     bool resume, json;
-    int precision; /* vit_precision */
+    int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
+
+enum { NOT_GIVEN = -1 };
 
 enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
@@ -93,7 +95,7 @@ static const vit_option options[] = {
      VALUE(COUNT, seed),
      .argument = "N",
      .help = "same seed, same bytes (default: 0)"},
-    VIT_PRECISION_OPTION(settings),
+    VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
     {.name = "threads",
      VALUE(COUNT, threads),
      .argument = "N",
@@ -202,7 +204,8 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .seed = s->seed,
         .threads = (int)s->threads,
         .cpu = vit_chosen_cpu(),
-        .precision = (vit_precision)s->precision,
+        .precision = s->precision == NOT_GIVEN ? VIT_PRECISION_F32 : (vit_precision)s->precision,
+        .precision_given = s->precision != NOT_GIVEN,
         .callback = on_event,
         .user = report,
     };
@@ -260,7 +263,7 @@ static int run(const settings *s) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {0};
+    settings s = {.precision = NOT_GIVEN};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
         return exit_status;

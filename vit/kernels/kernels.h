@@ -114,10 +114,14 @@ typedef struct vit_kernels {
     void (*layernorm)(float *y, float *mean, float *rstd, const float *x, const float *gamma,
                       const float *beta, float eps, size_t rows, size_t n);
 
-    /* dx, dgamma, dbeta += gradients of layernorm, given dy. */
-    void (*layernorm_backward)(float *dx, float *dgamma, float *dbeta, const float *dy,
-                               const float *x, const float *mean, const float *rstd,
-                               const float *gamma, size_t rows, size_t n);
+    /* dx += gradient of layernorm, given dy. */
+    void (*layernorm_backward)(float *dx, const float *dy, const float *x, const float *mean,
+                               const float *rstd, const float *gamma, size_t rows, size_t n);
+
+    /* dgamma, dbeta += gradients of layernorm, of n columns of dy and x, whose rows are `row`
+     * apart: one ascending chain a column. */
+    void (*layernorm_sums)(float *dgamma, float *dbeta, const float *dy, const float *x,
+                           const float *mean, const float *rstd, size_t rows, size_t n, size_t row);
 
     /* y = x Phi(x), Phi the normal distribution (Hendrycks, Gimpel: Gaussian Error Linear Units);
      * dx = dy (Phi(x) + x Phi'(x)). In place is fine. Errors, before y and dx are rounded: at most

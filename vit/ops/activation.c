@@ -33,36 +33,46 @@ static void backward(const vit_kernels *k, vit_activation f, float *dx, const fl
         k->swish_backward(dx, dy, x, swish[f].a, swish[f].b, n);
 }
 
+/* Of the n elements of an array, or of a row of a gated MLP. */
 typedef struct elements {
     const vit_kernels *kernels;
     vit_activation f;
     float *y;
-    const float *x;
+    const float *dy, *x; /* dy: backward */
     size_t n;
 } elements;
 
 static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
-    const size_t first = index * BLOCK, left = e->n - first, n = left < BLOCK ? left : BLOCK;
+    const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
     forward(e->kernels, e->f, e->y + first, e->x + first, n);
 }
 
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n) {
-    elements e = {exec->kernels, f, y, x, n};
+    elements e = {exec->kernels, f, y, NULL, x, n};
     vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), forward_task,
                  &e);
 }
 
+static void backward_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const elements *e = context;
+    const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
+    backward(e->kernels, e->f, e->y + first, e->dy + first, e->x + first, n);
+}
+
 void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
                              const float *x, size_t n) {
-    backward(exec->kernels, f, dx, dy, x, n);
+    elements e = {exec->kernels, f, dx, dy, x, n};
+    vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), backward_task,
+                 &e);
 }
 
 /* ---- gated ---- */
 
-static void gate_task(size_t row, int thread, void *context) {
+static void gate_forward_task(size_t row, int thread, void *context) {
     (void)thread;
     const elements *e = context;
     const float *x = e->x + row * 2 * e->n;
@@ -73,18 +83,26 @@ static void gate_task(size_t row, int thread, void *context) {
 
 void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
                       size_t n) {
-    elements e = {exec->kernels, f, y, x, n};
-    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_task, &e);
+    elements e = {exec->kernels, f, y, NULL, x, n};
+    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_forward_task, &e);
+}
+
+/* y = f(x1) x2: dx2 = dy f(x1), dx1 = dy x2 f'(x1). */
+static void gate_backward_task(size_t row, int thread, void *context) {
+    (void)thread;
+    const elements *e = context;
+    const vit_kernels *k = e->kernels;
+    const size_t n = e->n;
+    const float *dy = e->dy + row * n, *x = e->x + row * 2 * n;
+    float *dx = e->y + row * 2 * n;
+    forward(k, e->f, dx + n, x, n);
+    k->multiply(dx + n, dx + n, dy, n);
+    k->multiply(dx, dy, x + n, n);
+    backward(k, e->f, dx, dx, x, n);
 }
 
 void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
                        const float *x, size_t rows, size_t n) {
-    const vit_kernels *k = exec->kernels;
-    for (size_t i = 0; i < rows; i++, dx += 2 * n, dy += n, x += 2 * n) {
-        /* y = f(x1) x2: dx2 = dy f(x1), dx1 = dy x2 f'(x1) */
-        forward(k, f, dx + n, x, n);
-        k->multiply(dx + n, dx + n, dy, n);
-        k->multiply(dx, dy, x + n, n);
-        backward(k, f, dx, dx, x, n);
-    }
+    elements e = {exec->kernels, f, dx, dy, x, n};
+    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_backward_task, &e);
 }

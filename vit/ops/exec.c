@@ -1,5 +1,6 @@
 #include "vit/ops/exec.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/sys.h"
 #include <omp.h>
 
 /* Waking a thread costs some microseconds; so does this much work. */
@@ -13,9 +14,13 @@ typedef struct share {
 
 #define MOST_SHARES 64
 
+/* Looks at the others' progress before a waiting thread offers its processor: some microseconds. */
+#define PATIENCE 10000
+
 typedef struct work {
     share shares[MOST_SHARES];
     size_t share_count, count;
+    _Alignas(64) size_t arrived; /* threads with nothing left to do */
     vit_task *task;
     void *context;
 } work;
@@ -31,6 +36,20 @@ static void run_share(work *w, size_t s, int thread) {
         index = w->shares[s].next++;
         if (index >= share_end(w, s)) return;
         w->task(index, thread, w->context);
+    }
+}
+
+/* The barrier at the end of an OpenMP region spins for milliseconds. Where another process has the
+ * processor of a thread that is waited for, that would keep both from going on: so the waiting is
+ * done here, before it. */
+static void wait_for_others(work *w, size_t team) {
+    size_t arrived;
+#pragma omp atomic capture
+    arrived = ++w->arrived;
+    for (size_t looks = 0; arrived < team; looks++) {
+        if (looks >= PATIENCE) vit_yield();
+#pragma omp atomic read
+        arrived = w->arrived;
     }
 }
 
@@ -50,6 +69,7 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
         for (size_t s = 0; s < w.share_count; s++)
             run_share(&w, ((size_t)thread + s) % w.share_count, thread);
         vit_fpmode_leave(host);
+        wait_for_others(&w, (size_t)omp_get_num_threads());
     }
 }
 

@@ -2,41 +2,63 @@
 #include "vit/base/size.h"
 #include <string.h>
 
-/* Rows of a task, and what an element costs in multiply-adds, roughly: most of it is the way from
- * the cache of the thread that made it. */
-#define ROW_BLOCK 32
+/* Rows of a task, columns of one that sums them, and what an element costs in multiply-adds,
+ * roughly: most of it is the way from the cache of the thread that made it. */
+#define ROW_BLOCK ((size_t)32)
+#define COLUMN_BLOCK ((size_t)64)
 #define ELEMENT_COST 48
 
 typedef struct norm_rows {
     const vit_kernels *kernels;
-    float *y;
+    float *y; /* backward: dx */
     const vit_norm_state *state;
-    const float *x;
+    const float *x, *dy; /* dy: backward */
     const vit_norm *w;
+    const vit_norm_gradient *d; /* backward */
     size_t rows;
 } norm_rows;
 
 static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
-    const size_t first = index * ROW_BLOCK, left = n->rows - first, dim = n->w->dim;
-    n->kernels->layernorm(n->y + first * dim, n->state->mean + first, n->state->rstd + first,
-                          n->x + first * dim, n->w->gamma, n->w->beta, n->w->eps,
-                          left < ROW_BLOCK ? left : ROW_BLOCK, dim);
+    const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
+    n->kernels->layernorm(n->y + at, n->state->mean + first, n->state->rstd + first, n->x + at,
+                          n->w->gamma, n->w->beta, n->w->eps, vit_min(n->rows - first, ROW_BLOCK),
+                          n->w->dim);
 }
 
 void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
                            const float *x, const vit_norm *w, size_t rows) {
-    norm_rows n = {exec->kernels, y, state, x, w, rows};
+    norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
     vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
                  vit_ceil_div(rows, ROW_BLOCK), forward_task, &n);
+}
+
+static void backward_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const norm_rows *n = context;
+    const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
+    n->kernels->layernorm_backward(n->y + at, n->dy + at, n->x + at, n->state->mean + first,
+                                   n->state->rstd + first, n->w->gamma,
+                                   vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
+}
+
+static void sums_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const norm_rows *n = context;
+    const size_t first = index * COLUMN_BLOCK;
+    n->kernels->layernorm_sums(n->d->gamma + first, n->d->beta + first, n->dy + first, n->x + first,
+                               n->state->mean, n->state->rstd, n->rows,
+                               vit_min(n->w->dim - first, COLUMN_BLOCK), n->w->dim);
 }
 
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,
                             const float *dy, const float *x, const vit_norm_state *state,
                             const vit_norm *w, size_t rows) {
-    exec->kernels->layernorm_backward(dx, d->gamma, d->beta, dy, x, state->mean, state->rstd,
-                                      w->gamma, rows, w->dim);
+    norm_rows n = {exec->kernels, dx, state, x, dy, w, d, rows};
+    const int threads = vit_exec_threads(exec, rows * w->dim * ELEMENT_COST);
+    vit_parallel(threads, vit_ceil_div(rows, ROW_BLOCK), backward_task, &n);
+    vit_parallel(threads, vit_ceil_div(w->dim, COLUMN_BLOCK), sums_task, &n);
 }
 
 /* ---- parts of rows ---- */
@@ -57,7 +79,8 @@ static void parts_task(size_t row, int thread, void *context) {
 
 void vit_layernorm_parts_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
                                  const float *x, const vit_norm *w, const vit_parts_shape *s) {
-    norm_parts p = {{exec->kernels, y, state, x, w, s->rows}, *s};
+    norm_parts p = {
+        {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = s->rows}, *s};
     vit_parallel(vit_exec_threads(exec, s->rows * s->parts * w->dim * ELEMENT_COST), s->rows,
                  parts_task, &p);
 }
@@ -69,8 +92,9 @@ void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_nor
     for (size_t i = 0; i < s->rows; i++, dy += s->y_row, x += s->x_row) {
         memcpy(room, dy, bytes);
         memset(dy, 0, bytes);
-        exec->kernels->layernorm_backward(dy, d->gamma, d->beta, room, x,
-                                          state->mean + i * s->parts, state->rstd + i * s->parts,
-                                          w->gamma, s->parts, w->dim);
+        const float *mean = state->mean + i * s->parts, *rstd = state->rstd + i * s->parts;
+        exec->kernels->layernorm_backward(dy, room, x, mean, rstd, w->gamma, s->parts, w->dim);
+        exec->kernels->layernorm_sums(d->gamma, d->beta, room, x, mean, rstd, s->parts, w->dim,
+                                      w->dim);
     }
 }

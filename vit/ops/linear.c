@@ -1,4 +1,9 @@
 #include "vit/ops/linear.h"
+#include "vit/base/size.h"
+
+/* Columns of a task, and what an element costs in multiply-adds, roughly. */
+#define COLUMN_BLOCK ((size_t)64)
+#define ELEMENT_COST 16
 
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                         const float *residual, size_t rows) {
@@ -19,13 +24,36 @@ vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const
                                  d->first};
 }
 
+typedef struct columns {
+    const vit_kernels *kernels;
+    float *sums;
+    const float *x;
+    size_t rows, n, row;
+} columns;
+
+static void columns_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const columns *c = context;
+    const size_t first = index * COLUMN_BLOCK, left = c->n - first;
+    c->kernels->column_sums(c->sums + first, c->x + first, c->rows,
+                            left < COLUMN_BLOCK ? left : COLUMN_BLOCK, c->row);
+}
+
+/* sums: [n] += columns of x, [rows] of n floats, `row` apart. */
+static void add_columns(const vit_exec *exec, float *sums, const float *x, size_t rows, size_t n,
+                        size_t row) {
+    columns c = {exec->kernels, sums, x, rows, n, row};
+    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), vit_ceil_div(n, COLUMN_BLOCK),
+                 columns_task, &c);
+}
+
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows) {
     /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
     const vit_epilogue sum = {.accumulate = !d->first, .scale = 1};
     vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, dy_row},
              vit_right_plain(x, w->in), &sum);
-    if (d->bias) exec->kernels->column_sums(d->bias, dy, rows, w->out, dy_row);
+    if (d->bias) add_columns(exec, d->bias, dy, rows, w->out, dy_row);
 }
 
 void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate, const float *dy,

@@ -7,10 +7,19 @@
 #include <string.h>
 
 /* Rows (tokens) of a slice that fill the matrix product's tiles and leave its activations in the
- * cache, and copies of the gradient that are worth their memory. */
+ * cache; or, of a network with one lane, whose activations do not fit there, so many that reading
+ * the weights and adding to their gradients for every slice costs little; and copies of the
+ * gradient that are worth their memory. */
 #define SLICE_ROWS 136
+#define LARGE_SLICE_ROWS 768
 #define MOST_LANES 8
 #define LANES_FLOATS ((size_t)32 << 20)
+
+/* What the source said of a picture. */
+typedef struct loaded {
+    vit_status status;
+    vit_error error;
+} loaded;
 
 typedef struct worker {
     vit_arena arena;
@@ -19,6 +28,7 @@ typedef struct worker {
     size_t *labels; /* [slice] */
     vit_sample_key *keys;
     float *keep;       /* [depth][2][slice]; NULL without drop path */
+    loaded *loads;     /* [slice] */
     vit_status status; /* of the source, in this step */
     vit_error error;
 } worker;
@@ -30,6 +40,7 @@ struct vit_trainer {
     const vit_kernels *kernels;
     int threads;
     size_t slice, slices, lanes;
+    size_t order[MOST_LANES]; /* in which vit_parallel is to deal the lanes */
     float *values, *packed, *m, *v;
     float *average, *average_packed; /* NULL where there is no average */
     float *gradients;                /* [lanes][table.size] */
@@ -45,16 +56,26 @@ struct vit_trainer {
 
 /* ---- memory ---- */
 
+/* The first lanes may have a slice more than the others: each worker begins with some of them. */
+static void order_lanes(vit_trainer *t) {
+    size_t n = 0;
+    for (size_t w = 0; w < t->worker_count; w++)
+        for (size_t lane = w; lane < t->lanes; lane += t->worker_count) t->order[n++] = lane;
+}
+
 static void plan(vit_trainer *t) {
     const size_t batch = t->recipe.batch, tokens = vit_config_tokens(&t->network.config);
-    const size_t by_rows = vit_ceil_div(SLICE_ROWS, tokens);
-    t->slice = vit_min(by_rows, vit_ceil_div(batch, MOST_LANES));
+    const bool one_lane = 2 * t->table.size > LANES_FLOATS;
+    const size_t rows = one_lane ? LARGE_SLICE_ROWS : SLICE_ROWS;
+    const size_t most = one_lane ? batch : vit_ceil_div(batch, MOST_LANES);
+    t->slice = vit_min(vit_ceil_div(rows, tokens), most);
     t->slices = vit_ceil_div(batch, t->slice);
-    t->lanes = vit_min(MOST_LANES, t->slices);
+    t->lanes = one_lane ? 1 : vit_min(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
     /* A large network has fewer lanes; with more threads than that, one lane after another. */
     const bool inside = t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
     t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->threads);
+    order_lanes(t);
 }
 
 /* Threads inside an operator of a worker. */
@@ -68,6 +89,7 @@ static void carve_worker(worker *w, const vit_trainer *t) {
     w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
     w->keys = vit_arena_take(&w->arena, t->slice * sizeof *w->keys);
+    w->loads = vit_arena_take(&w->arena, t->slice * sizeof *w->loads);
     w->state.frozen = t->recipe.freeze;
     if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->slice);
 }
@@ -181,12 +203,37 @@ void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
 
 /* ---- one step ---- */
 
+typedef struct loading {
+    const vit_trainer *trainer;
+    worker *worker;
+    size_t first; /* of the slice's pictures, in the batch */
+} loading;
+
+static void load_task(size_t i, int thread, void *context) {
+    (void)thread;
+    const loading *l = context;
+    const vit_config *c = &l->trainer->network.config;
+    worker *w = l->worker;
+    w->loads[i].status =
+        l->trainer->source(w->images + i * c->height * c->width * c->channels, w->labels + i,
+                           w->keys + i, l->first + i, 1, l->trainer->context, &w->loads[i].error);
+}
+
+/* The slice's pictures; the threads that share its operators share them, too. */
+static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t count) {
+    loading l = {t, w, first};
+    vit_parallel(inner_threads(t), count, load_task, &l);
+    for (size_t i = 0; i < count && w->status == VIT_OK; i++) {
+        w->status = w->loads[i].status;
+        if (w->status != VIT_OK) w->error = w->loads[i].error;
+    }
+}
+
 static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
     const vit_exec exec = {.kernels = t->kernels, .threads = inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
     const size_t count = vit_min(t->slice, t->recipe.batch - first);
-    if (w->status == VIT_OK)
-        w->status = t->source(w->images, w->labels, w->keys, first, count, t->context, &w->error);
+    if (w->status == VIT_OK) load_slice(t, w, first, count);
     if (w->status != VIT_OK) return;
     if (w->keep)
         vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
@@ -200,8 +247,9 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
     vit_network_backward(&t->network, &exec, &w->state, gradients);
 }
 
-static void lane_task(size_t lane, int thread, void *context) {
+static void lane_task(size_t index, int thread, void *context) {
     vit_trainer *t = context;
+    const size_t lane = t->order[index];
     vit_gradients_clear(t->gradients + lane * t->table.size, &t->table);
     for (size_t s = lane; s < t->slices; s += t->lanes)
         run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + (s > lane)]);

@@ -1,0 +1,71 @@
+"""One thread and several of vit-bench, taking turns: run by scripts/bench-threads."""
+import argparse
+import json
+import statistics
+
+import bench_table
+from bench_peers import ROWS, name_of, run_ours
+
+COLUMNS = ("work", "batch", "precision", "1 thread, ms", "{n} threads, ms", "times faster", "must",
+           "peak, GFLOP/s", "with {n}", "times")
+LARGE = ("vit-ti16", "vit-s16", "vit-b16")
+
+
+def must(row):
+    """What two threads must bring, as a factor."""
+    if row.batch > 1:
+        return 1.85
+    return 1.6 if row.model in LARGE else None
+
+
+def chosen(row, wanted):
+    parts = set(name_of(row).split("/"))
+    return not wanted or any(set(w.split("/")) <= parts for w in wanted)
+
+
+def measure(row, options):
+    """Medians over the turns; None where the processor lacks the precision."""
+    runs = {1: [], options.threads: []}
+    for _ in range(options.turns):
+        for threads, results in runs.items():
+            results.append(run_ours(row, threads))
+            if not results[-1]:
+                return None
+    one, many = ({key: statistics.median(r[key] for r in results) for key in ("ms", "peak_gflops")}
+                 for results in runs.values())
+    return dict(row._asdict(), threads=options.threads, must=must(row), ms=one["ms"],
+                ms_threads=many["ms"], ratio=one["ms"] / many["ms"], peak=one["peak_gflops"],
+                peak_threads=many["peak_gflops"],
+                peak_ratio=many["peak_gflops"] / one["peak_gflops"])
+
+
+def line(r):
+    met = "" if r["must"] is None or r["threads"] != 2 else (
+        f"{r['must']} {'met' if r['ratio'] >= r['must'] else 'missed'}")
+    return bench_table.row((
+        f"{r['kind']} {r['model']}", str(r["batch"]), r["precision"],
+        bench_table.number(r["ms"], 3 if r["ms"] < 10 else 1),
+        bench_table.number(r["ms_threads"], 3 if r["ms_threads"] < 10 else 1),
+        bench_table.number(r["ratio"], 2), met, bench_table.number(r["peak"], 0),
+        bench_table.number(r["peak_threads"], 0), bench_table.number(r["peak_ratio"], 2)))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/bench-threads", add_help=False)
+    parser.add_argument("rows", nargs="*")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.turns < 1 or options.threads < 2:
+        parser.error("--turns must be at least 1, --threads at least 2")
+    if not options.json:
+        print(bench_table.head([c.format(n=options.threads) for c in COLUMNS]), flush=True)
+    for row in (row for row in ROWS if chosen(row, options.rows)):
+        result = measure(row, options)
+        if result:
+            print(json.dumps(result) if options.json else line(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()
