@@ -358,7 +358,7 @@ run 0 "a.png" "" env VIT_MODELS=shipped vit-classify a.png
 run 0 "a.png" "" env VIT_MODELS=shipped vit-classify --model=mnist a.png
 run 0 "a.png" "" vit-classify --model folder a.png
 run 1 "" "no model \"nothing\"" vit-classify --model nothing a.png
-run 1 "" "is this a safetensors file?" vit-classify --model a.png a.png
+run 1 "" "a.png is a picture, not weights" vit-classify --model a.png a.png
 sized="--model $fixtures/sizes.safetensors"
 run 0 "logits" "" vit-classify $sized --size 16x40 --logits a.png
 run 1 "" "does not divide the picture, 25 x 25" vit-classify $sized --size 25 a.png

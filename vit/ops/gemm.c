@@ -11,11 +11,13 @@
 #define LARGE ((size_t)400000)
 
 /* What packing costs must come back: columns per row packed as it lies, which means transposing it,
- * and per row that is already transposed; tiles per panel, and where each thread packs its own. */
+ * and per row that is already transposed; tiles per panel, where each thread packs its own, and of
+ * pairs, whose A is always packed. */
 #define PANELS_PER_ROW 32
 #define PANELS_PER_COLUMN 6
 #define TILES_PER_PANEL 24
 #define TILES_PER_BAND 12
+#define PAIR_TILES_PER_BAND 4
 
 /* Multiply-adds that do not all find their operands in the cache: the next ones are fetched. */
 #define WORTH_FETCHING ((size_t)32 << 20)
@@ -192,13 +194,18 @@ static size_t block_depth(size_t k) {
     return vit_ceil_div(vit_ceil_div(k, vit_ceil_div(k, VIT_K_BLOCK)), 16) * 16;
 }
 
+/* Whether a band a thread costs less than groups: these pack A again, bands pack B again. */
+static bool wants_bands(const product *p, size_t threads) {
+    if (p->pack_b) return p->tiles >= threads * TILES_PER_BAND;
+    return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
+}
+
 /* So many tasks that the threads end at about the same time: bands whose packed A stays in the
- * second-level cache, and groups of panels, which cost packing A again. B is packed in every band,
- * but a band a thread costs less than groups would. */
+ * second-level cache, and groups of panels. */
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows;
     p->bands = vit_ceil_div(p->tiles, VIT_M_BLOCK / rows);
-    if (p->pack_b && p->bands < threads && p->tiles >= threads * TILES_PER_BAND) p->bands = threads;
+    if (p->bands < threads && wants_bands(p, threads)) p->bands = threads;
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
     size_t wanted = 8 * threads, most = p->panels;
     if (p->pack_a) wanted = 2 * threads, most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
