@@ -491,6 +491,43 @@ static void test_parallel(void **state) {
     }
 }
 
+/* Inside a team the same, one work after another, and where a task gives out work of its own. */
+typedef struct team_test {
+    int calls[64], inner[64][16], threads;
+} team_test;
+
+static void nested_task(size_t index, int thread, void *context) {
+    team_test *t = context;
+    assert_true(thread < t->threads);
+    t->calls[index]++;
+    vit_parallel(3, 16, count_task, t->inner[index]);
+}
+
+static void inner_body(void *context) {
+    vit_parallel(4, 16, count_task, context);
+}
+
+static void team_body(void *context) {
+    team_test *t = context;
+    for (int round = 0; round < 100; round++) {
+        t->threads = 1 + round % 5;
+        vit_parallel(t->threads, 64, nested_task, t);
+        vit_with_team(3, inner_body, t->inner[0]);
+    }
+}
+
+static void test_team(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 8; threads++) {
+        team_test t = {0};
+        vit_with_team(threads, team_body, &t);
+        for (size_t i = 0; i < 64; i++) {
+            assert_int_equal(t.calls[i], 100);
+            for (size_t j = 0; j < 16; j++) assert_int_equal(t.inner[i][j], i == 0 ? 200 : 100);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear),  cmocka_unit_test(test_layernorm),
@@ -498,6 +535,7 @@ int main(void) {
         cmocka_unit_test(test_loss),    cmocka_unit_test(test_loss_extremes),
         cmocka_unit_test(test_patches), cmocka_unit_test(test_nan),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_team),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -377,6 +377,11 @@ void vit_yield(void) {
     sched_yield();
 }
 
+void vit_nap(double seconds) {
+    const struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
+    nanosleep(&time, NULL);
+}
+
 double vit_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -91,7 +91,8 @@ void vit_writer_abort(vit_writer *writer); /* takes NULL */
 
 /* ---- time ---- */
 
-void vit_yield(void); /* another thread that waits for this processor goes first */
+void vit_yield(void);         /* another thread that waits for this processor goes first */
+void vit_nap(double seconds); /* sleeps for less than a second, or a little longer than that */
 
 double vit_clock(void); /* seconds since some fixed moment, never going back */
 

@@ -88,6 +88,12 @@ static void slice_task(size_t index, int thread, void *context) {
         memcpy(i->features + first * width, w->state.features, count * width * sizeof(float));
 }
 
+static void run_slices(void *context) {
+    vit_inference *i = context;
+    vit_parallel(i->inner_threads > 1 ? 1 : i->threads, vit_ceil_div(i->count, i->slice),
+                 slice_task, i);
+}
+
 vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
                              vit_image_source *source, void *context, size_t count,
                              vit_error *error) {
@@ -107,7 +113,7 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     i->slice = share < i->capacity ? share : i->capacity;
     i->inner_threads = spread ? 1 : i->threads;
     for (int w = 0; w < workers; w++) i->workers[w].status = VIT_OK;
-    vit_parallel(workers, vit_ceil_div(count, i->slice), slice_task, i);
+    vit_with_team(i->inner_threads, run_slices, i);
     for (int w = 0; w < workers; w++)
         if (i->workers[w].status != VIT_OK)
             return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);

@@ -2,6 +2,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include <omp.h>
+#include <stdatomic.h>
 
 /* Waking a thread costs some microseconds; so does this much work. */
 #define WORTH_A_THREAD ((size_t)1 << 18)
@@ -9,20 +10,23 @@
 /* A thread begins with its share of the indices, so that operators which divide the same rows find
  * them in that thread's cache, and goes on with what the others have left of theirs. */
 typedef struct share {
-    _Alignas(64) size_t next; /* a cache line each */
+    _Alignas(64) atomic_size_t next; /* a cache line each */
 } share;
 
 #define MOST_SHARES 64
 
-/* Looks at the others' progress before a waiting thread offers its processor: some microseconds. */
-#define PATIENCE 10000
+/* How a thread waits for others: it looks, so often (some ten microseconds), then it offers its
+ * processor at each look (some hundred), then it sleeps between looks. */
+#define LOOKS 10000
+#define OFFERS 300
+#define NAP 5e-5 /* seconds */
 
 typedef struct work {
     share shares[MOST_SHARES];
-    size_t share_count, count;
-    _Alignas(64) size_t arrived; /* threads with nothing left to do */
+    size_t share_count, count, threads;
     vit_task *task;
     void *context;
+    _Alignas(64) atomic_size_t arrived; /* threads with nothing left to do */
 } work;
 
 static size_t share_end(const work *w, size_t s) {
@@ -31,45 +35,110 @@ static size_t share_end(const work *w, size_t s) {
 
 static void run_share(work *w, size_t s, int thread) {
     for (;;) {
-        size_t index;
-#pragma omp atomic capture
-        index = w->shares[s].next++;
+        const size_t index = atomic_fetch_add_explicit(&w->shares[s].next, 1, memory_order_relaxed);
         if (index >= share_end(w, s)) return;
         w->task(index, thread, w->context);
     }
 }
 
-/* The barrier at the end of an OpenMP region spins for milliseconds. Where another process has the
- * processor of a thread that is waited for, that would keep both from going on: so the waiting is
- * done here, before it. */
-static void wait_for_others(work *w, size_t team) {
-    size_t arrived;
-#pragma omp atomic capture
-    arrived = ++w->arrived;
-    for (size_t looks = 0; arrived < team; looks++) {
-        if (looks >= PATIENCE) vit_yield();
-#pragma omp atomic read
-        arrived = w->arrived;
+/* A thread's part of the work. The last access to *w is that it has arrived. */
+static void run_work(work *w, int thread) {
+    if ((size_t)thread < w->threads) {
+        const vit_fpmode host = vit_fpmode_enter();
+        for (size_t s = 0; s < w->share_count; s++)
+            run_share(w, ((size_t)thread + s) % w->share_count, thread);
+        vit_fpmode_leave(host);
+    }
+    atomic_fetch_add_explicit(&w->arrived, 1, memory_order_release);
+}
+
+/* Waits until *place is `value`. */
+static void wait_for(const atomic_size_t *place, size_t value) {
+    for (size_t looks = 0; atomic_load_explicit(place, memory_order_acquire) != value; looks++) {
+        if (looks < LOOKS) continue;
+        if (looks < LOOKS + OFFERS)
+            vit_yield();
+        else
+            vit_nap(NAP);
+    }
+}
+
+/* ---- teams ---- */
+
+/* The barriers of OpenMP spin for milliseconds. Where another process has the processor of a thread
+ * that is waited for, that keeps both from going on, a hundred times in the answer to a picture. So
+ * the threads of a team stay in one parallel region and wait here for what its leader gives out. */
+typedef struct team {
+    size_t size;
+    work *work;                           /* NULL: the team is sent home */
+    _Alignas(64) atomic_size_t given_out; /* so many works */
+} team;
+
+/* The team that this thread leads and that stands by. */
+static _Thread_local team *standing_by;
+
+static void give_out(team *t, work *w) {
+    t->work = w;
+    atomic_fetch_add_explicit(&t->given_out, 1, memory_order_release);
+}
+
+static void follow(team *t, int thread) {
+    for (size_t next = 1;; next++) {
+        wait_for(&t->given_out, next);
+        if (!t->work) return;
+        run_work(t->work, thread);
+    }
+}
+
+static void lead(team *t, work *w) {
+    standing_by = NULL; /* while it works */
+    give_out(t, w);
+    run_work(w, 0);
+    wait_for(&w->arrived, t->size);
+    standing_by = t;
+}
+
+void vit_with_team(int threads, vit_team_body *body, void *context) {
+    if (threads <= 1 || standing_by) {
+        body(context);
+        return;
+    }
+    team t = {0};
+#pragma omp parallel num_threads(threads)
+    {
+        const int thread = omp_get_thread_num();
+        if (thread > 0) {
+            follow(&t, thread);
+        } else {
+            t.size = (size_t)omp_get_num_threads();
+            standing_by = &t;
+            body(context);
+            standing_by = NULL;
+            give_out(&t, NULL);
+        }
     }
 }
 
 void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
+    team *t = standing_by;
     if (threads > 1 && (size_t)threads > count) threads = (int)count;
+    if (t && (size_t)threads > t->size) threads = (int)t->size;
     if (threads <= 1) {
         for (size_t i = 0; i < count; i++) task(i, 0, context);
         return;
     }
-    work w = {.count = count, .task = task, .context = context};
+    work w = {.count = count, .threads = (size_t)threads, .task = task, .context = context};
     w.share_count = threads < MOST_SHARES ? (size_t)threads : MOST_SHARES;
-    for (size_t s = 0; s < w.share_count; s++) w.shares[s].next = s * count / w.share_count;
+    for (size_t s = 0; s < w.share_count; s++)
+        atomic_init(&w.shares[s].next, s * count / w.share_count);
+    if (t) {
+        lead(t, &w);
+        return;
+    }
 #pragma omp parallel num_threads(threads)
     {
-        const vit_fpmode host = vit_fpmode_enter();
-        const int thread = omp_get_thread_num();
-        for (size_t s = 0; s < w.share_count; s++)
-            run_share(&w, ((size_t)thread + s) % w.share_count, thread);
-        vit_fpmode_leave(host);
-        wait_for_others(&w, (size_t)omp_get_num_threads());
+        run_work(&w, omp_get_thread_num());
+        wait_for(&w.arrived, (size_t)omp_get_num_threads());
     }
 }
 

@@ -24,6 +24,12 @@ vit_status vit_precision_check(vit_precision precision, const vit_kernels *kerne
 typedef void vit_task(size_t index, int thread, void *context);
 void vit_parallel(int threads, size_t count, vit_task *task, void *context);
 
+/* Calls body(context) on this thread, while threads - 1 others stand by: vit_parallel inside it
+ * gives its tasks to them, at most so many threads, sooner than it could start any. Inside another
+ * team's body, or a task, it only calls. */
+typedef void vit_team_body(void *context);
+void vit_with_team(int threads, vit_team_body *body, void *context);
+
 /* The threads worth waking for `multiply_adds` of work, at most exec's. */
 int vit_exec_threads(const vit_exec *exec, size_t multiply_adds);
 

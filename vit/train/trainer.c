@@ -255,19 +255,36 @@ static void lane_task(size_t index, int thread, void *context) {
         run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + (s > lane)]);
 }
 
+/* What a step is made of. */
+typedef struct one_step {
+    vit_trainer *trainer;
+    double lr;
+    vit_status status;
+    vit_error *error;
+} one_step;
+
+static void run_step(void *context) {
+    one_step *s = context;
+    vit_trainer *t = s->trainer;
+    vit_parallel((int)t->worker_count, t->lanes, lane_task, t);
+    for (size_t i = 0; i < t->worker_count && s->status == VIT_OK; i++)
+        if (t->workers[i].status != VIT_OK)
+            s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
+    if (s->status != VIT_OK) return;
+    const double norm = vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes);
+    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
+    vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, s->lr, norm, t->step);
+    vit_trainer_changed(t, t->step + 1);
+}
+
 vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error) {
+    one_step s = {t, lr, VIT_OK, error};
     t->source = source;
     t->context = context;
     for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
-    vit_parallel((int)t->worker_count, t->lanes, lane_task, t);
-    for (size_t i = 0; i < t->worker_count; i++)
-        if (t->workers[i].status != VIT_OK)
-            return vit_fail(error, t->workers[i].status, "%s", t->workers[i].error.message);
-    const double norm = vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes);
-    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
-    vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, lr, norm, t->step);
-    vit_trainer_changed(t, t->step + 1);
+    vit_with_team(inner_threads(t), run_step, &s);
+    if (s.status != VIT_OK) return s.status;
     double sum = 0;
     for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
     *loss = sum / (double)t->recipe.batch;
