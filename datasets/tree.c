@@ -75,16 +75,13 @@ static bool among(const char *name, char *const *names, size_t count, size_t *in
 /* Takes `path` over. */
 static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t label,
                            const char *problem, vit_error *error) {
-    if (part->count == part->capacity) {
-        size_t capacity = 2 * part->capacity + 64;
-        void *grown = vit_realloc(part->files, part->capacity, capacity, sizeof *part->files);
-        if (grown == NULL) {
-            vit_free(path);
-            return vit_fail_memory(error, "a list of files", capacity * sizeof *part->files);
-        }
-        part->files = grown;
-        part->capacity = capacity;
+    void *files = vit_make_room(part->files, part->count, &part->capacity, sizeof *part->files,
+                                "a list of files", error);
+    if (files == NULL) {
+        vit_free(path);
+        return VIT_ERROR_MEMORY;
     }
+    part->files = files;
     vit_tree_file *file = &part->files[part->count++];
     *file = (vit_tree_file){.path = path, .name = name, .label = (uint16_t)label};
     if (problem == NULL) return VIT_OK;

@@ -62,6 +62,19 @@ void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size)
     return grown;
 }
 
+void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, const char *what,
+                    vit_error *error) {
+    if (count < *capacity) return array;
+    const size_t larger = count < 32 ? 64 : count * 2;
+    void *memory = vit_realloc(array, count, larger, size);
+    if (memory != NULL) {
+        *capacity = larger;
+    } else {
+        vit_fail_memory(error, what, larger * size);
+    }
+    return memory;
+}
+
 char *vit_strdup(const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = vit_alloc(size, 1);

@@ -26,6 +26,12 @@ void vit_discard(void *data, size_t size);
  * zero; NULL (and `memory` untouched) on failure. */
 void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size);
 
+/* An array of `count` elements with room for one more: `array`, or where it is full a larger copy
+ * in its place, *capacity being changed. NULL, and `array` as it was, when there is no memory for
+ * `what`. */
+void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, const char *what,
+                    vit_error *error);
+
 /* *product = a * b; false when that does not fit a size_t. */
 bool vit_multiply(size_t a, size_t b, size_t *product);
 

@@ -29,16 +29,13 @@ static bool is_picture(const char *name) {
 
 /* Takes `path` over. */
 static vit_status add(vit_pictures *p, char *path, vit_error *error) {
-    if (p->found_count == p->found_capacity) {
-        size_t capacity = 2 * p->found_capacity + 64;
-        void *grown = vit_realloc(p->found, p->found_capacity, capacity, sizeof *p->found);
-        if (grown == NULL) {
-            vit_free(path);
-            return vit_fail_memory(error, "names of pictures", capacity * sizeof *p->found);
-        }
-        p->found = grown;
-        p->found_capacity = capacity;
+    void *found = vit_make_room(p->found, p->found_count, &p->found_capacity, sizeof *p->found,
+                                "names of pictures", error);
+    if (found == NULL) {
+        vit_free(path);
+        return VIT_ERROR_MEMORY;
     }
+    p->found = found;
     p->found[p->found_count++] = path;
     return VIT_OK;
 }

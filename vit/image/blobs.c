@@ -62,14 +62,9 @@ static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, u
 }
 
 static vit_status add_blob(blobs *all, blob b, vit_error *error) {
-    if (all->count == all->room) {
-        const size_t room = all->room ? 2 * all->room : 64;
-        blob *more = all->list ? vit_realloc(all->list, all->room, room, sizeof *more)
-                               : vit_alloc(room, sizeof *more);
-        if (!more) return vit_fail_memory(error, "digit", room * sizeof *more);
-        all->list = more;
-        all->room = room;
-    }
+    blob *list = vit_make_room(all->list, all->count, &all->room, sizeof *list, "digit", error);
+    if (!list) return VIT_ERROR_MEMORY;
+    all->list = list;
     all->list[all->count++] = b;
     return VIT_OK;
 }

@@ -54,9 +54,9 @@ typedef struct vit_adamw_scalars {
     float eps;
 } vit_adamw_scalars;
 
-/* The weights w of four neighbouring 8-bit samples for `resample`: w = high * 2^15 + low with low
- * in
- * [-2^14, 2^14), each field two int16, the lower bits first: of samples 0 and 2 (even), 1 and 3. */
+/* The weights w of four neighbouring 8-bit samples for `resample`: w = high * 2^15 + low, low
+ * being in [-2^14, 2^14); each field is two int16, the lower bits first: of samples 0 and 2 (even),
+ * of 1 and 3. */
 typedef struct vit_quad_weights {
     int32_t even_low, odd_low, even_high, odd_high;
 } vit_quad_weights;

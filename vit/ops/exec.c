@@ -1,5 +1,6 @@
 #include "vit/ops/exec.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include <omp.h>
 #include <stdatomic.h>
@@ -29,14 +30,15 @@ typedef struct work {
     _Alignas(64) atomic_size_t arrived; /* threads with nothing left to do */
 } work;
 
-static size_t share_end(const work *w, size_t s) {
-    return (s + 1) * w->count / w->share_count;
+/* Of share s; that of share s + 1 is where it ends. */
+static size_t first_index(const work *w, size_t s) {
+    return s * w->count / w->share_count;
 }
 
 static void run_share(work *w, size_t s, int thread) {
     for (;;) {
         const size_t index = atomic_fetch_add_explicit(&w->shares[s].next, 1, memory_order_relaxed);
-        if (index >= share_end(w, s)) return;
+        if (index >= first_index(w, s + 1)) return;
         w->task(index, thread, w->context);
     }
 }
@@ -128,9 +130,8 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
         return;
     }
     work w = {.count = count, .threads = (size_t)threads, .task = task, .context = context};
-    w.share_count = threads < MOST_SHARES ? (size_t)threads : MOST_SHARES;
-    for (size_t s = 0; s < w.share_count; s++)
-        atomic_init(&w.shares[s].next, s * count / w.share_count);
+    w.share_count = vit_min(w.threads, MOST_SHARES);
+    for (size_t s = 0; s < w.share_count; s++) atomic_init(&w.shares[s].next, first_index(&w, s));
     if (t) {
         lead(t, &w);
         return;

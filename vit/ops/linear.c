@@ -34,9 +34,9 @@ typedef struct columns {
 static void columns_task(size_t index, int thread, void *context) {
     (void)thread;
     const columns *c = context;
-    const size_t first = index * COLUMN_BLOCK, left = c->n - first;
+    const size_t first = index * COLUMN_BLOCK;
     c->kernels->column_sums(c->sums + first, c->x + first, c->rows,
-                            left < COLUMN_BLOCK ? left : COLUMN_BLOCK, c->row);
+                            vit_min(c->n - first, COLUMN_BLOCK), c->row);
 }
 
 /* sums: [n] += columns of x, [rows] of n floats, `row` apart. */

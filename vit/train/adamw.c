@@ -13,9 +13,8 @@ static double power(double x, uint64_t n) {
 
 static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate) {
     for (size_t i = 0; i < p->count; i += VIT_CHUNK) {
-        const size_t left = p->count - i;
         chunks->list[chunks->count++] = (vit_chunk){.offset = p->offset + i,
-                                                    .count = left < VIT_CHUNK ? left : VIT_CHUNK,
+                                                    .count = vit_min(p->count - i, VIT_CHUNK),
                                                     .rate = rate,
                                                     .decays = p->kind == VIT_PARAMETER_WEIGHT};
     }

@@ -60,13 +60,10 @@ static bool is_known(const exporter *e, const vit_parameter *p, const vit_layout
 static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_parameter *p,
                             const char *before, const char *theirs, const char *ending) {
     if (is_known(e, p, row)) return VIT_OK;
-    if (e->count == e->capacity) {
-        const size_t larger = e->capacity > 0 ? 2 * e->capacity : 64;
-        piece *grown = vit_realloc(e->pieces, e->count, larger, sizeof *grown);
-        if (!grown) return vit_fail_memory(e->error, "the tensors", larger * sizeof *grown);
-        e->pieces = grown;
-        e->capacity = larger;
-    }
+    piece *pieces =
+        vit_make_room(e->pieces, e->count, &e->capacity, sizeof *pieces, "the tensors", e->error);
+    if (!pieces) return VIT_ERROR_MEMORY;
+    e->pieces = pieces;
     piece *next = &e->pieces[e->count++];
     *next = (piece){.row = row, .p = p};
     snprintf(next->name, NAME_SIZE, "%s%s%s", before, theirs, ending);

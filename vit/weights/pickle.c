@@ -11,13 +11,9 @@ typedef vit_pickle_value value;
 /* ---- lists ---- */
 
 vit_status vit_pickle_append(vit_pickle *p, vit_pickle_list *l, const void *item, size_t size) {
-    if (l->count == l->capacity) {
-        const size_t larger = l->count < 64 ? 64 : l->count * 2;
-        void *grown = vit_realloc(l->items, l->count, larger, size);
-        if (!grown) return vit_fail_memory(p->error, "a pickle", larger * size);
-        l->items = grown;
-        l->capacity = larger;
-    }
+    void *items = vit_make_room(l->items, l->count, &l->capacity, size, "a pickle", p->error);
+    if (!items) return VIT_ERROR_MEMORY;
+    l->items = items;
     memcpy((char *)l->items + l->count++ * size, item, size);
     return VIT_OK;
 }

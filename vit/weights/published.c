@@ -120,38 +120,18 @@ static vit_status declare_google(vit_declared *d, const vit_binding *b, vit_erro
     return VIT_OK;
 }
 
-static vit_status declare_hf(vit_declared *d, const vit_configs *c, vit_error *error) {
-    return vit_declare_hf(d, c->object, c->processor, c->processor_path, error);
-}
-
-static vit_status declare_open_clip(vit_declared *d, const vit_configs *c, vit_error *error) {
-    return vit_declare_open_clip(d, c->object, error);
-}
-
-static vit_status declare_lucidrains(vit_declared *d, const vit_configs *c, vit_error *error) {
-    return vit_declare_lucidrains(d, c->object, error);
-}
-
-static vit_status declare_torchvision(vit_declared *d, const vit_configs *c, vit_error *error) {
-    return vit_declare_torchvision(d, c->object, error);
-}
-
-static vit_status declare_timm(vit_declared *d, const vit_configs *c, vit_error *error) {
-    return vit_declare_timm(d, c->object, error);
-}
-
 /* Configs, the first that has the key and the value, if there is one; and of which layouts' tensors
  * they speak. */
 static const struct kind {
     const char *key, *value;
     const char *layouts[3];
-    vit_status (*declare)(vit_declared *d, const vit_configs *c, vit_error *error);
+    vit_status (*declare)(vit_declared *d, json_t *object, vit_error *error);
 } kinds[] = {
-    {"model_type", NULL, {"Hugging Face"}, declare_hf},
-    {"model_cfg", NULL, {"OpenCLIP"}, declare_open_clip},
-    {"architecture", "vit-pytorch", {"vit-pytorch"}, declare_lucidrains},
-    {"architecture", "torchvision", {"torchvision"}, declare_torchvision},
-    {"architecture", NULL, {"timm", "Google", "big_vision"}, declare_timm},
+    {"model_type", NULL, {"Hugging Face"}, NULL}, /* has a second file: vit_declare_hf */
+    {"model_cfg", NULL, {"OpenCLIP"}, vit_declare_open_clip},
+    {"architecture", "vit-pytorch", {"vit-pytorch"}, vit_declare_lucidrains},
+    {"architecture", "torchvision", {"torchvision"}, vit_declare_torchvision},
+    {"architecture", NULL, {"timm", "Google", "big_vision"}, vit_declare_timm},
 };
 
 static const struct kind *kind_of(const json_t *object) {
@@ -174,7 +154,9 @@ static vit_status declare(vit_declared *d, const vit_binding *b, const vit_confi
                         "(\"vit-pytorch\", \"torchvision\" or timm's name)",
                         c->path);
     d->preprocessing = json_object_get(c->object, "preprocessing");
-    const vit_status status = kind->declare(d, c, error);
+    const vit_status status =
+        kind->declare ? kind->declare(d, c->object, error)
+                      : vit_declare_hf(d, c->object, c->processor, c->processor_path, error);
     for (size_t i = 0; i < 3 && kind->layouts[i]; i++)
         if (status != VIT_OK || strcmp(kind->layouts[i], b->layout->name) == 0) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,

@@ -151,17 +151,7 @@ static vit_status check_entry(parser *p) {
 
 /* ---- lists that grow ---- */
 
-/* Room for one element more; NULL, and `array` as it was, when there is no memory. */
-static void *make_room(void *array, size_t count, size_t *capacity, size_t size, vit_error *error) {
-    if (count < *capacity) return array;
-    size_t larger = count < 8 ? 8 : count * 2;
-    void *memory = vit_realloc(array, count, larger, size);
-    if (memory)
-        *capacity = larger;
-    else
-        vit_fail_memory(error, "the list of a header's entries", larger * size);
-    return memory;
-}
+#define ENTRIES "the list of a header's entries"
 
 /* Puts "KIND 'NAME': " in front of the message. */
 static vit_status fail_in(parser *p, vit_status status, const char *kind, const char *name) {
@@ -177,8 +167,8 @@ static vit_status parse_tensor(parser *p, const char *name) {
     vit_status status = parse_object(p, parse_field, "'{' and dtype, shape and data_offsets");
     if (status == VIT_OK) status = check_entry(p);
     if (status != VIT_OK) return fail_in(p, status, "tensor", name);
-    vit_tensor *room =
-        make_room(h->tensors, h->count, &h->capacity, sizeof *h->tensors, p->scan.error);
+    vit_tensor *room = vit_make_room(h->tensors, h->count, &h->capacity, sizeof *h->tensors,
+                                     ENTRIES, p->scan.error);
     if (!room) return VIT_ERROR_MEMORY;
     h->tensors = room;
     h->tensors[h->count++] = p->tensor;
@@ -192,8 +182,8 @@ static vit_status parse_metadata_pair(parser *p, const char *key) {
     vit_metadata pair = {.key = key};
     vit_status status = vit_scan_string(&p->scan, &pair.value, "a string");
     if (status != VIT_OK) return fail_in(p, status, "__metadata__", key);
-    vit_metadata *room = make_room(h->metadata, h->metadata_count, &h->metadata_capacity,
-                                   sizeof *h->metadata, p->scan.error);
+    vit_metadata *room = vit_make_room(h->metadata, h->metadata_count, &h->metadata_capacity,
+                                       sizeof *h->metadata, ENTRIES, p->scan.error);
     if (!room) return VIT_ERROR_MEMORY;
     h->metadata = room;
     h->metadata[h->metadata_count++] = pair;
