@@ -95,9 +95,10 @@ static void check_product(const product *p, const vit_kernels *k, int threads) {
 
 static void test_products(void **state) {
     (void)state;
-    static const size_t sizes[][3] = {{1, 1, 1},     {1, 1, 2},        {3, 5, 7},
-                                      {13, 47, 33},  {12, 32, 64},     {25, 100, 31},
-                                      {97, 65, 300}, {197, 130, 1100}, {400, 33, 15}};
+    static const size_t sizes[][3] = {{1, 1, 1},       {1, 1, 2},        {3, 5, 7},
+                                      {13, 47, 33},    {12, 32, 64},     {25, 100, 31},
+                                      {97, 65, 300},   {197, 130, 1100}, {400, 33, 15},
+                                      {700, 70, 1100}, {300, 310, 1024}};
     const vit_kernels *k = kernels_or_skip();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int form = 0; form < 4; form++) {
@@ -121,7 +122,10 @@ static void test_packing_stays_inside(void **state) {
             k->pairs->transpose(to, vit_padded(rows), from, n, rows, n);
             assert_true(check_memory_intact(&out));
             to = check_memory_take(&out, (rows + 1) / 2 * vit_padded(n), CHECK_AT_END);
-            k->pairs->copy_rows(to, vit_padded(n), from, n, rows, n);
+            k->pairs->copy_across(to, vit_padded(n), from, n, rows, n);
+            assert_true(check_memory_intact(&out));
+            to = check_memory_take(&out, rows * vit_padded((n + 1) / 2), CHECK_AT_END);
+            k->pairs->copy_along(to, vit_padded((n + 1) / 2), from, n, rows, n);
             assert_true(check_memory_intact(&out) && check_memory_intact(&in));
         }
     }

@@ -115,7 +115,7 @@ static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
 }
 
 static void copy_rows(const vit_kernels *k, float *const *p, const shape *s) {
-    k->floats.copy_rows(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
+    k->floats.copy_across(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
 }
 
 static void transpose(const vit_kernels *k, float *const *p, const shape *s) {

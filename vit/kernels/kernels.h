@@ -89,9 +89,11 @@ typedef struct vit_product_kernels {
 
     /* to[i][j] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` end with
      * whole vectors: +0 follows, which the next row may overwrite. Into pairs: of neighbours in a
-     * column, likewise. */
-    void (*copy_rows)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
-                      size_t n);
+     * row (copy_along) or in a column (copy_across); the last has +0 where there is none. */
+    void (*copy_along)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
+                       size_t n);
+    void (*copy_across)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
+                        size_t n);
 } vit_product_kernels;
 
 typedef struct vit_kernels {

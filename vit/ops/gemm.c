@@ -2,17 +2,20 @@
 #include "vit/base/size.h"
 #include <string.h>
 
-/* A product is divided into tasks, bands of row tiles times groups of column panels; a task runs
- * over blocks of k, in each over its panels, in each over its tiles. Blocking over k stores and
- * reloads the running value, so none of this is part of the result.
+/* A product is divided into tasks, runs of bands of row tiles times groups of column panels. A task
+ * goes from stage to stage, a band times a block of k, and in each over all tiles times panels.
+ * Blocking over k stores and reloads the running value, so none of this is part of the result.
  *
- * From here on a matrix is packed before it is used: smaller ones lie well where they are. In
- * floats, 1.5 MB: what does not stay in the second-level cache. */
+ * One operand stays in the second-level cache while the other passes by and is packed meanwhile:
+ * a high band of A, under which B comes a panel ahead; or a block of B, through all of its columns,
+ * under which A comes in low bands, one ahead. */
+
+/* From here on a matrix is packed before it is used: smaller ones lie well where they are. In
+ * floats, 1.5 MB: what does not stay in that cache. */
 #define LARGE ((size_t)400000)
 
-/* What packing costs must come back: columns per row packed as it lies, which means transposing it,
- * and per row that is already transposed; tiles per panel, where each thread packs its own, and of
- * pairs, whose A is always packed. */
+/* What packing costs must come back: panels that use a packed row of A; tiles that use a packed
+ * panel of B, in all and where each thread packs its own; of pairs, whose A is always packed. */
 #define PANELS_PER_ROW 32
 #define PANELS_PER_COLUMN 6
 #define TILES_PER_PANEL 24
@@ -21,6 +24,14 @@
 
 /* Multiply-adds that do not all find their operands in the cache: the next ones are fetched. */
 #define WORTH_FETCHING ((size_t)32 << 20)
+
+/* Tiles of a low band; rows of a high one, at most; tiles a thread for which B may stay. */
+#define LOW_TILES 2
+#define HIGH_ROWS 384
+#define LEAST_TILES 24
+
+/* Rows of A transposed that are packed of all tiles at a time. */
+#define STRIP 16
 
 /* k counts words of 32 bits: floats, or pairs of bfloat16, which are always packed. */
 typedef struct product {
@@ -33,15 +44,28 @@ typedef struct product {
     vit_right b;
     vit_epilogue epilogue;
     bool pack_a, pack_b, fetch;
-    size_t tiles, panels; /* of C: rows are spread over tiles evenly */
-    size_t bands, groups; /* of tiles, of panels: the tasks */
-    size_t depth;         /* words of a block of k; the last has fewer */
+    bool b_stays;               /* else A does */
+    size_t tiles, panels;       /* of C */
+    size_t height, higher;      /* rows of a tile; the first tiles that have one more */
+    size_t depth;               /* words of a block of k; the last has fewer */
+    size_t bands, runs, groups; /* of tiles, of bands, of panels */
 } product;
 
-/* What one task computes: tiles t0 .. t1, panels j0 .. j1. B is packed a panel ahead. */
+/* Tiles t0 .. t1, of a band, times words k0 .. k0 + words. */
+typedef struct stage {
+    size_t band, t0, t1, k0, words;
+} stage;
+
+/* Elements first .. end of something. */
+typedef struct range {
+    size_t first, end;
+} range;
+
+/* A task in progress. */
 typedef struct part {
-    size_t t0, t1, j0, j1;
-    float *packed_a, *packed_b, *next_b;
+    range bands, panels;
+    stage now, next; /* the last one's next has no tiles */
+    float *packed_a, *next_a, *packed_b;
 } part;
 
 /* Words k0 .. k0 + words of a panel of B. */
@@ -50,13 +74,11 @@ typedef struct block {
 } block;
 
 static size_t first_row(const product *p, size_t tile) {
-    return tile * (p->m / p->tiles) + vit_min(tile, p->m % p->tiles);
+    return tile * p->height + vit_min(tile, p->higher);
 }
 
-/* ---- packing and fetching ---- */
-
-static float *packed_tile(const product *p, const part *w, size_t tile) {
-    return w->packed_a + (tile - w->t0) * VIT_PACKED_TILE(p->exec->kernels->tile_rows);
+static range share_of(size_t count, size_t index, size_t shares) {
+    return (range){count * index / shares, count * (index + 1) / shares};
 }
 
 /* Numbers of words k0 .. k0 + words: the last pair may lack one. */
@@ -64,34 +86,88 @@ static size_t numbers_in(const product *p, size_t k0, size_t words) {
     return vit_min(words * p->numbers, p->numbers_of_k - k0 * p->numbers);
 }
 
+/* ---- stages ---- */
+
+static stage stage_of(const product *p, size_t band, size_t k0) {
+    const range tiles = share_of(p->tiles, band, p->bands);
+    return (stage){band, tiles.first, tiles.end, k0, vit_min(p->depth, p->k - k0)};
+}
+
+static stage stage_after(const product *p, const part *w) {
+    const size_t k0 = w->now.k0 + w->now.words, band = w->now.band + 1;
+    if (p->b_stays && band < w->bands.end) return stage_of(p, band, w->now.k0);
+    if (k0 < p->k) return stage_of(p, w->bands.first, k0);
+    return (stage){0};
+}
+
+/* ---- packing A ---- */
+
+/* From row to row of packed A as it lies, from tile to tile of packed A transposed. What is added
+ * takes what a last vector writes too much, and keeps rows out of each other's cache sets. */
+static size_t packed_row(const product *p) {
+    return vit_padded(p->depth) + 16;
+}
+
+static size_t packed_tile(const product *p) {
+    return p->exec->kernels->tile_rows * p->depth + 16;
+}
+
+static bool is_transposed(const product *p) {
+    return p->a.row == 1;
+}
+
+static const float *row_of_a(const product *p, const stage *s, size_t row) {
+    return p->a.data + row * p->a.row + s->k0 * p->numbers * p->a.col;
+}
+
+/* Rows r.first .. r.end of the stage, r counting from its first. */
+static void pack_rows(const product *p, float *to, const stage *s, range r) {
+    p->inner->copy_along(to + r.first * packed_row(p), packed_row(p),
+                         row_of_a(p, s, first_row(p, s->t0) + r.first), p->a.row, r.end - r.first,
+                         numbers_in(p, s->k0, s->words));
+}
+
 static void fetch(const float *from, size_t rows, size_t row) {
     for (; rows > 0; rows--, from += row) __builtin_prefetch(from);
 }
 
-/* Words k0 .. k0 + words of a tile of A, to where the tile's word k0 belongs. */
-static void pack_tile(const product *p, float *to, size_t tile, size_t k0, size_t words) {
-    const size_t tile_rows = p->exec->kernels->tile_rows, numbers = numbers_in(p, k0, words);
-    const size_t i = first_row(p, tile), rows = first_row(p, tile + 1) - i;
-    const float *from = p->a.data + i * p->a.row + k0 * p->numbers * p->a.col;
-    if (p->a.row != 1) {
-        p->inner->transpose(to, tile_rows, from, p->a.row, rows, numbers);
-        return;
+/* Nothing was computed meanwhile, so the rows after the next are fetched. */
+static void pack_as_it_lies(const product *p, float *to, const stage *s) {
+    const size_t i = first_row(p, s->t0), rows = first_row(p, s->t1) - i, ahead = 2;
+    for (size_t r = 0; r < rows; r++) {
+        if (r + ahead < rows)
+            fetch(row_of_a(p, s, i + r + ahead), numbers_in(p, s->k0, s->words) / 16, 16);
+        pack_rows(p, to, s, (range){r, r + 1});
     }
-    if (k0 + words < p->k)
-        fetch(from + numbers * p->a.col, numbers_in(p, k0 + words, words), p->a.col);
-    p->inner->copy_rows(to, tile_rows, from, p->a.col, numbers, rows);
 }
 
-/* Of A transposed, 16 rows of all tiles at a time, so that a cache line is used up while it is
- * there, and the rows after them are fetched. */
-static void pack_left(const product *p, const part *w, size_t k0, size_t words) {
-    const size_t step = p->a.row == 1 ? 16 : words;
-    for (size_t q = 0; q < words; q += step) {
-        for (size_t t = w->t0; t < w->t1; t++)
-            pack_tile(p, packed_tile(p, w, t) + q * p->exec->kernels->tile_rows, t, k0 + q,
-                      vit_min(step, words - q));
-    }
+/* Words q .. q + words of a tile of A transposed, and the words after them are fetched. */
+static void pack_tile(const product *p, float *to, const stage *s, size_t tile, size_t q,
+                      size_t words) {
+    const size_t tile_rows = p->exec->kernels->tile_rows, after = s->k0 + q + words;
+    const size_t i = first_row(p, tile), numbers = numbers_in(p, s->k0 + q, words);
+    const float *from = row_of_a(p, s, i) + q * p->numbers * p->a.col;
+    if (after < p->k) fetch(from + numbers * p->a.col, numbers_in(p, after, words), p->a.col);
+    p->inner->copy_across(to + q * tile_rows, tile_rows, from, p->a.col, numbers,
+                          first_row(p, tile + 1) - i);
 }
+
+/* Some words of all tiles at a time, so that a cache line is used up while it is there. */
+static void pack_transposed(const product *p, float *to, const stage *s) {
+    const size_t step = STRIP / p->numbers;
+    for (size_t q = 0; q < s->words; q += step)
+        for (size_t t = s->t0; t < s->t1; t++)
+            pack_tile(p, to + (t - s->t0) * packed_tile(p), s, t, q, vit_min(step, s->words - q));
+}
+
+static void pack_left(const product *p, float *to, const stage *s) {
+    if (is_transposed(p))
+        pack_transposed(p, to, s);
+    else
+        pack_as_it_lies(p, to, s);
+}
+
+/* ---- packing B ---- */
 
 /* Rows of B that `words` steps are made of. */
 static size_t rows_of_b(const product *p, size_t words) {
@@ -102,90 +178,146 @@ static const float *first_of_b(const product *p, block b) {
     return p->b.data + b.panel * p->b.panel + rows_of_b(p, b.k0) * p->b.row;
 }
 
+static float *packed_panel(const product *p, const part *w, size_t panel) {
+    const size_t i = panel - w->panels.first;
+    return w->packed_b + (p->b_stays ? i : i % 2) * p->depth * VIT_PANEL;
+}
+
 static void pack_right(const product *p, float *to, block b) {
     const size_t width = vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL);
-    p->inner->copy_rows(to, VIT_PANEL, first_of_b(p, b), p->b.row, numbers_in(p, b.k0, b.words),
-                        width);
-}
-
-/* The panel after this one; after the last the first, of the next words. */
-static block block_after(const product *p, const part *w, block b) {
-    if (b.panel + 1 < w->j1) return (block){b.panel + 1, b.k0, b.words};
-    const size_t k0 = b.k0 + b.words;
-    return (block){w->j0, k0, vit_min(p->depth, p->k - k0)};
-}
-
-/* What is wanted after tile t of a panel: the C of the tile below, and `coming` of B. */
-static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, size_t t, block now,
-                       block coming) {
-    const size_t i = first_row(p, t + 1);
-    ahead[0] = (vit_ahead){NULL, 0, 0};
-    ahead[1] = (vit_ahead){first_of_b(p, coming), p->b.row, rows_of_b(p, coming.words)};
-    if (t + 1 < w->t1)
-        ahead[0] = (vit_ahead){p->c + i * p->c_row + now.panel * VIT_PANEL, p->c_row,
-                               first_row(p, t + 2) - i};
+    if (b.words > 0)
+        p->inner->copy_across(to, VIT_PANEL, first_of_b(p, b), p->b.row,
+                              numbers_in(p, b.k0, b.words), width);
 }
 
 /* ---- computing ---- */
 
-static void compute_tile(const product *p, const part *w, size_t t, block now, block coming) {
-    const size_t tile_rows = p->exec->kernels->tile_rows, tile_cols = p->exec->kernels->tile_cols;
-    const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
-    const size_t end = vit_min((now.panel + 1) * VIT_PANEL, p->n);
-    const bool last = now.k0 + now.words == p->k;
-    vit_epilogue e = last ? p->epilogue : vit_epilogue_none();
-    vit_ahead ahead[2];
-    vit_left a = {p->a.data + i * p->a.row + now.k0 * p->a.col, p->a.row, p->a.col};
-    const float *b = p->pack_b ? w->packed_b : first_of_b(p, now);
+/* A tile in progress; the next one's, as far as that is known; and what is packed after it. */
+typedef struct step {
+    size_t tile, panel, next_tile, next_panel;
+    block coming;
+    range rows; /* of the next stage's A */
+} step;
+
+/* What is wanted after a tile: the C of the next, and what will be packed. */
+static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, const step *s) {
+    const size_t t = s->next_tile;
+    ahead[0] = ahead[1] = (vit_ahead){NULL, 0, 0};
+    if (t < w->now.t1)
+        ahead[0] = (vit_ahead){p->c + first_row(p, t) * p->c_row + s->next_panel * VIT_PANEL,
+                               p->c_row, first_row(p, t + 1) - first_row(p, t)};
+    if (s->rows.first < s->rows.end)
+        ahead[1] =
+            (vit_ahead){row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first), VIT_PANEL,
+                        vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL)};
+    if (s->coming.words > 0)
+        ahead[1] = (vit_ahead){first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words)};
+}
+
+static vit_left left_of(const product *p, const part *w, size_t tile) {
+    const stage *s = &w->now;
+    const size_t i = first_row(p, tile);
+    if (!p->pack_a)
+        return (vit_left){p->a.data + i * p->a.row + s->k0 * p->a.col, p->a.row, p->a.col};
+    if (is_transposed(p))
+        return (vit_left){w->packed_a + (tile - s->t0) * packed_tile(p), 1,
+                          p->exec->kernels->tile_rows};
+    return (vit_left){w->packed_a + (i - first_row(p, s->t0)) * packed_row(p), packed_row(p), 1};
+}
+
+static void compute_tile(const product *p, const part *w, const step *s) {
+    const size_t tile_cols = p->exec->kernels->tile_cols, k0 = w->now.k0, words = w->now.words;
+    const size_t i = first_row(p, s->tile), rows = first_row(p, s->tile + 1) - i;
+    const size_t end = vit_min((s->panel + 1) * VIT_PANEL, p->n);
+    const float *b =
+        p->pack_b ? packed_panel(p, w, s->panel) : first_of_b(p, (block){s->panel, k0, words});
     const size_t b_row = p->pack_b ? VIT_PANEL : p->b.row;
-    e.accumulate = p->epilogue.accumulate || now.k0 > 0;
-    if (p->pack_a) a = (vit_left){packed_tile(p, w, t), 1, tile_rows};
-    if (p->fetch) look_ahead(ahead, p, w, t, now, coming);
-    for (size_t j = now.panel * VIT_PANEL; j < end; j += tile_cols, b += tile_cols) {
+    const vit_left a = left_of(p, w, s->tile);
+    vit_epilogue e = k0 + words == p->k ? p->epilogue : vit_epilogue_none();
+    vit_ahead ahead[2];
+    e.accumulate = p->epilogue.accumulate || k0 > 0;
+    if (p->fetch) look_ahead(ahead, p, w, s);
+    for (size_t j = s->panel * VIT_PANEL; j < end; j += tile_cols, b += tile_cols) {
         if (e.bias) e.bias = p->epilogue.bias + j;
         if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
         p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(tile_cols, end - j),
-                            now.words, a.data, a.row, a.col, b, b_row, &e, p->fetch ? ahead : NULL);
+                            words, a.data, a.row, a.col, b, b_row, &e, p->fetch ? ahead : NULL);
     }
 }
 
-/* Every tile of the panel, and after each its share of packing the next panel, whose rows were
- * fetched while the tile was computed. */
-static void compute_panel(const product *p, part *w, block now) {
-    const block next = block_after(p, w, now);
-    const size_t share = vit_ceil_div(next.words, w->t1 - w->t0);
+/* A stays: every tile of the panel, and after each its share of packing the next panel. */
+static void sweep_panel(const product *p, const part *w, size_t panel) {
+    const stage *now = &w->now;
+    const size_t share = vit_ceil_div(now->words, now->t1 - now->t0);
+    step s = {.panel = panel, .next_panel = panel};
     size_t done = 0;
-    for (size_t t = w->t0; t < w->t1; t++) {
-        const block coming = {next.panel, next.k0 + done, vit_min(share, next.words - done)};
-        compute_tile(p, w, t, now, coming);
-        if (p->pack_b) pack_right(p, w->next_b + done * VIT_PANEL, coming);
-        done += coming.words;
+    for (s.tile = now->t0; s.tile < now->t1; s.tile++) {
+        s.next_tile = s.tile + 1;
+        if (panel + 1 < w->panels.end)
+            s.coming = (block){panel + 1, now->k0 + done, vit_min(share, now->words - done)};
+        compute_tile(p, w, &s);
+        if (p->pack_b) pack_right(p, packed_panel(p, w, panel + 1) + done * VIT_PANEL, s.coming);
+        done += s.coming.words;
     }
-    float *packed = w->next_b;
-    w->next_b = w->packed_b;
-    w->packed_b = packed;
+}
+
+/* B stays: every panel of the tile, and after each its share of packing the next stage's A. */
+static void sweep_tile(const product *p, const part *w, size_t tile) {
+    const size_t rows = first_row(p, w->next.t1) - first_row(p, w->next.t0);
+    const size_t panels = w->panels.end - w->panels.first;
+    const size_t steps = (w->now.t1 - w->now.t0) * panels;
+    size_t done = (tile - w->now.t0) * panels;
+    step s = {.tile = tile};
+    for (s.panel = w->panels.first; s.panel < w->panels.end; s.panel++) {
+        const bool last = s.panel + 1 == w->panels.end;
+        s.next_tile = last ? tile + 1 : tile;
+        s.next_panel = last ? w->panels.first : s.panel + 1;
+        s.rows = share_of(rows, done++, steps);
+        compute_tile(p, w, &s);
+        if (s.rows.first < s.rows.end) pack_rows(p, w->next_a, &w->next, s.rows);
+    }
+}
+
+static void a_stays(const product *p, const part *w) {
+    if (p->pack_b)
+        pack_right(p, packed_panel(p, w, w->panels.first),
+                   (block){w->panels.first, w->now.k0, w->now.words});
+    if (p->pack_a) pack_left(p, w->packed_a, &w->now);
+    for (size_t j = w->panels.first; j < w->panels.end; j++) sweep_panel(p, w, j);
+}
+
+static void b_stays(const product *p, part *w) {
+    if (p->pack_b && w->now.band == w->bands.first)
+        for (size_t j = w->panels.first; j < w->panels.end; j++)
+            pack_right(p, packed_panel(p, w, j), (block){j, w->now.k0, w->now.words});
+    for (size_t t = w->now.t0; t < w->now.t1; t++) sweep_tile(p, w, t);
+    float *done = w->packed_a;
+    w->packed_a = w->next_a;
+    w->next_a = done;
 }
 
 static void part_task(size_t index, int thread, void *context) {
     const product *p = context;
-    const size_t band = index / p->groups, group = index % p->groups;
-    float *room = p->exec->room ? p->exec->room + (size_t)thread * VIT_GEMM_ROOM : NULL;
-    part w = {.t0 = band * p->tiles / p->bands,
-              .t1 = (band + 1) * p->tiles / p->bands,
-              .j0 = group * p->panels / p->groups,
-              .j1 = (group + 1) * p->panels / p->groups,
-              .packed_a = room ? room + 2 * VIT_PACKED_PANEL : NULL,
-              .packed_b = room,
-              .next_b = room ? room + VIT_PACKED_PANEL : NULL};
-    if (p->pack_b) pack_right(p, w.packed_b, (block){w.j0, 0, vit_min(p->depth, p->k)});
-    size_t k0 = 0;
+    part w = {.bands = share_of(p->bands, index / p->groups, p->runs),
+              .panels = share_of(p->panels, index % p->groups, p->groups)};
+    if (p->exec->room) {
+        w.packed_b = p->exec->room + (size_t)thread * VIT_GEMM_ROOM;
+        w.packed_a = w.packed_b + (p->b_stays ? VIT_PACKED_B : 2 * VIT_PACKED_PANEL);
+        w.next_a = w.packed_a + VIT_LOW_BAND;
+    }
+    w.now = stage_of(p, w.bands.first, 0);
+    if (p->b_stays) pack_left(p, w.packed_a, &w.now);
     do {
-        const size_t words = vit_min(p->depth, p->k - k0);
-        if (p->pack_a) pack_left(p, &w, k0, words);
-        for (size_t j = w.j0; j < w.j1; j++) compute_panel(p, &w, (block){j, k0, words});
-        k0 += words;
-    } while (k0 < p->k);
+        w.next = stage_after(p, &w);
+        if (p->b_stays)
+            b_stays(p, &w);
+        else
+            a_stays(p, &w);
+        w.now = w.next;
+    } while (w.now.t0 < w.now.t1);
 }
+
+/* ---- dividing ---- */
 
 /* Blocks of k of about the same depth, whole vectors of A: a shallow one would read and write C as
  * often as a deep one. */
@@ -200,13 +332,19 @@ static bool wants_bands(const product *p, size_t threads) {
     return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
 }
 
-/* So many tasks that the threads end at about the same time: bands whose packed A stays in the
- * second-level cache, and groups of panels. */
+/* So many tasks that the threads end at about the same time. */
 static void divide(product *p, size_t threads) {
-    const size_t rows = p->exec->kernels->tile_rows;
-    p->bands = vit_ceil_div(p->tiles, VIT_M_BLOCK / rows);
+    const size_t rows = p->exec->kernels->tile_rows, high = VIT_HIGH_BAND / packed_row(p);
+    if (p->b_stays) {
+        p->bands = vit_ceil_div(p->tiles, LOW_TILES);
+        p->runs = threads;
+        p->groups = 1;
+        return;
+    }
+    p->bands = vit_ceil_div(p->tiles, vit_min(HIGH_ROWS, high) / rows);
     if (p->bands < threads && wants_bands(p, threads)) p->bands = threads;
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
+    p->runs = p->bands;
     size_t wanted = 8 * threads, most = p->panels;
     if (p->pack_a) wanted = 2 * threads, most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
     if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
@@ -218,14 +356,17 @@ static const vit_product_kernels *product_kernels(const vit_exec *exec) {
     return exec->precision == VIT_PRECISION_BF16 ? kernels->pairs : &kernels->floats;
 }
 
-/* Floats are packed where that comes back. */
-static void choose_packing(product *p) {
-    const size_t least = p->a.row == 1 ? PANELS_PER_COLUMN : PANELS_PER_ROW;
+/* Floats are packed where that comes back; B stays if it fits. A transposed comes in strips that
+ * are as wide as a band is high: low bands of it would leave most of every cache line unused. */
+static void choose_packing(product *p, size_t threads) {
+    const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
     p->fetch = p->m * p->n * p->k > WORTH_FETCHING;
     p->pack_a = p->numbers > 1 || (p->exec->room && p->m * p->k > LARGE && p->panels >= least);
     p->pack_b =
         !p->b.packed &&
         (p->numbers > 1 || (p->exec->room && p->n * p->k > LARGE && p->tiles >= TILES_PER_PANEL));
+    p->b_stays = p->numbers > 1 && !is_transposed(p) && p->tiles >= threads * LEAST_TILES &&
+                 p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
 }
 
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
@@ -248,9 +389,11 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .depth = block_depth(vit_words(exec->precision, k))};
     if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * p.k);
-    choose_packing(&p);
+    p.height = m / p.tiles;
+    p.higher = m % p.tiles;
+    choose_packing(&p, (size_t)threads);
     divide(&p, (size_t)threads);
-    vit_parallel(threads, p.bands * p.groups, part_task, &p);
+    vit_parallel(threads, p.runs * p.groups, part_task, &p);
 }
 
 /* ---- weights ---- */

@@ -39,19 +39,19 @@ static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
 
-/* A panel of B at most this long (64 KiB) streams from the second-level cache under the tiles of A,
- * and rows of A this many, as long (786 KB), stay there. */
+/* Words of a block of k, at most: a panel of B as long (64 KiB) streams from the second-level cache
+ * under the tiles of A. */
 #define VIT_K_BLOCK ((size_t)512)
-#define VIT_M_BLOCK ((size_t)384)
 
-/* Floats of a packed tile of A, of a packed panel of B. What is added to a tile takes what its last
- * vector writes too much, and keeps tiles out of each other's cache sets. */
-#define VIT_PACKED_TILE(rows) ((rows)*VIT_K_BLOCK + 16)
+/* Floats of packed matrices. Either a high band of A stays in the second-level cache (768 KiB),
+ * with two panels of B beside it, or a block of B (640 KiB), with two low bands of A. */
+#define VIT_HIGH_BAND ((size_t)192 << 10)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
+#define VIT_PACKED_B ((size_t)160 << 10)
+#define VIT_LOW_BAND ((size_t)20 << 10)
 
-/* Floats of vit_exec.room that one thread packs in, two panels of B and the rows of A; tiles have
- * four rows at least. */
-#define VIT_GEMM_ROOM (VIT_M_BLOCK / 4 * VIT_PACKED_TILE(4) + 2 * VIT_PACKED_PANEL)
+/* Floats of vit_exec.room that one thread packs in. */
+#define VIT_GEMM_ROOM (VIT_HIGH_BAND + 2 * VIT_PACKED_PANEL)
 
 /* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
