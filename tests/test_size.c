@@ -58,16 +58,20 @@ static void test_timm(void **state) {
     assert_int_equal(count, 10);
 }
 
-static void test_refused_sizes(void **state) {
+static void test_refused_options(void **state) {
     (void)state;
     vit_model *model;
     vit_error error;
     const vit_model_options odd = {.height = 25, .width = 24}, huge = {.height = 8192};
+    const vit_model_options unknown = {.cpu = "sse9"};
     assert_int_equal(vit_model_load_with(&model, MODEL, &odd, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "8 does not divide the picture, 25 x 24"));
     assert_null(model);
     assert_int_equal(vit_model_load_with(&model, MODEL, &huge, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "\"image height\" is 8192"));
+    assert_int_equal(vit_model_load_with(&model, MODEL, &unknown, &error), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "\"sse9\", expected scalar"));
+    assert_null(model);
 }
 
 /* Without memory the model stays what it was. */
@@ -171,7 +175,7 @@ static void test_refused_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timm),          cmocka_unit_test(test_refused_sizes),
+        cmocka_unit_test(test_timm),          cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_lists),
         cmocka_unit_test(test_refused_lists),
     };

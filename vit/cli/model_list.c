@@ -30,7 +30,8 @@ static void clear_entry(entry *e) {
 /* What the model file itself says. */
 static vit_status read_model(entry *e, vit_error *error) {
     vit_model *model;
-    vit_status status = vit_model_load(&model, e->file, error);
+    const vit_model_options opening = {.cpu = vit_chosen_cpu()};
+    vit_status status = vit_model_load_with(&model, e->file, &opening, error);
     if (status != VIT_OK) {
         return status;
     }

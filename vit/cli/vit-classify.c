@@ -187,8 +187,10 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
         const vit_size size = c->settings->size;
-        const vit_model_options opening = {
-            .config = c->settings->config, .height = size.height, .width = size.width};
+        const vit_model_options opening = {.config = c->settings->config,
+                                           .height = size.height,
+                                           .width = size.width,
+                                           .cpu = choice.cpu};
         status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }
