@@ -7,7 +7,6 @@
 #include "vit/base/sys.h"
 #include "vit/cli/models.h"
 #include "vit/cli/program.h"
-#include "vit/vit.h"
 
 enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64 };
 

@@ -14,13 +14,19 @@ typedef struct settings {
 
 enum { NOT_GIVEN = -1 };
 
-#define SIZE(name, help) \
-    { #name, VIT_OPTION_COUNT, offsetof(settings, name), "N", help, 1, 65536, NULL, false, 0 }
+#define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
+#define SIZE(member, explanation)                                                              \
+    {                                                                                          \
+        .name = #member, VALUE(COUNT, member), .argument = "N", .help = explanation, .min = 1, \
+        .max = 65536                                                                           \
+    }
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The network"},
-    {"preset", VIT_OPTION_TEXT, offsetof(settings, preset), "NAME|FILE",
-     "a preset's network (default: mnist); the sizes below replace its own", 0, 0, NULL, false, 0},
+    {.name = "preset",
+     VALUE(TEXT, preset),
+     .argument = "NAME|FILE",
+     .help = "a preset's network (default: mnist); the sizes below replace its own"},
     SIZE(image, "side of the picture, in pixels (default: the preset's, or 28)"),
     SIZE(channels, "1 or 3"),
     SIZE(patch, "side of a patch"),
@@ -31,13 +37,18 @@ static const vit_option options[] = {
     SIZE(classes, "classes (default: 10)"),
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures at a time (default: train 128, infer 1, gemm 8)"),
-    {"threads", VIT_OPTION_COUNT, offsetof(settings, threads), "N",
-     "threads (default: as many as there are processors)", 1, 1024, NULL, false, 0},
-    {"precision", VIT_OPTION_CHOICE, offsetof(settings, precision), "f32|bf16",
-     "of the linear layers' products (default: f32, or of a training the preset's)", 0, 0,
-     vit_precision_names, false, 0},
-    {"json", VIT_OPTION_FLAG, offsetof(settings, json), NULL, "one JSON object a line", 0, 0, NULL,
-     false, 0},
+    {.name = "threads",
+     VALUE(COUNT, threads),
+     .argument = "N",
+     .help = "threads (default: as many as there are processors)",
+     .min = 1,
+     .max = 1024},
+    {.name = "precision",
+     VALUE(CHOICE, precision),
+     .argument = "f32|bf16",
+     .help = "of the linear layers' products (default: f32, or of a training the preset's)",
+     .choices = vit_precision_names},
+    {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
 };
 
 static const vit_command command = {

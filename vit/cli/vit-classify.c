@@ -312,7 +312,7 @@ static vit_status answer_window(classifier *c, vit_error *error) {
 
 /* ---- pictures ---- */
 
-/* "-" is read to its end; FAILED with the reason in *problem. */
+/* "-" is read to its end; *problem says why it is no picture. */
 static vit_status read_standard_input(vit_picture *picture, const classifier *c,
                                       vit_error *problem) {
     const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
