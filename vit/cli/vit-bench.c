@@ -1,4 +1,5 @@
 /* vit-bench: how fast the library is on this machine, beside what the machine can do. */
+#include "vit/api/internal.h"
 #include "vit/base/cpu.h"
 #include "vit/cli/bench.h"
 #include "vit/cli/program.h"
@@ -124,24 +125,19 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     bench b = {.json = s->json, .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
-    const char *cpu = vit_chosen_cpu();
-    vit_cpu highest = VIT_CPU_AVX512BF16;
     vit_status status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
     if (s->precision != NOT_GIVEN)
         b.precision = (vit_precision)s->precision;
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
-    if (cpu) vit_cpu_parse(cpu, &highest);
-    b.kernels = vit_kernels_choose(highest);
-    status = vit_precision_check(b.precision, b.kernels, error);
+    status =
+        vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
-    b.threads = vit_cpu_count();
-    if (s->threads > 0 && (int)s->threads < b.threads) b.threads = (int)s->threads;
     if (m->run == bench_ops || m->run == bench_resize) {
         b.threads = 1;
-        b.precision = VIT_PRECISION_F32; /* there are no linear layers */
+        b.precision = VIT_PRECISION_F32; /* no other is measured of operators */
     }
     b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
     if (!b.json) {
