@@ -540,7 +540,9 @@ static void test_known_names_found(void **state) {
 /* mnist+digits is MNIST, but that it trains on both. */
 static void test_joined(void **state) {
     (void)state;
+    char path[512];
     vit_dataset both, mnist, digits;
+    need_published(path, "mnist");
     accept(&both, "mnist+digits", BOTH, BOTH);
     accept(&mnist, "mnist", BOTH, BOTH);
     accept(&digits, "digits", BOTH, BOTH);
@@ -557,10 +559,17 @@ static void test_joined(void **state) {
     vit_dataset_close(&digits);
     vit_dataset_close(&mnist);
     vit_dataset_close(&both);
+}
+
+static void test_not_joined(void **state) {
+    (void)state;
+    static const char *const names[] = {"mnist", "fashion", "cifar10"};
+    char path[512];
+    refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");
+    for (size_t i = 0; i < 3; i++) need_published(path, names[i]);
     refuse("mnist+fashion", BOTH, VIT_ERROR_MISMATCH, "mnist and fashion cannot be joined",
            "class 0 is \"0\" and \"T-shirt/top\"");
     refuse("mnist+cifar10", BOTH, VIT_ERROR_MISMATCH, "28x28x1", "32x32x3");
-    refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");
 }
 
 #define HERE(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
@@ -570,6 +579,7 @@ int main(void) {
         cmocka_unit_test(test_mnist),
         cmocka_unit_test(test_fashion),
         cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_not_joined),
         cmocka_unit_test(test_parts_alone),
         HERE(test_plain_and_dotted),
         HERE(test_two_sets_mixed),

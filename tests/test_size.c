@@ -5,7 +5,6 @@
 #include "tests/pictures.h"
 #include "vit/vit.h"
 #include "vit/weights/model_file.h"
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ static void check_answer(size_t height, size_t width, const vit_image *picture,
     vit_model *model;
     vit_session *session;
     vit_error error;
-    float logits[CLASSES], largest = 0, difference = 0;
+    float logits[CLASSES];
     if (vit_model_load_with(&model, MODEL, &options, &error) != VIT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(vit_model_describe(model).width, width);
@@ -32,12 +31,9 @@ static void check_answer(size_t height, size_t width, const vit_image *picture,
     if (vit_classify_pixels(session, picture->pixels, picture->width, picture->height, 3,
                             picture->width * 3, logits, &error) != VIT_OK)
         fail_msg("%s", error.message);
-    for (size_t i = 0; i < CLASSES; i++) {
-        largest = fmaxf(largest, fabsf(expected[i]));
-        difference = fmaxf(difference, fabsf(expected[i] - logits[i]));
-    }
-    if (!(difference <= 1e-5f * largest))
-        fail_msg("%zux%zu: off by %g of %g", height, width, (double)difference, (double)largest);
+    const double difference = check_difference(logits, expected, CLASSES);
+    if (!(difference <= 1e-5))
+        fail_msg("%zux%zu: off by %g of the largest", height, width, difference);
     vit_session_free(session);
     vit_model_free(model);
 }

@@ -324,7 +324,7 @@ static void learning_rate_rises_and_falls(void **unused) {
 #define RECORDS 205
 #define SIDE 4
 
-/* Picture i is of the byte i % 251, so that a pixel tells where it came from. */
+/* Picture i is of the byte i + 1, so that a pixel tells where it came from. */
 static vit_dataset striped(uint8_t *pixels, uint16_t *labels) {
     for (size_t i = 0; i < RECORDS; i++) {
         memset(pixels + i * SIDE * SIDE, (int)i + 1, SIDE * SIDE);
