@@ -82,11 +82,6 @@ def run_ours(row, threads, cpu=None):
     return next(o for o in objects if o["what"] == row.kind)
 
 
-def knows_bf16():
-    done = subprocess.run(["build/bin/vit-bench", "--help"], stdout=subprocess.PIPE, text=True)
-    return "--precision" in done.stdout
-
-
 # ---- theirs ----
 
 
@@ -180,22 +175,20 @@ def result_of(row, ours, peers, best):
         names=sorted({p.name for p in peers}))
 
 
-def chosen_rows(options):
+def chosen_rows(wanted):
+    """The rows of which `wanted` has a part of the name; all where it is empty."""
     def chosen(row):
         parts = set(name_of(row).split("/"))
-        return not options.rows or any(set(r.split("/")) <= parts for r in options.rows)
+        return not wanted or any(set(w.split("/")) <= parts for w in wanted)
 
     return [row for row in ROWS if chosen(row)]
 
 
 def measure_rows(options):
-    rows, results = chosen_rows(options), []
-    if not knows_bf16():
-        rows = [row for row in rows if row.precision == "f32"]
-        print("bench-peers: vit-bench has no --precision: no rows in bf16", file=sys.stderr)
+    results = []
     directory = tempfile.mkdtemp(prefix="bench-peers-")
     try:
-        for row in rows:
+        for row in chosen_rows(options.rows):
             result = measure(row, options, directory)
             if result:
                 results.append(result)
@@ -211,7 +204,7 @@ def measure_avx2(options, results):
     """Ours again with AVX2 alone: what a processor without AVX-512 would be offered."""
     if not results or results[0]["cpu"] == "avx2":
         return []
-    rows = [row for row in chosen_rows(options) if row.precision == "f32"]
+    rows = [row for row in chosen_rows(options.rows) if row.precision == "f32"]
     return [(result, run_ours(row, options.threads, "avx2"))
             for row in rows for result in results
             if (result["kind"], result["model"], result["batch"], result["precision"]) == row[:4]]

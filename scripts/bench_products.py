@@ -16,6 +16,7 @@ import sys
 
 import bench_peer
 import bench_table
+from bench_peers import KEYS
 
 FORMS = {"y": "y = x W^T", "dx": "dx = dy W", "dW": "dW = dy^T x"}
 LIBRARIES = {"f32": ("oneDNN", "OpenBLAS"), "bf16": ("oneDNN",)}
@@ -83,8 +84,7 @@ def lines_of(command, threads):
 def ours(model, batch, precision, threads):
     command = ["build/bin/vit-bench", "gemm", "--batch", str(batch), "--precision", precision,
                "--threads", str(threads), "--json"]
-    keys = ("image", "patch", "channels", "dim", "depth", "heads", "mlp", "classes")
-    for key, value in zip(keys, bench_peer.MODELS[model]):
+    for key, value in zip(KEYS, bench_peer.MODELS[model]):
         command += [f"--{key}", str(value)]
     return {line["shape"].rsplit(" ", 1)[0]: line for line in lines_of(command, threads)}
 

@@ -4,7 +4,7 @@ import json
 import statistics
 
 import bench_table
-from bench_peers import ROWS, name_of, run_ours
+from bench_peers import chosen_rows, run_ours
 
 COLUMNS = ("work", "batch", "precision", "1 thread, ms", "{n} threads, ms", "times faster", "must",
            "peak, GFLOP/s", "with {n}", "times")
@@ -16,11 +16,6 @@ def must(row):
     if row.batch > 1:
         return 1.85
     return 1.6 if row.model in LARGE else None
-
-
-def chosen(row, wanted):
-    parts = set(name_of(row).split("/"))
-    return not wanted or any(set(w.split("/")) <= parts for w in wanted)
 
 
 def measure(row, options):
@@ -61,7 +56,7 @@ def main():
         parser.error("--turns must be at least 1, --threads at least 2")
     if not options.json:
         print(bench_table.head([c.format(n=options.threads) for c in COLUMNS]), flush=True)
-    for row in (row for row in ROWS if chosen(row, options.rows)):
+    for row in chosen_rows(options.rows):
         result = measure(row, options)
         if result:
             print(json.dumps(result) if options.json else line(result), flush=True)

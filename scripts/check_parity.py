@@ -11,7 +11,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests/fixtures"))
-import make_published as published  # noqa: E402
+import make_published  # noqa: E402
+import published_models as published  # noqa: E402
 
 BOUND = 2e-5
 
@@ -50,7 +51,7 @@ def answer(directory, arguments, picture):
 def measure(name, build, root, picture):
     """(library, largest difference as a share of the largest logit, the same top class)"""
     case = build()
-    directory = published.make(name.replace("/", "-"), case, root)
+    directory = make_published.make(name.replace("/", "-"), case, root)
     got, want = answer(directory, case.get("arguments", []), picture), case["logits"].tolist()
     largest = max(abs(x) for x in want)
     share = max(abs(a - b) for a, b in zip(got, want, strict=True)) / largest
@@ -76,7 +77,7 @@ def main(arguments):
         root = pathlib.Path(root)
         picture = root / "picture.png"
         published.picture().save(picture)
-        cases = published.cases() | ({} if "--quick" in arguments else large())
+        cases = make_published.cases() | ({} if "--quick" in arguments else large())
         for name, build in cases.items():
             library, share, same = measure(name, build, root, picture)
             good = good and share <= BOUND and same

@@ -134,7 +134,6 @@ run 0 "the model is f32.safetensors" "training bf16 on digits" \
 run 2 "" "\"sse9\", expected scalar, neon, avx2, avx512 or avx512bf16" \
     env VIT_CPU=sse9 vit-train --data digits
 
-
 # ---- drawn digits, from training to answer ----
 
 run 0 "% of the test pictures right; the model is digits.safetensors" "digits.safetensors" \
@@ -188,7 +187,8 @@ for model in digits.safetensors timm; do
     vit-evaluate --model $model --data digits --json |
         sed 's/.*"correct": \([0-9]*\).*/\1/' >correct.${model%.*}
 done
-holds "what timm is given answers the same" cmp correct.digits correct.timm
+holds "what timm is given answers the same" \
+    sh -c 'grep -q "^[0-9]" correct.digits && cmp correct.digits correct.timm'
 
 run 0 '"per_class"' "" vit-evaluate --model digits.safetensors --data digits --json --confusion
 mv out evaluation
@@ -374,6 +374,7 @@ run 1 "" "is a directory" vit-train --data digits --out folder
 run 1 "" "a.png" vit-train --data digits --checkpoint a.png
 run 1 "" "--log: cannot write absent/log" vit-train --data digits --log absent/log
 run 1 "" "digits.safetensors" vit-train --data digits --preset lecture --init digits.safetensors
+
 # ---- a small data set: the same bytes in every way ----
 
 mkdir grey

@@ -1,4 +1,5 @@
 #include "tests/folders.h"
+#include "tests/fault.h"
 #include "tests/pictures.h"
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
@@ -73,9 +74,28 @@ void refuse_set(const char *data, const vit_dataset_options *options, vit_status
     vit_dataset set, zero = {0};
     vit_error error = {0};
     vit_status got = vit_dataset_open(&set, data, options, &error);
-    if (got != status) fail_msg("status %d: %s", got, error.message);
+    if (got != status) fail_msg("status %d, expected %d: %s", got, status, error.message);
     assert_says(&error, status, a, b);
+    assert_null(strchr(error.message, '\n'));
     assert_memory_equal(&set, &zero, sizeof set);
+}
+
+vit_status open_with_fault(const char *data, const vit_dataset_options *options, long n,
+                           void (*check)(const vit_dataset *set)) {
+    vit_dataset set, zero = {0};
+    vit_error error = {0};
+    fault_arm(n);
+    const vit_status status = vit_dataset_open(&set, data, options, &error);
+    fault_disarm();
+    if (status == VIT_OK) {
+        if (check) check(&set);
+        vit_dataset_close(&set);
+    } else {
+        assert_int_equal(error.status, status);
+        assert_true(error.message[0] != 0);
+    }
+    assert_memory_equal(&set, &zero, sizeof set);
+    return status;
 }
 
 bool has_note(const vit_dataset *set, const char *part) {

@@ -1,4 +1,4 @@
-/* Folders of pictures, made for the tests of what reads them. */
+/* Folders of pictures, made for the tests of what reads them; opening any set of data. */
 #ifndef TESTS_FOLDERS_H
 #define TESTS_FOLDERS_H
 
@@ -27,6 +27,11 @@ void open_set(vit_dataset *set, const char *data, const vit_dataset_options *opt
 /* Opening fails with that status, says a and b, and leaves nothing behind. */
 void refuse_set(const char *data, const vit_dataset_options *options, vit_status status,
                 const char *a, const char *b);
+
+/* Opens a set while the n-th call of the system fails: that leaves nothing behind and says why, or
+ * did not need the call; then `check`, or NULL, looks at the set. Returns the status of opening. */
+vit_status open_with_fault(const char *data, const vit_dataset_options *options, long n,
+                           void (*check)(const vit_dataset *set));
 
 bool has_note(const vit_dataset *set, const char *part);
 

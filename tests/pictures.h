@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The same bytes as noise() in tests/fixtures/make_images.py; kind 0: bytes, 1: 0 and 255. */
+/* The same bytes as noise() in tests/fixtures/noise.py; kind 0: bytes, 1: 0 and 255. */
 vit_image noise_picture(size_t width, size_t height, size_t channels, uint32_t kind);
 
 uint32_t picture_crc(const vit_image *image);

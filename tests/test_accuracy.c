@@ -2,7 +2,7 @@
  * vit/kernels/kernels.h states, over a sample of all floats. tests/fixtures/errors.c measures over
  * all of them. */
 #include "tests/check.h"
-#include "vit/ops/activation.h"
+#include "tests/truth.h"
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -48,90 +48,17 @@ static double swish_slope_bound(double at, double want) {
     return CHECK_SWISH_SLOPE_ERROR;
 }
 
-static double cdf(double at) {
-    return erfc(-at * 0.70710678118654752440) / 2;
-}
-
-static double gelu(double at) {
-    return at * cdf(at);
-}
-
-static double gelu_slope(double at) {
-    return cdf(at) + (fabs(at) < 40 ? at * exp(-at * at / 2) * 0.39894228040143267794 : 0);
-}
-
-/* x sigma(t) and its slope, given t and t'. */
-static double swish(double at, double t) {
-    return at / (1 + exp(-t));
-}
-
-static double swish_slope(double at, double t, double t_slope) {
-    const double s = 1 / (1 + exp(-t)), rest = 1 / (1 + exp(t));
-    return s + (s == 0 || rest == 0 ? 0 : at * s * rest * t_slope);
-}
-
-#define TANH_FACTOR (2 * 0.79788456080286535588) /* 2 sqrt(2 / pi) */
-
-static double tanh_argument(double at) {
-    return TANH_FACTOR * (at + 0.044715 * at * at * at);
-}
-
-static double gelu_tanh(double at) {
-    return swish(at, tanh_argument(at));
-}
-
-static double gelu_tanh_slope(double at) {
-    return swish_slope(at, tanh_argument(at), TANH_FACTOR * (1 + 3 * 0.044715 * at * at));
-}
-
-static double gelu_quick(double at) {
-    return swish(at, 1.702 * at);
-}
-
-static double gelu_quick_slope(double at) {
-    return swish_slope(at, 1.702 * at, 1.702);
-}
-
-static double silu(double at) {
-    return swish(at, at);
-}
-
-static double silu_slope(double at) {
-    return swish_slope(at, at, 1);
-}
-
 typedef struct function {
     const char *name;
-    void (*call)(const vit_kernels *k, vit_activation f, size_t n); /* of x into y */
-    double (*truth)(double at);
+    truth_call *call;
+    double (*truth)(double x);
     error_bound *bound;
     float highest;
     vit_activation f;
 } function;
 
-static void call_exp(const vit_kernels *k, vit_activation f, size_t n) {
-    (void)f;
-    k->exp(y, x, n);
-}
-
-static void call_cdf(const vit_kernels *k, vit_activation f, size_t n) {
-    (void)f;
-    k->normal_cdf(y, x, n);
-}
-
-static void call_forward(const vit_kernels *k, vit_activation f, size_t n) {
-    const vit_exec exec = {.kernels = k, .threads = 1};
-    vit_activation_forward(&exec, f, y, x, n);
-}
-
-static void call_backward(const vit_kernels *k, vit_activation f, size_t n) {
-    const vit_exec exec = {.kernels = k, .threads = 1};
-    for (size_t i = 0; i < n; i++) y[i] = 1;
-    vit_activation_backward(&exec, f, y, y, x, n);
-}
-
 static void check_sample(const function *f, const vit_kernels *k, size_t n) {
-    f->call(k, f->f, n);
+    f->call(k, f->f, y, x, n);
     for (size_t i = 0; i < n; i++) {
         const double at = (double)x[i], want = f->truth(at);
         const double error = fabs((double)y[i] - want), bound = f->bound(at, want);
@@ -177,17 +104,19 @@ static void test_ends(void **state) {
 
 int main(void) {
     static function functions[] = {
-        {"exp", call_exp, exp, exp_bound, 88, 0},
-        {"normal_cdf", call_cdf, cdf, cdf_bound, FLT_MAX, 0},
-        {"gelu", call_forward, gelu, gelu_bound, FLT_MAX, VIT_GELU},
-        {"gelu slope", call_backward, gelu_slope, slope_bound, FLT_MAX, VIT_GELU},
-        {"tanh", call_forward, gelu_tanh, swish_bound, FLT_MAX, VIT_GELU_TANH},
-        {"tanh slope", call_backward, gelu_tanh_slope, swish_slope_bound, FLT_MAX, VIT_GELU_TANH},
-        {"quick", call_forward, gelu_quick, swish_bound, FLT_MAX, VIT_GELU_QUICK},
-        {"quick slope", call_backward, gelu_quick_slope, swish_slope_bound, FLT_MAX,
+        {"exp", truth_call_exp, exp, exp_bound, 88, 0},
+        {"normal_cdf", truth_call_cdf, truth_cdf, cdf_bound, FLT_MAX, 0},
+        {"gelu", truth_call_forward, truth_gelu, gelu_bound, FLT_MAX, VIT_GELU},
+        {"gelu slope", truth_call_backward, truth_gelu_slope, slope_bound, FLT_MAX, VIT_GELU},
+        {"tanh", truth_call_forward, truth_gelu_tanh, swish_bound, FLT_MAX, VIT_GELU_TANH},
+        {"tanh slope", truth_call_backward, truth_gelu_tanh_slope, swish_slope_bound, FLT_MAX,
+         VIT_GELU_TANH},
+        {"quick", truth_call_forward, truth_gelu_quick, swish_bound, FLT_MAX, VIT_GELU_QUICK},
+        {"quick slope", truth_call_backward, truth_gelu_quick_slope, swish_slope_bound, FLT_MAX,
          VIT_GELU_QUICK},
-        {"silu", call_forward, silu, swish_bound, FLT_MAX, VIT_SILU},
-        {"silu slope", call_backward, silu_slope, swish_slope_bound, FLT_MAX, VIT_SILU}};
+        {"silu", truth_call_forward, truth_silu, swish_bound, FLT_MAX, VIT_SILU},
+        {"silu slope", truth_call_backward, truth_silu_slope, swish_slope_bound, FLT_MAX,
+         VIT_SILU}};
 #define OVER_FLOATS(i) \
     { functions[i].name, test_function, NULL, NULL, &functions[i] }
     const struct CMUnitTest tests[] = {

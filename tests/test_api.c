@@ -85,19 +85,21 @@ static void assert_same_files(const char *a, const char *b) {
 static void a_file_answers_as_its_bytes_do(void **unused) {
     (void)unused;
     vit_train_options o = few_steps();
-    vit_model *from_file, *from_memory;
+    vit_model *from_file, *from_memory, *by_scalar;
+    const vit_model_options scalar = {.cpu = "scalar"};
     uint8_t digits[3 * PIXELS];
     float want[3 * CLASSES], got[3 * CLASSES];
     size_t size;
     o.out = "m.safetensors";
     assert_int_equal(vit_train(NULL, &o, NULL), VIT_OK);
     assert_int_equal(vit_model_load(&from_file, o.out, NULL), VIT_OK);
+    assert_int_equal(vit_model_load_with(&by_scalar, o.out, &scalar, NULL), VIT_OK);
     uint8_t *bytes = read_whole(o.out, &size);
     assert_int_equal(vit_model_load_memory(&from_memory, bytes, size, "bytes", NULL), VIT_OK);
     free(bytes);
     for (uint32_t i = 0; i < 3; i++) vit_draw_digit(digits + i * PIXELS, 5, i);
-    vit_model *const models[] = {model, from_file, from_memory};
-    for (size_t i = 0; i < 3; i++) {
+    vit_model *const models[] = {model, from_file, from_memory, by_scalar};
+    for (size_t i = 0; i < 4; i++) {
         vit_session *s;
         assert_int_equal(vit_session_new(&s, models[i], NULL, NULL), VIT_OK);
         assert_int_equal(vit_classify_prepared(s, digits, 3, i ? got : want, NULL), VIT_OK);
@@ -106,6 +108,7 @@ static void a_file_answers_as_its_bytes_do(void **unused) {
     }
     vit_model_free(from_file);
     vit_model_free(from_memory);
+    vit_model_free(by_scalar);
 }
 
 static void bad_files_are_refused_by_name(void **unused) {

@@ -1,6 +1,7 @@
 /* Drop path and the average of the weights: rates, the same bytes whatever the threads, and what a
  * checkpoint keeps. */
 #include "tests/check.h"
+#include "tests/noise.h"
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
 #include "vit/train/checkpoint.h"
@@ -71,20 +72,6 @@ static const char *const models[] = {
     "\"sinusoidal\"}",
 };
 #define MODELS (sizeof models / sizeof *models)
-
-static vit_status noise_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                              size_t count, void *context, vit_error *error) {
-    (void)error;
-    const vit_config *c = context;
-    const size_t pixels = c->height * c->width * c->channels;
-    for (size_t i = 0; i < count; i++) {
-        vit_random r = check_random((uint32_t)(first + i));
-        check_fill(images + i * pixels, pixels, 1, &r);
-        labels[i] = vit_random_below(&r, (uint32_t)c->classes);
-        keys[i] = (vit_sample_key){4, (uint32_t)(first + i)};
-    }
-    return VIT_OK;
-}
 
 static vit_trainer *trainer_new(vit_preset *p, vit_cpu cpu, int threads) {
     vit_trainer *t;

@@ -317,21 +317,10 @@ static void test_missing_files(void **state) {
 
 static void test_faults(void **state) {
     (void)state;
-    vit_dataset set, zero = {0};
     put_cifar10(".", 2);
     put_file("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
     for (long n = 1;; n++) {
-        vit_error error = {0};
-        fault_arm(n);
-        vit_status status = vit_dataset_open(&set, ".", &both, &error);
-        fault_disarm();
-        if (status == VIT_OK) {
-            vit_dataset_close(&set);
-        } else {
-            assert_int_equal(error.status, status);
-            assert_true(error.message[0] != 0);
-        }
-        assert_memory_equal(&set, &zero, sizeof set);
+        const vit_status status = open_with_fault(".", &both, n, NULL);
         if (fault_call() == NULL) break;
         if (strcmp(fault_call(), "posix_memalign") == 0) assert_int_equal(status, VIT_ERROR_MEMORY);
     }

@@ -3,6 +3,7 @@
  * directory of its own under /tmp. */
 #include "datasets/reader.h"
 #include "tests/fault.h"
+#include "tests/folders.h"
 #include "vit/base/sys.h"
 
 #include <math.h>
@@ -83,23 +84,13 @@ static void check_message(const vit_error *error, const char *part) {
     if (strchr(error->message, '\n') != NULL) fail_msg("a newline in \"%s\"", error->message);
 }
 
-/* Opening fails with that status, says a and b, and leaves nothing behind. */
 static void refuse(const char *data, unsigned need, vit_status status, const char *a,
                    const char *b) {
-    vit_dataset set, zero = {0};
-    vit_error error = {0};
-    vit_dataset_options options = {.need = need, .want = BOTH};
-    vit_status got = vit_dataset_open(&set, data, &options, &error);
-    if (got != status) fail_msg("status %d, expected %d: %s", got, status, error.message);
-    check_message(&error, a);
-    check_message(&error, b);
-    assert_memory_equal(&set, &zero, sizeof set);
+    refuse_set(data, &(vit_dataset_options){.need = need, .want = BOTH}, status, a, b);
 }
 
 static void accept(vit_dataset *set, const char *data, unsigned need, unsigned want) {
-    vit_error error = {0};
-    vit_dataset_options options = {.need = need, .want = want};
-    if (vit_dataset_open(set, data, &options, &error) != VIT_OK) fail_msg("%s", error.message);
+    open_set(set, data, &(vit_dataset_options){.need = need, .want = want});
 }
 
 static uint64_t sum(const vit_dataset *set, const vit_records *r) {
@@ -419,23 +410,20 @@ static void test_gzip_files(void **state) {
 
 /* ---- a system that fails ---- */
 
-/* Whatever call fails, opening either fails and leaves nothing, or did not need that call. */
-static void open_with_faults(const char *data, const char *checksum) {
-    vit_dataset set, zero = {0};
-    vit_dataset_options options = {.need = VIT_PART_TEST, .want = VIT_PART_TEST};
+static char checksum[65];
+
+static void check_checksum(const vit_dataset *set) {
+    assert_string_equal(set->checksum, checksum);
+}
+
+static void open_with_faults(const char *data) {
+    const vit_dataset_options options = {.need = VIT_PART_TEST, .want = VIT_PART_TEST};
+    vit_dataset set;
+    accept(&set, data, options.need, options.want);
+    memcpy(checksum, set.checksum, sizeof checksum);
+    vit_dataset_close(&set);
     for (long n = 1;; n++) {
-        vit_error error = {0};
-        fault_arm(n);
-        vit_status status = vit_dataset_open(&set, data, &options, &error);
-        fault_disarm();
-        if (status == VIT_OK) {
-            assert_string_equal(set.checksum, checksum);
-            vit_dataset_close(&set);
-        } else {
-            assert_int_equal(error.status, status);
-            assert_true(error.message[0] != 0);
-        }
-        assert_memory_equal(&set, &zero, sizeof set);
+        const vit_status status = open_with_fault(data, &options, n, check_checksum);
         if (fault_call() == NULL) break;
         if (strcmp(fault_call(), "posix_memalign") == 0) assert_int_equal(status, VIT_ERROR_MEMORY);
     }
@@ -443,22 +431,15 @@ static void open_with_faults(const char *data, const char *checksum) {
 
 static void test_faults(void **state) {
     (void)state;
-    char path[256], checksum[65];
+    char path[256];
     uint8_t bytes[256];
-    vit_dataset set;
     put_idx("t10k-labels.idx1-ubyte", 4, 0, 0, 0);
     path_of(path, "t10k-images-idx3-ubyte.gz");
     gzFile file = gzopen(path, "wb");
     gzwrite(file, bytes, (unsigned)make_idx(bytes, 4, 5, 3, 7));
     assert_int_equal(gzclose(file), Z_OK);
-    accept(&set, directory, VIT_PART_TEST, VIT_PART_TEST);
-    memcpy(checksum, set.checksum, sizeof checksum);
-    vit_dataset_close(&set);
-    open_with_faults(directory, checksum);
-    accept(&set, "digits", VIT_PART_TEST, VIT_PART_TEST);
-    memcpy(checksum, set.checksum, sizeof checksum);
-    vit_dataset_close(&set);
-    open_with_faults("digits", checksum);
+    open_with_faults(directory);
+    open_with_faults("digits");
 }
 
 /* ---- finding DATA ---- */
@@ -540,7 +521,9 @@ static void test_known_names_found(void **state) {
 /* mnist+digits is MNIST, but that it trains on both. */
 static void test_joined(void **state) {
     (void)state;
+    char path[512];
     vit_dataset both, mnist, digits;
+    need_published(path, "mnist");
     accept(&both, "mnist+digits", BOTH, BOTH);
     accept(&mnist, "mnist", BOTH, BOTH);
     accept(&digits, "digits", BOTH, BOTH);
@@ -557,10 +540,17 @@ static void test_joined(void **state) {
     vit_dataset_close(&digits);
     vit_dataset_close(&mnist);
     vit_dataset_close(&both);
+}
+
+static void test_not_joined(void **state) {
+    (void)state;
+    static const char *const names[] = {"mnist", "fashion", "cifar10"};
+    char path[512];
+    refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");
+    for (size_t i = 0; i < 3; i++) need_published(path, names[i]);
     refuse("mnist+fashion", BOTH, VIT_ERROR_MISMATCH, "mnist and fashion cannot be joined",
            "class 0 is \"0\" and \"T-shirt/top\"");
     refuse("mnist+cifar10", BOTH, VIT_ERROR_MISMATCH, "28x28x1", "32x32x3");
-    refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");
 }
 
 #define HERE(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
@@ -570,6 +560,7 @@ int main(void) {
         cmocka_unit_test(test_mnist),
         cmocka_unit_test(test_fashion),
         cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_not_joined),
         cmocka_unit_test(test_parts_alone),
         HERE(test_plain_and_dotted),
         HERE(test_two_sets_mixed),

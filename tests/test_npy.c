@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/weights/npy.h"
 
@@ -121,11 +123,30 @@ static void test_prefixes(void **state) {
     assert_int_equal(vit_npy_header_size(&size, prefix, &error), VIT_ERROR_FORMAT);
 }
 
+/* As numpy.lib.format.write_array_header_1_0 writes it. */
+static void test_written(void **state) {
+    (void)state;
+    static const char *const shapes[] = {"()", "(3,)", "(3, 40)"};
+    const size_t shape[] = {3, 40};
+    for (size_t dims = 0; dims < 3; dims++) {
+        vit_text t = {0};
+        char text[160];
+        vit_text_add_npy(&t, "<f8", shape, dims);
+        snprintf(text, sizeof text, "{'descr': '<f8', " ORDER "'shape': %s, }%80s", shapes[dims],
+                 "");
+        text[117] = '\n';
+        assert_int_equal(t.length, 128);
+        assert_memory_equal(t.text, "\x93NUMPY\1\0\x76\0", 10);
+        assert_memory_equal(t.text + 10, text, 118);
+        vit_text_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headers),  cmocka_unit_test(test_types),
         cmocka_unit_test(test_shapes),   cmocka_unit_test(test_dictionaries),
-        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
 /* Operators, forward against plain references in double, backward against finite differences of
  * the same references, over odd shapes. (Attention: test_attention.c.) */
 #include "tests/problem.h"
+#include "tests/truth.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/embed.h"
+#include "vit/ops/gemm.h"
 #include "vit/ops/layernorm.h"
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
@@ -94,7 +96,7 @@ static void test_linear(void **state) {
     for (size_t a = 0; a < SIZES; a++)
         for (size_t b = 0; b < SIZES; b++)
             for (size_t c = 0; c < SIZES; c++) check_linear(sizes[a], sizes[b], sizes[c]);
-    check_linear(3, 257, 5); /* k is blocked by 256 */
+    check_linear(3, VIT_K_BLOCK + 1, 5);
     check_linear(261, 3, 5);
     check_linear(5, 2, 300);
 }
@@ -210,14 +212,10 @@ static void test_layernorm(void **state) {
 
 /* ---- gelu: theta = x ---- */
 
-static double gelu(double x) {
-    return x * erfc(-x * 0.70710678118654752440) / 2;
-}
-
 static double gelu_loss(const double *theta, const void *context) {
     const problem *p = context;
     double loss = 0;
-    for (size_t i = 0; i < p->n; i++) loss += gelu(theta[i]) * (double)p->dy[i];
+    for (size_t i = 0; i < p->n; i++) loss += truth_gelu(theta[i]) * (double)p->dy[i];
     return loss;
 }
 
@@ -227,7 +225,7 @@ static void check_gelu(size_t n, float spread) {
     for (size_t i = 0; i < n; i++) {
         p.theta[i] *= spread;
         p.exact[i] = (double)p.theta[i];
-        p.want[i] = gelu(p.exact[i]);
+        p.want[i] = truth_gelu(p.exact[i]);
         p.want_bound[i] = CHECK_CDF_ERROR * fabs(p.exact[i]) + U * fabs(p.want[i]);
         p.bound[i] = (CHECK_GELU_SLOPE_ERROR + 1.2 * U) * fabs((double)p.dy[i]); /* slope <= 1.13 */
     }

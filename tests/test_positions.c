@@ -50,12 +50,6 @@ static bool parse_name(const char *name, vit_position_rule *rule, char source[32
     return true;
 }
 
-static float largest_difference(const float *a, const float *b, size_t count) {
-    float largest = 0;
-    for (size_t i = 0; i < count; i++) largest = fmaxf(largest, fabsf(a[i] - b[i]));
-    return largest;
-}
-
 static void test_libraries(void **state) {
     (void)state;
     vit_safetensors *file = open_positions();
@@ -72,8 +66,8 @@ static void test_libraries(void **state) {
         assert_int_equal(vit_tensor_floats(expected, theirs, NULL), VIT_OK);
         assert_int_equal(expected->shape[0], 1 + to.height * to.width);
         assert_int_equal(vit_positions_resample(out, in, 1, dim, to, from, rule, NULL), VIT_OK);
-        const float difference = largest_difference(out, theirs, expected->count);
-        if (!(difference <= 4e-6f)) fail_msg("%s: %g", expected->name, (double)difference);
+        const double difference = check_difference(out, theirs, expected->count);
+        if (!(difference <= 2e-6)) fail_msg("%s: %g", expected->name, difference);
         checked++;
     }
     vit_safetensors_close(file);

@@ -56,16 +56,13 @@ static void test_parity(void **state) {
     if (vit_model_load(&model, directory, &error) != VIT_OK) fail_msg("%s", error.message);
     const size_t classes = vit_model_describe(model).classes;
     assert_int_equal(classes, json_array_size(list));
-    float *logits = logits_of(model);
-    double largest = 0, difference = 0;
-    for (size_t i = 0; i < classes; i++) {
-        const double want = json_real_value(json_array_get(list, i));
-        largest = fmax(largest, fabs(want));
-        difference = fmax(difference, fabs((double)logits[i] - want));
-    }
-    if (!(difference <= BOUND * largest))
-        fail_msg("%s: logits differ by %.3g of the largest", name, difference / largest);
+    float *logits = logits_of(model), *want = check_floats(classes);
+    for (size_t i = 0; i < classes; i++) want[i] = (float)json_real_value(json_array_get(list, i));
+    const double difference = check_difference(logits, want, classes);
+    if (!(difference <= BOUND))
+        fail_msg("%s: logits differ by %.3g of the largest", name, difference);
     free(logits);
+    free(want);
     json_decref(expected);
     vit_model_free(model);
 }

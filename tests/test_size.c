@@ -5,7 +5,6 @@
 #include "tests/pictures.h"
 #include "vit/vit.h"
 #include "vit/weights/model_file.h"
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ static void check_answer(size_t height, size_t width, const vit_image *picture,
     vit_model *model;
     vit_session *session;
     vit_error error;
-    float logits[CLASSES], largest = 0, difference = 0;
+    float logits[CLASSES];
     if (vit_model_load_with(&model, MODEL, &options, &error) != VIT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(vit_model_describe(model).width, width);
@@ -32,12 +31,9 @@ static void check_answer(size_t height, size_t width, const vit_image *picture,
     if (vit_classify_pixels(session, picture->pixels, picture->width, picture->height, 3,
                             picture->width * 3, logits, &error) != VIT_OK)
         fail_msg("%s", error.message);
-    for (size_t i = 0; i < CLASSES; i++) {
-        largest = fmaxf(largest, fabsf(expected[i]));
-        difference = fmaxf(difference, fabsf(expected[i] - logits[i]));
-    }
-    if (!(difference <= 1e-5f * largest))
-        fail_msg("%zux%zu: off by %g of %g", height, width, (double)difference, (double)largest);
+    const double difference = check_difference(logits, expected, CLASSES);
+    if (!(difference <= 1e-5))
+        fail_msg("%zux%zu: off by %g of the largest", height, width, difference);
     vit_session_free(session);
     vit_model_free(model);
 }
@@ -58,16 +54,20 @@ static void test_timm(void **state) {
     assert_int_equal(count, 10);
 }
 
-static void test_refused_sizes(void **state) {
+static void test_refused_options(void **state) {
     (void)state;
     vit_model *model;
     vit_error error;
     const vit_model_options odd = {.height = 25, .width = 24}, huge = {.height = 8192};
+    const vit_model_options unknown = {.cpu = "sse9"};
     assert_int_equal(vit_model_load_with(&model, MODEL, &odd, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "8 does not divide the picture, 25 x 24"));
     assert_null(model);
     assert_int_equal(vit_model_load_with(&model, MODEL, &huge, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "\"image height\" is 8192"));
+    assert_int_equal(vit_model_load_with(&model, MODEL, &unknown, &error), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "\"sse9\", expected scalar"));
+    assert_null(model);
 }
 
 /* Without memory the model stays what it was. */
@@ -171,7 +171,7 @@ static void test_refused_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timm),          cmocka_unit_test(test_refused_sizes),
+        cmocka_unit_test(test_timm),          cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_lists),
         cmocka_unit_test(test_refused_lists),
     };

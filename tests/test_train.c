@@ -2,6 +2,7 @@
  * loader. */
 #include "tests/check.h"
 #include "tests/fault.h"
+#include "tests/noise.h"
 #include "vit/base/sys.h"
 #include "vit/train/loader.h"
 #include "vit/train/preset.h"
@@ -152,20 +153,6 @@ static void ten_steps_match_pytorch(void **unused) {
 }
 
 /* ---- the same bytes ---- */
-
-static vit_status noise_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                              size_t count, void *context, vit_error *error) {
-    (void)error;
-    const vit_config *c = context;
-    const size_t pixels = c->height * c->width * c->channels;
-    for (size_t i = 0; i < count; i++) {
-        vit_random r = check_random((uint32_t)(first + i));
-        check_fill(images + i * pixels, pixels, 1, &r);
-        labels[i] = vit_random_below(&r, (uint32_t)c->classes);
-        keys[i] = (vit_sample_key){0, (uint32_t)(first + i)};
-    }
-    return VIT_OK;
-}
 
 /* Weights after three steps; freed by vit_free. */
 static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, int threads,
@@ -337,7 +324,7 @@ static void learning_rate_rises_and_falls(void **unused) {
 #define RECORDS 205
 #define SIDE 4
 
-/* Picture i is of the byte i % 251, so that a pixel tells where it came from. */
+/* Picture i is of the byte i + 1, so that a pixel tells where it came from. */
 static vit_dataset striped(uint8_t *pixels, uint16_t *labels) {
     for (size_t i = 0; i < RECORDS; i++) {
         memset(pixels + i * SIDE * SIDE, (int)i + 1, SIDE * SIDE);

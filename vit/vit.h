@@ -97,6 +97,7 @@ typedef struct vit_model_options {
     const char *config;   /* of published weights, in place of the config.json beside them */
     size_t height, width; /* the network's input; 0: the model's own. Positions are resampled, the
                              preprocessing keeps its share of the picture (docs/formats.md) */
+    const char *cpu;      /* as in vit_session_options; changes no byte */
 } vit_model_options;
 
 /* Loads a model: a file of this library (docs/formats.md), or published weights, a file or a

@@ -16,7 +16,8 @@ struct vit_model {
 
 /* Takes *file over (and clears it), whether it succeeds or not. Unless `keeps`, each linear weight
  * is given back once it is packed, so that there is hardly more than one copy at any time. */
-vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps, vit_error *error);
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, const vit_kernels *kernels,
+                               bool keeps, vit_error *error);
 
 /* A model's network in a precision: its own in f32, else one with weights rounded and packed for
  * it. Must not be moved. The model must outlive it. */
@@ -30,9 +31,11 @@ vit_status vit_rounded_new(vit_rounded *out, const vit_model *model, const vit_e
                            vit_error *error);
 void vit_rounded_free(vit_rounded *rounded);
 
-/* The kernels and the number of threads that options ask for: cpu NULL is the best, threads 0 all,
- * and never more than there are processors. ARGUMENT for what is neither, and for a precision that
- * the kernels do not have. */
+/* The kernels that an option asks for; NULL: the best. ARGUMENT for what is no instruction set. */
+vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error);
+
+/* The same with the number of threads: 0 is all, and never more than there are processors. ARGUMENT
+ * also for other numbers, and for a precision that the kernels do not have. */
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
                       vit_precision precision, vit_error *error);
 

@@ -20,9 +20,9 @@ static vit_status number_labels(vit_model *m, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status pack(vit_model *m, bool keeps, vit_error *error) {
+static vit_status pack(vit_model *m, const vit_kernels *kernels, bool keeps, vit_error *error) {
     const vit_table *table = &m->file.table;
-    const vit_exec exec = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
+    const vit_exec exec = {.kernels = kernels, .threads = 1};
     m->packed = vit_alloc_unset(table->packed_size, sizeof(float));
     if (!m->packed)
         return vit_fail_memory(error, "packed weights", table->packed_size * sizeof(float));
@@ -68,8 +68,8 @@ void vit_rounded_free(vit_rounded *rounded) {
     *rounded = (vit_rounded){0};
 }
 
-vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps,
-                               vit_error *error) {
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, const vit_kernels *kernels,
+                               bool keeps, vit_error *error) {
     vit_model *m = vit_alloc(1, sizeof *m);
     *out = NULL;
     if (!m) {
@@ -78,7 +78,7 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps
     }
     m->file = *file;
     *file = (vit_model_file){0};
-    vit_status status = pack(m, keeps, error);
+    vit_status status = pack(m, kernels, keeps, error);
     if (status == VIT_OK) status = fill(m, error);
     if (status == VIT_OK)
         *out = m;
@@ -91,10 +91,12 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, bool keeps
 static vit_status make(vit_model **out, vit_model_file *file, const vit_model_options *options,
                        vit_error *error) {
     const vit_config *c = &file->config;
-    const vit_status status =
-        vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
-                              options->width > 0 ? options->width : c->width, error);
-    if (status == VIT_OK) return vit_model_from_file(out, file, false, error);
+    const vit_kernels *kernels;
+    vit_status status = vit_choose_kernels(&kernels, options->cpu, error);
+    if (status == VIT_OK)
+        status = vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
+                                       options->width > 0 ? options->width : c->width, error);
+    if (status == VIT_OK) return vit_model_from_file(out, file, kernels, false, error);
     vit_model_file_clear(file);
     return status;
 }

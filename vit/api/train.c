@@ -198,7 +198,7 @@ static vit_status make_model(vit_model **out, const vit_run *run, vit_error *err
     }
     const vit_trainer_state state = vit_trainer_get(run->trainer);
     memcpy(f.values, state.average ? state.average : state.values, f.table.size * sizeof(float));
-    return vit_model_from_file(out, &f, true, error);
+    return vit_model_from_file(out, &f, run->kernels, true, error);
 }
 
 /* The model is safe on the disk before it is tested. */

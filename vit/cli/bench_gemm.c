@@ -1,5 +1,6 @@
 /* The network's matrix products, forward and backward, with all threads. */
 #include "vit/base/random.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench.h"
 #include "vit/ops/gemm.h"
@@ -45,7 +46,7 @@ static void multiply(void *context) {
 static vit_status measure_layer(const bench *b, const char *layer, size_t rows, size_t in,
                                 size_t out, vit_error *error) {
     static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
-    const size_t wide = in > out ? in : out, room = wide * (wide > rows ? wide : rows) + 32 * wide;
+    const size_t wide = vit_max(in, out), room = wide * vit_max(wide, rows) + 32 * wide;
     float *packing = vit_alloc((size_t)b->threads * VIT_GEMM_ROOM, sizeof *packing);
     product p = {.exec = {b->kernels, b->threads, packing, b->precision},
                  .m = rows,

@@ -130,7 +130,7 @@ static vit_status make_model(vit_model **out, const bench *b, vit_error *error) 
         return status;
     }
     vit_table_init(f.values, &f.table, f.config.init, 0);
-    return vit_model_from_file(out, &f, true, error);
+    return vit_model_from_file(out, &f, b->kernels, true, error);
 }
 
 vit_status bench_infer(const bench *b, vit_error *error) {

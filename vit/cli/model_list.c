@@ -7,7 +7,6 @@
 #include "vit/base/sys.h"
 #include "vit/cli/models.h"
 #include "vit/cli/program.h"
-#include "vit/vit.h"
 
 enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64 };
 
@@ -30,7 +29,8 @@ static void clear_entry(entry *e) {
 /* What the model file itself says. */
 static vit_status read_model(entry *e, vit_error *error) {
     vit_model *model;
-    vit_status status = vit_model_load(&model, e->file, error);
+    const vit_model_options opening = {.cpu = vit_chosen_cpu()};
+    vit_status status = vit_model_load_with(&model, e->file, &opening, error);
     if (status != VIT_OK) {
         return status;
     }

@@ -16,6 +16,7 @@ typedef struct vit_name_list {
     char name[VIT_NAME_MAX + 1];
 } vit_name_list;
 
+/* A file of names; "-" is standard input. `path` must outlive the list. */
 vit_status vit_name_list_open(vit_name_list *list, const char *path, vit_error *error);
 
 /* The next name, until the next call; NULL at the end. Empty lines are skipped, and one '\r' at

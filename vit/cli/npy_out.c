@@ -1,22 +1,8 @@
 #include <string.h>
 
+#include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/cli/answers.h"
-
-/* Version 1.0 of https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html: magic,
- * version, the header's length, the header, padded with spaces to a multiple of 64 bytes. */
-enum { HEADER = 128, PREFIX = 10 };
-
-static void write_header(char header[HEADER], size_t rows, size_t columns) {
-    static const char prefix[PREFIX] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, HEADER - PREFIX, 0};
-    memset(header, ' ', HEADER);
-    memcpy(header, prefix, PREFIX);
-    int length =
-        snprintf(header + PREFIX, HEADER - PREFIX,
-                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows, columns);
-    header[PREFIX + length] = ' ';
-    header[HEADER - 1] = '\n';
-}
 
 static vit_status put_values(vit_writer *writer, const float *values, size_t count,
                              vit_error *error) {
@@ -35,18 +21,15 @@ static vit_status put_values(vit_writer *writer, const float *values, size_t cou
 
 vit_status vit_npy_write(const char *path, const float *values, size_t rows, size_t columns,
                          vit_error *error) {
-    char header[HEADER];
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) {
-        return status;
-    }
-    write_header(header, rows, columns);
-    status = vit_writer_put(writer, header, sizeof header, error);
+    vit_text header = {0};
+    vit_writer *writer = NULL;
+    vit_text_add_npy(&header, "<f4", (const size_t[]){rows, columns}, 2);
+    vit_status status = header.failed ? vit_fail_memory(error, "an array's header", 0)
+                                      : vit_writer_open(&writer, path, error);
+    if (status == VIT_OK) status = vit_writer_put(writer, header.text, header.length, error);
     if (status == VIT_OK) status = put_values(writer, values, rows * columns, error);
-    if (status != VIT_OK) {
-        vit_writer_abort(writer);
-        return status;
-    }
-    return vit_writer_commit(writer, error);
+    vit_text_free(&header);
+    if (status == VIT_OK) return vit_writer_commit(writer, error);
+    vit_writer_abort(writer);
+    return status;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vit/base/cpu.h"
+
 /* A program started with a standard stream closed would open its files in that stream's place and
  * then print into them. So the stream is opened the wrong way round, and using it fails. */
 static void occupy_standard_streams(void) {
@@ -103,33 +105,23 @@ bool vit_speaks_utf8(void) {
     return false;
 }
 
-static const char *const cpu_words[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
-enum { CPU_WORDS = sizeof cpu_words / sizeof cpu_words[0] };
-
-/* The place of VIT_CPU among the words; CPU_WORDS when it is none of them, -1 when unset. */
-static int find_cpu(void) {
-    const char *word = getenv("VIT_CPU");
-    if (word == NULL || *word == '\0') {
-        return -1;
-    }
-    int i = 0;
-    while (i < CPU_WORDS && strcmp(word, cpu_words[i]) != 0) i++;
-    return i;
-}
-
 const char *const vit_precision_names[] = {"f32", "bf16", NULL};
 
 const char *vit_chosen_cpu(void) {
-    int i = find_cpu();
-    return i >= 0 && i < CPU_WORDS ? cpu_words[i] : NULL;
+    const char *word = getenv("VIT_CPU");
+    return word != NULL && *word != '\0' ? word : NULL;
 }
 
-static int refuse_cpu(const vit_command *command) {
+/* Says so where VIT_CPU is no instruction set; returns the exit status. */
+static int check_cpu(const vit_command *command) {
+    const char *word = vit_chosen_cpu();
+    vit_cpu cpu;
     vit_error error;
+    if (word == NULL || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
     vit_fail(&error, VIT_ERROR_ARGUMENT,
              "the environment variable VIT_CPU is \"%s\", expected scalar, neon, avx2, avx512 "
              "or avx512bf16",
-             getenv("VIT_CPU"));
+             word);
     return vit_say_usage(command, error.message);
 }
 
@@ -158,11 +150,8 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
     case VIT_REQUEST_RUN:
         break;
     }
-    if (find_cpu() == CPU_WORDS) {
-        *exit_status = refuse_cpu(command);
-        return false;
-    }
-    return true;
+    *exit_status = check_cpu(command);
+    return *exit_status == VIT_EXIT_OK;
 }
 
 int vit_program_end(const vit_command *command, int exit_status) {

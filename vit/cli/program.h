@@ -10,8 +10,9 @@
 
 enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
 
-/* Parses the options and checks VIT_CPU. False when the program is to end with *exit_status:
- * --help and --version have been answered, or a usage error explained. */
+/* Parses the options and checks VIT_CPU; *exit_status becomes VIT_EXIT_OK. False when the program
+ * is to end with *exit_status: --help and --version have been answered, or a usage error explained.
+ */
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
                        int *exit_status);
 
@@ -64,7 +65,8 @@ extern const char *const vit_precision_names[];
                 "positions are resampled"                                            \
     }
 
-/* The value of VIT_CPU as the library takes it; NULL for the best. */
+/* The value of VIT_CPU, which vit_program_start has checked, as the library takes it; NULL for the
+ * best. */
 const char *vit_chosen_cpu(void);
 
 /* Writes `text` to standard output at once and frees it. False when memory had run out, which has

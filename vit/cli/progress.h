@@ -12,6 +12,7 @@ typedef struct vit_progress {
     double val_top1; /* of the last epoch; NaN: none yet */
 } vit_progress;
 
+/* epochs: a line for every epoch is wanted. */
 vit_progress vit_progress_start(bool epochs);
 
 /* Shows a STEP or EPOCH event. */

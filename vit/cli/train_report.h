@@ -20,6 +20,7 @@ typedef struct vit_train_report {
 /* Opens the log, afresh or at its end; the other members are the caller's to set. */
 vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error);
 
+/* Says an event, and writes it to the log. */
 void vit_train_report_event(vit_train_report *report, const vit_event *event);
 
 /* Closes the log; false when it could not be written, which has been said. */

@@ -1,4 +1,5 @@
 /* vit-bench: how fast the library is on this machine, beside what the machine can do. */
+#include "vit/api/internal.h"
 #include "vit/base/cpu.h"
 #include "vit/cli/bench.h"
 #include "vit/cli/program.h"
@@ -14,13 +15,19 @@ typedef struct settings {
 
 enum { NOT_GIVEN = -1 };
 
-#define SIZE(name, help) \
-    { #name, VIT_OPTION_COUNT, offsetof(settings, name), "N", help, 1, 65536, NULL, false, 0 }
+#define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
+#define SIZE(member, explanation)                                                              \
+    {                                                                                          \
+        .name = #member, VALUE(COUNT, member), .argument = "N", .help = explanation, .min = 1, \
+        .max = 65536                                                                           \
+    }
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The network"},
-    {"preset", VIT_OPTION_TEXT, offsetof(settings, preset), "NAME|FILE",
-     "a preset's network (default: mnist); the sizes below replace its own", 0, 0, NULL, false, 0},
+    {.name = "preset",
+     VALUE(TEXT, preset),
+     .argument = "NAME|FILE",
+     .help = "a preset's network (default: mnist); the sizes below replace its own"},
     SIZE(image, "side of the picture, in pixels (default: the preset's, or 28)"),
     SIZE(channels, "1 or 3"),
     SIZE(patch, "side of a patch"),
@@ -31,13 +38,18 @@ static const vit_option options[] = {
     SIZE(classes, "classes (default: 10)"),
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures at a time (default: train 128, infer 1, gemm 8)"),
-    {"threads", VIT_OPTION_COUNT, offsetof(settings, threads), "N",
-     "threads (default: as many as there are processors)", 1, 1024, NULL, false, 0},
-    {"precision", VIT_OPTION_CHOICE, offsetof(settings, precision), "f32|bf16",
-     "of the linear layers' products (default: f32, or of a training the preset's)", 0, 0,
-     vit_precision_names, false, 0},
-    {"json", VIT_OPTION_FLAG, offsetof(settings, json), NULL, "one JSON object a line", 0, 0, NULL,
-     false, 0},
+    {.name = "threads",
+     VALUE(COUNT, threads),
+     .argument = "N",
+     .help = "threads (default: as many as there are processors)",
+     .min = 1,
+     .max = 1024},
+    {.name = "precision",
+     VALUE(CHOICE, precision),
+     .argument = "f32|bf16",
+     .help = "of the linear layers' products (default: f32, or of a training the preset's)",
+     .choices = vit_precision_names},
+    {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
 };
 
 static const vit_command command = {
@@ -113,24 +125,19 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     bench b = {.json = s->json, .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
-    const char *cpu = vit_chosen_cpu();
-    vit_cpu highest = VIT_CPU_AVX512BF16;
     vit_status status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
     if (s->precision != NOT_GIVEN)
         b.precision = (vit_precision)s->precision;
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
-    if (cpu) vit_cpu_parse(cpu, &highest);
-    b.kernels = vit_kernels_choose(highest);
-    status = vit_precision_check(b.precision, b.kernels, error);
+    status =
+        vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
-    b.threads = vit_cpu_count();
-    if (s->threads > 0 && (int)s->threads < b.threads) b.threads = (int)s->threads;
     if (m->run == bench_ops || m->run == bench_resize) {
         b.threads = 1;
-        b.precision = VIT_PRECISION_F32; /* there are no linear layers */
+        b.precision = VIT_PRECISION_F32; /* no other is measured of operators */
     }
     b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
     if (!b.json) {

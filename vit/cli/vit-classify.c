@@ -187,8 +187,10 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     vit_status status = vit_find_model(&path, c->settings->model, error);
     if (status == VIT_OK) {
         const vit_size size = c->settings->size;
-        const vit_model_options opening = {
-            .config = c->settings->config, .height = size.height, .width = size.width};
+        const vit_model_options opening = {.config = c->settings->config,
+                                           .height = size.height,
+                                           .width = size.width,
+                                           .cpu = choice.cpu};
         status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }
@@ -310,7 +312,7 @@ static vit_status answer_window(classifier *c, vit_error *error) {
 
 /* ---- pictures ---- */
 
-/* "-" is read to its end; FAILED with the reason in *problem. */
+/* "-" is read to its end; *problem says why it is no picture. */
 static vit_status read_standard_input(vit_picture *picture, const classifier *c,
                                       vit_error *problem) {
     const size_t limit = (size_t)256 << 20; /* as for a picture in a file */

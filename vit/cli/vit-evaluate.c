@@ -260,8 +260,10 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
     if (status != VIT_OK) {
         return status;
     }
-    const vit_model_options opening = {
-        .config = s->config, .height = s->size.height, .width = s->size.width};
+    const vit_model_options opening = {.config = s->config,
+                                       .height = s->size.height,
+                                       .width = s->size.width,
+                                       .cpu = vit_chosen_cpu()};
     status = vit_model_load_with(model, path, &opening, error);
     vit_free(path);
     vit_evaluate_options choice = {.data = s->data,

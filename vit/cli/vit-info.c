@@ -60,7 +60,8 @@ static vit_status open_subject(subject *s, const char *name) {
         return status;
     }
     status = vit_tensor_list_load(&s->list, path, &s->error);
-    if (status == VIT_OK && vit_model_load(&s->model, path, &s->error) == VIT_OK) {
+    const vit_model_options opening = {.cpu = vit_chosen_cpu()};
+    if (status == VIT_OK && vit_model_load_with(&s->model, path, &opening, &s->error) == VIT_OK) {
         s->info = vit_model_describe(s->model);
     }
     vit_free(path);

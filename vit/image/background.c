@@ -41,7 +41,7 @@ static void widen_lines(uint8_t *pixels, size_t n, size_t step, size_t others, s
     const size_t block = 2 * reach + 1, blocks = vit_ceil_div(n, block);
     const size_t size = (blocks + 1) * block * STRIP;
     for (size_t first = 0; first < others; first += STRIP) {
-        const size_t count = others - first < STRIP ? others - first : STRIP;
+        const size_t count = vit_min(others - first, STRIP);
         uint8_t *line = pixels + first * next;
         memset(room, 0, size);
         for (size_t i = 0; i < n; i++)
@@ -65,8 +65,7 @@ static void widen_light(vit_image *image, size_t reach, uint8_t *room) {
 }
 
 static size_t room_for(const vit_image *image, size_t reach) {
-    const size_t longer = image->width > image->height ? image->width : image->height;
-    return (longer + 3 * (2 * reach + 1)) * STRIP;
+    return (vit_max(image->width, image->height) + 3 * (2 * reach + 1)) * STRIP;
 }
 
 vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error) {
@@ -101,6 +100,13 @@ static unsigned median_of(const uint8_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) histogram[values[i]]++;
     while (median < 255 && (seen += histogram[median]) * 2 < count) median++;
     return median;
+}
+
+unsigned vit_ink_greatest(const vit_image *image) {
+    unsigned most = 0;
+    for (size_t i = 0; i < image->width * image->height; i++)
+        if (image->pixels[i] > most) most = image->pixels[i];
+    return most;
 }
 
 void vit_ink_steps(vit_image *steps, const vit_image *grey) {

@@ -1,5 +1,23 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/ink.h"
+
+vit_box vit_ink_box(const vit_image *image, unsigned threshold) {
+    const size_t w = image->width, h = image->height;
+    vit_box box = {.left = w, .top = h};
+    for (size_t y = 0; y < h; y++) {
+        const uint8_t *row = image->pixels + y * w;
+        size_t first = 0, end = w;
+        while (first < w && row[first] < threshold) first++;
+        if (first == w) continue;
+        while (row[end - 1] < threshold) end--;
+        box.left = vit_min(box.left, first);
+        box.right = vit_max(box.right, end);
+        box.top = vit_min(box.top, y);
+        box.bottom = y + 1;
+    }
+    return box;
+}
 
 /* Connected pixels. */
 typedef struct blob {
@@ -38,7 +56,7 @@ static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, u
         const size_t at = queue[head++], x = at % width, y = at / width;
         bool is_edge = false;
         add_pixel(&b, darkness, x, y);
-        const size_t bottom = y + 1 < height ? y + 1 : y, right = x + 1 < width ? x + 1 : x;
+        const size_t bottom = vit_min(y + 1, height - 1), right = vit_min(x + 1, width - 1);
         for (size_t v = y ? y - 1 : 0; v <= bottom; v++) {
             for (size_t u = x ? x - 1 : 0; u <= right; u++) {
                 const size_t next = v * width + u;
@@ -87,8 +105,7 @@ static vit_status find_blobs(blobs *all, const vit_ink_map *map, unsigned thresh
 /* ---- which of them ---- */
 
 static size_t longer_side(const vit_box *b) {
-    const size_t width = b->right - b->left, height = b->bottom - b->top;
-    return width > height ? width : height;
+    return vit_max(b->right - b->left, b->bottom - b->top);
 }
 
 /* What is cut off by the border in great width is the table or a hand. A digit may touch it, but
@@ -138,10 +155,10 @@ static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
 }
 
 static void join(vit_box *box, const vit_box *other) {
-    if (other->left < box->left) box->left = other->left;
-    if (other->top < box->top) box->top = other->top;
-    if (other->right > box->right) box->right = other->right;
-    if (other->bottom > box->bottom) box->bottom = other->bottom;
+    box->left = vit_min(box->left, other->left);
+    box->top = vit_min(box->top, other->top);
+    box->right = vit_max(box->right, other->right);
+    box->bottom = vit_max(box->bottom, other->bottom);
 }
 
 /* ---- frames ---- */

@@ -14,6 +14,14 @@
  */
 unsigned vit_exif_orientation(const uint8_t *tiff, size_t size);
 
+/* Bytes of a PNG chunk beside its data: length, type, CRC. */
+enum { VIT_PNG_FRAME = 12 };
+
+/* A number in a PNG, big-endian. */
+static inline uint32_t vit_png_number(const uint8_t *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 bool vit_png_recognise(const uint8_t *bytes, size_t size);
 vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
                           vit_error *error);
@@ -53,7 +61,7 @@ vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, co
 
 /* What a sound JPEG file says of its picture. */
 typedef struct vit_jpeg {
-    size_t width, height, channels;
+    size_t width, height;
     size_t memory; /* bytes that decoding takes at most */
     unsigned orientation;
 } vit_jpeg;

@@ -16,22 +16,16 @@ enum { SMALL_PART = 3, LOOKS = 2 };
 
 typedef struct mass {
     uint64_t total, x, y; /* of the pixels' values; times their coordinates */
-    vit_box box;          /* of the pixels that are not black */
 } mass;
 
 static mass weigh(const vit_image *in) {
-    mass m = {.box = {.left = in->width, .top = in->height}};
+    mass m = {0};
     for (size_t y = 0; y < in->height; y++) {
         for (size_t x = 0; x < in->width; x++) {
             const uint8_t v = in->pixels[y * in->width + x];
-            if (v == 0) continue;
             m.total += v;
             m.x += x * v;
             m.y += y * v;
-            if (x < m.box.left) m.box.left = x;
-            if (x >= m.box.right) m.box.right = x + 1;
-            if (y < m.box.top) m.box.top = y;
-            m.box.bottom = y + 1;
         }
     }
     return m;
@@ -48,9 +42,9 @@ static bool is_centred(uint64_t moment, uint64_t total) {
 static bool is_prepared(const vit_image *in) {
     if (in->width != SIZE || in->height != SIZE) return false;
     const mass m = weigh(in);
-    const size_t width = m.box.right - m.box.left, height = m.box.bottom - m.box.top;
+    const vit_box box = vit_ink_box(in, 1);
     return m.total > 0 && m.total < 255 * SIZE * SIZE / 2 &&
-           (width > height ? width : height) == BOX && is_centred(m.x, m.total) &&
+           vit_max(box.right - box.left, box.bottom - box.top) == BOX && is_centred(m.x, m.total) &&
            is_centred(m.y, m.total);
 }
 
@@ -73,15 +67,13 @@ static vit_status centre(vit_image *out, const vit_image *in, vit_error *error) 
 static vit_status look(vit_image *out, const vit_image *grey, const vit_box *part,
                        const vit_kernels *kernels, vit_error *error) {
     const size_t w = part->right - part->left, h = part->bottom - part->top;
-    const size_t longer = w > h ? w : h;
-    size_t side = longer < LEAST_SIDE ? LEAST_SIDE : longer;
-    if (side > MOST_SIDE) side = MOST_SIDE;
+    const size_t longer = vit_max(w, h), side = vit_min(vit_max(longer, LEAST_SIDE), MOST_SIDE);
     vit_image cropped;
     const size_t width = w * side / longer, height = h * side / longer;
     vit_status status =
         vit_image_crop(&cropped, grey, (ptrdiff_t)part->left, (ptrdiff_t)part->top, w, h, error);
     if (!status)
-        status = vit_image_resize(out, &cropped, width ? width : 1, height ? height : 1,
+        status = vit_image_resize(out, &cropped, vit_max(width, 1), vit_max(height, 1),
                                   VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&cropped);
     return status;
@@ -91,7 +83,7 @@ static vit_status look(vit_image *out, const vit_image *grey, const vit_box *par
 static void widen(size_t *start, size_t *end, size_t small, size_t large) {
     const size_t length = *end - *start;
     const size_t from = *start > length ? *start - length : 0;
-    const size_t to = *end + length < small ? *end + length : small;
+    const size_t to = vit_min(*end + length, small);
     *start = from * large / small;
     *end = vit_ceil_div(to * large, small);
 }
@@ -100,15 +92,14 @@ static void widen(size_t *start, size_t *end, size_t small, size_t large) {
  * what was looked at. */
 static bool come_near(vit_box *part, const vit_ink *ink, const vit_image *seen) {
     const size_t width = ink->box.right - ink->box.left, height = ink->box.bottom - ink->box.top;
-    const size_t longer = width > height ? width : height;
-    const size_t side = seen->width > seen->height ? seen->width : seen->height;
+    const size_t longer = vit_max(width, height), side = vit_max(seen->width, seen->height);
     if (longer * SMALL_PART > side) return false;
     vit_box near = ink->box;
     const size_t grow = longer - width, more = longer - height; /* a square, where there is room */
     near.left = near.left > grow / 2 ? near.left - grow / 2 : 0;
-    near.right = near.right + grow / 2 < seen->width ? near.right + grow / 2 : seen->width;
+    near.right = vit_min(near.right + grow / 2, seen->width);
     near.top = near.top > more / 2 ? near.top - more / 2 : 0;
-    near.bottom = near.bottom + more / 2 < seen->height ? near.bottom + more / 2 : seen->height;
+    near.bottom = vit_min(near.bottom + more / 2, seen->height);
     widen(&near.left, &near.right, seen->width, part->right - part->left);
     widen(&near.top, &near.bottom, seen->height, part->bottom - part->top);
     *part = (vit_box){near.left + part->left, near.top + part->top, near.right + part->left,

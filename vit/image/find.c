@@ -45,13 +45,6 @@ static void smooth(vit_image *out, const vit_image *in) {
     }
 }
 
-static unsigned darkest(const vit_image *darkness) {
-    unsigned most = 0;
-    for (size_t i = 0; i < darkness->width * darkness->height; i++)
-        if (darkness->pixels[i] > most) most = darkness->pixels[i];
-    return most;
-}
-
 static void copy_map(vit_ink_map *to, const vit_ink_map *from) {
     const size_t count = to->darkness.width * to->darkness.height;
     memcpy(to->darkness.pixels, from->darkness.pixels, count);
@@ -74,7 +67,7 @@ static vit_status try_map(search *s, const vit_ink_map *map, size_t lines, bool 
 /* One reading of the picture, at rising thresholds, with and without lines. Printed lines are fewer
  * at higher thresholds, where they fall to pieces. */
 static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_error *error) {
-    const unsigned most = darkest(&s->try.darkness);
+    const unsigned most = vit_ink_greatest(&s->try.darkness);
     vit_status status = VIT_OK;
     size_t printed = 0;
     for (unsigned t = least; !status && t <= most; t += t / 2) {

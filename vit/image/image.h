@@ -194,10 +194,10 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
                           vit_error *error);
 
 /* table[c][v] is what the network gets for the level v of channel c; 1 or 3 channels. In float,
- * each operation rounded: rescale 0: (v / 255 - mean) / std, as torchvision's ToTensor and
- * Normalize, and timm; else       (x - mean) / std with x = v * rescale in double, as Hugging
- * Face's on Pillow; fused:     (v - mean * r) / (std * r) with r = 1 / rescale, as Hugging Face's
- * on torchvision. */
+ * each operation rounded. Where `rescale` is 0: (v / 255 - mean) / std, as torchvision's ToTensor
+ * and Normalize, and timm. Else (x - mean) / std with x = v * rescale in double, as Hugging Face's
+ * on Pillow; but `fused`: (v - mean * r) / (std * r) with r = 1 / rescale, as Hugging Face's on
+ * torchvision. */
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels);
 
 #endif

@@ -27,11 +27,18 @@ vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *g
 /* Each pixel becomes the greatest within `reach` rows and columns: light grows. */
 vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error);
 
+/* The greatest value of a grey picture. */
+unsigned vit_ink_greatest(const vit_image *image);
+
 /* ---- blobs.c ---- */
 
 typedef struct vit_box {
     size_t left, top, right, bottom; /* right and bottom are outside */
 } vit_box;
+
+/* The smallest box around what is at least `threshold`, above 0; without any, right and bottom are
+ * 0. */
+vit_box vit_ink_box(const vit_image *image, unsigned threshold);
 
 /* The strokes that seem to be the digit among the pixels of at least `threshold`. */
 typedef struct vit_ink {

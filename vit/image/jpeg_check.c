@@ -430,7 +430,6 @@ vit_status vit_jpeg_check(vit_jpeg *out, const uint8_t *bytes, size_t size, cons
     if (status) return status;
     *out = (vit_jpeg){.width = w.width,
                       .height = w.height,
-                      .channels = w.count,
                       .memory = memory_of(&w),
                       .orientation = w.orientation};
     return VIT_OK;

@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/ink.h"
 
@@ -38,7 +39,8 @@ static size_t least_length(const view *v) {
     return v->full_width * LEAST_PART / 100;
 }
 
-/* Goes on from `from`, which lies `rows` rows away, to a pixel; the longer of both in *best. */
+/* Goes on from `from` to a pixel of the next column, with a turn one of another row; the longer of
+ * both in *best. */
 static void extend(path *best, const path *from, bool is_ink, bool is_turn) {
     if (from->length == 0 || (is_turn && from->steady < STEADY)) return;
     path next = {.length = (uint16_t)(from->length + 1), .gap = 0};
@@ -141,24 +143,6 @@ static size_t find_lines(const view *v, uint16_t *lengths, path *columns) {
     return mark_lines(v, lengths);
 }
 
-/* The smallest box around the ink; empty, and anywhere, without. */
-static vit_box ink_box(const vit_image *darkness, unsigned threshold) {
-    const size_t w = darkness->width, h = darkness->height;
-    vit_box box = {.left = w, .top = h};
-    for (size_t y = 0; y < h; y++) {
-        const uint8_t *row = darkness->pixels + y * w;
-        size_t first = 0, end = w;
-        while (first < w && row[first] < threshold) first++;
-        if (first == w) continue;
-        while (row[end - 1] < threshold) end--;
-        if (first < box.left) box.left = first;
-        if (end > box.right) box.right = end;
-        if (box.top == h) box.top = y;
-        box.bottom = y + 1;
-    }
-    return box;
-}
-
 static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vit_box *box,
                              unsigned threshold, uint16_t *lengths, path *columns) {
     const size_t w = darkness->width, h = darkness->height;
@@ -178,12 +162,12 @@ static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vi
 vit_status vit_ink_remove_lines(size_t *lines, vit_image *darkness, unsigned threshold,
                                 vit_error *error) {
     const size_t w = darkness->width, h = darkness->height;
-    const vit_box box = ink_box(darkness, threshold);
+    const vit_box box = vit_ink_box(darkness, threshold);
     *lines = 0;
     if (box.bottom == 0) return VIT_OK;
     uint16_t *lengths = vit_alloc(w * h, sizeof *lengths);
     uint8_t *marks = vit_alloc(w * h, 1);
-    path *columns = vit_alloc(2 * (w > h ? w : h), sizeof *columns);
+    path *columns = vit_alloc(2 * vit_max(w, h), sizeof *columns);
     const bool is_ready = lengths && marks && columns;
     if (is_ready) *lines = find_all_lines(marks, darkness, &box, threshold, lengths, columns);
     for (size_t i = 0; *lines > 0 && i < w * h; i++)

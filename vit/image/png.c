@@ -9,14 +9,9 @@
  * stb_image would look indices beyond the palette up in memory that was never written. */
 
 enum {
-    CHUNK_FRAME = 12,                  /* length, type and CRC */
-    HEADER_END = 8 + 13 + CHUNK_FRAME, /* the signature and the IHDR chunk begin every file */
-    COLOR_TYPE = 8 + 8 + 9,            /* where they hold the color type */
+    HEADER_END = 8 + 13 + VIT_PNG_FRAME, /* the signature and the IHDR chunk begin every file */
+    COLOR_TYPE = 8 + 8 + 9,              /* where they hold the color type */
 };
-
-static size_t get_u32(const uint8_t *p) {
-    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | (size_t)p[3];
-}
 
 static uint8_t *put_u32(uint8_t *p, size_t value) {
     for (int shift = 24; shift >= 0; shift -= 8) *p++ = (uint8_t)(value >> shift);
@@ -41,10 +36,10 @@ static uint8_t *put_data(uint8_t *p, const vit_png *png) {
     const uint8_t *from = png->data;
     p = begin_chunk(p, "IDAT", png->data_size);
     for (size_t left = png->data_size; left;) {
-        size_t size = get_u32(from - 8);
+        size_t size = vit_png_number(from - 8);
         memcpy(p, from, size);
         p += size;
-        from += size + CHUNK_FRAME;
+        from += size + VIT_PNG_FRAME;
         left -= size;
     }
     return put_u32(p, 0);
@@ -52,7 +47,7 @@ static uint8_t *put_data(uint8_t *p, const vit_png *png) {
 
 static vit_status rebuild(vit_bytes *out, const vit_png *png, const uint8_t *bytes,
                           const char *name, vit_error *error) {
-    size_t room = HEADER_END + 3 * CHUNK_FRAME + png->transparency_size + png->data_size;
+    size_t room = HEADER_END + 3 * VIT_PNG_FRAME + png->transparency_size + png->data_size;
     out->data = vit_alloc(room, 1);
     if (!out->data) return vit_fail_memory(error, name, room);
     memcpy(out->data, bytes, HEADER_END);

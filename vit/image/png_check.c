@@ -11,8 +11,6 @@ static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'
 /* Deflate's longest match, 258 bytes, takes at least two bits. */
 static const size_t max_deflate_ratio = 1032;
 
-enum { CHUNK_FRAME = 12 }; /* length, type and CRC */
-
 #define CHUNK_TYPE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (c) << 8 | (d))
 
 typedef struct chunk {
@@ -35,10 +33,6 @@ bool vit_png_recognise(const uint8_t *bytes, size_t size) {
     return size >= sizeof signature && memcmp(bytes, signature, sizeof signature) == 0;
 }
 
-static uint32_t get_u32(const uint8_t *p) {
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 static bool is_letter(uint8_t c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
@@ -46,13 +40,13 @@ static bool is_letter(uint8_t c) {
 static vit_status next_chunk(png_walk *w, chunk *c) {
     const uint8_t *p = w->bytes + w->at;
     size_t left = w->size - w->at;
-    if (left < CHUNK_FRAME) {
+    if (left < VIT_PNG_FRAME) {
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: truncated PNG: it ends after %zu bytes without an IEND chunk", w->name,
                         w->size);
     }
-    c->size = get_u32(p);
-    c->type = get_u32(p + 4);
+    c->size = vit_png_number(p);
+    c->type = vit_png_number(p + 4);
     c->data = p + 8;
     for (int i = 0; i < 4; i++) {
         if (!is_letter(p[4 + i])) {
@@ -62,19 +56,19 @@ static vit_status next_chunk(png_walk *w, chunk *c) {
     }
     memcpy(c->label, p + 4, 4);
     c->label[4] = 0;
-    if (c->size > left - CHUNK_FRAME) {
+    if (c->size > left - VIT_PNG_FRAME) {
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: truncated PNG: chunk %s claims %zu bytes, the file has %zu left",
-                        w->name, c->label, c->size, left - CHUNK_FRAME);
+                        w->name, c->label, c->size, left - VIT_PNG_FRAME);
     }
     uint32_t found = (uint32_t)crc32_z(0, p + 4, c->size + 4);
-    uint32_t stored = get_u32(c->data + c->size);
+    uint32_t stored = vit_png_number(c->data + c->size);
     if (found != stored) {
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: chunk %s at byte %zu has CRC %08x, expected %08x",
                         w->name, c->label, w->at, found, stored);
     }
-    w->at += CHUNK_FRAME + c->size;
+    w->at += VIT_PNG_FRAME + c->size;
     return VIT_OK;
 }
 
@@ -127,8 +121,8 @@ static size_t inflated_size(const vit_png *png) {
 static vit_status check_header(png_walk *w, const chunk *c) {
     vit_png *png = w->png;
     if (c->size != 13) return corrupt(w, "its IHDR chunk is not 13 bytes long");
-    png->width = get_u32(c->data);
-    png->height = get_u32(c->data + 4);
+    png->width = vit_png_number(c->data);
+    png->height = vit_png_number(c->data + 4);
     png->depth = c->data[8];
     png->color = (vit_png_color)c->data[9];
     png->interlaced = c->data[12] == 1;

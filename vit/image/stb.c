@@ -72,9 +72,9 @@ vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, siz
     uint8_t *pixels = stbi_load_from_memory(bytes, (int)size, &width, &height, &channels, 0);
     struct budget end = budget;
     budget = (struct budget){0};
+    if (end.refused || end.is_overdrawn) vit_free(pixels);
     if (end.refused) return vit_fail_memory(error, name, end.refused);
     if (end.is_overdrawn) {
-        vit_free(pixels);
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: its data unpack to far more than the picture needs", name);
     }

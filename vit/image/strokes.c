@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/ink.h"
 #include "vit/image/pixels.h"
@@ -82,28 +83,13 @@ static void redraw(vit_image *out, const strokes *s, double g) {
     }
 }
 
-static vit_box ink_box(const vit_image *in) {
-    vit_box box = {.left = in->width, .top = in->height};
-    for (size_t y = 0; y < in->height; y++) {
-        for (size_t x = 0; x < in->width; x++) {
-            if (in->pixels[y * in->width + x] < 128) continue;
-            if (x < box.left) box.left = x;
-            if (x >= box.right) box.right = x + 1;
-            if (y < box.top) box.top = y;
-            box.bottom = y + 1;
-        }
-    }
-    return box;
-}
-
 /* The longer side becomes `longest`, at least 1 pixel for the other. */
 static vit_status fit(vit_image *out, const vit_image *in, size_t longest, vit_filter filter,
                       const vit_kernels *kernels, vit_error *error) {
-    const size_t w = in->width, h = in->height, longer = w > h ? w : h;
+    const size_t w = in->width, h = in->height, longer = vit_max(w, h);
     const size_t width = (2 * w * longest + longer) / (2 * longer);
     const size_t height = (2 * h * longest + longer) / (2 * longer);
-    return vit_image_resize(out, in, width ? width : 1, height ? height : 1, filter, kernels,
-                            error);
+    return vit_image_resize(out, in, vit_max(width, 1), vit_max(height, 1), filter, kernels, error);
 }
 
 static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b,
@@ -118,18 +104,10 @@ static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const 
     vit_image part;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
     vit_status status = crop_box(&part, darkness, box, error);
-    if (!status)
-        status = vit_ink_widen(&part, (width > height ? width : height) / (2 * LARGE), error);
+    if (!status) status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), error);
     if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&part);
     return status;
-}
-
-static unsigned greatest(const vit_image *in) {
-    unsigned most = 0;
-    for (size_t i = 0; i < in->width * in->height; i++)
-        if (in->pixels[i] > most) most = in->pixels[i];
-    return most;
 }
 
 /* The ink large and in two levels, with margins. */
@@ -147,7 +125,7 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
             status = vit_fail_memory(error, "digit", w * h * sizeof *s->distance);
     }
     /* Strokes that became lighter as they became smaller are still there. */
-    const unsigned most = status ? 0 : (3 * greatest(&large) + 3) / 4;
+    const unsigned most = status ? 0 : (3 * vit_ink_greatest(&large) + 3) / 4;
     const unsigned threshold = ink->threshold < most ? ink->threshold : most;
     for (size_t y = 0; !status && y < large.height; y++) {
         for (size_t x = 0; x < large.width; x++)
@@ -164,11 +142,11 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernel
     vit_status status = vit_image_new(&drawn, "digit", s->width, s->height, 1, error);
     if (status) return status;
     distances(s, 1);
-    const size_t longer = s->width > s->height ? s->width : s->height;
+    const size_t longer = vit_max(s->width, s->height);
     const double g = growth(stroke_width(s), (double)(longer - 2 * MARGIN));
     distances(s, 0);
     redraw(&drawn, s, g);
-    const vit_box box = ink_box(&drawn);
+    const vit_box box = vit_ink_box(&drawn, 128);
     status = crop_box(&part, &drawn, &box, error);
     if (!status) status = fit(out, &part, side, VIT_FILTER_BILINEAR, kernels, error);
     vit_image_free(&part);

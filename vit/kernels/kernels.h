@@ -3,9 +3,9 @@
  * Every table computes the same bits (docs/design.md, "Canonical arithmetic"): an element of a
  * matrix product is one chain of fused multiply-adds over k in ascending order; a reduction over a
  * row runs in 16 virtual lanes, folded by 8, 4, 2, 1. The loops are therefore written once, in
- * gemm.inc and rows.inc, over a type of 16 lanes; v16_scalar.h, v16_neon.h, v16_avx2.h and
- * v16_avx512.h say what those lanes are. A new instruction set is a new v16_*.h and a ten-line
- * kernels_*.c.
+ * gemm.inc, rows.inc and resample.inc, over a type of 16 lanes; v16_scalar.h, v16_neon.h,
+ * v16_avx2.h and v16_avx512.h say what those lanes are. A new instruction set is a new v16_*.h and
+ * a ten-line kernels_*.c.
  *
  * Outputs come first. Pointers need no alignment. Nothing is read or written outside the given
  * elements. Rows of a matrix are `row` floats apart.

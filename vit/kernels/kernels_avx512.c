@@ -2,7 +2,7 @@
  * such table. */
 #include "vit/kernels/kernels.h"
 
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 
 #include "vit/kernels/v16_avx512.h"
 

@@ -95,10 +95,6 @@ static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
     V16_EACH(vbslq_f32(vcltq_f32(a.part[i], b.part[i]), yes.part[i], no.part[i]));
 }
 
-static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
-    V16_EACH(vbslq_f32(vceqq_f32(a.part[i], a.part[i]), no.part[i], yes.part[i]));
-}
-
 /* Lanes from `present` on become x. */
 static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     static const uint32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -147,6 +143,8 @@ V16_FOLD4(v16_fold4_max, v4_max)
 static inline v16 v16_quarter(v16 a, size_t q) {
     V16_EACH(a.part[q]);
 }
+
+#undef V16_EACH
 
 /* ---- lanes of 32 bits that hold integers ---- */
 
@@ -210,6 +208,7 @@ static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t str
 }
 
 #undef V16I_EACH
+
 /* Blocks of four rows and columns, each transposed, change places. */
 static inline void v16_transpose(v16 a[16]) {
     v16 b[16];
@@ -228,5 +227,4 @@ static inline void v16_transpose(v16 a[16]) {
     for (int i = 0; i < 16; i++) a[i] = b[i];
 }
 
-#undef V16_EACH
 #endif

@@ -90,10 +90,6 @@ static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
     V16_EACH(a.lane[i] < b.lane[i] ? yes.lane[i] : no.lane[i]);
 }
 
-static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
-    V16_EACH(a.lane[i] != a.lane[i] ? yes.lane[i] : no.lane[i]);
-}
-
 /* Lanes from `present` on become x. */
 static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH((size_t)i < present ? a.lane[i] : x);
@@ -134,6 +130,13 @@ static inline float v16_fold_max(v16 a) {
 V16_FOLD4(v16_fold4_add, v16_fold_add)
 V16_FOLD4(v16_fold4_max, v16_fold_max)
 #undef V16_FOLD4
+
+/* All lanes become those of quarter q, which are equal. */
+static inline v16 v16_quarter(v16 a, size_t q) {
+    V16_EACH(a.lane[4 * q]);
+}
+
+#undef V16_EACH
 
 /* ---- lanes of 32 bits that hold integers; sums wrap around ---- */
 
@@ -206,10 +209,4 @@ static inline void v16_transpose(v16 a[16]) {
     memcpy(a, b, sizeof b);
 }
 
-/* All lanes become those of quarter q, which are equal. */
-static inline v16 v16_quarter(v16 a, size_t q) {
-    V16_EACH(a.lane[4 * q]);
-}
-
-#undef V16_EACH
 #endif

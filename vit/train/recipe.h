@@ -36,8 +36,9 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 
 /* JSON object <-> recipe, keys as the members: {"batch": 128, "epochs": 10, "lr": 0.002, ...}. What
  * is left out keeps the value in *recipe; unknown keys are refused with the nearest known one;
- * `name` stands for where the text came from. vit_recipe_write returns a string freed by vit_free,
- * NULL when there is no memory. */
+ * `name` stands for where the text came from. Written are all keys, but "precision", "freeze" and
+ * "layer_decay" only where their value is not the default; vit_recipe_write returns a string freed
+ * by vit_free, NULL when there is no memory. */
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error);
 char *vit_recipe_write(const vit_recipe *recipe);

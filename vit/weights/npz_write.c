@@ -1,13 +1,13 @@
 #include "vit/weights/npz_write.h"
 
+#include "vit/base/npy.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 
 #include <limits.h>
 #include <string.h>
 #include <zlib.h>
 
-enum { ALIGNMENT = 64, MAX_NAME = 65535 }; /* numpy's; of a member's name with ".npy" */
+enum { MAX_NAME = 65535 }; /* of a member, with ".npy" */
 
 typedef struct archive {
     vit_writer *writer;
@@ -61,23 +61,6 @@ static void add_central(archive *a, uint32_t crc, size_t size, const char *name)
     vit_text_add(t, "%s", name);
 }
 
-/* "\x93NUMPY", version 1, padded so that the elements are aligned within the array. */
-static void add_array_header(vit_text *t, const vit_tensor *tensor) {
-    vit_text d = {0};
-    vit_text_add(&d, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                 type_name(tensor->dtype));
-    for (size_t i = 0; i < tensor->dims; i++)
-        vit_text_add(&d, "%s%zu%s", i > 0 ? ", " : "", tensor->shape[i],
-                     tensor->dims == 1 ? "," : "");
-    vit_text_add(&d, "), }");
-    const size_t used = 10 + d.length + 1, padding = (ALIGNMENT - used % ALIGNMENT) % ALIGNMENT;
-    vit_text_add_bytes(t, "\x93NUMPY\1\0", 8);
-    add_number(t, d.length + padding + 1, 2);
-    vit_text_add(t, "%s%*s\n", d.text ? d.text : "", (int)padding, "");
-    t->failed = t->failed || d.failed;
-    vit_text_free(&d);
-}
-
 /* ---- writing ---- */
 
 static vit_status put_text(archive *a, vit_text *t) {
@@ -103,7 +86,7 @@ static vit_status put_member(archive *a, const vit_tensor *t) {
     const size_t bytes = t->count * vit_dtype_size(t->dtype);
     vit_text name = {0}, array = {0}, local = {0};
     vit_text_add(&name, "%s.npy", t->name);
-    add_array_header(&array, t);
+    vit_text_add_npy(&array, type_name(t->dtype), t->shape, t->dims);
     vit_status status = VIT_OK;
     if (name.failed || array.failed) {
         status = vit_fail_memory(a->error, "an archive", 0);

@@ -1,0 +1,91 @@
+/* What the library computes in float, in double by libm: exp, the normal distribution, GELU, its
+ * approximations, SiLU, and their slopes. All inline, so that tests/fixtures/errors.c needs no
+ * other file. */
+#ifndef TESTS_TRUTH_H
+#define TESTS_TRUTH_H
+
+#include "vit/ops/activation.h"
+#include <math.h>
+
+static inline double truth_cdf(double x) {
+    return erfc(-x * 0.70710678118654752440) / 2;
+}
+
+static inline double truth_gelu(double x) {
+    return x * truth_cdf(x);
+}
+
+static inline double truth_gelu_slope(double x) {
+    return truth_cdf(x) + (fabs(x) < 40 ? x * exp(-x * x / 2) * 0.39894228040143267794 : 0);
+}
+
+static inline double truth_sigmoid(double t) {
+    return 1 / (1 + exp(-t));
+}
+
+/* The slope of x sigmoid(t): s + x s (1 - s) t', s where s or 1 - s is 0. */
+static inline double truth_swish_slope(double x, double t, double t_slope) {
+    const double s = truth_sigmoid(t), rest = truth_sigmoid(-t);
+    return s + (s == 0 || rest == 0 ? 0 : x * s * rest * t_slope);
+}
+
+#define TRUTH_TANH (2 * 0.79788456080286535588) /* 2 sqrt(2 / pi) */
+
+static inline double truth_tanh_argument(double x) {
+    return TRUTH_TANH * (x + 0.044715 * x * x * x);
+}
+
+static inline double truth_gelu_tanh(double x) {
+    return x * truth_sigmoid(truth_tanh_argument(x));
+}
+
+static inline double truth_gelu_tanh_slope(double x) {
+    return truth_swish_slope(x, truth_tanh_argument(x), TRUTH_TANH * (1 + 3 * 0.044715 * x * x));
+}
+
+static inline double truth_gelu_quick(double x) {
+    return x * truth_sigmoid(1.702 * x);
+}
+
+static inline double truth_gelu_quick_slope(double x) {
+    return truth_swish_slope(x, 1.702 * x, 1.702);
+}
+
+static inline double truth_silu(double x) {
+    return x * truth_sigmoid(x);
+}
+
+static inline double truth_silu_slope(double x) {
+    return truth_swish_slope(x, x, 1);
+}
+
+/* ---- the library's, y[n] of x[n] ---- */
+
+typedef void truth_call(const vit_kernels *k, vit_activation f, float *y, const float *x, size_t n);
+
+static inline void truth_call_exp(const vit_kernels *k, vit_activation f, float *y, const float *x,
+                                  size_t n) {
+    (void)f;
+    k->exp(y, x, n);
+}
+
+static inline void truth_call_cdf(const vit_kernels *k, vit_activation f, float *y, const float *x,
+                                  size_t n) {
+    (void)f;
+    k->normal_cdf(y, x, n);
+}
+
+static inline void truth_call_forward(const vit_kernels *k, vit_activation f, float *y,
+                                      const float *x, size_t n) {
+    const vit_exec exec = {.kernels = k, .threads = 1};
+    vit_activation_forward(&exec, f, y, x, n);
+}
+
+static inline void truth_call_backward(const vit_kernels *k, vit_activation f, float *y,
+                                       const float *x, size_t n) {
+    const vit_exec exec = {.kernels = k, .threads = 1};
+    for (size_t i = 0; i < n; i++) y[i] = 1;
+    vit_activation_backward(&exec, f, y, y, x, n);
+}
+
+#endif
