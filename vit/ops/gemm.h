@@ -44,7 +44,8 @@ static inline vit_epilogue vit_epilogue_none(void) {
 #define VIT_K_BLOCK ((size_t)512)
 
 /* Floats of packed matrices. Either a high band of A stays in the second-level cache (768 KiB),
- * with two panels of B beside it, or a block of B (640 KiB), with two low bands of A. */
+ * with two panels of B beside it, or a block of B (640 KiB), with two low bands of A, which would
+ * be in each other's way in that cache if they began a multiple of 64 KiB apart. */
 #define VIT_HIGH_BAND ((size_t)192 << 10)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
 #define VIT_PACKED_B ((size_t)160 << 10)
