@@ -52,4 +52,10 @@ check "ops: forward and backward" '{"patch embedding", "tokens", "qkv", "proj", 
 check "ops: every operator moves bytes" \
     'all(abs(o["bytes"] / o["gbytes_per_second"] / o["ms"] / 1e6 - 1) < .02 for o in r)'
 check "ops: one thread" 'all(o["threads"] == 1 for o in r)'
+count=$((count + 1))
+message=$($bench ops $small --precision bf16 2>&1)
+case "$?: $message" in
+1:*"f32 only"*) echo "ok $count - ops: bf16 is refused" ;;
+*) echo "not ok $count - ops: bf16 is refused"; echo "# $message" ;;
+esac
 exit 0

@@ -80,7 +80,7 @@ END
 
 # ---- usage ----
 
-for program in vit-train vit-classify vit-evaluate; do
+for program in vit-train vit-classify vit-evaluate vit-bench; do
     run 0 "usage: $program" "" $program --help
     run 0 "$program 0." "" $program --version
     run 2 "" "did you mean --threads?" $program --thraeds 3
@@ -97,7 +97,7 @@ for program in vit-train vit-classify vit-evaluate; do
 done
 
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
-for program in vit-train vit-classify vit-evaluate vit-info vit-convert; do
+for program in vit-train vit-classify vit-evaluate vit-info vit-convert vit-bench; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual

@@ -11,10 +11,8 @@
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
 #include "vit/ops/patch.h"
+#include "vit/train/trainer.h"
 #include <stdio.h>
-
-/* Rows that a slice of training has, about. */
-#define SLICE_ROWS 136
 
 typedef struct operands {
     const vit_config *config;
@@ -144,7 +142,11 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     const vit_config *c = &b->preset.config;
     const size_t tokens = vit_config_tokens(c), d = c->dim;
     *o = (operands){.config = c, .exec = {.kernels = b->kernels, .threads = 1}};
-    o->samples = vit_ceil_div(SLICE_ROWS, tokens);
+    vit_table table;
+    vit_status status = vit_table_new(&table, c, error);
+    if (status != VIT_OK) return status;
+    o->samples = vit_trainer_slice(c, &table, b->batch);
+    vit_table_free(&table);
     o->rows = o->samples * tokens;
     o->attention = (vit_attention_shape){.batch = o->samples,
                                          .heads = c->heads,
@@ -159,7 +161,7 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     *arena = vit_arena_count();
     carve(o, arena);
     const size_t bytes = arena->peak;
-    const vit_status status = vit_arena_init(arena, bytes, "operands", error);
+    status = vit_arena_init(arena, bytes, "operands", error);
     if (status != VIT_OK) return status;
     vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 2, 0);
     float *values = (float *)(void *)arena->base;

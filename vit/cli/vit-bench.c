@@ -27,8 +27,8 @@ static const vit_option options[] = {
     {.name = "preset",
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
-     .help = "a preset's network (default: mnist); the sizes below replace its own"},
-    SIZE(image, "side of the picture, in pixels (default: the preset's, or 28)"),
+     .help = "its network, but for the sizes below (default: mnist)"},
+    SIZE(image, "side of the picture (default: the preset's, or 28)"),
     SIZE(channels, "1 or 3"),
     SIZE(patch, "side of a patch"),
     SIZE(dim, "width of a token"),
@@ -37,7 +37,7 @@ static const vit_option options[] = {
     SIZE(mlp, "width of the MLP"),
     SIZE(classes, "classes (default: 10)"),
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
-    SIZE(batch, "pictures at a time (default: train 128, infer 1, gemm 8)"),
+    SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
     {.name = "threads",
      VALUE(COUNT, threads),
      .argument = "N",
@@ -47,31 +47,33 @@ static const vit_option options[] = {
     {.name = "precision",
      VALUE(CHOICE, precision),
      .argument = "f32|bf16",
-     .help = "of the linear layers' products (default: f32, or of a training the preset's)",
+     .help = "of linear layers (default: f32, a training's preset's)",
      .choices = vit_precision_names},
     {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
 };
 
 static const vit_command command = {
     .name = "vit-bench",
-    .usage =
-        "Usage: vit-bench train|infer|gemm|ops|resize [OPTION ...]\n"
-        "\n"
-        "Measures, as the median of about two seconds:\n"
-        "  train  a whole training step: loading, forward, backward, clipping, AdamW; and\n"
-        "         what of it is the loading\n"
-        "  infer  a batch of pictures through a session, weights already loaded\n"
-        "  gemm   the network's matrix products, forward and backward\n"
-        "  ops    every operator, forward and backward, on one thread, for one slice of a\n"
-        "         batch, with the bytes its shapes have; then what a step does with all weights\n"
-        "  resize a picture of 12 megapixels to the network's input, on one thread\n"
-        "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
-        "\n"
-        "Examples:\n"
-        "  vit-bench train --preset mnist\n"
-        "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
-        "            --heads 3 --mlp 768 --classes 1000\n"
-        "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n",
+    .usage = "usage: vit-bench train|infer|gemm|ops|resize [OPTION...]\n"
+             "\n"
+             "Measures, as the median of about two seconds:\n"
+             "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
+             "          and what of it is the loading\n"
+             "  infer   a batch of pictures through a session, weights already loaded\n"
+             "  gemm    the network's matrix products, forward and backward\n"
+             "  ops     every operator, forward and backward, in f32 on one thread, for one\n"
+             "          slice of a training batch, with the bytes its shapes have; then what a\n"
+             "          step does with all weights\n"
+             "  resize  a picture of 12 megapixels to the network's input, on one thread\n"
+             "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
+             "\n"
+             "  vit-bench train --preset mnist\n"
+             "      how fast this machine trains what 'vit-train --data mnist' trains\n"
+             "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
+             "      --heads 3 --mlp 768 --classes 1000\n"
+             "      one picture through ViT-Ti/16\n"
+             "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n"
+             "      without AVX-512\n",
     .operands = "train|infer|gemm|ops|resize",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n",
@@ -88,7 +90,7 @@ typedef struct mode {
 static const mode modes[] = {{"train", 128, bench_train},
                              {"infer", 1, bench_infer},
                              {"gemm", 8, bench_gemm},
-                             {"ops", 8, bench_ops},
+                             {"ops", 128, bench_ops},
                              {"resize", 1, bench_resize}};
 
 static const mode *find_mode(const char *name) {
@@ -131,14 +133,16 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
         b.precision = (vit_precision)s->precision;
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
+    if (b.precision != VIT_PRECISION_F32 && (m->run == bench_ops || m->run == bench_resize))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--precision bf16 of %s, which is measured in f32 only: train, infer and "
+                        "gemm have bf16",
+                        m->name);
     status =
         vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
-    if (m->run == bench_ops || m->run == bench_resize) {
-        b.threads = 1;
-        b.precision = VIT_PRECISION_F32; /* no other is measured of operators */
-    }
+    if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;
     b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
     if (!b.json) {
         char brand[64];

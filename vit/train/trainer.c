@@ -63,14 +63,21 @@ static void order_lanes(vit_trainer *t) {
         for (size_t lane = w; lane < t->lanes; lane += t->worker_count) t->order[n++] = lane;
 }
 
+static bool has_one_lane(const vit_table *table) {
+    return 2 * table->size > LANES_FLOATS;
+}
+
+size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_t batch) {
+    const size_t tokens = vit_config_tokens(config);
+    if (has_one_lane(table)) return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), batch);
+    return vit_min(vit_ceil_div(SLICE_ROWS, tokens), vit_ceil_div(batch, MOST_LANES));
+}
+
 static void plan(vit_trainer *t) {
-    const size_t batch = t->recipe.batch, tokens = vit_config_tokens(&t->network.config);
-    const bool one_lane = 2 * t->table.size > LANES_FLOATS;
-    const size_t rows = one_lane ? LARGE_SLICE_ROWS : SLICE_ROWS;
-    const size_t most = one_lane ? batch : vit_ceil_div(batch, MOST_LANES);
-    t->slice = vit_min(vit_ceil_div(rows, tokens), most);
+    const size_t batch = t->recipe.batch;
+    t->slice = vit_trainer_slice(&t->network.config, &t->table, batch);
     t->slices = vit_ceil_div(batch, t->slice);
-    t->lanes = one_lane ? 1 : vit_min(MOST_LANES, t->slices);
+    t->lanes = has_one_lane(&t->table) ? 1 : vit_min(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
     /* A large network has fewer lanes; with more threads than that, one lane after another. */
     const bool inside = t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;

@@ -17,6 +17,9 @@
 
 typedef struct vit_trainer vit_trainer;
 
+/* Pictures of a slice of a batch of a network whose parameters are `table`. */
+size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_t batch);
+
 /* The network gets its initial values, and drop path its random numbers, from `seed`. `recipe` is
  * copied. */
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
