@@ -5,6 +5,7 @@
 #include "vit/vit.h"
 #include <fenv.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,46 @@ static void alone_or_in_a_batch_the_same(void **unused) {
         }
         vit_session_free(s);
     }
+}
+
+/* What one of several callers at the same time does, with a session of its own. */
+typedef struct caller {
+    const uint8_t *digits;
+    const float *want;
+    size_t wrong; /* of its answers */
+} caller;
+
+static void *answer_again_and_again(void *context) {
+    caller *c = context;
+    float got[64 * CLASSES];
+    vit_session *s = session_with(2, NULL);
+    for (size_t i = 0; i < 64; i++) {
+        const size_t first = i % 2 ? i : 0, count = i % 2 ? 1 : 64; /* a team, then regions */
+        if (vit_classify_prepared(s, c->digits + first * PIXELS, count, got, NULL) != VIT_OK ||
+            memcmp(got, c->want + first * CLASSES, count * CLASSES * sizeof *got) != 0)
+            c->wrong++;
+    }
+    vit_session_free(s);
+    return NULL;
+}
+
+static void threads_of_the_host_do_not_meet(void **unused) {
+    (void)unused;
+    uint8_t digits[64 * PIXELS];
+    float want[64 * CLASSES];
+    for (uint32_t i = 0; i < 64; i++) vit_draw_digit(digits + i * PIXELS, 9, i);
+    vit_session *s = session_with(1, NULL);
+    assert_int_equal(vit_classify_prepared(s, digits, 64, want, NULL), VIT_OK);
+    vit_session_free(s);
+    caller callers[3] = {{digits, want, 0}, {digits, want, 0}, {digits, want, 0}};
+    pthread_t threads[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, answer_again_and_again, &callers[i]), 0);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(callers[i].wrong, 0);
+#pragma omp parallel for num_threads(3)
+    for (size_t i = 0; i < 3; i++) answer_again_and_again(&callers[i]);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(callers[i].wrong, 0);
 }
 
 /* Six training steps and 64 answers, as bytes, are the same for every compiler and processor: this
@@ -425,6 +466,7 @@ int main(void) {
         IN_DIRECTORY(a_file_answers_as_its_bytes_do),
         cmocka_unit_test(bad_files_are_refused_by_name),
         cmocka_unit_test(alone_or_in_a_batch_the_same),
+        cmocka_unit_test(threads_of_the_host_do_not_meet),
         cmocka_unit_test(the_same_bytes_everywhere),
         cmocka_unit_test(pixels_of_any_kind),
         cmocka_unit_test(a_warning_is_about_the_last_picture),
