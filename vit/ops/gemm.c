@@ -22,9 +22,6 @@
 #define TILES_PER_BAND 12
 #define PAIR_TILES_PER_BAND 4
 
-/* Multiply-adds that do not all find their operands in the cache: the next ones are fetched. */
-#define WORTH_FETCHING ((size_t)32 << 20)
-
 /* Tiles of a low band; rows of a high one, at most; tiles a thread for which B may stay. */
 #define LOW_TILES 2
 #define HIGH_ROWS 384
@@ -43,7 +40,7 @@ typedef struct product {
     vit_left a;
     vit_right b;
     vit_epilogue epilogue;
-    bool pack_a, pack_b, fetch;
+    bool pack_a, pack_b;
     bool b_stays;               /* else A does */
     size_t tiles, panels;       /* of C */
     size_t height, higher;      /* rows of a tile; the first tiles that have one more */
@@ -236,12 +233,12 @@ static void compute_tile(const product *p, const part *w, const step *s) {
     vit_epilogue e = k0 + words == p->k ? p->epilogue : vit_epilogue_none();
     vit_ahead ahead[2];
     e.accumulate = p->epilogue.accumulate || k0 > 0;
-    if (p->fetch) look_ahead(ahead, p, w, s);
+    look_ahead(ahead, p, w, s);
     for (size_t j = s->panel * VIT_PANEL; j < end; j += tile_cols, b += tile_cols) {
         if (e.bias) e.bias = p->epilogue.bias + j;
         if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
         p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(tile_cols, end - j),
-                            words, a.data, a.row, a.col, b, b_row, &e, p->fetch ? ahead : NULL);
+                            words, a.data, a.row, a.col, b, b_row, &e, ahead);
     }
 }
 
@@ -360,7 +357,6 @@ static const vit_product_kernels *product_kernels(const vit_exec *exec) {
  * are as wide as a band is high: low bands of it would leave most of every cache line unused. */
 static void choose_packing(product *p, size_t threads) {
     const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
-    p->fetch = p->m * p->n * p->k > WORTH_FETCHING;
     p->pack_a = p->numbers > 1 || (p->exec->room && p->m * p->k > LARGE && p->panels >= least);
     p->pack_b =
         !p->b.packed &&
