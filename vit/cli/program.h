@@ -48,6 +48,13 @@ extern const char *const vit_precision_names[];
         .choices = vit_precision_names                                                           \
     }
 
+/* --threads, for a uint64_t `threads` in the settings; 0: not given. */
+#define VIT_THREADS_OPTION(settings, explanation)                                           \
+    {                                                                                       \
+        .name = "threads", .kind = VIT_OPTION_COUNT, .offset = offsetof(settings, threads), \
+        .argument = "N", .help = explanation, .min = 1, .max = 1024                         \
+    }
+
 /* --config and --size of the model, for `const char *config` and `vit_size size` in the settings.
  */
 #define VIT_CONFIG_OPTION(settings)                                                      \

@@ -95,13 +95,7 @@ static const vit_option options[] = {
              "row for each picture, NaN where it could not be read"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings, "f32"),
-    {.name = "threads",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(threads),
-     .argument = "N",
-     .help = "changes no digit of the answer (default: all processors)",
-     .min = 1,
-     .max = 1024},
+    VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
 };
 
 static const vit_command command = {

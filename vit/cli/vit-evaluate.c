@@ -65,13 +65,7 @@ static const vit_option options[] = {
      .min = 1,
      .max = 1e6},
     VIT_PRECISION_OPTION(settings, "f32"),
-    {.name = "threads",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(threads),
-     .argument = "N",
-     .help = "changes no figure but the speed\n(default: all processors)",
-     .min = 1,
-     .max = 1024},
+    VIT_THREADS_OPTION(settings, "changes no figure but the speed\n(default: all processors)"),
 };
 
 static const vit_command command = {
