@@ -27,8 +27,9 @@
 #define HIGH_ROWS 384
 #define LEAST_TILES 24
 
-/* Rows of A transposed that are packed of all tiles at a time. */
-#define STRIP 16
+/* Rows of A transposed that are packed of all tiles at a time, while as many are fetched: where
+ * they lie a multiple of 4 KiB apart, all of them want the same twelve lines of the first cache. */
+#define STRIP 8
 
 /* k counts words of 32 bits: floats, or pairs of bfloat16, which are always packed. */
 typedef struct product {
@@ -333,7 +334,7 @@ static bool wants_bands(const product *p, size_t threads) {
 static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows, high = VIT_HIGH_BAND / packed_row(p);
     if (p->b_stays) {
-        p->bands = vit_ceil_div(p->tiles, LOW_TILES);
+        p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
         p->runs = threads;
         p->groups = 1;
         return;
