@@ -197,19 +197,28 @@ typedef struct step {
     range rows; /* of the next stage's A */
 } step;
 
-/* What is wanted after a tile: the C of the next, and what will be packed. */
+static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows) {
+    ahead->from = from;
+    ahead->row = row;
+    ahead->rows = rows;
+}
+
+/* What is wanted after a tile: the C of the next, and what will be packed. Number by number: a
+ * structure that is put together and copied would be read in other pieces than it was written in,
+ * which the processor does only when the tile before, too, is written. */
 static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, const step *s) {
     const size_t t = s->next_tile;
-    ahead[0] = ahead[1] = (vit_ahead){NULL, 0, 0};
+    look_at(&ahead[0], NULL, 0, 0);
+    look_at(&ahead[1], NULL, 0, 0);
     if (t < w->now.t1)
-        ahead[0] = (vit_ahead){p->c + first_row(p, t) * p->c_row + s->next_panel * VIT_PANEL,
-                               p->c_row, first_row(p, t + 1) - first_row(p, t)};
+        look_at(&ahead[0], p->c + first_row(p, t) * p->c_row + s->next_panel * VIT_PANEL, p->c_row,
+                first_row(p, t + 1) - first_row(p, t));
     if (s->rows.first < s->rows.end)
-        ahead[1] =
-            (vit_ahead){row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first), VIT_PANEL,
-                        vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL)};
+        look_at(&ahead[1], row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first),
+                VIT_PANEL,
+                vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
     if (s->coming.words > 0)
-        ahead[1] = (vit_ahead){first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words)};
+        look_at(&ahead[1], first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words));
 }
 
 static vit_left left_of(const product *p, const part *w, size_t tile) {
