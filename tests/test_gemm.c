@@ -22,14 +22,23 @@ static const size small_sizes[] = {
 };
 #define SMALL_SIZES (sizeof small_sizes / sizeof *small_sizes)
 
-enum { ACCUMULATE = 1, SCALE = 2, BIAS = 4, RESIDUAL = 8, TRANSPOSED = 16, PACKED = 32 };
-#define OPTIONS 64
+/* BRANCH: layer scale and drop path */
+enum {
+    ACCUMULATE = 1,
+    SCALE = 2,
+    BIAS = 4,
+    RESIDUAL = 8,
+    TRANSPOSED = 16,
+    PACKED = 32,
+    BRANCH = 64,
+    OPTIONS = 128
+};
 #define GAP 3 /* floats between rows */
 
 typedef struct product {
     size s;
     unsigned options;
-    float *a, *b, *b_transposed, *packed, *c, *want, *bias, *residual;
+    float *a, *b, *b_transposed, *packed, *c, *want, *bias, *gamma, *keep, *residual;
     size_t a_floats, c_floats;
     vit_left left;
     vit_right right;
@@ -66,11 +75,16 @@ static product product_new(size s, unsigned options) {
     p.c = filled(p.c_floats, &r);
     p.want = check_floats(p.c_floats);
     p.bias = filled(s.n, &r);
+    p.gamma = filled(s.n, &r);
+    p.keep = filled(s.m, &r);
     p.residual = filled(p.c_floats, &r);
     p.left = options & TRANSPOSED ? (vit_left){p.a, 1, s.m + GAP} : (vit_left){p.a, s.k + GAP, 1};
     p.epilogue = (vit_epilogue){.accumulate = (options & ACCUMULATE) != 0,
                                 .scale = options & SCALE ? .37f : 1,
                                 .bias = options & BIAS ? p.bias : NULL,
+                                .gamma = options & BRANCH ? p.gamma : NULL,
+                                .keep = options & BRANCH ? p.keep : NULL,
+                                .keep_rows = 5,
                                 .residual = options & RESIDUAL ? p.residual : NULL,
                                 .residual_row = s.n + GAP};
     set_right(&p);
@@ -78,8 +92,8 @@ static product product_new(size s, unsigned options) {
 }
 
 static void product_free(product *p) {
-    float *const all[] = {p->a, p->b,    p->b_transposed, p->packed,
-                          p->c, p->want, p->bias,         p->residual};
+    float *const all[] = {p->a,    p->b,    p->b_transposed, p->packed, p->c,
+                          p->want, p->bias, p->gamma,        p->keep,   p->residual};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -95,6 +109,8 @@ static void define(product *p) {
                 c = fmaf(p->left.data[i * p->left.row + k * p->left.col], p->b[k * row + j], c);
             if (e->scale != 1) c = c * e->scale;
             if (e->bias) c = c + e->bias[j];
+            if (e->gamma) c = c * e->gamma[j];
+            if (e->keep) c = c * e->keep[i / e->keep_rows];
             if (e->residual) c = c + e->residual[i * row + j];
             p->want[i * row + j] = c;
         }
@@ -156,7 +172,7 @@ static void test_threads(void **state) {
     (void)state;
     static const size large[] = {{129, 130, 131}, {300, 33, 259}, {5, 700, 700}};
     static const int threads[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    static const unsigned options[] = {0, PACKED | BIAS | RESIDUAL, TRANSPOSED | ACCUMULATE};
+    static const unsigned options[] = {0, PACKED | BIAS | BRANCH | RESIDUAL, TRANSPOSED | ACCUMULATE};
     for (size_t i = 0; i < 3; i++) {
         const vit_exec exec = {.kernels = vit_kernels_scalar(), .threads = 8};
         assert_int_equal(vit_exec_threads(&exec, large[i].m * large[i].n * large[i].k), 8);
@@ -169,7 +185,7 @@ static void test_blocks(void **state) {
     (void)state;
     static const int threads[] = {1, 3};
     over_tables((size){801, 803, 515}, TRANSPOSED | ACCUMULATE | BIAS, threads, 2);
-    over_tables((size){801, 1025, 515}, PACKED | SCALE | RESIDUAL, threads, 2);
+    over_tables((size){801, 1025, 515}, PACKED | SCALE | BRANCH | RESIDUAL, threads, 2);
 }
 
 static void check_packed(const check_memory *m, float *packed, const float *w, size_t n, size_t k,

@@ -17,7 +17,17 @@
 
 /* ---- what a kernel takes ---- */
 
-enum { ACCUMULATE = 1, SCALE = 2, BIAS = 4, RESIDUAL = 8, IN_PLACE = 16, TRANSPOSED = 32 };
+enum {
+    ACCUMULATE = 1,
+    SCALE = 2,
+    BIAS = 4,
+    RESIDUAL = 8,
+    IN_PLACE = 16,
+    TRANSPOSED = 32,
+    GAMMA = 64,
+    KEEP = 128,
+    OPTIONS = 256
+};
 
 typedef struct shape {
     size_t rows, n, k, gap; /* gap: floats between rows */
@@ -105,6 +115,10 @@ static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
                 .accumulate = (s->options & ACCUMULATE) != 0,
                 .scale = s->options & SCALE ? .3f : 1,
                 .bias = s->options & BIAS ? p[3] + j : NULL,
+                .gamma = s->options & GAMMA ? p[5] + j : NULL,
+                .keep = s->options & KEEP ? p[6] : NULL,
+                .keep_rows = 3,
+                .row = i,
                 .residual = s->options & (RESIDUAL | IN_PLACE) ? residual + i * row + j : NULL,
                 .residual_row = row};
             const vit_ahead ahead[2] = {{p[0] + i * row + j, row, m}, {p[2] + j, row, s->k}};
@@ -227,7 +241,7 @@ static void normal_cdf(const vit_kernels *k, float *const *p, const shape *s) {
     k->normal_cdf(p[0], p[1], s->rows * s->n);
 }
 
-static const kernel kernel_gemm_tile = {"gemm_tile", "MABCM", gemm_tile};
+static const kernel kernel_gemm_tile = {"gemm_tile", "MABCMCR", gemm_tile};
 static kernel row_kernels[] = {
     {"copy_rows", "SM", copy_rows},
     {"transpose", "TM", transpose},
@@ -365,7 +379,7 @@ static void test_tile_sizes(void **state) {
     for (size_t rows = 1; rows <= 12; rows++) {
         for (size_t n = 1; n <= 32; n++) {
             for (size_t d = 0; d < 5; d++, turn++) {
-                const shape s = {rows, n, depths[d], turn % 3, turn * 29 % 64};
+                const shape s = {rows, n, depths[d], turn % 3, turn * 29 % OPTIONS};
                 for (size_t t = 0; t < count; t++)
                     run(&kernel_gemm_tile, k[t], &s, turn % CONTENTS, turn % CHECK_PLACES);
             }
@@ -381,7 +395,7 @@ static void test_tile_epilogues(void **state) {
     const size_t count = check_tables(k);
     for (size_t rows = 1; rows <= 12; rows++) {
         for (size_t w = 0; w < 6; w++) {
-            for (unsigned options = 0; options < 64; options++) {
+            for (unsigned options = 0; options < OPTIONS; options++) {
                 const shape s = {rows, widths[w], 7, 2, options};
                 for (size_t t = 0; t < count; t++)
                     run(&kernel_gemm_tile, k[t], &s, ORDINARY, options % CHECK_PLACES);

@@ -154,27 +154,38 @@ static bool has_name(const vit_model_list *list, const char *name) {
     return false;
 }
 
+static void free_model(vit_named_model *model) {
+    vit_free(model->name);
+    vit_free(model->path);
+}
+
+/* Takes over what `found` has. */
+static vit_status keep_model(vit_model_list *list, const vit_named_model *found, vit_error *error) {
+    vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
+                                            sizeof *models, "the list of models", error);
+    if (models == NULL) return VIT_ERROR_MEMORY;
+    list->models = models;
+    models[list->count++] = *found;
+    return VIT_OK;
+}
+
 /* Adds DIRECTORY/FILE, unless an earlier place has a model of that name. */
 static vit_status add_model(vit_model_list *list, const char *directory, const char *file,
                             vit_error *error) {
-    char *path = vit_path_join(directory, file), *name = vit_strdup(file);
-    if (name != NULL) name[strlen(file) - strlen(ending)] = '\0';
-    if (path != NULL && name != NULL && vit_path_look(path) == VIT_PATH_FILE &&
-        !has_name(list, name)) {
-        vit_named_model *models =
-            vit_realloc(list->models, list->count, list->count + 1, sizeof *models);
-        if (models != NULL) {
-            list->models = models;
-            models[list->count++] = (vit_named_model){.name = name, .path = path};
-            return VIT_OK;
+    vit_named_model found = {.name = vit_strdup(file), .path = vit_path_join(directory, file)};
+    vit_status status = VIT_OK;
+    bool kept = false;
+    if (found.name == NULL || found.path == NULL) {
+        status = vit_fail_memory(error, "the list of models", strlen(file));
+    } else {
+        found.name[strlen(file) - strlen(ending)] = '\0';
+        if (vit_path_look(found.path) == VIT_PATH_FILE && !has_name(list, found.name)) {
+            status = keep_model(list, &found, error);
+            kept = status == VIT_OK;
         }
-        vit_free(path);
-        path = NULL;
     }
-    bool memory = path != NULL && name != NULL;
-    vit_free(path);
-    vit_free(name);
-    return memory ? VIT_OK : vit_fail_memory(error, "the list of models", strlen(file));
+    if (!kept) free_model(&found);
+    return status;
 }
 
 static vit_status add_directory(vit_model_list *list, const char *directory, vit_error *error) {
@@ -207,10 +218,7 @@ vit_status vit_list_models(vit_model_list *list, vit_error *error) {
 }
 
 void vit_free_model_list(vit_model_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        vit_free(list->models[i].name);
-        vit_free(list->models[i].path);
-    }
+    for (size_t i = 0; i < list->count; i++) free_model(&list->models[i]);
     vit_free(list->models);
     *list = (vit_model_list){0};
 }

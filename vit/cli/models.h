@@ -17,7 +17,7 @@ typedef struct vit_named_model {
 
 typedef struct vit_model_list {
     vit_named_model *models;
-    size_t count;
+    size_t count, capacity;
 } vit_model_list;
 
 /* All of them, place after place, by name within a place. Freed by vit_free_model_list. */

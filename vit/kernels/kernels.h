@@ -32,12 +32,16 @@ static inline size_t vit_padded(size_t n) {
     return (n + 15) / 16 * 16;
 }
 
-/* What happens to a finished element c of a product, in this order, each step rounded:
- * c * scale, + bias[column], + residual[row][column]. */
+/* What happens to a finished element c of a product, in this order, each step rounded: c * scale,
+ * + bias[column], * gamma[column], * keep[(row + r) / keep_rows] in the r-th row that C points to,
+ * + residual[r][column]. */
 typedef struct vit_epilogue {
     int accumulate;        /* the chain continues from what C holds, instead of from +0 */
     float scale;           /* 1: none */
     const float *bias;     /* [columns] or NULL */
+    const float *gamma;    /* [columns] or NULL: layer scale */
+    const float *keep;     /* or NULL: drop path, whose pictures have keep_rows rows each */
+    size_t keep_rows, row; /* vit_gemm sets `row` */
     const float *residual; /* [rows][columns], residual_row apart, or NULL; may be C itself */
     size_t residual_row;
 } vit_epilogue;

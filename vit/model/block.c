@@ -152,19 +152,17 @@ static branch_scale mlp_scale(const vit_block_call *c, const vit_block_state *s,
                           s->unscaled2};
 }
 
-/* y = keep * gamma * (x W^T + b) + residual */
+/* y = keep * gamma * (x W^T + b) + residual; in two steps where what gamma multiplies is kept. */
 static void residual_linear(const vit_block_call *c, float *y, const float *x, const vit_linear *w,
                             const float *residual, const branch_scale *scale) {
     const vit_kernels *k = c->exec->kernels;
-    const size_t rows = rows_out(c), picture = rows / c->batch * w->out;
-    float *product = scale->gamma && scale->unscaled ? scale->unscaled : y;
-    if (!scale->keep && !scale->gamma) {
-        vit_linear_forward(c->exec, y, x, w, residual, rows);
-        return;
-    }
-    vit_linear_forward(c->exec, product, x, w, NULL, rows);
-    for (size_t i = 0; i < rows && scale->gamma; i++)
-        k->multiply(y + i * w->out, product + i * w->out, scale->gamma, w->out);
+    const size_t rows = rows_out(c), tokens = rows / c->batch, picture = tokens * w->out;
+    const vit_residual_sum sum = {scale->gamma, scale->keep, tokens, residual};
+    const bool kept = scale->gamma && scale->unscaled;
+    vit_linear_forward(c->exec, kept ? scale->unscaled : y, x, w, kept ? NULL : &sum, rows);
+    if (!kept) return;
+    for (size_t i = 0; i < rows; i++)
+        k->multiply(y + i * w->out, scale->unscaled + i * w->out, scale->gamma, w->out);
     for (size_t i = 0; i < c->batch && scale->keep; i++)
         k->scale(y + i * picture, y + i * picture, scale->keep[i], picture);
     k->add(y, residual, rows * w->out);

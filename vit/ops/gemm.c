@@ -232,6 +232,14 @@ static vit_left left_of(const product *p, const part *w, size_t tile) {
     return (vit_left){w->packed_a + (i - first_row(p, s->t0)) * packed_row(p), packed_row(p), 1};
 }
 
+/* From the product's to that of the tile that begins at row i, column j. */
+static void place_epilogue(vit_epilogue *e, const vit_epilogue *whole, size_t i, size_t j) {
+    e->row = i;
+    if (e->bias) e->bias = whole->bias + j;
+    if (e->gamma) e->gamma = whole->gamma + j;
+    if (e->residual) e->residual = whole->residual + i * whole->residual_row + j;
+}
+
 static void compute_tile(const product *p, const part *w, const step *s) {
     const size_t tile_cols = p->exec->kernels->tile_cols, k0 = w->now.k0, words = w->now.words;
     const size_t i = first_row(p, s->tile), rows = first_row(p, s->tile + 1) - i;
@@ -245,8 +253,7 @@ static void compute_tile(const product *p, const part *w, const step *s) {
     e.accumulate = p->epilogue.accumulate || k0 > 0;
     look_ahead(ahead, p, w, s);
     for (size_t j = s->panel * VIT_PANEL; j < end; j += tile_cols, b += tile_cols) {
-        if (e.bias) e.bias = p->epilogue.bias + j;
-        if (e.residual) e.residual = p->epilogue.residual + i * e.residual_row + j;
+        place_epilogue(&e, &p->epilogue, i, j);
         p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(tile_cols, end - j),
                             words, a.data, a.row, a.col, b, b_row, &e, ahead);
     }

@@ -6,9 +6,15 @@
 #define ELEMENT_COST 16
 
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
-                        const float *residual, size_t rows) {
-    const vit_epilogue e = {
-        .scale = 1, .bias = w->bias, .residual = residual, .residual_row = w->out};
+                        const vit_residual_sum *sum, size_t rows) {
+    vit_epilogue e = {.scale = 1, .bias = w->bias};
+    if (sum) {
+        e.gamma = sum->gamma;
+        e.keep = sum->keep;
+        e.keep_rows = sum->keep_rows;
+        e.residual = sum->residual;
+        e.residual_row = w->out;
+    }
     vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_left){x, w->in, 1},
              vit_right_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }

@@ -20,9 +20,18 @@ typedef struct vit_linear_gradient {
     bool first;           /* weight holds nothing yet: it becomes what is else added to it */
 } vit_linear_gradient;
 
-/* y = x W^T + b + residual; residual: [rows][out], not y, NULL for none. */
+/* Where a layer ends a residual branch: y = keep * gamma * (x W^T + b) + residual, each factor and
+ * the residual being absent where it is NULL. */
+typedef struct vit_residual_sum {
+    const float *gamma;    /* [out], layer scale */
+    const float *keep;     /* a factor for every keep_rows rows, drop path */
+    size_t keep_rows;      /* of a picture */
+    const float *residual; /* [rows][out], not y */
+} vit_residual_sum;
+
+/* y = x W^T + b, or the sum that it is part of. */
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
-                        const float *residual, size_t rows);
+                        const vit_residual_sum *sum, size_t rows);
 
 /* Outputs first .. first + count - 1 as a layer of their own, `first` a multiple of VIT_PANEL; and
  * its gradient, `first` any. */
