@@ -172,7 +172,8 @@ static void test_threads(void **state) {
     (void)state;
     static const size large[] = {{129, 130, 131}, {300, 33, 259}, {5, 700, 700}};
     static const int threads[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    static const unsigned options[] = {0, PACKED | BIAS | BRANCH | RESIDUAL, TRANSPOSED | ACCUMULATE};
+    static const unsigned options[] = {0, PACKED | BIAS | BRANCH | RESIDUAL,
+                                       TRANSPOSED | ACCUMULATE};
     for (size_t i = 0; i < 3; i++) {
         const vit_exec exec = {.kernels = vit_kernels_scalar(), .threads = 8};
         assert_int_equal(vit_exec_threads(&exec, large[i].m * large[i].n * large[i].k), 8);

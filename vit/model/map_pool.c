@@ -53,8 +53,8 @@ void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, c
     vit_layernorm_forward(exec, m->norm, &m->stats, m->y, &w->norm, batch);
     vit_linear_forward(exec, m->hidden, m->norm, &w->fc1, NULL, batch);
     vit_activation_forward(exec, c->activation, m->active, m->hidden, batch * c->mlp);
-    vit_linear_forward(exec, s->pooled, m->active, &w->fc2,
-                       &(vit_residual_sum){.residual = m->y}, batch);
+    vit_linear_forward(exec, s->pooled, m->active, &w->fc2, &(vit_residual_sum){.residual = m->y},
+                       batch);
 }
 
 /* m->d_o, given d_pooled. */

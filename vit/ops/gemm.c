@@ -215,8 +215,7 @@ static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, cons
                 first_row(p, t + 1) - first_row(p, t));
     if (s->rows.first < s->rows.end)
         look_at(&ahead[1], row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first),
-                VIT_PANEL,
-                vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
+                VIT_PANEL, vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
     if (s->coming.words > 0)
         look_at(&ahead[1], first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words));
 }
