@@ -31,9 +31,11 @@ void bench_print(const bench *b, const bench_line *line);
 /* bench_peak.c: 10^9 fused multiply-adds, counted double, per second of all threads together. */
 double bench_peak(vit_cpu cpu, vit_precision precision, int threads);
 
-/* bench_time.c: median seconds of run(context) over about two seconds, after two unmeasured. */
+/* bench_time.c: median seconds of run(context), after two unmeasured, over about two seconds, or
+ * as many as given. */
 typedef void bench_run(void *context);
 double bench_median(bench_run *run, void *context);
+double bench_median_within(bench_run *run, void *context, double seconds);
 
 /* What each mode measures and prints. */
 vit_status bench_train(const bench *b, vit_error *error);

@@ -15,19 +15,23 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double bench_median(bench_run *run, void *context) {
+double bench_median_within(bench_run *run, void *context, double seconds) {
     double times[MOST_RUNS];
     size_t n = 0;
     run(context);
     run(context);
     const double start = vit_clock();
-    while (n < LEAST_RUNS || (n < MOST_RUNS && vit_clock() - start < SECONDS)) {
+    while (n < LEAST_RUNS || (n < MOST_RUNS && vit_clock() - start < seconds)) {
         const double before = vit_clock();
         run(context);
         times[n++] = vit_clock() - before;
     }
     qsort(times, n, sizeof *times, by_size);
     return times[n / 2];
+}
+
+double bench_median(bench_run *run, void *context) {
+    return bench_median_within(run, context, SECONDS);
 }
 
 /* The largest resident memory of this process so far, in MiB; 0 where the system does not say. */
