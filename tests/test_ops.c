@@ -83,8 +83,8 @@ static void check_linear(size_t rows, size_t in, size_t out) {
     vit_pack_transposed(&exec, packed, weight, out, in, in);
     problem_add_to(&p, rows * in);
     linear_bounds(&c, p.dy);
-    vit_linear_forward(&exec, p.y, p.theta, &w, &(vit_residual_sum){.residual = p.dy},
-                       rows); /* dy serves as the residual, too */
+    const vit_residual_sum sum = {.residual = p.dy}; /* dy serves as the residual, too */
+    vit_linear_forward(&exec, p.y, p.theta, &w, &sum, rows);
     check_forward("linear y", &p);
     vit_linear_backward(&exec, p.gradient, &d, p.dy, p.theta, &w, rows);
     check_backward("linear", &p, linear_loss, &c);

@@ -159,13 +159,14 @@ static void free_model(vit_named_model *model) {
     vit_free(model->path);
 }
 
-/* Takes over what `found` has. */
-static vit_status keep_model(vit_model_list *list, const vit_named_model *found, vit_error *error) {
+/* Takes over what `found` has: nothing is left there. */
+static vit_status keep_model(vit_model_list *list, vit_named_model *found, vit_error *error) {
     vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
                                             sizeof *models, "the list of models", error);
     if (models == NULL) return VIT_ERROR_MEMORY;
     list->models = models;
     models[list->count++] = *found;
+    *found = (vit_named_model){0};
     return VIT_OK;
 }
 
@@ -174,17 +175,14 @@ static vit_status add_model(vit_model_list *list, const char *directory, const c
                             vit_error *error) {
     vit_named_model found = {.name = vit_strdup(file), .path = vit_path_join(directory, file)};
     vit_status status = VIT_OK;
-    bool kept = false;
     if (found.name == NULL || found.path == NULL) {
         status = vit_fail_memory(error, "the list of models", strlen(file));
     } else {
         found.name[strlen(file) - strlen(ending)] = '\0';
-        if (vit_path_look(found.path) == VIT_PATH_FILE && !has_name(list, found.name)) {
+        if (vit_path_look(found.path) == VIT_PATH_FILE && !has_name(list, found.name))
             status = keep_model(list, &found, error);
-            kept = status == VIT_OK;
-        }
     }
-    if (!kept) free_model(&found);
+    free_model(&found);
     return status;
 }
 

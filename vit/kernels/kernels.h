@@ -77,7 +77,7 @@ typedef struct vit_ahead {
 typedef struct vit_product_kernels {
     /* C[m][n] = epilogue(A B): A is [m][k] with element (i, p) at a[i * a_row + p * a_col], B is
      * [k][n] with element (p, j) at b[p * b_row + j]. m <= tile_rows, n <= tile_cols. ahead[0] and
-     * ahead[1] are fetched meanwhile, as far as k is long; NULL: nothing.
+     * ahead[1] are fetched meanwhile, as far as k is long.
      * Of pairs, k counts them; an element is one chain over pairs in ascending order, each step as
      * the instruction VDPBF16PS has it: the second product, then the first, each in one fused step
      * rounded to nearest, denormals being zero. */

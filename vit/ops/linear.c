@@ -7,14 +7,15 @@
 
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                         const vit_residual_sum *sum, size_t rows) {
-    vit_epilogue e = {.scale = 1, .bias = w->bias};
-    if (sum) {
-        e.gamma = sum->gamma;
-        e.keep = sum->keep;
-        e.keep_rows = sum->keep_rows;
-        e.residual = sum->residual;
-        e.residual_row = w->out;
-    }
+    static const vit_residual_sum alone = {0};
+    const vit_residual_sum *s = sum ? sum : &alone;
+    const vit_epilogue e = {.scale = 1,
+                            .bias = w->bias,
+                            .gamma = s->gamma,
+                            .keep = s->keep,
+                            .keep_rows = s->keep_rows,
+                            .residual = s->residual,
+                            .residual_row = w->out};
     vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_left){x, w->in, 1},
              vit_right_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
