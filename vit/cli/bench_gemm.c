@@ -10,12 +10,9 @@
 #define TURNS 5
 #define SECONDS_A_TURN 0.4
 
-static float *noise(size_t count) {
-    float *values = vit_alloc(count, sizeof *values);
+static void fill_with_noise(float *values, size_t count) {
     vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 1, 0);
-    for (size_t i = 0; values && i < count; i++)
-        values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
-    return values;
+    for (size_t i = 0; i < count; i++) values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
 }
 
 typedef enum form { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS } form;
@@ -73,18 +70,19 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
                                 size_t out, vit_error *error) {
     static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
     const size_t wide = vit_max(in, out), room = wide * vit_max(wide, rows) + 32 * wide;
-    float *packing = vit_alloc((size_t)b->threads * VIT_GEMM_ROOM, sizeof *packing);
-    product p = {.exec = {b->kernels, b->threads, packing, b->precision},
+    const size_t packing = (size_t)b->threads * VIT_GEMM_ROOM, all = packing + 3 * room;
+    /* In one piece, as a session and a training have it: large pieces lie in large pages. */
+    float *memory = vit_alloc(all, sizeof *memory);
+    if (!memory) return vit_fail_memory(error, "matrices", all * sizeof *memory);
+    product p = {.exec = {b->kernels, b->threads, memory, b->precision},
                  .m = rows,
                  .n = out,
                  .k = in,
-                 .a = noise(room),
-                 .b = noise(room),
-                 .c = noise(room)};
-    vit_status status = VIT_OK;
-    if (!packing || !p.a || !p.b || !p.c)
-        status = vit_fail_memory(error, "matrices", 3 * room * sizeof(float));
-    for (int i = 0; i < FORMS && status == VIT_OK; i++) {
+                 .a = memory + packing,
+                 .b = memory + packing + room,
+                 .c = memory + packing + 2 * room};
+    fill_with_noise(p.a, 3 * room);
+    for (int i = 0; i < FORMS; i++) {
         bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
         p.form = (form)i;
         snprintf(line.detail, sizeof line.detail, "%s %s %zux%zux%zu", layer, forms[i], rows, in,
@@ -95,11 +93,8 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
         line.seconds = median.seconds;
         bench_print(&beside, &line);
     }
-    vit_free(p.a);
-    vit_free(p.b);
-    vit_free(p.c);
-    vit_free(packing);
-    return status;
+    vit_free(memory);
+    return VIT_OK;
 }
 
 vit_status bench_gemm(const bench *b, vit_error *error) {
