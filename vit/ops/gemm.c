@@ -8,7 +8,7 @@
  *
  * One operand stays in the second-level cache while the other passes by and is packed meanwhile:
  * a high band of A, under which B comes a panel ahead; or a block of B, through all of its columns,
- * under which A comes in low bands, one ahead. */
+ * packed by all threads together, under which A comes in low bands, one ahead. */
 
 /* From here on a matrix is packed before it is used: smaller ones lie well where they are. In
  * floats, 1.5 MB: what does not stay in that cache. */
@@ -22,8 +22,10 @@
 #define TILES_PER_BAND 12
 #define PAIR_TILES_PER_BAND 4
 
-/* Tiles of a low band; rows of a high one, at most; tiles a thread for which B may stay. */
+/* Tiles of a low band, and the runs of them that a thread begins with; rows of a high band, at
+ * most; tiles a thread for which B may stay. */
 #define LOW_TILES 2
+#define RUNS_A_THREAD 4
 #define HIGH_ROWS 384
 #define LEAST_TILES 24
 
@@ -46,6 +48,7 @@ typedef struct product {
     size_t tiles, panels;       /* of C */
     size_t height, higher;      /* rows of a tile; the first tiles that have one more */
     size_t depth;               /* words of a block of k; the last has fewer */
+    size_t k0;                  /* the tasks' first word: of the block where B stays, else 0 */
     size_t bands, runs, groups; /* of tiles, of bands, of panels */
 } product;
 
@@ -93,9 +96,8 @@ static stage stage_of(const product *p, size_t band, size_t k0) {
 
 static stage stage_after(const product *p, const part *w) {
     const size_t k0 = w->now.k0 + w->now.words, band = w->now.band + 1;
-    if (p->b_stays && band < w->bands.end) return stage_of(p, band, w->now.k0);
-    if (k0 < p->k) return stage_of(p, w->bands.first, k0);
-    return (stage){0};
+    if (p->b_stays) return band < w->bands.end ? stage_of(p, band, p->k0) : (stage){0};
+    return k0 < p->k ? stage_of(p, w->bands.first, k0) : (stage){0};
 }
 
 /* ---- packing A ---- */
@@ -300,25 +302,26 @@ static void a_stays(const product *p, const part *w) {
 }
 
 static void b_stays(const product *p, part *w) {
-    if (p->pack_b && w->now.band == w->bands.first)
-        for (size_t j = w->panels.first; j < w->panels.end; j++)
-            pack_right(p, packed_panel(p, w, j), (block){j, w->now.k0, w->now.words});
     for (size_t t = w->now.t0; t < w->now.t1; t++) sweep_tile(p, w, t);
     float *done = w->packed_a;
     w->packed_a = w->next_a;
     w->next_a = done;
 }
 
+/* Where a thread packs. A block of B that stays lies in the first thread's room. */
+static void take_room(const product *p, part *w, size_t thread) {
+    float *room = p->exec->room + thread * VIT_GEMM_ROOM;
+    w->packed_b = p->b_stays ? p->exec->room : room;
+    w->packed_a = room + (p->b_stays ? VIT_PACKED_B : 2 * VIT_PACKED_PANEL);
+    w->next_a = w->packed_a + VIT_LOW_BAND;
+}
+
 static void part_task(size_t index, int thread, void *context) {
     const product *p = context;
     part w = {.bands = share_of(p->bands, index / p->groups, p->runs),
               .panels = share_of(p->panels, index % p->groups, p->groups)};
-    if (p->exec->room) {
-        w.packed_b = p->exec->room + (size_t)thread * VIT_GEMM_ROOM;
-        w.packed_a = w.packed_b + (p->b_stays ? VIT_PACKED_B : 2 * VIT_PACKED_PANEL);
-        w.next_a = w.packed_a + VIT_LOW_BAND;
-    }
-    w.now = stage_of(p, w.bands.first, 0);
+    if (p->exec->room) take_room(p, &w, (size_t)thread);
+    w.now = stage_of(p, w.bands.first, p->k0);
     if (p->b_stays) pack_left(p, w.packed_a, &w.now);
     do {
         w.next = stage_after(p, &w);
@@ -330,6 +333,22 @@ static void part_task(size_t index, int thread, void *context) {
     } while (w.now.t0 < w.now.t1);
 }
 
+/* A panel of the block of B that stays. */
+static void panel_task(size_t panel, int thread, void *context) {
+    (void)thread;
+    const product *p = context;
+    pack_right(p, p->exec->room + panel * p->depth * VIT_PANEL,
+               (block){panel, p->k0, vit_min(p->depth, p->k - p->k0)});
+}
+
+static void compute(product *p, int threads) {
+    do {
+        if (p->b_stays && p->pack_b) vit_parallel(threads, p->panels, panel_task, p);
+        vit_parallel(threads, p->runs * p->groups, part_task, p);
+        p->k0 += p->b_stays ? p->depth : p->k;
+    } while (p->k0 < p->k);
+}
+
 /* ---- dividing ---- */
 
 /* Blocks of k of about the same depth, whole vectors of A: a shallow one would read and write C as
@@ -339,8 +358,10 @@ static size_t block_depth(size_t k) {
     return vit_ceil_div(vit_ceil_div(k, vit_ceil_div(k, VIT_K_BLOCK)), 16) * 16;
 }
 
-/* Whether a band a thread costs less than groups: these pack A again, bands pack B again. */
+/* Whether a band a thread costs less than groups: these pack A again, bands pack B again. What is
+ * packed of B is fetched while tiles compute, what is packed of A is not. */
 static bool wants_bands(const product *p, size_t threads) {
+    if (p->pack_a && p->pack_b && p->n >= 2 * p->m) return false;
     if (p->pack_b) return p->tiles >= threads * TILES_PER_BAND;
     return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
 }
@@ -350,7 +371,7 @@ static void divide(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows, high = VIT_HIGH_BAND / packed_row(p);
     if (p->b_stays) {
         p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
-        p->runs = threads;
+        p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
         p->groups = 1;
         return;
     }
@@ -359,7 +380,10 @@ static void divide(product *p, size_t threads) {
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
     p->runs = p->bands;
     size_t wanted = 8 * threads, most = p->panels;
-    if (p->pack_a) wanted = 2 * threads, most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
+    if (p->pack_a) {
+        wanted = p->pack_b ? threads : 2 * threads;
+        most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
+    }
     if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
     p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
@@ -405,7 +429,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
     p.higher = m % p.tiles;
     choose_packing(&p, (size_t)threads);
     divide(&p, (size_t)threads);
-    vit_parallel(threads, p.runs * p.groups, part_task, &p);
+    compute(&p, threads);
 }
 
 /* ---- weights ---- */
