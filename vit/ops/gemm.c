@@ -89,9 +89,14 @@ static size_t numbers_in(const product *p, size_t k0, size_t words) {
 
 /* ---- stages ---- */
 
+/* Of the block of k that begins at k0. */
+static size_t words_from(const product *p, size_t k0) {
+    return vit_min(p->depth, p->k - k0);
+}
+
 static stage stage_of(const product *p, size_t band, size_t k0) {
     const range tiles = share_of(p->tiles, band, p->bands);
-    return (stage){band, tiles.first, tiles.end, k0, vit_min(p->depth, p->k - k0)};
+    return (stage){band, tiles.first, tiles.end, k0, words_from(p, k0)};
 }
 
 static stage stage_after(const product *p, const part *w) {
@@ -335,10 +340,10 @@ static void part_task(size_t index, int thread, void *context) {
 
 /* A panel of the block of B that stays. */
 static void panel_task(size_t panel, int thread, void *context) {
-    (void)thread;
     const product *p = context;
-    pack_right(p, p->exec->room + panel * p->depth * VIT_PANEL,
-               (block){panel, p->k0, vit_min(p->depth, p->k - p->k0)});
+    part w = {0};
+    take_room(p, &w, (size_t)thread);
+    pack_right(p, packed_panel(p, &w, panel), (block){panel, p->k0, words_from(p, p->k0)});
 }
 
 static void compute(product *p, int threads) {
@@ -380,10 +385,7 @@ static void divide(product *p, size_t threads) {
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
     p->runs = p->bands;
     size_t wanted = 8 * threads, most = p->panels;
-    if (p->pack_a) {
-        wanted = p->pack_b ? threads : 2 * threads;
-        most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
-    }
+    if (p->pack_a) wanted = threads, most = vit_ceil_div(p->panels, PANELS_PER_COLUMN);
     if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
     p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
