@@ -7,8 +7,9 @@
  * Blocking over k stores and reloads the running value, so none of this is part of the result.
  *
  * One operand stays in the second-level cache while the other passes by and is packed meanwhile:
- * a high band of A, under which B comes a panel ahead; or a block of B, through all of its columns,
- * packed by all threads together, under which A comes in low bands, one ahead. */
+ * a high band of A, under which B comes a panel ahead; or a block of B, packed by all threads
+ * together, under which A comes in low bands: pairs are packed one ahead, floats lie well where
+ * they are. */
 
 /* From here on a matrix is packed before it is used: smaller ones lie well where they are. In
  * floats, 1.5 MB: what does not stay in that cache. */
@@ -23,15 +24,23 @@
 #define PAIR_TILES_PER_BAND 4
 
 /* Tiles of a low band, and the runs of them that a thread begins with; rows of a high band, at
- * most; tiles a thread for which B may stay. */
+ * most; tiles a thread for which B may stay, and panels of a block of it, at most: under fewer a
+ * tile of A is gone before the next is there, and under more the block is not as deep. */
 #define LOW_TILES 2
 #define RUNS_A_THREAD 4
 #define HIGH_ROWS 384
-#define LEAST_TILES 24
+#define LEAST_TILES 48
+#define LEAST_PAIR_TILES 24
+#define KEPT_PANELS 12
 
 /* Rows of A transposed that are packed of all tiles at a time, while as many are fetched: where
  * they lie a multiple of 4 KiB apart, all of them want the same twelve lines of the first cache. */
 #define STRIP 8
+
+/* Elements first .. end of something. */
+typedef struct range {
+    size_t first, end;
+} range;
 
 /* k counts words of 32 bits: floats, or pairs of bfloat16, which are always packed. */
 typedef struct product {
@@ -48,7 +57,9 @@ typedef struct product {
     size_t tiles, panels;       /* of C */
     size_t height, higher;      /* rows of a tile; the first tiles that have one more */
     size_t depth;               /* words of a block of k; the last has fewer */
+    size_t breadth;             /* panels of a block of B that stays */
     size_t k0;                  /* the tasks' first word: of the block where B stays, else 0 */
+    range columns;              /* and their panels: of that block, else all */
     size_t bands, runs, groups; /* of tiles, of bands, of panels */
 } product;
 
@@ -56,11 +67,6 @@ typedef struct product {
 typedef struct stage {
     size_t band, t0, t1, k0, words;
 } stage;
-
-/* Elements first .. end of something. */
-typedef struct range {
-    size_t first, end;
-} range;
 
 /* A task in progress. */
 typedef struct part {
@@ -78,8 +84,13 @@ static size_t first_row(const product *p, size_t tile) {
     return tile * p->height + vit_min(tile, p->higher);
 }
 
-static range share_of(size_t count, size_t index, size_t shares) {
-    return (range){count * index / shares, count * (index + 1) / shares};
+static size_t length(range r) {
+    return r.end - r.first;
+}
+
+static range share_of(range r, size_t index, size_t shares) {
+    return (range){r.first + length(r) * index / shares,
+                   r.first + length(r) * (index + 1) / shares};
 }
 
 /* Numbers of words k0 .. k0 + words: the last pair may lack one. */
@@ -95,7 +106,7 @@ static size_t words_from(const product *p, size_t k0) {
 }
 
 static stage stage_of(const product *p, size_t band, size_t k0) {
-    const range tiles = share_of(p->tiles, band, p->bands);
+    const range tiles = share_of((range){0, p->tiles}, band, p->bands);
     return (stage){band, tiles.first, tiles.end, k0, words_from(p, k0)};
 }
 
@@ -210,6 +221,21 @@ static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows
     ahead->rows = rows;
 }
 
+/* The first of the rows that are packed next; or, where A is not packed, a panel's share of the
+ * next tile's: some columns of its rows, or some rows of A transposed. */
+static void look_at_left(vit_ahead *ahead, const product *p, const part *w, const step *s) {
+    const stage *now = &w->now, *next = &w->next;
+    const size_t t = s->tile + 1, i = first_row(p, t), panel = s->panel - w->panels.first;
+    const range words = share_of((range){0, now->words}, panel, length(w->panels));
+    if (p->pack_a && length(s->rows) > 0)
+        look_at(ahead, row_of_a(p, next, first_row(p, next->t0) + s->rows.first), VIT_PANEL,
+                vit_ceil_div(numbers_in(p, next->k0, next->words), VIT_PANEL));
+    if (!p->pack_a && t < p->tiles)
+        look_at(ahead, row_of_a(p, now, i) + words.first * p->a.col,
+                is_transposed(p) ? p->a.col : p->a.row,
+                is_transposed(p) ? length(words) : first_row(p, t + 1) - i);
+}
+
 /* What is wanted after a tile: the C of the next, and what will be packed. Number by number: a
  * structure that is put together and copied would be read in other pieces than it was written in,
  * which the processor does only when the tile before, too, is written. */
@@ -220,9 +246,7 @@ static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, cons
     if (t < w->now.t1)
         look_at(&ahead[0], p->c + first_row(p, t) * p->c_row + s->next_panel * VIT_PANEL, p->c_row,
                 first_row(p, t + 1) - first_row(p, t));
-    if (s->rows.first < s->rows.end)
-        look_at(&ahead[1], row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first),
-                VIT_PANEL, vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
+    if (p->b_stays) look_at_left(&ahead[1], p, w, s);
     if (s->coming.words > 0)
         look_at(&ahead[1], first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words));
 }
@@ -283,8 +307,8 @@ static void sweep_panel(const product *p, const part *w, size_t panel) {
 
 /* B stays: every panel of the tile, and after each its share of packing the next stage's A. */
 static void sweep_tile(const product *p, const part *w, size_t tile) {
-    const size_t rows = first_row(p, w->next.t1) - first_row(p, w->next.t0);
-    const size_t panels = w->panels.end - w->panels.first;
+    const range rows = {0, first_row(p, w->next.t1) - first_row(p, w->next.t0)};
+    const size_t panels = length(w->panels);
     const size_t steps = (w->now.t1 - w->now.t0) * panels;
     size_t done = (tile - w->now.t0) * panels;
     step s = {.tile = tile};
@@ -294,7 +318,7 @@ static void sweep_tile(const product *p, const part *w, size_t tile) {
         s.next_panel = last ? w->panels.first : s.panel + 1;
         s.rows = share_of(rows, done++, steps);
         compute_tile(p, w, &s);
-        if (s.rows.first < s.rows.end) pack_rows(p, w->next_a, &w->next, s.rows);
+        if (p->pack_a && length(s.rows) > 0) pack_rows(p, w->next_a, &w->next, s.rows);
     }
 }
 
@@ -323,11 +347,11 @@ static void take_room(const product *p, part *w, size_t thread) {
 
 static void part_task(size_t index, int thread, void *context) {
     const product *p = context;
-    part w = {.bands = share_of(p->bands, index / p->groups, p->runs),
-              .panels = share_of(p->panels, index % p->groups, p->groups)};
+    part w = {.bands = share_of((range){0, p->bands}, index / p->groups, p->runs),
+              .panels = share_of(p->columns, index % p->groups, p->groups)};
     if (p->exec->room) take_room(p, &w, (size_t)thread);
     w.now = stage_of(p, w.bands.first, p->k0);
-    if (p->b_stays) pack_left(p, w.packed_a, &w.now);
+    if (p->b_stays && p->pack_a) pack_left(p, w.packed_a, &w.now);
     do {
         w.next = stage_after(p, &w);
         if (p->b_stays)
@@ -339,28 +363,37 @@ static void part_task(size_t index, int thread, void *context) {
 }
 
 /* A panel of the block of B that stays. */
-static void panel_task(size_t panel, int thread, void *context) {
+static void panel_task(size_t index, int thread, void *context) {
     const product *p = context;
-    part w = {0};
+    const size_t panel = p->columns.first + index;
+    part w = {.panels = p->columns};
     take_room(p, &w, (size_t)thread);
     pack_right(p, packed_panel(p, &w, panel), (block){panel, p->k0, words_from(p, p->k0)});
 }
 
+static void compute_block(product *p, int threads) {
+    if (p->b_stays && p->pack_b) vit_parallel(threads, length(p->columns), panel_task, p);
+    vit_parallel(threads, p->runs * p->groups, part_task, p);
+}
+
 static void compute(product *p, int threads) {
-    do {
-        if (p->b_stays && p->pack_b) vit_parallel(threads, p->panels, panel_task, p);
-        vit_parallel(threads, p->runs * p->groups, part_task, p);
-        p->k0 += p->b_stays ? p->depth : p->k;
-    } while (p->k0 < p->k);
+    for (size_t j = 0; j < p->panels; j += p->breadth) {
+        p->columns = (range){j, vit_min(j + p->breadth, p->panels)};
+        p->k0 = 0;
+        do {
+            compute_block(p, threads);
+            p->k0 += p->b_stays ? p->depth : p->k;
+        } while (p->k0 < p->k);
+    }
 }
 
 /* ---- dividing ---- */
 
-/* Blocks of k of about the same depth, whole vectors of A: a shallow one would read and write C as
- * often as a deep one. */
-static size_t block_depth(size_t k) {
-    if (k <= VIT_K_BLOCK) return k;
-    return vit_ceil_div(vit_ceil_div(k, vit_ceil_div(k, VIT_K_BLOCK)), 16) * 16;
+/* Blocks of k of about the same depth, whole vectors of A as `most` is: a shallow one would read
+ * and write C as often as a deep one. */
+static size_t block_depth(size_t k, size_t most) {
+    if (k <= most) return k;
+    return vit_ceil_div(vit_ceil_div(k, vit_ceil_div(k, most)), 16) * 16;
 }
 
 /* Whether a band a thread costs less than groups: these pack A again, bands pack B again. What is
@@ -395,16 +428,35 @@ static const vit_product_kernels *product_kernels(const vit_exec *exec) {
     return exec->precision == VIT_PRECISION_BF16 ? kernels->pairs : &kernels->floats;
 }
 
-/* Floats are packed where that comes back; B stays if it fits. A transposed comes in strips that
- * are as wide as a band is high: low bands of it would leave most of every cache line unused. */
+/* Pairs, if all of B fits: A would be packed again for each block of columns. Floats of one thread:
+ * more of them would wait for each other after each block, which bands of A spare them. What stays
+ * is packed while nothing is computed, so where A, too, would have to be, the smaller one stays. */
+static bool may_b_stay(const product *p, size_t threads) {
+    if (p->numbers == 1)
+        return p->pack_b && threads == 1 && p->tiles >= LEAST_TILES &&
+               (!is_transposed(p) || p->m >= 2 * p->n);
+    return !is_transposed(p) && p->tiles >= threads * LEAST_PAIR_TILES &&
+           p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
+}
+
+static void keep_floats_of_b(product *p) {
+    p->pack_a = false;
+    p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
+    p->depth =
+        block_depth(p->k, vit_min(VIT_K_BLOCK, VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16));
+}
+
+/* Floats are packed where that comes back. Pairs of A transposed come in strips that are as wide as
+ * a band is high: low bands of it would leave most of every cache line unused. */
 static void choose_packing(product *p, size_t threads) {
     const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
     p->pack_a = p->numbers > 1 || (p->exec->room && p->m * p->k > LARGE && p->panels >= least);
     p->pack_b =
         !p->b.packed &&
         (p->numbers > 1 || (p->exec->room && p->n * p->k > LARGE && p->tiles >= TILES_PER_PANEL));
-    p->b_stays = p->numbers > 1 && !is_transposed(p) && p->tiles >= threads * LEAST_TILES &&
-                 p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
+    p->b_stays = may_b_stay(p, threads);
+    p->breadth = p->panels;
+    if (p->b_stays && p->numbers == 1) keep_floats_of_b(p);
 }
 
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
@@ -424,7 +476,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .epilogue = *epilogue,
                  .tiles = vit_ceil_div(m, kernels->tile_rows),
                  .panels = vit_ceil_div(n, VIT_PANEL),
-                 .depth = block_depth(vit_words(exec->precision, k))};
+                 .depth = block_depth(vit_words(exec->precision, k), VIT_K_BLOCK)};
     if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * p.k);
     p.height = m / p.tiles;
