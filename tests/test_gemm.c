@@ -181,12 +181,15 @@ static void test_threads(void **state) {
     }
 }
 
-/* Large enough for both sides to be packed, in two blocks of k and two of rows. */
+/* Large enough for both sides to be packed, in two blocks of k and two of rows; and for one
+ * thread to keep B, in two blocks of columns and three of k. */
 static void test_blocks(void **state) {
     (void)state;
     static const int threads[] = {1, 3};
     over_tables((size){801, 803, 515}, TRANSPOSED | ACCUMULATE | BIAS, threads, 2);
     over_tables((size){801, 1025, 515}, PACKED | SCALE | BRANCH | RESIDUAL, threads, 2);
+    over_tables((size){801, 391, 1025}, TRANSPOSED | ACCUMULATE | SCALE, threads, 1);
+    over_tables((size){801, 391, 1025}, BIAS | RESIDUAL, threads, 1);
 }
 
 static void check_packed(const check_memory *m, float *packed, const float *w, size_t n, size_t k,
