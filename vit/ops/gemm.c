@@ -57,7 +57,7 @@ typedef struct product {
     size_t tiles, panels;       /* of C */
     size_t height, higher;      /* rows of a tile; the first tiles that have one more */
     size_t depth;               /* words of a block of k; the last has fewer */
-    size_t breadth;             /* panels of a block of B that stays */
+    size_t breadth;             /* panels of a block of B that stays, else all */
     size_t k0;                  /* the tasks' first word: of the block where B stays, else 0 */
     range columns;              /* and their panels: of that block, else all */
     size_t bands, runs, groups; /* of tiles, of bands, of panels */
@@ -139,7 +139,7 @@ static const float *row_of_a(const product *p, const stage *s, size_t row) {
 /* Rows r.first .. r.end of the stage, r counting from its first. */
 static void pack_rows(const product *p, float *to, const stage *s, range r) {
     p->inner->copy_along(to + r.first * packed_row(p), packed_row(p),
-                         row_of_a(p, s, first_row(p, s->t0) + r.first), p->a.row, r.end - r.first,
+                         row_of_a(p, s, first_row(p, s->t0) + r.first), p->a.row, length(r),
                          numbers_in(p, s->k0, s->words));
 }
 
@@ -212,7 +212,7 @@ static void pack_right(const product *p, float *to, block b) {
 typedef struct step {
     size_t tile, panel, next_tile, next_panel;
     block coming;
-    range rows; /* of the next stage's A */
+    range rows; /* of the next stage's A, where that is packed */
 } step;
 
 static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows) {
@@ -221,19 +221,17 @@ static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows
     ahead->rows = rows;
 }
 
-/* The first of the rows that are packed next; or, where A is not packed, a panel's share of the
- * next tile's: some columns of its rows, or some rows of A transposed. */
+/* A panel's share of the next tile's A, where it lies: some columns of its rows, or some rows of A
+ * transposed. */
 static void look_at_left(vit_ahead *ahead, const product *p, const part *w, const step *s) {
-    const stage *now = &w->now, *next = &w->next;
-    const size_t t = s->tile + 1, i = first_row(p, t), panel = s->panel - w->panels.first;
-    const range words = share_of((range){0, now->words}, panel, length(w->panels));
-    if (p->pack_a && length(s->rows) > 0)
-        look_at(ahead, row_of_a(p, next, first_row(p, next->t0) + s->rows.first), VIT_PANEL,
-                vit_ceil_div(numbers_in(p, next->k0, next->words), VIT_PANEL));
-    if (!p->pack_a && t < p->tiles)
-        look_at(ahead, row_of_a(p, now, i) + words.first * p->a.col,
-                is_transposed(p) ? p->a.col : p->a.row,
-                is_transposed(p) ? length(words) : first_row(p, t + 1) - i);
+    const size_t t = s->tile + 1, i = first_row(p, t);
+    const range words =
+        share_of((range){0, w->now.words}, s->panel - w->panels.first, length(w->panels));
+    const float *from = row_of_a(p, &w->now, i) + words.first * p->a.col;
+    if (is_transposed(p))
+        look_at(ahead, from, p->a.col, length(words));
+    else
+        look_at(ahead, from, p->a.row, first_row(p, t + 1) - i);
 }
 
 /* What is wanted after a tile: the C of the next, and what will be packed. Number by number: a
@@ -246,7 +244,10 @@ static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, cons
     if (t < w->now.t1)
         look_at(&ahead[0], p->c + first_row(p, t) * p->c_row + s->next_panel * VIT_PANEL, p->c_row,
                 first_row(p, t + 1) - first_row(p, t));
-    if (p->b_stays) look_at_left(&ahead[1], p, w, s);
+    if (length(s->rows) > 0)
+        look_at(&ahead[1], row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first),
+                VIT_PANEL, vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
+    if (p->b_stays && !p->pack_a && s->tile + 1 < p->tiles) look_at_left(&ahead[1], p, w, s);
     if (s->coming.words > 0)
         look_at(&ahead[1], first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words));
 }
@@ -307,7 +308,8 @@ static void sweep_panel(const product *p, const part *w, size_t panel) {
 
 /* B stays: every panel of the tile, and after each its share of packing the next stage's A. */
 static void sweep_tile(const product *p, const part *w, size_t tile) {
-    const range rows = {0, first_row(p, w->next.t1) - first_row(p, w->next.t0)};
+    const size_t next_rows = first_row(p, w->next.t1) - first_row(p, w->next.t0);
+    const range rows = {0, p->pack_a ? next_rows : 0};
     const size_t panels = length(w->panels);
     const size_t steps = (w->now.t1 - w->now.t0) * panels;
     size_t done = (tile - w->now.t0) * panels;
@@ -318,7 +320,7 @@ static void sweep_tile(const product *p, const part *w, size_t tile) {
         s.next_panel = last ? w->panels.first : s.panel + 1;
         s.rows = share_of(rows, done++, steps);
         compute_tile(p, w, &s);
-        if (p->pack_a && length(s.rows) > 0) pack_rows(p, w->next_a, &w->next, s.rows);
+        if (length(s.rows) > 0) pack_rows(p, w->next_a, &w->next, s.rows);
     }
 }
 
@@ -428,9 +430,11 @@ static const vit_product_kernels *product_kernels(const vit_exec *exec) {
     return exec->precision == VIT_PRECISION_BF16 ? kernels->pairs : &kernels->floats;
 }
 
-/* Pairs, if all of B fits: A would be packed again for each block of columns. Floats of one thread:
- * more of them would wait for each other after each block, which bands of A spare them. What stays
- * is packed while nothing is computed, so where A, too, would have to be, the smaller one stays. */
+/* Pairs, if all of B fits: A would be packed again for each block of columns. Not pairs of A
+ * transposed, which come in strips that are as wide as a band is high: low bands would leave most
+ * of every cache line unused. Floats of one thread: more of them would wait for each other after
+ * each block, which bands of A spare them. What stays is packed while nothing is computed, so where
+ * A, too, would have to be, the smaller one stays. */
 static bool may_b_stay(const product *p, size_t threads) {
     if (p->numbers == 1)
         return p->pack_b && threads == 1 && p->tiles >= LEAST_TILES &&
@@ -446,8 +450,7 @@ static void keep_floats_of_b(product *p) {
         block_depth(p->k, vit_min(VIT_K_BLOCK, VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16));
 }
 
-/* Floats are packed where that comes back. Pairs of A transposed come in strips that are as wide as
- * a band is high: low bands of it would leave most of every cache line unused. */
+/* Floats are packed where that comes back. */
 static void choose_packing(product *p, size_t threads) {
     const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
     p->pack_a = p->numbers > 1 || (p->exec->room && p->m * p->k > LARGE && p->panels >= least);
