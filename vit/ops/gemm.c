@@ -351,7 +351,7 @@ static void part_task(size_t index, int thread, void *context) {
     const product *p = context;
     part w = {.bands = share_of((range){0, p->bands}, index / p->groups, p->runs),
               .panels = share_of(p->columns, index % p->groups, p->groups)};
-    if (p->exec->room) take_room(p, &w, (size_t)thread);
+    take_room(p, &w, (size_t)thread);
     w.now = stage_of(p, w.bands.first, p->k0);
     if (p->b_stays && p->pack_a) pack_left(p, w.packed_a, &w.now);
     do {
@@ -453,18 +453,43 @@ static void keep_floats_of_b(product *p) {
 /* Floats are packed where that comes back. */
 static void choose_packing(product *p, size_t threads) {
     const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
-    p->pack_a = p->numbers > 1 || (p->exec->room && p->m * p->k > LARGE && p->panels >= least);
+    p->pack_a = p->numbers > 1 || (p->m * p->k > LARGE && p->panels >= least);
     p->pack_b =
-        !p->b.packed &&
-        (p->numbers > 1 || (p->exec->room && p->n * p->k > LARGE && p->tiles >= TILES_PER_PANEL));
+        !p->b.packed && (p->numbers > 1 || (p->n * p->k > LARGE && p->tiles >= TILES_PER_PANEL));
     p->b_stays = may_b_stay(p, threads);
     p->breadth = p->panels;
     if (p->b_stays && p->numbers == 1) keep_floats_of_b(p);
 }
 
+/* ---- all of a product ---- */
+
+/* What heads of attention multiply takes less time than tasks and stages would take to prepare. */
+static void compute_where_it_lies(const vit_kernels *kernels, float *c, size_t c_row, size_t m,
+                                  size_t n, size_t k, vit_left a, vit_right b,
+                                  const vit_epilogue *epilogue) {
+    static const vit_ahead nothing[2];
+    const size_t tiles = vit_ceil_div(m, kernels->tile_rows), cols = kernels->tile_cols;
+    const size_t height = m / tiles, higher = m % tiles;
+    vit_epilogue e = *epilogue;
+    for (size_t j = 0; j < n; j += cols) {
+        const float *right = b.data + j / VIT_PANEL * b.panel + j % VIT_PANEL;
+        for (size_t t = 0, i = 0, rows; t < tiles; t++, i += rows) {
+            rows = height + (t < higher);
+            place_epilogue(&e, epilogue, i, j);
+            kernels->floats.gemm_tile(c + i * c_row + j, c_row, rows, vit_min(cols, n - j), k,
+                                      a.data + i * a.row, a.row, a.col, right, b.row, &e, nothing);
+        }
+    }
+}
+
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue) {
     const vit_kernels *kernels = exec->kernels;
+    if (m == 0 || n == 0) return;
+    if (!exec->room) {
+        compute_where_it_lies(kernels, c, c_row, m, n, k, a, b, epilogue);
+        return;
+    }
     product p = {.exec = exec,
                  .inner = product_kernels(exec),
                  .numbers = exec->precision == VIT_PRECISION_BF16 ? 2 : 1,
@@ -480,7 +505,6 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .tiles = vit_ceil_div(m, kernels->tile_rows),
                  .panels = vit_ceil_div(n, VIT_PANEL),
                  .depth = block_depth(vit_words(exec->precision, k), VIT_K_BLOCK)};
-    if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * p.k);
     p.height = m / p.tiles;
     p.higher = m % p.tiles;
