@@ -1,7 +1,7 @@
 /* bfloat16: products against a scalar emulation of VDPBF16PS, bit by bit; threads and batch leave
  * no trace; where the instructions are missing it is refused. Without them the rest is skipped. */
 #include "tests/check.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/linear.h"
 #include "vit/train/trainer.h"
 #include <math.h>
 #include <setjmp.h>
@@ -107,6 +107,46 @@ static void test_products(void **state) {
             float *const all[] = {p.a, p.b, p.packed_b, p.want};
             for (size_t j = 0; j < 4; j++) free(all[j]);
         }
+    }
+}
+
+/* dx of a layer whose W was packed beforehand is dx of that which packs it. */
+static void check_packed_rows(const vit_kernels *k, vit_precision precision, size_t in, size_t out,
+                              size_t rows) {
+    const vit_exec exec = {k, 1, room, precision};
+    vit_random r = check_random((uint32_t)(in * 31 + out * 7 + rows));
+    float *w = check_floats(in * out), *dy = check_floats(rows * out),
+          *dx = check_floats(rows * in);
+    float *want = check_floats(rows * in), *packed = check_floats(vit_packed_size(in, out));
+    check_fill(w, in * out, 1, &r);
+    check_fill(dy, rows * out, 1, &r);
+    vit_pack_rows(&exec, packed, w, in, out, in);
+    const vit_linear plain = {.in = in, .out = out, .weight = w};
+    vit_linear with = plain;
+    with.packed_rows = vit_right_packed(packed, vit_words(precision, out));
+    for (size_t first = 0; first < out; first += first < 3 ? 1 : out / 3) {
+        for (size_t count = 1; first + count <= out; count += count < 3 ? 1 : out / 4) {
+            const vit_linear a = vit_linear_part(&exec, &plain, first, count);
+            const vit_linear b = vit_linear_part(&exec, &with, first, count);
+            vit_linear_input_gradient(&exec, want, false, dy, out, &a, rows);
+            vit_linear_input_gradient(&exec, dx, false, dy, out, &b, rows);
+            if (memcmp(dx, want, rows * in * sizeof *dx) != 0)
+                fail_msg("%zu x %zu x %zu, outputs %zu .. %zu", rows, in, out, first,
+                         first + count);
+        }
+    }
+    float *const all[] = {w, dy, dx, want, packed};
+    for (size_t i = 0; i < 5; i++) free(all[i]);
+}
+
+static void test_packed_rows(void **state) {
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1},  {2, 5, 7},    {33, 31, 13},
+                                      {70, 9, 5}, {96, 48, 60}, {40, 1100, 700}};
+    const vit_kernels *k = kernels_or_skip();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_packed_rows(k, VIT_PRECISION_F32, sizes[i][0], sizes[i][1], sizes[i][2]);
+        check_packed_rows(k, VIT_PRECISION_BF16, sizes[i][0], sizes[i][1], sizes[i][2]);
     }
 }
 
@@ -248,6 +288,7 @@ static int give_room(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_packed_rows),
         cmocka_unit_test(test_packing_stays_inside),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_threads_and_batch_change_no_byte),

@@ -24,7 +24,8 @@ typedef struct subject {
     vit_gradients views;
     vit_arena arena;
     vit_state state;
-    float *values, *packed, *gradients;
+    float *values, *gradients;
+    vit_packed_weights packed;
     size_t pixels; /* of a picture: floats */
 } subject;
 
@@ -34,18 +35,17 @@ static subject subject_new(const vit_config *config, size_t capacity, bool train
     assert_int_equal(vit_table_new(&n.table, c, NULL), VIT_OK);
     n.pixels = c->height * c->width * c->channels;
     n.values = check_floats(n.table.size);
-    n.packed = check_floats(n.table.packed_size);
+    n.packed.transposed = check_floats(n.table.packed_size);
     n.gradients = check_floats(n.table.size);
     vit_table_init(n.values, &n.table, c->init, 7);
-    vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, n.packed, n.values,
+    vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &n.packed, n.values,
                    &n.table);
     vit_arena measure = vit_arena_count();
     vit_state_carve(&n.state, &measure, c, capacity, 8, training);
     assert_int_equal(vit_arena_init(&n.arena, measure.peak, "a test", NULL), VIT_OK);
     vit_state_carve(&n.state, &n.arena, c, capacity, 8, training);
     assert_int_equal(n.arena.used, measure.peak); /* it measured what it took */
-    assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, n.packed,
-                                      VIT_PRECISION_F32, NULL),
+    assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, &n.packed, NULL),
                      VIT_OK);
     assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, false, NULL), VIT_OK);
     return n;
@@ -57,7 +57,7 @@ static void subject_free(subject *n) {
     vit_arena_free(&n->arena);
     vit_table_free(&n->table);
     free(n->values);
-    free(n->packed);
+    free(n->packed.transposed);
     free(n->gradients);
 }
 
@@ -143,7 +143,7 @@ static subject fixture_subject(const vit_safetensors *file) {
         assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
         assert_int_equal(vit_tensor_floats(t, n.values + p->offset, NULL), VIT_OK);
     }
-    vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, n.packed, n.values,
+    vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &n.packed, n.values,
                    &n.table);
     return n;
 }
@@ -363,7 +363,7 @@ static void copy_weights(subject *b, const subject *a) {
                    from->count / rows * sizeof(float));
     }
     const vit_exec exec = best(1);
-    vit_table_pack(&exec, b->packed, b->values, &b->table);
+    vit_table_pack(&exec, &b->packed, b->values, &b->table);
 }
 
 /* Of the last block only the class token is computed: as if all tokens were, and the others did not

@@ -342,21 +342,30 @@ static void test_pack(void **state) {
     (void)state;
     vit_table table = table_of(lecture());
     float *values = initial(&table, VIT_INIT_TORCH, 2);
-    float *packed = check_floats(table.packed_size), *again = check_floats(table.packed_size);
+    const size_t size = table.packed_size;
+    float *packed = check_floats(2 * size), *again = check_floats(2 * size);
     const vit_exec one = {.kernels = vit_kernels_scalar(), .threads = 1};
     const vit_exec three = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 3};
-    vit_table_pack(&one, packed, values, &table);
-    vit_table_pack(&three, again, values, &table);
-    assert_memory_equal(packed, again, table.packed_size * sizeof(float));
+    memset(packed, 0, 2 * size * sizeof(float));
+    memset(again, 0, 2 * size * sizeof(float));
+    vit_table_pack(&one, &(vit_packed_weights){packed, packed + size, VIT_PRECISION_F32}, values,
+                   &table);
+    vit_table_pack(&three, &(vit_packed_weights){again, again + size, VIT_PRECISION_F32}, values,
+                   &table);
+    assert_memory_equal(packed, again, 2 * size * sizeof(float));
     for (size_t i = 0; i < table.count; i++) {
         const vit_parameter *p = &table.rows[i];
         if (p->kind != VIT_PARAMETER_WEIGHT) continue;
-        const size_t in = p->fan_in;
-        for (size_t o = 0; o < p->shape[0]; o++)
-            for (size_t k = 0; k < in; k++)
+        const float *transposed = packed + p->packed_offset, *rows = transposed + size;
+        const size_t in = p->fan_in, out = p->shape[0];
+        for (size_t o = 0; o < out; o++)
+            for (size_t k = 0; k < in; k++) {
+                const float w = values[p->offset + o * in + k];
+                const float row = rows[(k / VIT_PANEL * out + o) * VIT_PANEL + k % VIT_PANEL];
                 assert_true(check_same(
-                    packed[p->packed_offset + (o / VIT_PANEL * in + k) * VIT_PANEL + o % VIT_PANEL],
-                    values[p->offset + o * in + k]));
+                    transposed[(o / VIT_PANEL * in + k) * VIT_PANEL + o % VIT_PANEL], w));
+                assert_true(check_same(row, p->layer > 0 ? w : 0));
+            }
     }
     float *const all[] = {values, packed, again};
     for (size_t i = 0; i < 3; i++) free(all[i]);
@@ -370,7 +379,7 @@ static void test_views(void **state) {
     float *values = check_floats(table.size), *gradients = check_floats(table.size);
     vit_weights w;
     vit_gradients g;
-    assert_int_equal(vit_weights_view(&w, &c, &table, values, NULL, VIT_PRECISION_F32, NULL),
+    assert_int_equal(vit_weights_view(&w, &c, &table, values, &(vit_packed_weights){0}, NULL),
                      VIT_OK);
     assert_int_equal(vit_gradients_view(&g, &c, &table, gradients, false, NULL), VIT_OK);
     const size_t fc2 = vit_table_find(&table, "blocks.5.mlp.fc2.weight")->offset;

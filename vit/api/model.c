@@ -26,9 +26,10 @@ static vit_status pack(vit_model *m, const vit_kernels *kernels, bool keeps, vit
     m->packed = vit_alloc_unset(table->packed_size, sizeof(float));
     if (!m->packed)
         return vit_fail_memory(error, "packed weights", table->packed_size * sizeof(float));
+    const vit_packed_weights packed = {.transposed = m->packed};
     for (size_t i = 0; i < table->count; i++) {
         vit_table one = {.rows = &table->rows[i], .count = 1};
-        vit_table_pack(&exec, m->packed, m->file.values, &one);
+        vit_table_pack(&exec, &packed, m->file.values, &one);
         if (!keeps && one.rows->kind == VIT_PARAMETER_WEIGHT)
             vit_discard(m->file.values + one.rows->offset, one.rows->count * sizeof(float));
     }
@@ -43,8 +44,8 @@ static vit_status fill(vit_model *m, vit_error *error) {
     if (!m->config || !m->preprocessing) return vit_fail_memory(error, "a description", 0);
     const vit_status status = number_labels(m, error);
     if (status != VIT_OK) return status;
-    return vit_weights_view(&m->network.weights, &f->config, &f->table, f->values, m->packed,
-                            VIT_PRECISION_F32, error);
+    const vit_packed_weights packed = {.transposed = m->packed};
+    return vit_weights_view(&m->network.weights, &f->config, &f->table, f->values, &packed, error);
 }
 
 vit_status vit_rounded_new(vit_rounded *out, const vit_model *m, const vit_exec *exec,
@@ -55,11 +56,11 @@ vit_status vit_rounded_new(vit_rounded *out, const vit_model *m, const vit_exec 
     const size_t words = vit_words(exec->precision, f->table.packed_size);
     out->packed = vit_alloc(words, sizeof *out->packed);
     if (!out->packed) return vit_fail_memory(error, "rounded weights", words * sizeof(float));
-    vit_table_pack(exec, out->packed, f->values, &f->table);
+    const vit_packed_weights packed = {out->packed, NULL, exec->precision};
+    vit_table_pack(exec, &packed, f->values, &f->table);
     out->network = &out->own;
     out->own.config = f->config;
-    return vit_weights_view(&out->own.weights, &f->config, &f->table, f->values, out->packed,
-                            exec->precision, error);
+    return vit_weights_view(&out->own.weights, &f->config, &f->table, f->values, &packed, error);
 }
 
 void vit_rounded_free(vit_rounded *rounded) {

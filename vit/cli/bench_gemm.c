@@ -24,6 +24,12 @@ typedef struct product {
     form form;
 } product;
 
+/* W as it lies, or in bf16 as a training packs it once a step. */
+static vit_right weights_of(const product *p) {
+    if (p->exec.precision == VIT_PRECISION_F32) return vit_right_plain(p->b, p->k);
+    return vit_right_packed(p->b, vit_words(p->exec.precision, p->n));
+}
+
 /* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
 static void multiply(void *context) {
     const product *p = context;
@@ -34,8 +40,8 @@ static void multiply(void *context) {
                  vit_right_packed(p->b, vit_words(p->exec.precision, p->k)), &none);
         break;
     case INPUT_GRADIENT:
-        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1},
-                 vit_right_plain(p->b, p->k), &none);
+        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1}, weights_of(p),
+                 &none);
         break;
     default:
         vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},

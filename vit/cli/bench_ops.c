@@ -194,7 +194,8 @@ static void measure_layer(const bench *b, operands *o, const layer *l, bool firs
     float *const d_x = o->d_x;
     char shape[64];
     snprintf(shape, sizeof shape, "%zux%zux%zu", l->rows, l->in, l->out);
-    o->linear = (vit_linear){l->in, l->out, o->weight, o->bias, o->packed};
+    o->linear = (vit_linear){
+        .in = l->in, .out = l->out, .weight = o->weight, .bias = o->bias, .packed = o->packed};
     o->linear_gradient = (vit_linear_gradient){o->d_weight, o->d_bias, false};
     o->linear_rows = l->rows;
     measure(b, o, l->name, shape, linear_forward, products, in + weight + out);

@@ -30,7 +30,8 @@ static void adamw(void *context) {
 static void pack(void *context) {
     optimiser *o = context;
     const vit_exec exec = {.kernels = o->bench->kernels, .threads = 1};
-    vit_table_pack(&exec, o->packed, o->values, &o->table);
+    const vit_packed_weights packed = {.transposed = o->packed};
+    vit_table_pack(&exec, &packed, o->values, &o->table);
 }
 
 static vit_status make(optimiser *o, const bench *b, vit_error *error) {

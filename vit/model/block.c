@@ -123,7 +123,7 @@ static void project_backward(const vit_block_call *c, float *dx, const vit_linea
         return;
     }
     const vit_linear q = vit_linear_part(c->exec, qkv, 0, a);
-    const vit_linear kv = {qkv->in, 2 * a, qkv->weight + a * qkv->in, NULL, NULL};
+    const vit_linear kv = vit_linear_part(c->exec, qkv, a, 2 * a);
     const vit_linear_gradient g_kv = vit_linear_gradient_part(g, qkv, a);
     vit_linear_backward(c->exec, dx, g, dy->q, first_x, &q, c->batch);
     spread_first(c, dx);

@@ -1,4 +1,5 @@
 #include "vit/model/parameters.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static void add_linear_shaped(builder *b, const char *layer, size_t dims, const 
     const size_t out = shape[0], in = w->count / out;
     w->fan_in = in;
     w->packed_offset = b->table->packed_size;
-    b->table->packed_size += vit_packed_size(out, in);
+    b->table->packed_size += vit_max(vit_packed_size(out, in), vit_packed_size(in, out));
     if (!bias) return;
     snprintf(name, sizeof name, "%s.bias", layer);
     add(b, VIT_PARAMETER_BIAS, name, 1, (size_t[4]){out})->fan_in = in;
@@ -190,8 +191,8 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name) {
 }
 
 typedef struct packing {
-    const vit_exec *exec;
-    float *packed;
+    vit_exec exec;
+    const vit_packed_weights *packed;
     const float *values;
     const vit_table *table;
 } packing;
@@ -202,12 +203,16 @@ static void pack_task(size_t index, int thread, void *context) {
     const vit_parameter *row = &p->table->rows[index];
     if (row->kind != VIT_PARAMETER_WEIGHT) return;
     const size_t out = row->shape[0], in = row->count / out;
-    vit_pack_transposed(p->exec, p->packed + vit_words(p->exec->precision, row->packed_offset),
-                        p->values + row->offset, out, in, in);
+    const size_t at = vit_words(p->exec.precision, row->packed_offset);
+    const float *w = p->values + row->offset;
+    vit_pack_transposed(&p->exec, p->packed->transposed + at, w, out, in, in);
+    if (p->packed->rows && row->layer > 0)
+        vit_pack_rows(&p->exec, p->packed->rows + at, w, in, out, in);
 }
 
-void vit_table_pack(const vit_exec *exec, float *packed, const float *values,
+void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table) {
-    packing p = {exec, packed, values, table};
+    packing p = {*exec, packed, values, table};
+    p.exec.precision = packed->precision;
     vit_parallel(exec->threads, table->count, pack_task, &p);
 }

@@ -33,7 +33,7 @@ typedef struct vit_table {
     vit_parameter *rows; /* owned */
     size_t count;
     size_t size;        /* floats of one copy of all tensors, each beginning at a multiple of 16 */
-    size_t packed_size; /* floats of all weights packed for the forward pass */
+    size_t packed_size; /* floats of all weights packed once */
     size_t parameters;  /* numbers trained: sum of counts */
 } vit_table;
 
@@ -46,9 +46,15 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 /* values: [table->size]; a pure function of seed and the tensor's place in the table. */
 void vit_table_init(float *values, const vit_table *table, vit_init init, uint64_t seed);
 
-/* packed: [table->packed_size], in bf16 half of it: every linear weight of `values`, transposed, in
- * panels, in the exec's precision. Tensors are the tasks. */
-void vit_table_pack(const vit_exec *exec, float *packed, const float *values,
+/* Every linear weight in panels: [table->packed_size] floats, in bf16 half of it. Not owned. */
+typedef struct vit_packed_weights {
+    float *transposed;       /* for y = x W^T; NULL: there are none */
+    float *rows;             /* for dx = dy W, but of layer 0; NULL: W is read where it lies */
+    vit_precision precision; /* of both, and so of the products they are in */
+} vit_packed_weights;
+
+/* packed: of `values`. Tensors are the tasks. */
+void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table);
 
 /* The layers of a convolutional stem, "stem.0", "stem.2", ...: number i, the last the projection.
@@ -123,9 +129,9 @@ typedef struct vit_gradients {
     vit_linear_gradient head[2];
 } vit_gradients;
 
-/* values, packed (in that precision) and gradients are borrowed. */
+/* values, packed and gradients are borrowed. */
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
-                            const float *values, const float *packed, vit_precision precision,
+                            const float *values, const vit_packed_weights *packed,
                             vit_error *error);
 void vit_weights_free(vit_weights *view);
 /* first: weights of linear layers hold nothing yet (ops/linear.h). */

@@ -8,8 +8,8 @@
 
 typedef struct binder {
     const vit_table *table;
-    const float *values, *packed;
-    vit_precision precision;
+    const float *values;
+    vit_packed_weights packed;
     float *gradients;
     double norm_eps;
     bool first;
@@ -29,12 +29,28 @@ static float *gradient(const binder *b, const vit_parameter *p) {
     return p && b->gradients ? b->gradients + p->offset : NULL;
 }
 
+static const float *packed_transposed(const binder *b, const vit_parameter *weight) {
+    const vit_packed_weights *p = &b->packed;
+    return p->transposed ? p->transposed + vit_words(p->precision, weight->packed_offset) : NULL;
+}
+
+/* Nobody asks for the gradient of what layer 0 gets. */
+static vit_right packed_rows(const binder *b, const vit_parameter *weight) {
+    const vit_packed_weights *p = &b->packed;
+    if (!p->rows || weight->layer == 0) return (vit_right){0};
+    return vit_right_packed(p->rows + vit_words(p->precision, weight->packed_offset),
+                            vit_words(p->precision, weight->shape[0]));
+}
+
 static void bind_linear(const binder *b, const char *layer, vit_linear *w, vit_linear_gradient *g) {
     const vit_parameter *weight = find(b, layer, ".weight"), *bias = find(b, layer, ".bias");
     if (w && weight)
-        *w = (vit_linear){weight->fan_in, weight->shape[0], value(b, weight), value(b, bias),
-                          b->packed ? b->packed + vit_words(b->precision, weight->packed_offset)
-                                    : NULL};
+        *w = (vit_linear){weight->fan_in,
+                          weight->shape[0],
+                          value(b, weight),
+                          value(b, bias),
+                          packed_transposed(b, weight),
+                          packed_rows(b, weight)};
     if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias), b->first};
 }
 
@@ -127,9 +143,9 @@ static const char *projection_name(char name[VIT_STEM_NAME], const vit_config *c
 }
 
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
-                            const float *values, const float *packed, vit_precision precision,
+                            const float *values, const vit_packed_weights *packed,
                             vit_error *error) {
-    *out = (vit_weights){.precision = precision};
+    *out = (vit_weights){.precision = packed->precision};
     const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
     if (status != VIT_OK) return status;
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
@@ -137,7 +153,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
         vit_weights_free(out);
         return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
     }
-    const binder b = {table, values, packed, precision, NULL, config->norm_eps, false};
+    const binder b = {table, values, *packed, NULL, config->norm_eps, false};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = value(&b, find(&b, vit_prefix_name(i), ""));
@@ -168,7 +184,7 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks)
         return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
-    const binder b = {table, NULL, NULL, VIT_PRECISION_F32, gradients, config->norm_eps, first};
+    const binder b = {table, NULL, {0}, gradients, config->norm_eps, first};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = gradient(&b, find(&b, vit_prefix_name(i), ""));

@@ -2,9 +2,10 @@
 #include "vit/base/size.h"
 #include <string.h>
 
-/* A product is divided into tasks, runs of bands of row tiles times groups of column panels. A task
- * goes from stage to stage, a band times a block of k, and in each over all tiles times panels.
- * Blocking over k stores and reloads the running value, so none of this is part of the result.
+/* A product that has room to pack in is divided into tasks, runs of bands of row tiles times groups
+ * of column panels; others, attention's, are computed at once. A task goes from stage to stage, a
+ * band times a block of k, and in each over all tiles times panels. Blocking over k stores and
+ * reloads the running value, so none of this is part of the result.
  *
  * One operand stays in the second-level cache while the other passes by and is packed meanwhile:
  * a high band of A, under which B comes a panel ahead; or a block of B, packed by all threads
@@ -528,4 +529,12 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
         if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
         inner->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
     }
+}
+
+void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
+                   size_t row) {
+    const vit_product_kernels *inner = product_kernels(exec);
+    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
+        inner->copy_across(packed, VIT_PANEL, w + j, row, k, vit_min(VIT_PANEL, n - j));
 }

@@ -25,7 +25,7 @@ static inline vit_right vit_right_plain(const float *data, size_t row) {
     return (vit_right){data, row, VIT_PANEL, false};
 }
 
-/* What vit_pack_transposed made of k steps, or pairs of them. */
+/* What vit_pack_transposed or vit_pack_rows made of k steps, or pairs of them. */
 static inline vit_right vit_right_packed(const float *data, size_t k) {
     return (vit_right){data, VIT_PANEL, VIT_PANEL * k, true};
 }
@@ -66,5 +66,10 @@ size_t vit_packed_size(size_t n, size_t k);
  * the exec's precision; columns past n are +0. One thread. */
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                          size_t row);
+
+/* packed = W for W: [k][n], rows `row` apart, in the exec's precision; nothing is said of columns
+ * past n. One thread. */
+void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
+                   size_t row);
 
 #endif

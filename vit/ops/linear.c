@@ -20,9 +20,23 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
              vit_right_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
 
+/* Rows first .. first + count - 1 of W, packed; none where a pair is of two parts. */
+static vit_right part_of_rows(const vit_exec *exec, const vit_linear *w, size_t first,
+                              size_t count) {
+    vit_right part = w->packed_rows;
+    if (!part.data || first % 2 > 0 || (count % 2 > 0 && first + count < w->out))
+        return (vit_right){0};
+    part.data += vit_words(exec->precision, first) * part.row;
+    return part;
+}
+
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count) {
-    return (vit_linear){w->in, count, w->weight + first * w->in, w->bias ? w->bias + first : NULL,
-                        w->packed + first * vit_words(exec->precision, w->in)};
+    return (vit_linear){w->in,
+                        count,
+                        w->weight + first * w->in,
+                        w->bias ? w->bias + first : NULL,
+                        w->packed + first * vit_words(exec->precision, w->in),
+                        part_of_rows(exec, w, first, count)};
 }
 
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
@@ -68,7 +82,7 @@ void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate,
     /* dx[r][i] = sum over outputs of dy[r][o] W[o][i] */
     const vit_epilogue e = {.accumulate = accumulate, .scale = 1};
     vit_gemm(exec, dx, w->in, rows, w->in, w->out, (vit_left){dy, dy_row, 1},
-             vit_right_plain(w->weight, w->in), &e);
+             w->packed_rows.data ? w->packed_rows : vit_right_plain(w->weight, w->in), &e);
 }
 
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,

@@ -1,7 +1,8 @@
 /* Linear layer: y = x W^T + b (the lecture's x_p E, X W^Q, ...; PyTorch's nn.Linear).
  *
  * x: [rows][in], y: [rows][out], W: [out][in] as PyTorch stores it, b: [out]; packed: W^T as
- * vit_pack_transposed makes it, packed anew whenever W has changed. Rows of x and y are contiguous.
+ * vit_pack_transposed makes it, and perhaps W as vit_pack_rows does, packed anew whenever W has
+ * changed. Rows of x and y are contiguous.
  */
 #ifndef VIT_OPS_LINEAR_H
 #define VIT_OPS_LINEAR_H
@@ -13,6 +14,7 @@ typedef struct vit_linear {
     size_t in, out;
     const float *weight, *bias; /* bias may be NULL */
     const float *packed;
+    vit_right packed_rows; /* for dx; data NULL: W is read where it lies */
 } vit_linear;
 
 typedef struct vit_linear_gradient {
@@ -33,8 +35,8 @@ typedef struct vit_residual_sum {
 void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                         const vit_residual_sum *sum, size_t rows);
 
-/* Outputs first .. first + count - 1 as a layer of their own, `first` a multiple of VIT_PANEL; and
- * its gradient, `first` any. */
+/* Outputs first .. first + count - 1 as a layer of their own, forward only where `first` is a
+ * multiple of VIT_PANEL; and its gradient. */
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count);
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first);

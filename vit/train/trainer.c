@@ -41,10 +41,11 @@ struct vit_trainer {
     int threads;
     size_t slice, slices, lanes;
     size_t order[MOST_LANES]; /* in which vit_parallel is to deal the lanes */
-    float *values, *packed, *m, *v;
-    float *average, *average_packed; /* NULL where there is no average */
-    float *gradients;                /* [lanes][table.size] */
-    vit_gradients *lane_views;       /* [lanes][2]: for the lane's first slice, for the others */
+    float *values, *m, *v;
+    float *average; /* NULL where there is none */
+    vit_packed_weights packed, average_packed;
+    float *gradients;          /* [lanes][table.size] */
+    vit_gradients *lane_views; /* [lanes][2]: for the lane's first slice, for the others */
     vit_chunks chunks;
     worker *workers; /* [threads], or one that uses all threads when there is one lane */
     size_t worker_count;
@@ -116,16 +117,26 @@ static vit_status make_workers(vit_trainer *t, vit_error *error) {
     return VIT_OK;
 }
 
+/* What is rounded takes half of the memory, and W beside W^T the other half. */
+static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
+    const size_t size = t->table.packed_size;
+    vit_packed_weights packed = {vit_alloc(size, sizeof(float)), NULL, t->recipe.precision};
+    if (packed.transposed && backward && packed.precision == VIT_PRECISION_BF16)
+        packed.rows = packed.transposed + size / 2;
+    return packed;
+}
+
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size;
     t->values = vit_alloc(n, sizeof(float));
-    t->packed = vit_alloc(t->table.packed_size, sizeof(float));
+    t->packed = new_packed(t, true);
     t->m = vit_alloc(n, sizeof(float));
     t->v = vit_alloc(n, sizeof(float));
     t->gradients = vit_alloc(t->lanes * n, sizeof(float));
     t->lane_views = vit_alloc(2 * t->lanes, sizeof *t->lane_views);
     t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
-    if (!t->values || !t->packed || !t->m || !t->v || !t->gradients || !t->lane_views || !t->losses)
+    if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->gradients || !t->lane_views ||
+        !t->losses)
         return vit_fail_memory(error, "the network's weights and gradients",
                                (t->lanes + 4) * n * sizeof(float));
     return vit_chunks_new(&t->chunks, &t->table, &t->recipe, error);
@@ -135,18 +146,18 @@ static vit_status make_average(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size, packed = t->table.packed_size;
     if (!(t->recipe.ema > 0)) return VIT_OK;
     t->average = vit_alloc(n, sizeof(float));
-    t->average_packed = vit_alloc(packed, sizeof(float));
-    if (!t->average || !t->average_packed)
+    t->average_packed = new_packed(t, false);
+    if (!t->average || !t->average_packed.transposed)
         return vit_fail_memory(error, "the average of the weights", (n + packed) * sizeof(float));
     t->averaged.config = t->network.config;
     return vit_weights_view(&t->averaged.weights, &t->network.config, &t->table, t->average,
-                            t->average_packed, t->recipe.precision, error);
+                            &t->average_packed, error);
 }
 
 static vit_status make_views(vit_trainer *t, vit_error *error) {
     const vit_config *c = &t->network.config;
-    vit_status status = vit_weights_view(&t->network.weights, c, &t->table, t->values, t->packed,
-                                         t->recipe.precision, error);
+    vit_status status =
+        vit_weights_view(&t->network.weights, c, &t->table, t->values, &t->packed, error);
     for (size_t i = 0; i < 2 * t->lanes && status == VIT_OK; i++)
         status = vit_gradients_view(&t->lane_views[i], c, &t->table,
                                     t->gradients + i / 2 * t->table.size, i % 2 == 0, error);
@@ -193,8 +204,16 @@ void vit_trainer_free(vit_trainer *t) {
     vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
     vit_table_free(&t->table);
-    void *const arrays[] = {t->values,  t->packed,         t->m,          t->v,      t->gradients,
-                            t->average, t->average_packed, t->lane_views, t->losses, t->workers,
+    void *const arrays[] = {t->values,
+                            t->packed.transposed,
+                            t->m,
+                            t->v,
+                            t->gradients,
+                            t->average,
+                            t->lane_views,
+                            t->average_packed.transposed,
+                            t->losses,
+                            t->workers,
                             t};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
 }
@@ -302,14 +321,13 @@ vit_trainer_state vit_trainer_get(vit_trainer *t) {
     return (vit_trainer_state){&t->table, t->values, t->m, t->v, t->average, t->step};
 }
 
-static void pack(const vit_trainer *t, float *packed, const float *values) {
-    const vit_exec exec = {
-        .kernels = t->kernels, .threads = t->threads, .precision = t->recipe.precision};
+static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values) {
+    const vit_exec exec = {.kernels = t->kernels, .threads = t->threads};
     vit_table_pack(&exec, packed, values, &t->table);
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {
-    pack(t, t->packed, t->values);
+    pack(t, &t->packed, t->values);
     if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
     t->step = step;
 }
@@ -319,7 +337,7 @@ const vit_network *vit_trainer_network(const vit_trainer *t) {
 }
 
 void vit_trainer_settle(vit_trainer *t) {
-    if (t->average) pack(t, t->average_packed, t->average);
+    if (t->average) pack(t, &t->average_packed, t->average);
 }
 
 const float *vit_trainer_gradient(const vit_trainer *t) {
