@@ -84,6 +84,7 @@ static void probe_task(size_t index, int thread, void *context) {
 double bench_peak(vit_cpu cpu, vit_precision precision, int threads) {
     probe *run = probe_scalar;
     double lanes = 1, chains = 12, best = 0;
+    (void)cpu, (void)precision; /* of other processors there is one */
 #if defined(__x86_64__)
     if (cpu == VIT_CPU_AVX2) run = probe_avx2, lanes = 8;
     if (cpu >= VIT_CPU_AVX512) run = probe_avx512, lanes = 16, chains = 24;
