@@ -121,7 +121,7 @@ static void check_packed_rows(const vit_kernels *k, vit_precision precision, siz
     check_fill(w, in * out, 1, &r);
     check_fill(dy, rows * out, 1, &r);
     vit_pack_rows(&exec, packed, w, in, out, in);
-    const vit_linear plain = {.in = in, .out = out, .weight = w};
+    const vit_linear plain = {.in = in, .out = out, .weight = w, .packed = packed};
     vit_linear with = plain;
     with.packed_rows = vit_right_packed(packed, vit_words(precision, out));
     for (size_t first = 0; first < out; first += first < 3 ? 1 : out / 3) {

@@ -34,7 +34,7 @@ static const float *packed_transposed(const binder *b, const vit_parameter *weig
     return p->transposed ? p->transposed + vit_words(p->precision, weight->packed_offset) : NULL;
 }
 
-/* Nobody asks for the gradient of what layer 0 gets. */
+/* Of layer 0, only convolutions are asked for dx. */
 static vit_right packed_rows(const binder *b, const vit_parameter *weight) {
     const vit_packed_weights *p = &b->packed;
     if (!p->rows || weight->layer == 0) return (vit_right){0};
