@@ -465,20 +465,18 @@ static void choose_packing(product *p, size_t threads) {
 /* ---- all of a product ---- */
 
 /* What heads of attention multiply takes less time than tasks and stages would take to prepare. */
-static void compute_where_it_lies(const vit_kernels *kernels, float *c, size_t c_row, size_t m,
-                                  size_t n, size_t k, vit_left a, vit_right b,
-                                  const vit_epilogue *epilogue) {
+static void compute_where_it_lies(const product *p) {
     static const vit_ahead nothing[2];
-    const size_t tiles = vit_ceil_div(m, kernels->tile_rows), cols = kernels->tile_cols;
-    const size_t height = m / tiles, higher = m % tiles;
-    vit_epilogue e = *epilogue;
-    for (size_t j = 0; j < n; j += cols) {
-        const float *right = b.data + j / VIT_PANEL * b.panel + j % VIT_PANEL;
-        for (size_t t = 0, i = 0, rows; t < tiles; t++, i += rows) {
-            rows = height + (t < higher);
-            place_epilogue(&e, epilogue, i, j);
-            kernels->floats.gemm_tile(c + i * c_row + j, c_row, rows, vit_min(cols, n - j), k,
-                                      a.data + i * a.row, a.row, a.col, right, b.row, &e, nothing);
+    const size_t cols = p->exec->kernels->tile_cols;
+    vit_epilogue e = p->epilogue;
+    for (size_t j = 0; j < p->n; j += cols) {
+        const float *b = p->b.data + j / VIT_PANEL * p->b.panel + j % VIT_PANEL;
+        for (size_t t = 0; t < p->tiles; t++) {
+            const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
+            place_epilogue(&e, &p->epilogue, i, j);
+            p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(cols, p->n - j),
+                                p->k, p->a.data + i * p->a.row, p->a.row, p->a.col, b, p->b.row, &e,
+                                nothing);
         }
     }
 }
@@ -487,10 +485,6 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
               vit_left a, vit_right b, const vit_epilogue *epilogue) {
     const vit_kernels *kernels = exec->kernels;
     if (m == 0 || n == 0) return;
-    if (!exec->room) {
-        compute_where_it_lies(kernels, c, c_row, m, n, k, a, b, epilogue);
-        return;
-    }
     product p = {.exec = exec,
                  .inner = product_kernels(exec),
                  .numbers = exec->precision == VIT_PRECISION_BF16 ? 2 : 1,
@@ -506,9 +500,13 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .tiles = vit_ceil_div(m, kernels->tile_rows),
                  .panels = vit_ceil_div(n, VIT_PANEL),
                  .depth = block_depth(vit_words(exec->precision, k), VIT_K_BLOCK)};
-    const int threads = vit_exec_threads(exec, m * n * p.k);
     p.height = m / p.tiles;
     p.higher = m % p.tiles;
+    if (!exec->room) {
+        compute_where_it_lies(&p);
+        return;
+    }
+    const int threads = vit_exec_threads(exec, m * n * p.k);
     choose_packing(&p, (size_t)threads);
     divide(&p, (size_t)threads);
     compute(&p, threads);
