@@ -31,7 +31,8 @@ enum {
     TRANSPOSED = 16,
     PACKED = 32,
     BRANCH = 64,
-    OPTIONS = 128
+    OPTIONS = 128,
+    IN_PLACE = 128 /* C is the residual */
 };
 #define GAP 3 /* floats between rows */
 
@@ -85,7 +86,9 @@ static product product_new(size s, unsigned options) {
                                 .gamma = options & BRANCH ? p.gamma : NULL,
                                 .keep = options & BRANCH ? p.keep : NULL,
                                 .keep_rows = 5,
-                                .residual = options & RESIDUAL ? p.residual : NULL,
+                                .residual = options & RESIDUAL   ? p.residual
+                                            : options & IN_PLACE ? p.c
+                                                                 : NULL,
                                 .residual_row = s.n + GAP};
     set_right(&p);
     return p;
@@ -121,8 +124,10 @@ static void define(product *p) {
 static void check_product(product *p, const vit_kernels *k, int threads, float *room) {
     const vit_exec exec = {.kernels = k, .threads = threads, .room = room};
     float *c = check_floats(p->c_floats);
+    vit_epilogue e = p->epilogue;
     memcpy(c, p->c, p->c_floats * sizeof(float));
-    vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->left, p->right, &p->epilogue);
+    if (p->options & IN_PLACE) e.residual = c;
+    vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->left, p->right, &e);
     const size_t other = check_first_other(c, p->want, p->c_floats);
     if (other < p->c_floats)
         fail_msg("%s, %d threads, %zu x %zu x %zu, options %u: element %zu is %a, expected %a",
@@ -192,6 +197,15 @@ static void test_blocks(void **state) {
     over_tables((size){801, 391, 1025}, BIAS | RESIDUAL, threads, 1);
 }
 
+/* C += A B where neither side is packed, both are, and where B stays. */
+static void test_in_place(void **state) {
+    (void)state;
+    static const size sizes[] = {
+        {37, 45, 80}, {1601, 1025, VIT_ONE_BLOCK}, {1601, 384, VIT_ONE_BLOCK}};
+    static const int threads[] = {1, 3};
+    for (size_t i = 0; i < 3; i++) over_tables(sizes[i], TRANSPOSED | IN_PLACE, threads, 2);
+}
+
 static void check_packed(const check_memory *m, float *packed, const float *w, size_t n, size_t k,
                          size_t row) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
@@ -230,9 +244,8 @@ static void test_packing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_definition), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_blocks),     cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_packing),
     };
     return cmocka_run_group_tests(tests, take_room, give_room);

@@ -28,6 +28,7 @@ static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
 typedef struct linear_case {
     size_t rows, in, out;
     problem *p;
+    vit_weight_sum how;
 } linear_case;
 
 static double linear_at(const double *theta, const linear_case *c, size_t i, size_t o) {
@@ -47,10 +48,11 @@ static double linear_loss(const double *theta, const void *context) {
 }
 
 /* Chains: y over `in` products, then bias and residual; dx over `out`; dW, db over `rows`, from
- * what was there. */
+ * what was there, or added to it. */
 static void linear_bounds(const linear_case *c, const float *residual) {
     const problem *p = c->p;
     const size_t w0 = c->rows * c->in, b0 = w0 + c->out * c->in;
+    const double chain = check_gamma(c->rows + (c->how == VIT_SUM_ADDS));
     for (size_t i = 0; i < c->rows; i++) {
         for (size_t o = 0; o < c->out; o++) {
             const size_t at = i * c->out + o;
@@ -61,25 +63,24 @@ static void linear_bounds(const linear_case *c, const float *residual) {
                 const double w = fabs(p->exact[w0 + o * c->in + k]);
                 sum += x * w;
                 p->bound[i * c->in + k] += check_gamma(c->out) * g * w;
-                p->bound[w0 + o * c->in + k] += check_gamma(c->rows) * g * x;
+                p->bound[w0 + o * c->in + k] += chain * g * x;
             }
             p->bound[b0 + o] += check_gamma(c->rows) * g;
             p->want[at] = linear_at(p->exact, c, i, o) + (double)residual[at];
             p->want_bound[at] = check_gamma(c->in + 2) * sum;
         }
     }
-    for (size_t i = w0; i < p->n; i++)
-        p->bound[i] += check_gamma(c->rows) * fabs((double)p->before[i]);
+    for (size_t i = w0; i < p->n; i++) p->bound[i] += chain * fabs((double)p->before[i]);
 }
 
-static void check_linear(size_t rows, size_t in, size_t out) {
+static void check_linear(size_t rows, size_t in, size_t out, vit_weight_sum how) {
     const vit_exec exec = one_thread();
     problem p = problem_new((rows + out) * in + out, rows * out, (uint32_t)(rows + in * out));
-    const linear_case c = {rows, in, out, &p};
+    const linear_case c = {rows, in, out, &p, how};
     const float *weight = p.theta + rows * in, *bias = weight + out * in;
     float *packed = check_floats(vit_packed_size(out, in)), *dw = p.gradient + rows * in;
     const vit_linear w = {in, out, weight, bias, packed, {0}};
-    const vit_linear_gradient d = {dw, dw + out * in, false};
+    const vit_linear_gradient d = {dw, dw + out * in, how};
     vit_pack_transposed(&exec, packed, weight, out, in, in);
     problem_add_to(&p, rows * in);
     linear_bounds(&c, p.dy);
@@ -96,10 +97,13 @@ static void test_linear(void **state) {
     (void)state;
     for (size_t a = 0; a < SIZES; a++)
         for (size_t b = 0; b < SIZES; b++)
-            for (size_t c = 0; c < SIZES; c++) check_linear(sizes[a], sizes[b], sizes[c]);
-    check_linear(3, VIT_K_BLOCK + 1, 5);
-    check_linear(261, 3, 5);
-    check_linear(5, 2, 300);
+            for (size_t c = 0; c < SIZES; c++)
+                check_linear(sizes[a], sizes[b], sizes[c],
+                             c % 2 > 0 ? VIT_SUM_CONTINUES : VIT_SUM_ADDS);
+    check_linear(3, VIT_K_BLOCK + 1, 5, VIT_SUM_CONTINUES);
+    check_linear(261, 3, 5, VIT_SUM_CONTINUES);
+    check_linear(261, 3, 5, VIT_SUM_ADDS);
+    check_linear(5, 2, 300, VIT_SUM_ADDS);
 }
 
 /* ---- layer norm: theta = x, gamma, beta ---- */

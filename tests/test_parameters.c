@@ -381,7 +381,10 @@ static void test_views(void **state) {
     vit_gradients g;
     assert_int_equal(vit_weights_view(&w, &c, &table, values, &(vit_packed_weights){0}, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(&g, &c, &table, gradients, false, NULL), VIT_OK);
+    assert_int_equal(
+        vit_gradients_view(&g, &c, &table,
+                           &(vit_gradient_arrays){gradients, gradients, VIT_SUM_CONTINUES}, NULL),
+        VIT_OK);
     const size_t fc2 = vit_table_find(&table, "blocks.5.mlp.fc2.weight")->offset;
     const size_t beta = vit_table_find(&table, "blocks.5.norm2.bias")->offset;
     const size_t head = vit_table_find(&table, "head.2.bias")->offset;

@@ -104,7 +104,7 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
     float *columns = check_floats(2 * vit_conv_columns(s));
     float *packed = check_floats(vit_packed_size(out, in));
     const vit_linear w = {in, out, p.theta + weight, p.theta + bias, packed, {0}};
-    const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias, false};
+    const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias, VIT_SUM_CONTINUES};
     assert_int_equal(vit_conv_pixels(s), c.out_height * c.out_width);
     vit_pack_transposed(&exec, packed, w.weight, out, in, in);
     problem_add_to(&p, weight);
@@ -138,7 +138,7 @@ static void test_conv_in_place(void **state) {
     float *weight = check_floats(out * in), *d_weight = check_floats(out * in);
     float *columns = check_floats(2 * vit_conv_columns(&s)), *again = check_floats(pixels);
     const vit_linear w = {in, out, weight, NULL, NULL, {0}};
-    const vit_linear_gradient d = {d_weight, NULL, false};
+    const vit_linear_gradient d = {d_weight, NULL, VIT_SUM_CONTINUES};
     vit_random r = check_random(8);
     check_fill(x, pixels, 1, &r);
     check_fill(dy, rows * out, 1, &r);

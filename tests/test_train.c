@@ -203,8 +203,32 @@ static vit_config small_network(void) {
 static void threads_and_instructions_change_no_byte(void **unused) {
     (void)unused;
     const vit_config c = small_network();
-    assert_same_bytes(&c, 37); /* several lanes, a ragged last slice */
-    assert_same_bytes(&c, 1);  /* one lane */
+    assert_same_bytes(&c, 137); /* two slices in some lanes, a ragged last slice */
+    assert_same_bytes(&c, 37);  /* eight slices: one or two threads add them to two lanes */
+    assert_same_bytes(&c, 1);   /* one lane */
+}
+
+/* Eight slices that are not added: a convolution's pixels or the tokens of a picture are more than
+ * a block of the product, and a latent query has a product a picture. */
+static void eight_slices_are_the_same(void **unused) {
+    (void)unused;
+    vit_config networks[3] = {small_network(), small_network(), small_network()};
+    networks[0].stem = VIT_STEM_CONV;
+    networks[0].patch = 4;
+    networks[0].height = networks[0].width = 48;
+    networks[1].pool = VIT_POOL_MAP;
+    networks[2].height = networks[2].width = 72;
+    static const size_t batches[3] = {8, 16, 8};
+    for (size_t i = 0; i < 3; i++) {
+        size_t count;
+        float *want = trained(&networks[i], batches[i], VIT_CPU_AVX512, 1, &count);
+        for (int threads = 2; threads <= 3; threads++) {
+            float *got = trained(&networks[i], batches[i], VIT_CPU_AVX512, threads, &count);
+            assert_memory_equal(got, want, count * sizeof *want);
+            vit_free(got);
+        }
+        vit_free(want);
+    }
 }
 
 /* 9.8 million weights: two lanes, on one thread each or, of three threads, one after the other. */
@@ -522,6 +546,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_steps_match_pytorch),
         cmocka_unit_test(threads_and_instructions_change_no_byte),
+        cmocka_unit_test(eight_slices_are_the_same),
         cmocka_unit_test(a_large_network_is_the_same),
         cmocka_unit_test(a_step_allocates_nothing),
         cmocka_unit_test(reset_starts_again),

@@ -17,7 +17,7 @@ typedef struct optimiser {
 
 static void sum_lanes(void *context) {
     optimiser *o = context;
-    vit_sum_lanes(&o->chunks, o->bench->kernels, 1, o->gradients, LANES);
+    vit_sum_lanes(&o->chunks, o->bench->kernels, 1, o->gradients, LANES, 1);
 }
 
 static void adamw(void *context) {

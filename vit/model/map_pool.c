@@ -87,7 +87,7 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            m->kv + d, &shape, s->scratch);
     vit_linear_gradient g_q = g->map.q;
     /* Picture after picture, so that the chains do not depend on the slice. */
-    for (size_t b = 0; b < s->batch; b++, g_q.first = false) {
+    for (size_t b = 0; b < s->batch; b++, g_q.sum = VIT_SUM_CONTINUES) {
         vit_linear_backward(exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
         exec->kernels->add(g->map.latent, m->d_y, d);
     }

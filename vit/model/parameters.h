@@ -129,16 +129,24 @@ typedef struct vit_gradients {
     vit_linear_gradient head[2];
 } vit_gradients;
 
-/* values, packed and gradients are borrowed. */
+/* Where gradients go, each array [table->size]: those of weights of linear layers, and all others,
+ * which backward passes add to. It may be one array. */
+typedef struct vit_gradient_arrays {
+    float *weights, *others;
+    vit_weight_sum sum; /* of the weights' */
+} vit_gradient_arrays;
+
+/* values, packed and arrays are borrowed. */
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const vit_packed_weights *packed,
                             vit_error *error);
 void vit_weights_free(vit_weights *view);
-/* first: weights of linear layers hold nothing yet (ops/linear.h). */
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              float *gradients, bool first, vit_error *error);
-/* Clears what a backward pass through such a view adds to. */
-void vit_gradients_clear(float *gradients, const vit_table *table);
+                              const vit_gradient_arrays *arrays, vit_error *error);
+/* Clears all but the weights of linear layers; adds all but those. */
+void vit_gradients_clear(float *others, const vit_table *table);
+void vit_gradients_add(const vit_kernels *kernels, float *sums, const float *others,
+                       const vit_table *table);
 void vit_gradients_free(vit_gradients *view);
 
 #endif

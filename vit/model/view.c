@@ -10,9 +10,8 @@ typedef struct binder {
     const vit_table *table;
     const float *values;
     vit_packed_weights packed;
-    float *gradients;
+    vit_gradient_arrays gradients;
     double norm_eps;
-    bool first;
 } binder;
 
 static const vit_parameter *find(const binder *b, const char *layer, const char *part) {
@@ -26,7 +25,9 @@ static const float *value(const binder *b, const vit_parameter *p) {
 }
 
 static float *gradient(const binder *b, const vit_parameter *p) {
-    return p && b->gradients ? b->gradients + p->offset : NULL;
+    const vit_gradient_arrays *g = &b->gradients;
+    float *array = p && p->kind == VIT_PARAMETER_WEIGHT ? g->weights : g->others;
+    return p && array ? array + p->offset : NULL;
 }
 
 static const float *packed_transposed(const binder *b, const vit_parameter *weight) {
@@ -51,7 +52,7 @@ static void bind_linear(const binder *b, const char *layer, vit_linear *w, vit_l
                           value(b, bias),
                           packed_transposed(b, weight),
                           packed_rows(b, weight)};
-    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias), b->first};
+    if (g) *g = (vit_linear_gradient){gradient(b, weight), gradient(b, bias), b->gradients.sum};
 }
 
 static void bind_norm(const binder *b, const char *layer, vit_norm *w, vit_norm_gradient *g) {
@@ -153,7 +154,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
         vit_weights_free(out);
         return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
     }
-    const binder b = {table, values, *packed, NULL, config->norm_eps, false};
+    const binder b = {table, values, *packed, {0}, config->norm_eps};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = value(&b, find(&b, vit_prefix_name(i), ""));
@@ -179,12 +180,12 @@ void vit_weights_free(vit_weights *view) {
 }
 
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              float *gradients, bool first, vit_error *error) {
+                              const vit_gradient_arrays *arrays, vit_error *error) {
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
     if (!out->blocks)
         return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
-    const binder b = {table, NULL, {0}, gradients, config->norm_eps, first};
+    const binder b = {table, NULL, {0}, *arrays, config->norm_eps};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < VIT_PREFIX_KINDS; i++)
         out->prefix[i] = gradient(&b, find(&b, vit_prefix_name(i), ""));
@@ -207,10 +208,19 @@ void vit_gradients_free(vit_gradients *view) {
     *view = (vit_gradients){0};
 }
 
-void vit_gradients_clear(float *gradients, const vit_table *table) {
+void vit_gradients_clear(float *others, const vit_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
         if (p->kind != VIT_PARAMETER_WEIGHT)
-            memset(gradients + p->offset, 0, p->count * sizeof *gradients);
+            memset(others + p->offset, 0, p->count * sizeof *others);
+    }
+}
+
+void vit_gradients_add(const vit_kernels *kernels, float *sums, const float *others,
+                       const vit_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        if (p->kind != VIT_PARAMETER_WEIGHT)
+            kernels->add(sums + p->offset, others + p->offset, p->count);
     }
 }

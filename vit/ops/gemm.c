@@ -444,6 +444,10 @@ static bool may_b_stay(const product *p, size_t threads) {
            p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
 }
 
+_Static_assert(VIT_ONE_BLOCK <= VIT_K_BLOCK &&
+                   VIT_ONE_BLOCK <= VIT_PACKED_B / VIT_PANEL / KEPT_PANELS,
+               "a product of VIT_ONE_BLOCK must not be divided over k");
+
 static void keep_floats_of_b(product *p) {
     p->pack_a = false;
     p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));

@@ -43,6 +43,9 @@ static inline vit_epilogue vit_epilogue_none(void) {
  * under the tiles of A. */
 #define VIT_K_BLOCK ((size_t)512)
 
+/* A product of so many k, at most, is of one block. */
+#define VIT_ONE_BLOCK ((size_t)384)
+
 /* Floats of packed matrices. Either a high band of A stays in the second-level cache (768 KiB),
  * with two panels of B beside it, or a block of B (640 KiB), with two low bands of A, which would
  * be in each other's way in that cache if they began a multiple of 64 KiB apart. */
@@ -54,7 +57,8 @@ static inline vit_epilogue vit_epilogue_none(void) {
 /* Floats of vit_exec.room that one thread packs in. */
 #define VIT_GEMM_ROOM (VIT_HIGH_BAND + 2 * VIT_PACKED_PANEL)
 
-/* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it. */
+/* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it, but
+ * the residual, which may be C, where k is at most VIT_ONE_BLOCK. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue);
 

@@ -42,7 +42,7 @@ vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t fir
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first) {
     return (vit_linear_gradient){d->weight + first * w->in, d->bias ? d->bias + first : NULL,
-                                 d->first};
+                                 d->sum};
 }
 
 typedef struct columns {
@@ -71,7 +71,10 @@ static void add_columns(const vit_exec *exec, float *sums, const float *x, size_
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows) {
     /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
-    const vit_epilogue sum = {.accumulate = !d->first, .scale = 1};
+    const vit_epilogue sum = {.accumulate = d->sum == VIT_SUM_CONTINUES,
+                              .scale = 1,
+                              .residual = d->sum == VIT_SUM_ADDS ? d->weight : NULL,
+                              .residual_row = w->in};
     vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, dy_row},
              vit_right_plain(x, w->in), &sum);
     if (d->bias) add_columns(exec, d->bias, dy, rows, w->out, dy_row);

@@ -17,9 +17,16 @@ typedef struct vit_linear {
     vit_right packed_rows; /* for dx; data NULL: W is read where it lies */
 } vit_linear;
 
+/* What a product of dW makes of what the weight's gradient holds. */
+typedef enum vit_weight_sum {
+    VIT_SUM_CONTINUES, /* its chain goes on from there */
+    VIT_SUM_BEGINS,    /* nothing is there yet */
+    VIT_SUM_ADDS,      /* a chain from +0 is added; of at most VIT_ONE_BLOCK rows */
+} vit_weight_sum;
+
 typedef struct vit_linear_gradient {
     float *weight, *bias; /* bias may be NULL */
-    bool first;           /* weight holds nothing yet: it becomes what is else added to it */
+    vit_weight_sum sum;
 } vit_linear_gradient;
 
 /* Where a layer ends a residual branch: y = keep * gamma * (x W^T + b) + residual, each factor and

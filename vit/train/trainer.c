@@ -15,6 +15,9 @@
 #define MOST_LANES 8
 #define LANES_FLOATS ((size_t)32 << 20)
 
+/* Chains that lanes of one slice are summed in. */
+#define CHAINS 2
+
 /* What the source said of a picture. */
 typedef struct loaded {
     vit_status status;
@@ -39,12 +42,13 @@ struct vit_trainer {
     vit_recipe recipe;
     const vit_kernels *kernels;
     int threads;
-    size_t slice, slices, lanes;
+    size_t slice, slices, lanes, chains;
+    bool adds; /* two lanes, to which what a slice gives is added at once: see `adds_slices` */
     size_t order[MOST_LANES]; /* in which vit_parallel is to deal the lanes */
     float *values, *m, *v;
     float *average; /* NULL where there is none */
     vit_packed_weights packed, average_packed;
-    float *gradients;          /* [lanes][table.size] */
+    float *gradients; /* [lanes][table.size]; and as many again for what is no weight, if it adds */
     vit_gradients *lane_views; /* [lanes][2]: for the lane's first slice, for the others */
     vit_chunks chunks;
     worker *workers; /* [threads], or one that uses all threads when there is one lane */
@@ -74,6 +78,16 @@ size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_
     return vit_min(vit_ceil_div(SLICE_ROWS, tokens), vit_ceil_div(batch, MOST_LANES));
 }
 
+/* Many copies of the gradient would crowd the weights out of the third-level cache. Where every
+ * lane is one slice, up to two threads need only a copy for each chain, which the slice's products
+ * add to. That takes one product a weight, of one block of rows: not one a picture, as a latent
+ * query has, nor a convolution's of pixels, which are more than the tokens. */
+static bool adds_slices(const vit_trainer *t) {
+    const vit_config *c = &t->network.config;
+    return t->threads <= CHAINS && t->chains == CHAINS && c->stem == VIT_STEM_LINEAR &&
+           c->pool != VIT_POOL_MAP && t->slice * vit_config_tokens(c) <= VIT_ONE_BLOCK;
+}
+
 static void plan(vit_trainer *t) {
     const size_t batch = t->recipe.batch;
     t->slice = vit_trainer_slice(&t->network.config, &t->table, batch);
@@ -82,6 +96,9 @@ static void plan(vit_trainer *t) {
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
     /* A large network has fewer lanes; with more threads than that, one lane after another. */
     const bool inside = t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
+    t->chains = t->lanes == t->slices && t->lanes > CHAINS ? CHAINS : 1;
+    t->adds = adds_slices(t);
+    if (t->adds) t->lanes = CHAINS;
     t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->threads);
     order_lanes(t);
 }
@@ -126,19 +143,32 @@ static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     return packed;
 }
 
+static size_t gradient_copies(const vit_trainer *t) {
+    return t->adds ? 2 * t->lanes : t->lanes;
+}
+
+static float *lane_sum(const vit_trainer *t, size_t lane) {
+    return t->gradients + lane * t->table.size;
+}
+
+/* Where slices but the lane's first put what is no weight. */
+static float *lane_others(const vit_trainer *t, size_t lane) {
+    return lane_sum(t, t->adds ? t->lanes + lane : lane);
+}
+
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size;
     t->values = vit_alloc(n, sizeof(float));
     t->packed = new_packed(t, true);
     t->m = vit_alloc(n, sizeof(float));
     t->v = vit_alloc(n, sizeof(float));
-    t->gradients = vit_alloc(t->lanes * n, sizeof(float));
+    t->gradients = vit_alloc(gradient_copies(t) * n, sizeof(float));
     t->lane_views = vit_alloc(2 * t->lanes, sizeof *t->lane_views);
     t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
     if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->gradients || !t->lane_views ||
         !t->losses)
         return vit_fail_memory(error, "the network's weights and gradients",
-                               (t->lanes + 4) * n * sizeof(float));
+                               (gradient_copies(t) + 4) * n * sizeof(float));
     return vit_chunks_new(&t->chunks, &t->table, &t->recipe, error);
 }
 
@@ -158,9 +188,15 @@ static vit_status make_views(vit_trainer *t, vit_error *error) {
     const vit_config *c = &t->network.config;
     vit_status status =
         vit_weights_view(&t->network.weights, c, &t->table, t->values, &t->packed, error);
-    for (size_t i = 0; i < 2 * t->lanes && status == VIT_OK; i++)
-        status = vit_gradients_view(&t->lane_views[i], c, &t->table,
-                                    t->gradients + i / 2 * t->table.size, i % 2 == 0, error);
+    for (size_t i = 0; i < t->lanes && status == VIT_OK; i++) {
+        float *sum = lane_sum(t, i);
+        const vit_gradient_arrays first = {sum, sum, VIT_SUM_BEGINS},
+                                  others = {sum, lane_others(t, i),
+                                            t->adds ? VIT_SUM_ADDS : VIT_SUM_CONTINUES};
+        status = vit_gradients_view(&t->lane_views[2 * i], c, &t->table, &first, error);
+        if (status == VIT_OK)
+            status = vit_gradients_view(&t->lane_views[2 * i + 1], c, &t->table, &others, error);
+    }
     return status;
 }
 
@@ -276,9 +312,14 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
 static void lane_task(size_t index, int thread, void *context) {
     vit_trainer *t = context;
     const size_t lane = t->order[index];
-    vit_gradients_clear(t->gradients + lane * t->table.size, &t->table);
-    for (size_t s = lane; s < t->slices; s += t->lanes)
-        run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + (s > lane)]);
+    float *sum = lane_sum(t, lane), *others = lane_others(t, lane);
+    vit_gradients_clear(sum, &t->table);
+    run_slice(t, lane, &t->workers[thread], &t->lane_views[2 * lane]);
+    for (size_t s = lane + t->lanes; s < t->slices; s += t->lanes) {
+        if (t->adds) vit_gradients_clear(others, &t->table);
+        run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + 1]);
+        if (t->adds) vit_gradients_add(t->kernels, sum, others, &t->table);
+    }
 }
 
 /* What a step is made of. */
@@ -297,7 +338,8 @@ static void run_step(void *context) {
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
     if (s->status != VIT_OK) return;
-    const double norm = vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes);
+    const double norm =
+        vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes, t->chains);
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
     vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, s->lr, norm, t->step);
     vit_trainer_changed(t, t->step + 1);

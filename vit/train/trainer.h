@@ -5,8 +5,10 @@
  * activations stay in the cache and nothing waits inside. Gradients are added into P lanes (P
  * follows from the network's size, never from the threads): slice s goes into lane s mod P, a lane
  * takes its slices in order, and the lanes are summed in order. So the result is the same for any
- * number of threads. A network too large for several copies of its gradient has one lane, and the
- * threads share the tiles and heads inside each operator instead.
+ * number of threads. Where every lane has one slice, the lanes are summed in two chains, the even
+ * and the odd: one or two threads then add each slice to its chain at once and need two copies of
+ * the gradient instead of P. A network too large for several copies of its gradient has one lane,
+ * and the threads share the tiles and heads inside each operator instead.
  */
 #ifndef VIT_TRAIN_TRAINER_H
 #define VIT_TRAIN_TRAINER_H
