@@ -351,7 +351,7 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
     t->source = source;
     t->context = context;
     for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
-    vit_with_team(inner_threads(t), run_step, &s);
+    vit_with_team(t->threads, run_step, &s);
     if (s.status != VIT_OK) return s.status;
     double sum = 0;
     for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
