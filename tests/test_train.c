@@ -208,6 +208,19 @@ static void threads_and_instructions_change_no_byte(void **unused) {
     assert_same_bytes(&c, 1);   /* one lane */
 }
 
+/* One thread, two and three; returns the weights' number. */
+static size_t assert_same_with_threads(const vit_config *c, size_t batch_size) {
+    size_t count;
+    float *want = trained(c, batch_size, VIT_CPU_AVX512, 1, &count);
+    for (int threads = 2; threads <= 3; threads++) {
+        float *got = trained(c, batch_size, VIT_CPU_AVX512, threads, &count);
+        assert_memory_equal(got, want, count * sizeof *want);
+        vit_free(got);
+    }
+    vit_free(want);
+    return count;
+}
+
 /* Eight slices that are not added: a convolution's pixels or the tokens of a picture are more than
  * a block of the product, and a latent query has a product a picture. */
 static void eight_slices_are_the_same(void **unused) {
@@ -219,16 +232,7 @@ static void eight_slices_are_the_same(void **unused) {
     networks[1].pool = VIT_POOL_MAP;
     networks[2].height = networks[2].width = 72;
     static const size_t batches[3] = {8, 16, 8};
-    for (size_t i = 0; i < 3; i++) {
-        size_t count;
-        float *want = trained(&networks[i], batches[i], VIT_CPU_AVX512, 1, &count);
-        for (int threads = 2; threads <= 3; threads++) {
-            float *got = trained(&networks[i], batches[i], VIT_CPU_AVX512, threads, &count);
-            assert_memory_equal(got, want, count * sizeof *want);
-            vit_free(got);
-        }
-        vit_free(want);
-    }
+    for (size_t i = 0; i < 3; i++) assert_same_with_threads(&networks[i], batches[i]);
 }
 
 /* 9.8 million weights: two lanes, on one thread each or, of three threads, one after the other. */
@@ -239,15 +243,8 @@ static void a_large_network_is_the_same(void **unused) {
     c.dim = 640;
     c.heads = 4;
     c.mlp = 2560;
-    size_t count;
-    float *want = trained(&c, 8, VIT_CPU_AVX512, 1, &count);
+    const size_t count = assert_same_with_threads(&c, 8);
     assert_true(4 * count > (size_t)32 << 20); /* too large for more lanes */
-    for (int threads = 2; threads <= 3; threads++) {
-        float *got = trained(&c, 8, VIT_CPU_AVX512, threads, &count);
-        assert_memory_equal(got, want, count * sizeof *want);
-        vit_free(got);
-    }
-    vit_free(want);
 }
 
 static void a_step_allocates_nothing(void **unused) {

@@ -26,8 +26,8 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
 void vit_chunks_free(vit_chunks *chunks);
 
 /* gradients: [lanes][table size]; lane 0 becomes the sum of `chains` chains, of which number i is
- * ((lane i + lane i + chains) + lane i + 2 chains) + ... Returns the
- * Euclidean norm: the chunks' sums added in double, in table order. */
+ * ((lane i + lane i + chains) + lane i + 2 chains) + ... Returns the Euclidean norm: the chunks'
+ * sums added in double, in table order. */
 double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
                      size_t lanes, size_t chains);
 
