@@ -52,10 +52,23 @@ check "ops: forward and backward" '{"patch embedding", "tokens", "qkv", "proj", 
 check "ops: every operator moves bytes" \
     'all(abs(o["bytes"] / o["gbytes_per_second"] / o["ms"] / 1e6 - 1) < .02 for o in r)'
 check "ops: one thread" 'all(o["threads"] == 1 for o in r)'
-count=$((count + 1))
-message=$($bench ops $small --precision bf16 2>&1)
-case "$?: $message" in
-2:*"f32 only"*) echo "ok $count - ops: bf16 is refused" ;;
-*) echo "not ok $count - ops: bf16 is refused"; echo "# $message" ;;
-esac
+
+# refuses MESSAGE ARGUMENTS...: wrong usage, and this is said.
+refuses() {
+    expected=$1
+    shift
+    count=$((count + 1))
+    message=$($bench "$@" $small 2>&1)
+    case "$?: $message" in
+    2:*"$expected"*) echo "ok $count - $* is refused" ;;
+    *) echo "not ok $count - $* is refused"; echo "# $message" ;;
+    esac
+}
+
+refuses "f32 only" ops --precision bf16
+refuses "only train keeps" infer --recompute
+deep='--image 32 --channels 1 --patch 4 --dim 64 --depth 16 --heads 2 --mlp 256 --threads 1'
+$bench train $deep --batch 8 --json >"$lines"
+$bench train $deep --batch 8 --recompute --json >>"$lines"
+check "train: --recompute takes less memory" 'r[1]["resident_mib"] < r[0]["resident_mib"] - 2'
 exit 0

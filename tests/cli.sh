@@ -404,6 +404,8 @@ for threads in 1 2 3 8; do
     holds "--threads $threads writes the same bytes" \
         sh -c "$train --steps 12 --threads $threads --out t && cmp one t"
 done
+holds "--recompute writes the same bytes" \
+    sh -c "$train --steps 12 --recompute --out t && cmp one t"
 for cpu in scalar neon avx2 avx512 avx512bf16; do
     holds "VIT_CPU=$cpu writes the same bytes" \
         sh -c "VIT_CPU=$cpu $train --steps 12 --out c && cmp one c"
@@ -419,7 +421,8 @@ holds "n/N stops at step n of the schedule of N" \
 json "n/N tells so" part.json '(r[-1]["step"], r[-1]["steps"]) == (5, 12)
     and [e["event"] for e in r] == ["start", "epoch", "checkpoint", "done"]'
 holds "--resume ends in the same bytes" \
-    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 && cmp one whole"
+    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 --recompute &&
+        cmp one whole"
 holds "--resume of a finished training writes the model again" \
     sh -c "rm whole && $train --steps 12 --out whole --checkpoint c1 --resume && cmp one whole"
 run 0 "*" "starting afresh" $train --steps 12 --out whole --checkpoint c2 --resume

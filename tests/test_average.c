@@ -75,9 +75,11 @@ static const char *const models[] = {
 
 static vit_trainer *trainer_new(vit_preset *p, vit_cpu cpu, int threads) {
     vit_trainer *t;
-    assert_int_equal(
-        vit_trainer_new(&t, &p->config, &p->recipe, vit_kernels_choose(cpu), threads, 7, NULL),
-        VIT_OK);
+    assert_int_equal(vit_trainer_new(&t, &p->config, &p->recipe,
+                                     &(vit_trainer_options){.kernels = vit_kernels_choose(cpu),
+                                                            .threads = threads},
+                                     7, NULL),
+                     VIT_OK);
     return t;
 }
 

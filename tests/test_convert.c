@@ -46,7 +46,7 @@ static vit_model_file make_model(const char *changes, const char *list) {
     m.labels = vit_alloc(3, sizeof *m.labels);
     assert_non_null(m.values);
     memcpy(m.labels, names, sizeof names);
-    vit_table_init(m.values, &m.table, VIT_INIT_TORCH, 7);
+    vit_table_init(1, m.values, &m.table, VIT_INIT_TORCH, 7);
     /* Norms and biases, too, are all different. */
     for (size_t i = 0; i < m.table.size; i++) m.values[i] += (float)(i % 61) / 64;
     return m;

@@ -125,9 +125,12 @@ static training training_new(size_t cache) {
     t.preset.config.depth = 1;
     assert_int_equal(vit_loader_new(&t.loader, &t.set, &t.preset.recipe, 1, &error), VIT_OK);
     t.loader.data = NULL; /* the caller's copy has its own address */
-    assert_int_equal(vit_trainer_new(&t.trainer, &t.preset.config, &t.preset.recipe,
-                                     vit_kernels_choose(VIT_CPU_AVX512), 3, 1, &error),
-                     VIT_OK);
+    assert_int_equal(
+        vit_trainer_new(
+            &t.trainer, &t.preset.config, &t.preset.recipe,
+            &(vit_trainer_options){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 3}, 1,
+            &error),
+        VIT_OK);
     return t;
 }
 
@@ -387,7 +390,7 @@ static void test_training_odd_patches_further(void **state) {
     assert_int_equal(vit_table_new(&m.table, &m.config, &error), VIT_OK);
     m.values = vit_alloc(m.table.size, sizeof *m.values);
     m.recipe = vit_strdup("{}");
-    vit_table_init(m.values, &m.table, VIT_INIT_TORCH, 7);
+    vit_table_init(1, m.values, &m.table, VIT_INIT_TORCH, 7);
     assert_int_equal(vit_model_file_save("odd.safetensors", &m, &error), VIT_OK);
     vit_model_file_clear(&m);
     put_class("d/a", 2, 42, 10);

@@ -29,7 +29,7 @@ typedef struct subject {
     size_t pixels; /* of a picture: floats */
 } subject;
 
-static subject subject_new(const vit_config *config, size_t capacity, bool training) {
+static subject subject_new(const vit_config *config, size_t capacity, vit_kept kept) {
     subject n = {.network.config = *config};
     const vit_config *c = &n.network.config;
     assert_int_equal(vit_table_new(&n.table, c, NULL), VIT_OK);
@@ -37,13 +37,13 @@ static subject subject_new(const vit_config *config, size_t capacity, bool train
     n.values = check_floats(n.table.size);
     n.packed.transposed = check_floats(n.table.packed_size);
     n.gradients = check_floats(n.table.size);
-    vit_table_init(n.values, &n.table, c->init, 7);
+    vit_table_init(1, n.values, &n.table, c->init, 7);
     vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &n.packed, n.values,
                    &n.table);
     vit_arena measure = vit_arena_count();
-    vit_state_carve(&n.state, &measure, c, capacity, 8, training);
+    vit_state_carve(&n.state, &measure, c, capacity, 8, kept);
     assert_int_equal(vit_arena_init(&n.arena, measure.peak, "a test", NULL), VIT_OK);
-    vit_state_carve(&n.state, &n.arena, c, capacity, 8, training);
+    vit_state_carve(&n.state, &n.arena, c, capacity, 8, kept);
     assert_int_equal(n.arena.used, measure.peak); /* it measured what it took */
     assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, &n.packed, NULL),
                      VIT_OK);
@@ -134,7 +134,7 @@ static subject fixture_subject(const vit_safetensors *file) {
     vit_config c = vit_config_default();
     assert_int_equal(vit_config_read(&c, vit_safetensors_metadata(file, "config"), "", NULL),
                      VIT_OK);
-    subject n = subject_new(&c, fixture_tensor(file, "input", "")->shape[0], true);
+    subject n = subject_new(&c, fixture_tensor(file, "input", "")->shape[0], VIT_KEPT_ALL);
     size_t stored = 0;
     for (size_t i = 0; i < vit_safetensors_count(file); i++)
         stored += strncmp(vit_safetensors_at(file, i)->name, "param.", 6) == 0;
@@ -303,7 +303,7 @@ static void run_slices(subject *n, vit_exec exec, const data *d, size_t slice, f
 static void check_slices(form f) {
     static const size_t slices[] = {1, 3, 16, 63};
     const vit_config c = ragged(f);
-    subject n = subject_new(&c, BATCH, true);
+    subject n = subject_new(&c, BATCH, VIT_KEPT_ALL);
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
     float *gradients = check_floats(n.table.size);
@@ -328,7 +328,7 @@ static void test_slices(void **state) {
 static void check_first_slice(form f) {
     const vit_config c = ragged(f);
     const size_t half = BATCH / 2;
-    subject n = subject_new(&c, BATCH, true);
+    subject n = subject_new(&c, BATCH, VIT_KEPT_ALL);
     const data d = data_new(&n);
     float *want = check_floats(n.table.size), *logits = check_floats(BATCH * c.classes);
     run_slices(&n, best(1), &d, half, logits);
@@ -377,7 +377,7 @@ static void copy_weights(subject *b, const subject *a) {
 static void check_last_block(const vit_config *c) {
     vit_config with_mean = *c;
     with_mean.pool = VIT_POOL_CLASS_MEAN;
-    subject one = subject_new(c, BATCH, true), all = subject_new(&with_mean, BATCH, true);
+    subject one = subject_new(c, BATCH, true), all = subject_new(&with_mean, BATCH, VIT_KEPT_ALL);
     const data d = data_new(&one);
     const size_t tokens = vit_config_tokens(c), count = BATCH * c->classes;
     float *logits = check_floats(count), *want = check_floats(count);
@@ -432,7 +432,7 @@ static void check_kernels_and_threads(vit_config c) {
     static const int threads[] = {1, 2, 3, 8};
     const vit_kernels *tables[CHECK_MOST_TABLES];
     const size_t table_count = check_tables(tables);
-    subject n = subject_new(&c, BATCH, true);
+    subject n = subject_new(&c, BATCH, VIT_KEPT_ALL);
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes), *got = check_floats(BATCH * c.classes);
     float *gradients = check_floats(n.table.size);
@@ -459,7 +459,8 @@ static void test_kernels_and_threads(void **state) {
 /* Inference shares its buffers between blocks, training does not; products longer than a block of k
  * store running values on the way. */
 static void check_inference(vit_config c) {
-    subject training = subject_new(&c, BATCH, true), inference = subject_new(&c, 5, false);
+    subject training = subject_new(&c, BATCH, VIT_KEPT_ALL),
+            inference = subject_new(&c, 5, VIT_KEPT_NOTHING);
     const data d = data_new(&training);
     forward(&training, best(1), d.images, BATCH);
     for (size_t i = 0; i < BATCH; i += 5) {
@@ -491,7 +492,7 @@ static void test_inference(void **state) {
 static void test_nan(void **state) {
     (void)state;
     const vit_config c = ragged(TIMM);
-    subject n = subject_new(&c, BATCH, false);
+    subject n = subject_new(&c, BATCH, VIT_KEPT_NOTHING);
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes);
     forward(&n, best(1), d.images, BATCH);

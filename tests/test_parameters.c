@@ -231,7 +231,7 @@ static void assert_all(const float *x, size_t n, float value) {
 
 static float *initial(const vit_table *table, vit_init init, uint64_t seed) {
     float *values = check_floats(table->size);
-    vit_table_init(values, table, init, seed);
+    vit_table_init(1, values, table, init, seed);
     return values;
 }
 
@@ -330,7 +330,7 @@ static void test_stem_names(void **state) {
     /* weights scaled by what goes in: 96 x 9 */
     float *values = check_floats(table.size);
     const vit_parameter *p = vit_table_find(&table, "stem.2.weight");
-    vit_table_init(values, &table, VIT_INIT_TIMM, 1);
+    vit_table_init(1, values, &table, VIT_INIT_TIMM, 1);
     const moments m = moments_of(values + p->offset, p->count);
     assert_true(fabs(m.mean) <= .001 && m.most <= 2 * sqrt(2. / 864));
     assert_true(fabs(m.deviation / sqrt(2. / 864) - .88) <= .01); /* cut at two deviations */

@@ -128,7 +128,10 @@ static void compare_weights(const fixture *f, const vit_table *table, const char
 static void ten_steps(const char *name, const vit_kernels *kernels, int threads) {
     fixture f = open_fixture(name);
     vit_trainer *t;
-    assert_int_equal(vit_trainer_new(&t, &f.config, &f.recipe, kernels, threads, 0, NULL), VIT_OK);
+    assert_int_equal(vit_trainer_new(&t, &f.config, &f.recipe,
+                                     &(vit_trainer_options){.kernels = kernels, .threads = threads},
+                                     0, NULL),
+                     VIT_OK);
     const vit_trainer_state state = vit_trainer_get(t);
     assert_int_equal(vit_table_load(state.values, state.table, f.file, "param.", NULL), VIT_OK);
     vit_trainer_changed(t, 0);
@@ -161,7 +164,10 @@ static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, 
     vit_recipe recipe = vit_recipe_default();
     vit_trainer *t;
     recipe.batch = batch_size;
-    assert_int_equal(vit_trainer_new(&t, &c, &recipe, vit_kernels_choose(cpu), threads, 7, NULL),
+    assert_int_equal(vit_trainer_new(&t, &c, &recipe,
+                                     &(vit_trainer_options){.kernels = vit_kernels_choose(cpu),
+                                                            .threads = threads},
+                                     7, NULL),
                      VIT_OK);
     for (int i = 0; i < 3; i++) take_step(t, 1e-3, noise_batch, &c);
     const vit_trainer_state state = vit_trainer_get(t);
@@ -254,7 +260,11 @@ static void a_step_allocates_nothing(void **unused) {
     vit_trainer *t;
     recipe.batch = 37;
     assert_int_equal(
-        vit_trainer_new(&t, &c, &recipe, vit_kernels_choose(VIT_CPU_AVX512), 3, 3, NULL), VIT_OK);
+        vit_trainer_new(
+            &t, &c, &recipe,
+            &(vit_trainer_options){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 3}, 3,
+            NULL),
+        VIT_OK);
     take_step(t, 1e-3, noise_batch, &c);
     fault_arm(0);
     take_step(t, 1e-3, noise_batch, &c);
@@ -269,7 +279,11 @@ static void reset_starts_again(void **unused) {
     vit_recipe recipe = vit_recipe_default();
     vit_trainer *t;
     assert_int_equal(
-        vit_trainer_new(&t, &c, &recipe, vit_kernels_choose(VIT_CPU_AVX512), 2, 3, NULL), VIT_OK);
+        vit_trainer_new(
+            &t, &c, &recipe,
+            &(vit_trainer_options){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 2}, 3,
+            NULL),
+        VIT_OK);
     const double first = take_step(t, 1e-2, noise_batch, &c);
     const double second = take_step(t, 1e-2, noise_batch, &c);
     vit_trainer_reset(t, 3);
@@ -303,8 +317,14 @@ static void failed_step_changes_nothing(void **unused) {
     double loss;
     const vit_kernels *kernels = vit_kernels_choose(VIT_CPU_AVX512);
     recipe.batch = 37;
-    assert_int_equal(vit_trainer_new(&a, &v.config, &recipe, kernels, 3, 5, NULL), VIT_OK);
-    assert_int_equal(vit_trainer_new(&b, &v.config, &recipe, kernels, 3, 5, NULL), VIT_OK);
+    assert_int_equal(vit_trainer_new(&a, &v.config, &recipe,
+                                     &(vit_trainer_options){.kernels = kernels, .threads = 3}, 5,
+                                     NULL),
+                     VIT_OK);
+    assert_int_equal(vit_trainer_new(&b, &v.config, &recipe,
+                                     &(vit_trainer_options){.kernels = kernels, .threads = 3}, 5,
+                                     NULL),
+                     VIT_OK);
     for (int i = 0; i < 3; i++) {
         take_step(a, 1e-3, vanishing_batch, &v);
         take_step(b, 1e-3, vanishing_batch, &v);
@@ -450,7 +470,10 @@ static outcome one_step(const vit_recipe *recipe, int threads) {
     vit_trainer *t;
     outcome o;
     const vit_kernels *kernels = vit_kernels_choose(VIT_CPU_AVX512);
-    assert_int_equal(vit_trainer_new(&t, &c, recipe, kernels, threads, 7, NULL), VIT_OK);
+    assert_int_equal(vit_trainer_new(&t, &c, recipe,
+                                     &(vit_trainer_options){.kernels = kernels, .threads = threads},
+                                     7, NULL),
+                     VIT_OK);
     assert_int_equal(vit_table_new(&o.table, &c, NULL), VIT_OK);
     const vit_trainer_state state = vit_trainer_get(t);
     o.before = copy_of(state.values, o.table.size);
@@ -495,8 +518,11 @@ static void frozen_blocks_keep_their_weights(void **unused) {
     vit_error error;
     vit_trainer *t;
     const vit_config c = three_blocks();
-    assert_int_equal(vit_trainer_new(&t, &c, &recipe, vit_kernels_scalar(), 1, 0, &error),
-                     VIT_ERROR_ARGUMENT);
+    assert_int_equal(
+        vit_trainer_new(&t, &c, &recipe,
+                        &(vit_trainer_options){.kernels = vit_kernels_scalar(), .threads = 1}, 0,
+                        &error),
+        VIT_ERROR_ARGUMENT);
     assert_string_equal(error.message,
                         "\"freeze\" is 4, but the network has 3 blocks: expected 0 to 3");
 }

@@ -342,6 +342,8 @@ typedef struct vit_train_options {
     uint64_t seed;
     int threads;             /* 0: as many as the process may use, which is also the most; changes
                                 no byte of the result */
+    bool recompute;          /* keep only the input of each block for the backward pass and compute
+                                the rest again: less memory, more time; changes no byte */
     const char *cpu;         /* as in vit_session_options; changes no byte of an f32 result */
     vit_precision precision; /* BF16 goes before the preset's; so does F32 where it is given */
     bool precision_given;

@@ -84,8 +84,10 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     vit_status status =
         vit_loader_new(&run->loader, &run->data, &run->preset.recipe, o->seed, error);
     if (status == VIT_OK)
-        status = vit_trainer_new(&run->trainer, &run->preset.config, &run->preset.recipe,
-                                 run->kernels, run->threads, o->seed, error);
+        status = vit_trainer_new(
+            &run->trainer, &run->preset.config, &run->preset.recipe,
+            &(vit_trainer_options){run->kernels, run->threads, o->recompute, o->init != NULL},
+            o->seed, error);
     if (status == VIT_OK)
         status = vit_inference_new(&run->inference, vit_trainer_network(run->trainer), run->kernels,
                                    run->threads, error);
@@ -181,37 +183,52 @@ static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *erro
     return VIT_OK;
 }
 
-static vit_status make_model(vit_model **out, const vit_run *run, vit_error *error) {
-    vit_model_file f = {.config = run->preset.config,
-                        .preprocessing = preprocessing_of(&run->data),
-                        .recipe = recipe_text(run)};
-    vit_status status = f.recipe ? vit_table_new(&f.table, &f.config, error)
-                                 : vit_fail_memory(error, "the recipe", 0);
-    if (status == VIT_OK) status = copy_labels(&f.labels, &run->data, error);
-    if (status == VIT_OK) {
-        f.values = vit_alloc(f.table.size, sizeof(float));
-        if (!f.values) status = vit_fail_memory(error, "the model", f.table.size * sizeof(float));
-    }
-    if (status != VIT_OK) {
-        vit_model_file_clear(&f);
-        return status;
-    }
+/* All of the model but its values. */
+static vit_status describe(vit_model_file *f, const vit_run *run, vit_error *error) {
+    *f = (vit_model_file){.config = run->preset.config,
+                          .preprocessing = preprocessing_of(&run->data),
+                          .recipe = recipe_text(run)};
+    const vit_status status = f->recipe ? vit_table_new(&f->table, &f->config, error)
+                                        : vit_fail_memory(error, "the recipe", 0);
+    return status == VIT_OK ? copy_labels(&f->labels, &run->data, error) : status;
+}
+
+static float *trained_values(const vit_run *run) {
     const vit_trainer_state state = vit_trainer_get(run->trainer);
-    memcpy(f.values, state.average ? state.average : state.values, f.table.size * sizeof(float));
-    return vit_model_from_file(out, &f, run->kernels, true, error);
+    return state.average ? state.average : state.values;
+}
+
+/* From the trainer's own values: a copy would be the most memory that the training takes. */
+static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) {
+    f->values = trained_values(run);
+    const vit_status status = vit_model_file_save(run->options->out, f, error);
+    f->values = NULL;
+    return status;
+}
+
+/* Takes what *f holds. */
+static vit_status make_model(vit_model **out, const vit_run *run, vit_model_file *f,
+                             vit_error *error) {
+    const size_t bytes = f->table.size * sizeof(float);
+    f->values = vit_alloc(1, bytes);
+    if (!f->values) return vit_fail_memory(error, "the model", bytes);
+    memcpy(f->values, trained_values(run), bytes);
+    return vit_model_from_file(out, f, run->kernels, true, error);
 }
 
 /* The model is safe on the disk before it is tested. */
 static vit_status finish(vit_model **out, vit_run *run, vit_error *error) {
     vit_score score = {0};
-    vit_status status = make_model(out, run, error);
+    vit_model_file file;
+    vit_status status = describe(&file, run, error);
     vit_trainer_settle(run->trainer);
-    if (status == VIT_OK && run->options->out)
-        status = vit_model_file_save(run->options->out, &(*out)->file, error);
+    if (status == VIT_OK && run->options->out) status = save(run, &file, error);
     if (status == VIT_OK)
         status = vit_score_records(&score, run->inference, &run->preset.config, &run->data,
                                    &run->data.test, NULL, run->data.test.count, run->loader.table,
                                    SCORE_BATCH, error);
+    if (status == VIT_OK && out) status = make_model(out, run, &file, error);
+    vit_model_file_clear(&file);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_DONE);
     if (score.images > 0) event.test_top1 = (double)score.correct / (double)score.images;
@@ -240,15 +257,14 @@ static vit_status train(vit_model **out, vit_run *run, vit_error *error) {
 
 vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
     vit_run run = {.options = options, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
-    vit_model *model = NULL;
     if (out) *out = NULL;
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = check_options(options, error);
-    if (status == VIT_OK) status = train(&model, &run, error);
-    if (status == VIT_OK && out)
-        *out = model;
-    else
-        vit_model_free(model);
+    if (status == VIT_OK) status = train(out, &run, error);
+    if (status != VIT_OK && out) {
+        vit_model_free(*out);
+        *out = NULL;
+    }
     vit_inference_free(run.inference);
     vit_trainer_free(run.trainer);
     vit_loader_free(&run.loader);

@@ -5,7 +5,7 @@
 enum { ALIGNMENT = 64 };
 
 vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error) {
-    *arena = (vit_arena){.base = vit_alloc(bytes, 1), .size = bytes};
+    *arena = (vit_arena){.base = vit_alloc_unset(bytes, 1), .size = bytes};
     if (arena->base == NULL) {
         *arena = (vit_arena){0};
         return vit_fail_memory(error, what, bytes);

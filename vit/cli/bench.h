@@ -10,7 +10,7 @@ typedef struct bench {
     size_t batch;
     const vit_kernels *kernels;
     int threads;
-    bool json;
+    bool recompute, json;
     vit_precision precision;
     double peak; /* GFLOP/s of a register-only loop in it, measured in this run */
 } bench;

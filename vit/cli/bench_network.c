@@ -90,8 +90,9 @@ vit_status bench_train(const bench *b, vit_error *error) {
     vit_status status = make_noise(&noise, &b->preset.config, b->batch, error);
     if (status == VIT_OK) status = vit_loader_new(&t.loader, &noise, &recipe, 0, error);
     if (status == VIT_OK)
-        status = vit_trainer_new(&t.trainer, &b->preset.config, &recipe, b->kernels, b->threads, 0,
-                                 error);
+        status = vit_trainer_new(
+            &t.trainer, &b->preset.config, &recipe,
+            &(vit_trainer_options){b->kernels, b->threads, .recompute = b->recompute}, 0, error);
     if (status == VIT_OK) {
         bench_line line = {.what = "train", .images = b->batch, .flop = 3 * flop_of(b)};
         snprintf(line.detail, sizeof line.detail, "batch %zu", b->batch);
@@ -129,7 +130,7 @@ static vit_status make_model(vit_model **out, const bench *b, vit_error *error) 
         vit_model_file_clear(&f);
         return status;
     }
-    vit_table_init(f.values, &f.table, f.config.init, 0);
+    vit_table_init(b->threads, f.values, &f.table, f.config.init, 0);
     return vit_model_from_file(out, &f, b->kernels, true, error);
 }
 

@@ -47,7 +47,7 @@ static vit_status make(optimiser *o, const bench *b, vit_error *error) {
     o->packed = vit_alloc(o->table.packed_size, sizeof(float));
     if (!o->values || !o->m || !o->v || !o->gradients || !o->packed)
         return vit_fail_memory(error, "weights and gradients", (LANES + 4) * n * sizeof(float));
-    vit_table_init(o->values, &o->table, b->preset.config.init, 0);
+    vit_table_init(1, o->values, &o->table, b->preset.config.init, 0);
     vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 3, 0);
     for (size_t i = 0; i < LANES * n; i++) o->gradients[i] = (float)vit_random_uniform(&r) * 1e-9f;
     return VIT_OK;

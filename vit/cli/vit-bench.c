@@ -10,7 +10,7 @@ typedef struct settings {
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, threads;
     int precision; /* vit_precision, or NOT_GIVEN */
-    bool json;
+    bool recompute, json;
 } settings;
 
 enum { NOT_GIVEN = -1 };
@@ -44,6 +44,10 @@ static const vit_option options[] = {
      .argument = "f32|bf16",
      .help = "of linear layers (default: f32, a training's preset's)",
      .choices = vit_precision_names},
+    {.name = "recompute",
+     VALUE(FLAG, recompute),
+     .help = "train: with only the input of each block kept for the\n"
+             "backward pass, the rest computed again"},
     {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
 };
 
@@ -122,7 +126,13 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 }
 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
-    bench b = {.json = s->json, .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+    bench b = {.json = s->json,
+               .recompute = s->recompute,
+               .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+    if (b.recompute && m->run != bench_train)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--recompute of %s: only train keeps what could be computed again",
+                        m->name);
     vit_status status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
     if (s->precision != NOT_GIVEN)

@@ -12,7 +12,7 @@ typedef struct settings {
     double epochs, minutes, lr, layer_decay;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads;
-    bool resume, json;
+    bool resume, recompute, json;
     int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
 
@@ -97,6 +97,11 @@ static const vit_option options[] = {
      .help = "same seed, same bytes (default: 0)"},
     VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
+    {.name = "recompute",
+     VALUE(FLAG, recompute),
+     .help = "keep only the input of each block for the backward pass\n"
+             "and compute the rest again: less memory, more time, the\n"
+             "same bytes"},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
     {.name = "checkpoint",
      VALUE(TEXT, checkpoint),
@@ -198,6 +203,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .layer_decay = s->layer_decay,
         .seed = s->seed,
         .threads = (int)s->threads,
+        .recompute = s->recompute,
         .cpu = vit_chosen_cpu(),
         .precision = s->precision == NOT_GIVEN ? VIT_PRECISION_F32 : (vit_precision)s->precision,
         .precision_given = s->precision != NOT_GIVEN,

@@ -152,15 +152,17 @@ static branch_scale mlp_scale(const vit_block_call *c, const vit_block_state *s,
                           s->unscaled2};
 }
 
-/* y = keep * gamma * (x W^T + b) + residual; in two steps where what gamma multiplies is kept. */
+/* y = keep * gamma * (x W^T + b) + residual; in two steps where what gamma multiplies is kept, and
+ * only the first of them, if any, where y is NULL. */
 static void residual_linear(const vit_block_call *c, float *y, const float *x, const vit_linear *w,
                             const float *residual, const branch_scale *scale) {
     const vit_kernels *k = c->exec->kernels;
     const size_t rows = rows_out(c), tokens = rows / c->batch, picture = tokens * w->out;
     const vit_residual_sum sum = {scale->gamma, scale->keep, tokens, residual};
     const bool kept = scale->gamma && scale->unscaled;
+    if (!y && !kept) return;
     vit_linear_forward(c->exec, kept ? scale->unscaled : y, x, w, kept ? NULL : &sum, rows);
-    if (!kept) return;
+    if (!y || !kept) return;
     for (size_t i = 0; i < rows; i++)
         k->multiply(y + i * w->out, scale->unscaled + i * w->out, scale->gamma, w->out);
     for (size_t i = 0; i < c->batch && scale->keep; i++)
@@ -180,7 +182,7 @@ static void attention_forward(const vit_block_call *c, vit_block_state *s, float
     residual_linear(c, out, s->o, &c->weights->proj, first_only(c) ? s->first_z : s->z, &scale);
 }
 
-/* out = MLP(x) + residual */
+/* out = MLP(x) + residual; NULL: not wanted */
 static void mlp_forward(const vit_block_call *c, vit_block_state *s, float *out, const float *x,
                         const float *residual) {
     const size_t rows = rows_out(c), mlp = c->config->mlp;
@@ -246,22 +248,37 @@ static void mlp_backward(const vit_block_call *c, vit_state *s, const vit_block_
 
 /* ---- norms around them ---- */
 
-void vit_block_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
-    const size_t rows = rows_out(c);
+/* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'; NULL: not wanted */
+static void pre_norm_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
     const vit_block_weights *w = c->weights;
-    if (c->config->norm == VIT_NORM_PRE) {
-        /* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z' */
-        vit_layernorm_forward(c->exec, s->norm1, &s->stats1, s->z, &w->norm1, rows_in(c));
-        attention_forward(c, s, s->mid, s->norm1);
-        vit_layernorm_forward(c->exec, s->norm2, &s->stats2, s->mid, &w->norm2, rows);
-        mlp_forward(c, s, z_next, s->norm2, s->mid);
-    } else {
-        /* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)) */
-        attention_forward(c, s, s->mid, s->z);
-        vit_layernorm_forward(c->exec, s->norm1, &s->stats1, s->mid, &w->norm1, rows);
-        mlp_forward(c, s, s->sum, s->norm1, s->norm1);
-        vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum, &w->norm2, rows);
-    }
+    vit_layernorm_forward(c->exec, s->norm1, &s->stats1, s->z, &w->norm1, rows_in(c));
+    attention_forward(c, s, s->mid, s->norm1);
+    vit_layernorm_forward(c->exec, s->norm2, &s->stats2, s->mid, &w->norm2, rows_out(c));
+    mlp_forward(c, s, z_next, s->norm2, s->mid);
+}
+
+/* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)) */
+static void post_norm_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
+    const vit_block_weights *w = c->weights;
+    const size_t rows = rows_out(c);
+    attention_forward(c, s, s->mid, s->z);
+    vit_layernorm_forward(c->exec, s->norm1, &s->stats1, s->mid, &w->norm1, rows);
+    mlp_forward(c, s, s->sum, s->norm1, s->norm1);
+    vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum, &w->norm2, rows);
+}
+
+void vit_block_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
+    if (c->config->norm == VIT_NORM_PRE)
+        pre_norm_forward(c, z_next, s);
+    else
+        post_norm_forward(c, z_next, s);
+}
+
+void vit_block_forward_again(const vit_block_call *c, float *z_next, vit_block_state *s) {
+    if (c->config->norm == VIT_NORM_PRE)
+        pre_norm_forward(c, NULL, s);
+    else
+        post_norm_forward(c, z_next, s);
 }
 
 static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,

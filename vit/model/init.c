@@ -62,14 +62,32 @@ static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
     }
 }
 
-void vit_table_init(float *values, const vit_table *table, vit_init init, uint64_t seed) {
+void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
+                        uint64_t seed) {
+    vit_random r = vit_random_start(seed, VIT_RANDOM_INIT, 0, (uint32_t)row);
+    const vit_parameter *p = &table->rows[row];
+    if (init == VIT_INIT_TORCH)
+        init_torch(values + p->offset, p, &r);
+    else
+        init_timm(values + p->offset, p, &r);
+}
+
+typedef struct initial {
+    float *values;
+    const vit_table *table;
+    vit_init init;
+    uint64_t seed;
+} initial;
+
+static void row_task(size_t row, int thread, void *context) {
+    const initial *i = context;
+    (void)thread;
+    vit_table_init_row(i->values, i->table, row, i->init, i->seed);
+}
+
+void vit_table_init(int threads, float *values, const vit_table *table, vit_init init,
+                    uint64_t seed) {
+    initial i = {values, table, init, seed};
     fill(values, table->size, 0); /* the gaps between tensors too */
-    for (size_t i = 0; i < table->count; i++) {
-        vit_random r = vit_random_start(seed, VIT_RANDOM_INIT, 0, (uint32_t)i);
-        const vit_parameter *p = &table->rows[i];
-        if (init == VIT_INIT_TORCH)
-            init_torch(values + p->offset, p, &r);
-        else
-            init_timm(values + p->offset, p, &r);
-    }
+    vit_parallel(threads, table->count, row_task, &i);
 }

@@ -54,12 +54,16 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
     return b;
 }
 
-static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
+static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
+    const size_t rows = s->capacity * vit_config_tokens(c);
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
     vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
         const size_t outputs = vit_block_outputs(c, i);
-        if (i == 0 || training) block = carve_block(arena, c, s->capacity, outputs, training);
+        if (i == 0 || s->kept == VIT_KEPT_ALL)
+            block = carve_block(arena, c, s->capacity, outputs, s->kept != VIT_KEPT_NOTHING);
+        else if (s->kept == VIT_KEPT_INPUTS)
+            block.z = vit_arena_floats(arena, rows * c->dim);
         if (outputs < vit_config_tokens(c)) {
             block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
             block.first_x = vit_arena_floats(arena, s->capacity * c->dim);
@@ -90,13 +94,14 @@ static size_t scratch_size(const vit_config *c, bool training) {
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
-                     int threads, bool training) {
+                     int threads, vit_kept kept) {
+    const bool training = kept != VIT_KEPT_NOTHING;
     const size_t d = c->dim, patches = capacity * vit_config_patches(c);
     const size_t rows = capacity * vit_config_tokens(c);
-    *s = (vit_state){.capacity = capacity};
+    *s = (vit_state){.capacity = capacity, .kept = kept};
     vit_stem_carve(s, arena, c, training);
     s->embedded = vit_arena_floats(arena, patches * d);
-    carve_blocks(s, arena, c, training);
+    carve_blocks(s, arena, c);
     s->tokens = s->blocks ? s->blocks[0].z : NULL;
     if (c->norm_pre) {
         s->pre_stats = vit_carve_stats(arena, rows);
@@ -182,6 +187,8 @@ void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state 
     vit_head_backward(n, &here, s, g);
     for (size_t i = n->config.depth; i-- > s->frozen;) {
         const vit_block_call call = block_call(n, &here, s, i);
+        if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
+            vit_block_forward_again(&call, s->blocks[i + 1].z, &s->blocks[i]);
         vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
     }
     if (s->frozen == 0) embed_backward(n, &here, s, g);

@@ -1,8 +1,9 @@
 /* The network: patches -> linear embedding -> tokens -> encoder blocks -> head -> logits, and back.
  *
  * A state holds the activations of up to `capacity` pictures. In training every block has its own,
- * kept for the backward pass; in inference all blocks share one. Weights are only read, so many
- * states may use one network at once, each on its own thread.
+ * kept for the backward pass, or only its input, from which that makes the rest again; in inference
+ * all blocks share one. Weights are only read, so many states may use one network at once, each on
+ * its own thread.
  *
  * R = batch * tokens rows, D = dim, A = heads * head_dim (D unless the config says otherwise),
  * M = mlp width, N = patches, T = tokens: N and those before them, F = features: D, or 2 D.
@@ -58,10 +59,16 @@ typedef struct vit_map_state {
     float *d_hidden;            /* [batch][M] */
 } vit_map_state;
 
+/* What a state keeps of the blocks for the backward pass: nothing, in inference; every block's
+ * input z, the rest being computed again (Chen et al.: Training Deep Nets with Sublinear Memory
+ * Cost); all of it. The gradients are the same to the bit. */
+typedef enum vit_kept { VIT_KEPT_NOTHING, VIT_KEPT_INPUTS, VIT_KEPT_ALL } vit_kept;
+
 typedef struct vit_state {
     size_t capacity, batch; /* pictures there is room for; of the last forward pass */
-    const float *images;    /* of the last forward pass, the caller's */
-    float *patches;         /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
+    vit_kept kept;
+    const float *images; /* of the last forward pass, the caller's */
+    float *patches;      /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
     vit_conv_state convs[VIT_MOST_CONVS];
     float *columns;                /* of the largest convolution, conv.h */
     float *raw_patches;            /* patches before their norm, or the same array */
@@ -108,7 +115,7 @@ typedef struct vit_network {
 /* Carves a state from an arena; with a counting arena (arena.h) it only measures. threads: of the
  * exec that will be used. */
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
-                     int threads, bool training);
+                     int threads, vit_kept kept);
 
 /* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
  * batch <= capacity. Fills state->features
@@ -172,6 +179,10 @@ typedef struct vit_block_call {
 
 /* z_next: [batch][outputs][D], may be state->z. */
 void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);
+
+/* Once more, for the backward pass; z_next holds what vit_block_forward left there, and still does
+ * afterwards. Its last layer is left out where only z_next needs it. */
+void vit_block_forward_again(const vit_block_call *call, float *z_next, vit_block_state *state);
 
 /* On entry s->d_z is the gradient of the block's output, [batch][outputs][D], on return that of its
  * input. */

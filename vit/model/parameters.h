@@ -43,8 +43,14 @@ void vit_table_free(vit_table *table);
 /* The row of that name, or NULL. */
 const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 
-/* values: [table->size]; a pure function of seed and the tensor's place in the table. */
-void vit_table_init(float *values, const vit_table *table, vit_init init, uint64_t seed);
+/* values: [table->size]; a pure function of seed and the tensor's place in the table. Tensors are
+ * the tasks of the threads. */
+void vit_table_init(int threads, float *values, const vit_table *table, vit_init init,
+                    uint64_t seed);
+
+/* The same of one tensor, table->rows[row]. */
+void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
+                        uint64_t seed);
 
 /* Every linear weight in panels: [table->packed_size] floats, in bf16 half of it. Not owned. */
 typedef struct vit_packed_weights {

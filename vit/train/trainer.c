@@ -40,8 +40,7 @@ struct vit_trainer {
     vit_network network, averaged;
     vit_table table;
     vit_recipe recipe;
-    const vit_kernels *kernels;
-    int threads;
+    vit_trainer_options options;
     size_t slice, slices, lanes, chains;
     bool adds; /* two lanes, to which what a slice gives is added at once: see `adds_slices` */
     size_t order[MOST_LANES]; /* in which vit_parallel is to deal the lanes */
@@ -84,7 +83,7 @@ size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_
  * query has, nor a convolution's of pixels, which are more than the tokens. */
 static bool adds_slices(const vit_trainer *t) {
     const vit_config *c = &t->network.config;
-    return t->threads <= CHAINS && t->chains == CHAINS && c->stem == VIT_STEM_LINEAR &&
+    return t->options.threads <= CHAINS && t->chains == CHAINS && c->stem == VIT_STEM_LINEAR &&
            c->pool != VIT_POOL_MAP && t->slice * vit_config_tokens(c) <= VIT_ONE_BLOCK;
 }
 
@@ -95,22 +94,24 @@ static void plan(vit_trainer *t) {
     t->lanes = has_one_lane(&t->table) ? 1 : vit_min(MOST_LANES, t->slices);
     while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
     /* A large network has fewer lanes; with more threads than that, one lane after another. */
-    const bool inside = t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->threads;
+    const bool inside =
+        t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->options.threads;
     t->chains = t->lanes == t->slices && t->lanes > CHAINS ? CHAINS : 1;
     t->adds = adds_slices(t);
     if (t->adds) t->lanes = CHAINS;
-    t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->threads);
+    t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->options.threads);
     order_lanes(t);
 }
 
 /* Threads inside an operator of a worker. */
 static int inner_threads(const vit_trainer *t) {
-    return t->worker_count == 1 ? t->threads : 1;
+    return t->worker_count == 1 ? t->options.threads : 1;
 }
 
 static void carve_worker(worker *w, const vit_trainer *t) {
     const vit_config *c = &t->network.config;
-    vit_state_carve(&w->state, &w->arena, c, t->slice, inner_threads(t), true);
+    vit_state_carve(&w->state, &w->arena, c, t->slice, inner_threads(t),
+                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL);
     w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
     w->keys = vit_arena_take(&w->arena, t->slice * sizeof *w->keys);
@@ -158,10 +159,10 @@ static float *lane_others(const vit_trainer *t, size_t lane) {
 
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size;
-    t->values = vit_alloc(n, sizeof(float));
+    t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these three */
     t->packed = new_packed(t, true);
-    t->m = vit_alloc(n, sizeof(float));
-    t->v = vit_alloc(n, sizeof(float));
+    t->m = vit_alloc_unset(n, sizeof(float));
+    t->v = vit_alloc_unset(n, sizeof(float));
     t->gradients = vit_alloc(gradient_copies(t) * n, sizeof(float));
     t->lane_views = vit_alloc(2 * t->lanes, sizeof *t->lane_views);
     t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
@@ -201,19 +202,17 @@ static vit_status make_views(vit_trainer *t, vit_error *error) {
 }
 
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
-                           const vit_kernels *kernels, int threads, uint64_t seed,
-                           vit_error *error) {
+                           const vit_trainer_options *options, uint64_t seed, vit_error *error) {
     *out = NULL;
     vit_status status = vit_recipe_check(recipe, error);
     if (status == VIT_OK) status = vit_recipe_fits(recipe, config->depth, error);
-    if (status == VIT_OK) status = vit_precision_check(recipe->precision, kernels, error);
+    if (status == VIT_OK) status = vit_precision_check(recipe->precision, options->kernels, error);
     if (status != VIT_OK) return status;
     vit_trainer *t = vit_alloc(1, sizeof *t);
     if (!t) return vit_fail_memory(error, "a trainer", sizeof *t);
     t->network.config = *config;
     t->recipe = *recipe;
-    t->kernels = kernels;
-    t->threads = threads;
+    t->options = *options;
     status = vit_table_new(&t->table, config, error);
     if (status == VIT_OK) {
         plan(t);
@@ -256,7 +255,10 @@ void vit_trainer_free(vit_trainer *t) {
 
 void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
     const size_t bytes = t->table.size * sizeof(float);
-    vit_table_init(t->values, &t->table, t->network.config.init, seed);
+    if (t->options.blank)
+        memset(t->values, 0, bytes);
+    else
+        vit_table_init(t->options.threads, t->values, &t->table, t->network.config.init, seed);
     memset(t->m, 0, bytes);
     memset(t->v, 0, bytes);
     t->seed = seed;
@@ -292,7 +294,7 @@ static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t cou
 }
 
 static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
-    const vit_exec exec = {.kernels = t->kernels, .threads = inner_threads(t)};
+    const vit_exec exec = {.kernels = t->options.kernels, .threads = inner_threads(t)};
     const size_t first = index * t->slice, classes = t->network.config.classes;
     const size_t count = vit_min(t->slice, t->recipe.batch - first);
     if (w->status == VIT_OK) load_slice(t, w, first, count);
@@ -318,7 +320,7 @@ static void lane_task(size_t index, int thread, void *context) {
     for (size_t s = lane + t->lanes; s < t->slices; s += t->lanes) {
         if (t->adds) vit_gradients_clear(others, &t->table);
         run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + 1]);
-        if (t->adds) vit_gradients_add(t->kernels, sum, others, &t->table);
+        if (t->adds) vit_gradients_add(t->options.kernels, sum, others, &t->table);
     }
 }
 
@@ -338,10 +340,11 @@ static void run_step(void *context) {
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
     if (s->status != VIT_OK) return;
-    const double norm =
-        vit_sum_lanes(&t->chunks, t->kernels, t->threads, t->gradients, t->lanes, t->chains);
+    const double norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads,
+                                      t->gradients, t->lanes, t->chains);
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
-    vit_adamw_update(&t->chunks, t->kernels, t->threads, &state, &t->recipe, s->lr, norm, t->step);
+    vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
+                     norm, t->step);
     vit_trainer_changed(t, t->step + 1);
 }
 
@@ -351,7 +354,7 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
     t->source = source;
     t->context = context;
     for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
-    vit_with_team(t->threads, run_step, &s);
+    vit_with_team(t->options.threads, run_step, &s);
     if (s.status != VIT_OK) return s.status;
     double sum = 0;
     for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
@@ -364,7 +367,7 @@ vit_trainer_state vit_trainer_get(vit_trainer *t) {
 }
 
 static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values) {
-    const vit_exec exec = {.kernels = t->kernels, .threads = t->threads};
+    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->options.threads};
     vit_table_pack(&exec, packed, values, &t->table);
 }
 

@@ -22,14 +22,21 @@ typedef struct vit_trainer vit_trainer;
 /* Pictures of a slice of a batch of a network whose parameters are `table`. */
 size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_t batch);
 
-/* The network gets its initial values, and drop path its random numbers, from `seed`. `recipe` is
- * copied. */
+/* How it computes, which changes no byte of what it makes of its weights. */
+typedef struct vit_trainer_options {
+    const vit_kernels *kernels;
+    int threads;
+    bool recompute; /* keep only the blocks' inputs for the backward pass: VIT_KEPT_INPUTS */
+    bool blank;     /* all weights are 0 until the caller writes others: no time is spent on them */
+} vit_trainer_options;
+
+/* The network gets its initial values, and drop path its random numbers, from `seed`. `recipe` and
+ * `options` are copied. */
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
-                           const vit_kernels *kernels, int threads, uint64_t seed,
-                           vit_error *error);
+                           const vit_trainer_options *options, uint64_t seed, vit_error *error);
 void vit_trainer_free(vit_trainer *trainer);
 
-/* Back to the initial values of `seed`, no step done. */
+/* Back to the initial values of `seed`, or to none, no step done. */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
 /* One step at learning rate lr; *loss is the mean loss of the batch before it. Fails only where the
