@@ -1,6 +1,11 @@
 /* Every kernel of every table this processor runs against scalar C, bit by bit, over odd sizes,
- * unaligned, with guards around and between the rows, over ordinary and extreme inputs. */
+ * unaligned, with guards around and between the rows, over ordinary and extreme inputs.
+ *
+ *     build/tests/test_kernels --bench
+ *
+ * measures them instead. */
 #include "tests/check.h"
+#include "vit/base/sys.h"
 #include "vit/kernels/kernels.h"
 #include <float.h>
 #include <math.h>
@@ -32,6 +37,7 @@ enum {
 typedef struct shape {
     size_t rows, n, k, gap; /* gap: floats between rows */
     unsigned options;       /* gemm_tile */
+    bool pairs;             /* k counts pairs, of kernels that have them */
 } shape;
 
 typedef struct kernel {
@@ -102,6 +108,10 @@ static void fill(float *p, char operand, extent e, contents what, vit_random *r)
 
 /* ---- the kernels ---- */
 
+static const vit_product_kernels *product(const vit_kernels *k, const shape *s) {
+    return s->pairs ? k->pairs : &k->floats;
+}
+
 static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
     const size_t row = s->n + s->gap;
     const bool transposed = s->options & TRANSPOSED, in_place = s->options & IN_PLACE;
@@ -122,18 +132,18 @@ static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
                 .residual = s->options & (RESIDUAL | IN_PLACE) ? residual + i * row + j : NULL,
                 .residual_row = row};
             const vit_ahead ahead[2] = {{p[0] + i * row + j, row, m}, {p[2] + j, row, s->k}};
-            k->floats.gemm_tile(p[0] + i * row + j, row, m, n, s->k, p[1] + i * a_row, a_row, a_col,
-                                p[2] + j, row, &e, ahead);
+            product(k, s)->gemm_tile(p[0] + i * row + j, row, m, n, s->k, p[1] + i * a_row, a_row,
+                                     a_col, p[2] + j, row, &e, ahead);
         }
     }
 }
 
 static void copy_rows(const vit_kernels *k, float *const *p, const shape *s) {
-    k->floats.copy_across(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
+    product(k, s)->copy_across(p[0], vit_padded(s->n), p[1], s->n + s->gap, s->rows, s->n);
 }
 
 static void transpose(const vit_kernels *k, float *const *p, const shape *s) {
-    k->floats.transpose(p[0], vit_padded(s->rows), p[1], s->n + s->gap, s->rows, s->n);
+    product(k, s)->transpose(p[0], vit_padded(s->rows), p[1], s->n + s->gap, s->rows, s->n);
 }
 
 static void softmax(const vit_kernels *k, float *const *p, const shape *s) {
@@ -314,23 +324,26 @@ static void compare(size_t operand, extent e) {
             fail_msg("%s: wrote before or behind operand %zu", running, operand);
 }
 
+/* p: the kernel's operands, the same on both sides. */
+static void prepare(float *p[MOST_OPERANDS], const kernel *f, const shape *s, contents what,
+                    check_place place, int side) {
+    vit_random r = check_random((uint32_t)(s->rows * 7919 + s->n * 31 + s->k));
+    for (size_t i = 0; f->operands[i]; i++) {
+        const extent e = extent_of(f->operands[i], s);
+        p[i] = check_memory_take(&memory[side][i], floats_of(e), place);
+        fill(p[i], f->operands[i], e, what, &r);
+    }
+}
+
 static void run(const kernel *f, const vit_kernels *k, const shape *s, contents what,
                 check_place place) {
     float *p[2][MOST_OPERANDS];
-    const size_t count = strlen(f->operands);
     snprintf(running, sizeof running, "%s %s rows %zu n %zu k %zu gap %zu options %u %d %d",
              vit_cpu_name(k->cpu), f->name, s->rows, s->n, s->k, s->gap, s->options, what, place);
-    for (int side = 0; side < 2; side++) {
-        vit_random r = check_random((uint32_t)(s->rows * 7919 + s->n * 31 + s->k));
-        for (size_t i = 0; i < count; i++) {
-            const extent e = extent_of(f->operands[i], s);
-            p[side][i] = check_memory_take(&memory[side][i], floats_of(e), place);
-            fill(p[side][i], f->operands[i], e, what, &r);
-        }
-    }
+    for (int side = 0; side < 2; side++) prepare(p[side], f, s, what, place, side);
     f->call(vit_kernels_scalar(), p[0], s);
     f->call(k, p[1], s);
-    for (size_t i = 0; i < count; i++) compare(i, extent_of(f->operands[i], s));
+    for (size_t i = 0; f->operands[i]; i++) compare(i, extent_of(f->operands[i], s));
     running[0] = '\0';
 }
 
@@ -379,7 +392,7 @@ static void test_tile_sizes(void **state) {
     for (size_t rows = 1; rows <= 12; rows++) {
         for (size_t n = 1; n <= 32; n++) {
             for (size_t d = 0; d < 5; d++, turn++) {
-                const shape s = {rows, n, depths[d], turn % 3, turn * 29 % OPTIONS};
+                const shape s = {rows, n, depths[d], turn % 3, turn * 29 % OPTIONS, false};
                 for (size_t t = 0; t < count; t++)
                     run(&kernel_gemm_tile, k[t], &s, turn % CONTENTS, turn % CHECK_PLACES);
             }
@@ -396,7 +409,7 @@ static void test_tile_epilogues(void **state) {
     for (size_t rows = 1; rows <= 12; rows++) {
         for (size_t w = 0; w < 6; w++) {
             for (unsigned options = 0; options < OPTIONS; options++) {
-                const shape s = {rows, widths[w], 7, 2, options};
+                const shape s = {rows, widths[w], 7, 2, options, false};
                 for (size_t t = 0; t < count; t++)
                     run(&kernel_gemm_tile, k[t], &s, ORDINARY, options % CHECK_PLACES);
             }
@@ -448,7 +461,64 @@ static void test_absent_lanes(void **state) {
     }
 }
 
-int main(void) {
+/* ---- how fast ---- */
+
+#define REPETITIONS 400
+
+/* Nanoseconds of the fastest call, on new operands each time: what a kernel does to them in place,
+ * often, would end in denormals or infinities. */
+static double fastest(const kernel *f, const vit_kernels *k, const shape *s) {
+    float *p[MOST_OPERANDS];
+    double best = INFINITY;
+    for (int i = 0; i < REPETITIONS; i++) {
+        prepare(p, f, s, ORDINARY, CHECK_AT_START, 0);
+        const double start = vit_clock();
+        f->call(k, p, s);
+        best = fmin(best, vit_clock() - start);
+    }
+    return best * 1e9;
+}
+
+static bool is_of_products(const kernel *f) {
+    return f->call == gemm_tile || f->call == copy_rows || f->call == transpose;
+}
+
+/* Of pairs, too, where there are any: of twice as many numbers in a tile. */
+static void bench_kernel(const kernel *f, const shape *s) {
+    const vit_kernels *k[CHECK_MOST_TABLES], *best = vit_kernels_choose(VIT_CPU_AVX512BF16);
+    const size_t count = check_tables(k);
+    double scalar = 0;
+    printf("%-24s %4zu x %4zu", f->name, s->rows, s->n);
+    printf(s->k > 0 ? " x %4zu" : "       ", s->k);
+    for (size_t t = 0; t < count; t++) {
+        const double ns = fastest(f, k[t], s);
+        scalar = t == 0 ? ns : scalar;
+        printf("  %10.0f %7.1f x", ns, scalar / ns);
+    }
+    if (best->pairs && is_of_products(f)) {
+        shape of_pairs = *s;
+        of_pairs.pairs = true;
+        printf("  %10.0f as pairs", fastest(f, best, &of_pairs));
+    }
+    printf("\n");
+}
+
+static int bench(void) {
+    const shape rows = {.rows = 16, .n = 192}, tile = {.rows = 24, .n = 32, .k = 192};
+    const vit_kernels *k[CHECK_MOST_TABLES];
+    const size_t count = check_tables(k);
+    printf("%-24s %18s", "fastest call, ns", "");
+    for (size_t t = 0; t < count; t++) printf("  %20s", vit_cpu_name(k[t]->cpu));
+    printf("\n");
+    take_memory(NULL);
+    bench_kernel(&kernel_gemm_tile, &tile);
+    for (size_t i = 0; i < ROW_KERNELS; i++) bench_kernel(&row_kernels[i], &rows);
+    give_memory(NULL);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--bench") == 0) return bench();
     struct CMUnitTest tests[ROW_KERNELS + 6] = {
         cmocka_unit_test_teardown(test_tile_sizes, finished),
         cmocka_unit_test_teardown(test_tile_epilogues, finished),
