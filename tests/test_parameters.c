@@ -308,6 +308,26 @@ static void test_init_is_a_function_of_the_seed(void **state) {
     vit_table_free(&table);
 }
 
+/* Whoever draws them: several threads, or a tensor alone. */
+static void test_init_is_a_function_of_the_row(void **state) {
+    (void)state;
+    static const vit_init inits[] = {VIT_INIT_TORCH, VIT_INIT_TIMM};
+    vit_table table = table_of(lecture());
+    float *rows = check_floats(table.size), *threads = check_floats(table.size);
+    for (size_t k = 0; k < 2; k++) {
+        float *want = initial(&table, inits[k], 4);
+        for (size_t i = table.count; i-- > 0;) vit_table_init_row(rows, &table, i, inits[k], 4);
+        memset(threads, 0xff, table.size * sizeof *threads);
+        vit_table_init(3, threads, &table, inits[k], 4);
+        assert_memory_equal(rows, want, table.size * sizeof *want);
+        assert_memory_equal(threads, want, table.size * sizeof *want);
+        free(want);
+    }
+    free(rows);
+    free(threads);
+    vit_table_free(&table);
+}
+
 /* ---- packed copies and views ---- */
 
 /* As PyTorch names the modules of nn.Sequential(Conv2d, GELU, Conv2d, GELU, Conv2d). */
@@ -407,12 +427,19 @@ static void test_views(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timm_counts),   cmocka_unit_test(test_timm_names),
-        cmocka_unit_test(test_lecture_names), cmocka_unit_test(test_offsets),
-        cmocka_unit_test(test_stem_names),    cmocka_unit_test(test_mean_pooling_names),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_init_timm),
-        cmocka_unit_test(test_init_torch),    cmocka_unit_test(test_init_is_a_function_of_the_seed),
-        cmocka_unit_test(test_pack),          cmocka_unit_test(test_views),
+        cmocka_unit_test(test_timm_counts),
+        cmocka_unit_test(test_timm_names),
+        cmocka_unit_test(test_lecture_names),
+        cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_stem_names),
+        cmocka_unit_test(test_mean_pooling_names),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_init_timm),
+        cmocka_unit_test(test_init_torch),
+        cmocka_unit_test(test_init_is_a_function_of_the_seed),
+        cmocka_unit_test(test_init_is_a_function_of_the_row),
+        cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
