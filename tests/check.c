@@ -142,6 +142,12 @@ float *check_floats(size_t count) {
     return zeroed(count, sizeof(float));
 }
 
+float *check_copy(const float *values, size_t count) {
+    float *copy = check_floats(count);
+    memcpy(copy, values, count * sizeof *copy);
+    return copy;
+}
+
 double *check_doubles(size_t count) {
     return zeroed(count, sizeof(double));
 }

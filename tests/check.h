@@ -66,6 +66,7 @@ void check_fill_double(double *x, size_t n, double size, vit_random *r);
 
 /* Memory for count elements, zeroed; ends the process where there is none. */
 float *check_floats(size_t count);
+float *check_copy(const float *values, size_t count);
 double *check_doubles(size_t count);
 
 /* ---- memory with pages before and behind it that cannot be touched ---- */

@@ -17,12 +17,6 @@ typedef struct outcome {
     size_t count;
 } outcome;
 
-static float *copy_of(const float *values, size_t count) {
-    float *copy = check_floats(count);
-    memcpy(copy, values, count * sizeof *copy);
-    return copy;
-}
-
 static outcome after_three_steps(const vit_config *config, const vit_recipe *recipe,
                                  const vit_trainer_options *options) {
     vit_config c = *config;
@@ -33,8 +27,8 @@ static outcome after_three_steps(const vit_config *config, const vit_recipe *rec
         assert_int_equal(vit_trainer_step(t, &loss, 1e-3, noise_batch, &c, NULL), VIT_OK);
     const vit_trainer_state state = vit_trainer_get(t);
     const size_t count = state.table->size;
-    const outcome o = {copy_of(state.values, count), copy_of(state.average, count),
-                       copy_of(vit_trainer_gradient(t), count), count};
+    const outcome o = {check_copy(state.values, count), check_copy(state.average, count),
+                       check_copy(vit_trainer_gradient(t), count), count};
     vit_trainer_free(t);
     return o;
 }

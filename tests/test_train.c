@@ -171,8 +171,7 @@ static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, 
                      VIT_OK);
     for (int i = 0; i < 3; i++) take_step(t, 1e-3, noise_batch, &c);
     const vit_trainer_state state = vit_trainer_get(t);
-    float *values = check_floats(state.table->size);
-    memcpy(values, state.values, state.table->size * sizeof *values);
+    float *values = check_copy(state.values, state.table->size);
     *count = state.table->size;
     vit_trainer_free(t);
     return values;
@@ -458,12 +457,6 @@ typedef struct outcome {
     vit_table table;
 } outcome;
 
-static float *copy_of(const float *values, size_t count) {
-    float *copy = check_floats(count);
-    memcpy(copy, values, count * sizeof *copy);
-    return copy;
-}
-
 /* One step of a trainer with this recipe. */
 static outcome one_step(const vit_recipe *recipe, int threads) {
     vit_config c = three_blocks();
@@ -476,11 +469,11 @@ static outcome one_step(const vit_recipe *recipe, int threads) {
                      VIT_OK);
     assert_int_equal(vit_table_new(&o.table, &c, NULL), VIT_OK);
     const vit_trainer_state state = vit_trainer_get(t);
-    o.before = copy_of(state.values, o.table.size);
+    o.before = check_copy(state.values, o.table.size);
     take_step(t, .01, noise_batch, &c);
-    o.after = copy_of(state.values, o.table.size);
-    o.average = copy_of(state.average ? state.average : state.values, o.table.size);
-    o.gradient = copy_of(vit_trainer_gradient(t), o.table.size);
+    o.after = check_copy(state.values, o.table.size);
+    o.average = check_copy(state.average ? state.average : state.values, o.table.size);
+    o.gradient = check_copy(vit_trainer_gradient(t), o.table.size);
     vit_trainer_free(t);
     return o;
 }

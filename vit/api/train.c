@@ -210,7 +210,7 @@ static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) 
 static vit_status make_model(vit_model **out, const vit_run *run, vit_model_file *f,
                              vit_error *error) {
     const size_t bytes = f->table.size * sizeof(float);
-    f->values = vit_alloc(1, bytes);
+    f->values = vit_alloc_unset(1, bytes);
     if (!f->values) return vit_fail_memory(error, "the model", bytes);
     memcpy(f->values, trained_values(run), bytes);
     return vit_model_from_file(out, f, run->kernels, true, error);

@@ -100,14 +100,14 @@ vit_status vit_run_load_init(vit_run *run, vit_error *error) {
         const vit_parameter *to = &state.table->rows[i],
                             *from = vit_table_find(&m->table, to->name);
         const bool fits = from && same_shape(from, to);
-        if (!fits && strncmp(to->name, "head.", 5) != 0)
-            return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s does not fit the network",
-                            run->options->init, to->name);
         if (fits)
             memcpy(state.values + to->offset, m->values + from->offset, to->count * sizeof(float));
-        else
+        else if (strncmp(to->name, "head.", 5) == 0)
             vit_table_init_row(state.values, state.table, i, run->preset.config.init,
                                run->options->seed);
+        else
+            return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s does not fit the network",
+                            run->options->init, to->name);
         is_new = is_new || !fits;
     }
     if (run->start_height != m->config.height || run->start_width != m->config.width)
