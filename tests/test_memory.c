@@ -92,6 +92,24 @@ static void test_given_back_for_good(void **state) {
     vit_free(memory);
 }
 
+/* What is given back is 0, and nothing beside it changes, however it lies in its pages. */
+static void test_given_back(void **state) {
+    (void)state;
+    const size_t size = (size_t)5 << 20, places[] = {0, 1, 4095, 4096, 4097, 3 << 20, 5 << 20};
+    uint8_t *memory = vit_alloc_unset(1, size), *want = vit_alloc(1, size);
+    assert_true(memory && want);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        for (size_t j = i; j < sizeof places / sizeof *places; j++) {
+            memset(memory, 1, size);
+            memset(want, 1, size);
+            memset(want + places[i], 0, places[j] - places[i]);
+            vit_discard(memory + places[i], places[j] - places[i]);
+            assert_memory_equal(memory, want, size);
+        }
+    vit_free(memory);
+    vit_free(want);
+}
+
 /* Answers so many pictures in one process, every tenth of them absent; the most memory in KiB that
  * a process of this test has taken so far, 0 where the program does not run here. */
 static long answer(size_t count) {
@@ -127,8 +145,8 @@ static void test_pictures_leave_nothing(void **state) {
 
 int main(void) {
     /* The first while this process is small: a new one counts as large as the one it comes from. */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures_leave_nothing),
-                                       cmocka_unit_test(test_given_back_for_good),
-                                       IN_DIRECTORY(test_one_copy)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pictures_leave_nothing), cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_given_back_for_good), IN_DIRECTORY(test_one_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

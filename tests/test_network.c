@@ -41,9 +41,9 @@ static subject subject_new(const vit_config *config, size_t capacity, vit_kept k
     vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &n.packed, n.values,
                    &n.table);
     vit_arena measure = vit_arena_count();
-    vit_state_carve(&n.state, &measure, c, capacity, 8, kept);
+    vit_state_carve(&n.state, &measure, c, capacity, 8, kept, 0);
     assert_int_equal(vit_arena_init(&n.arena, measure.peak, "a test", NULL), VIT_OK);
-    vit_state_carve(&n.state, &n.arena, c, capacity, 8, kept);
+    vit_state_carve(&n.state, &n.arena, c, capacity, 8, kept, 0);
     assert_int_equal(n.arena.used, measure.peak); /* it measured what it took */
     assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, &n.packed, NULL),
                      VIT_OK);

@@ -484,42 +484,6 @@ static void outcome_free(outcome *o) {
     vit_table_free(&o->table);
 }
 
-static void frozen_blocks_keep_their_weights(void **unused) {
-    (void)unused;
-    vit_recipe recipe = vit_recipe_default();
-    recipe.batch = 16;
-    recipe.ema = .9;
-    outcome all = one_step(&recipe, 1);
-    for (recipe.freeze = 1; recipe.freeze <= 3; recipe.freeze++) {
-        outcome some = one_step(&recipe, 1), again = one_step(&recipe, 4);
-        assert_memory_equal(some.after, again.after, some.table.size * sizeof(float));
-        for (size_t i = 0; i < some.table.count; i++) {
-            const vit_parameter *p = &some.table.rows[i];
-            const size_t bytes = p->count * sizeof(float), at = p->offset;
-            if (layer_of(p->name, 3) <= recipe.freeze) {
-                assert_memory_equal(some.after + at, some.before + at, bytes);
-                assert_memory_equal(some.average + at, some.before + at, bytes);
-            } else {
-                assert_memory_not_equal(some.after + at, some.before + at, bytes);
-                assert_memory_equal(some.gradient + at, all.gradient + at, bytes);
-            }
-        }
-        outcome_free(&some);
-        outcome_free(&again);
-    }
-    outcome_free(&all);
-    vit_error error;
-    vit_trainer *t;
-    const vit_config c = three_blocks();
-    assert_int_equal(
-        vit_trainer_new(&t, &c, &recipe,
-                        &(vit_trainer_options){.kernels = vit_kernels_scalar(), .threads = 1}, 0,
-                        &error),
-        VIT_ERROR_ARGUMENT);
-    assert_string_equal(error.message,
-                        "\"freeze\" is 4, but the network has 3 blocks: expected 0 to 3");
-}
-
 /* AdamW's first step moves a parameter by lr g / (|g| + eps), after its weight decay. */
 static void the_learning_rate_falls_towards_the_input(void **unused) {
     (void)unused;
@@ -570,7 +534,6 @@ int main(void) {
         cmocka_unit_test(learning_rate_rises_and_falls),
         cmocka_unit_test(every_epoch_shows_each_picture_once),
         cmocka_unit_test(seeds_hold_back_others),
-        cmocka_unit_test(frozen_blocks_keep_their_weights),
         cmocka_unit_test(the_learning_rate_falls_towards_the_input),
         cmocka_unit_test(such_recipes_are_written),
     };

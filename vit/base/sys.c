@@ -234,16 +234,30 @@ void vit_unmap_file(vit_bytes *file) {
     *file = (vit_bytes){0};
 }
 
+/* Whether these pages went back to the system, and so are 0 when they are next read: Linux's. */
+static bool give_back(void *pages, size_t size) {
+#ifdef __linux__
+    if (size == 0 || madvise(pages, size, MADV_DONTNEED) != 0) return false;
+    /* Or else the system may in time put a huge page in the place of a few pages that are left. */
+    madvise(pages, size, MADV_NOHUGEPAGE);
+    return true;
+#else
+    (void)pages, (void)size;
+    return false;
+#endif
+}
+
 void vit_discard(void *data, size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = ((uintptr_t)data + page - 1) / page * page;
-    const uintptr_t end = ((uintptr_t)data + size) / page * page;
-    if (begin >= end) return;
-    madvise((void *)begin, end - begin, MADV_DONTNEED);
-#ifdef MADV_NOHUGEPAGE
-    /* Or else the system may in time put a huge page in the place of a few pages that are left. */
-    madvise((void *)begin, end - begin, MADV_NOHUGEPAGE);
-#endif
+    const size_t before = (page - (uintptr_t)data % page) % page;
+    const size_t whole = size > before ? (size - before) / page * page : 0;
+    uint8_t *pages = (uint8_t *)data + before;
+    if (!give_back(pages, whole)) {
+        memset(data, 0, size);
+        return;
+    }
+    memset(data, 0, before);
+    memset(pages + whole, 0, size - before - whole);
 }
 
 void vit_map_release(const vit_bytes *file, const void *data, size_t size) {

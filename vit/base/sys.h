@@ -18,8 +18,8 @@ void vit_free(void *memory);
 /* The same but not cleared: the system gives the memory page by page as it is first written. */
 void *vit_alloc_unset(size_t count, size_t size);
 
-/* Gives the pages that lie wholly within data[0..size), a part of such memory, back to the system;
- * what they held is lost. */
+/* data[0..size), a part of such memory, becomes 0; the pages that lie wholly within it go back to
+ * the system and take no memory until they are written again. */
 void vit_discard(void *data, size_t size);
 
 /* Grows or shrinks an array made by vit_alloc from old_count to new_count elements, the new ones

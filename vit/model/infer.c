@@ -56,8 +56,8 @@ void vit_inference_free(vit_inference *inference) {
 
 static void carve(worker *w, const vit_inference *inference, int scratch_threads) {
     const vit_config *c = &inference->network->config;
-    vit_state_carve(&w->state, &w->arena, c, inference->capacity, scratch_threads,
-                    VIT_KEPT_NOTHING);
+    vit_state_carve(&w->state, &w->arena, c, inference->capacity, scratch_threads, VIT_KEPT_NOTHING,
+                    0);
     w->images =
         vit_arena_floats(&w->arena, inference->capacity * c->height * c->width * c->channels);
 }

@@ -60,9 +60,10 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
         const size_t outputs = vit_block_outputs(c, i);
-        if (i == 0 || s->kept == VIT_KEPT_ALL)
-            block = carve_block(arena, c, s->capacity, outputs, s->kept != VIT_KEPT_NOTHING);
-        else if (s->kept == VIT_KEPT_INPUTS)
+        const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
+        if (i == 0 || i == s->frozen || kept == VIT_KEPT_ALL)
+            block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING);
+        else if (kept == VIT_KEPT_INPUTS)
             block.z = vit_arena_floats(arena, rows * c->dim);
         if (outputs < vit_config_tokens(c)) {
             block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
@@ -94,18 +95,18 @@ static size_t scratch_size(const vit_config *c, bool training) {
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
-                     int threads, vit_kept kept) {
-    const bool training = kept != VIT_KEPT_NOTHING;
+                     int threads, vit_kept kept, size_t frozen) {
+    const bool training = kept != VIT_KEPT_NOTHING, embeds = training && frozen == 0;
     const size_t d = c->dim, patches = capacity * vit_config_patches(c);
     const size_t rows = capacity * vit_config_tokens(c);
-    *s = (vit_state){.capacity = capacity, .kept = kept};
-    vit_stem_carve(s, arena, c, training);
+    *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
+    vit_stem_carve(s, arena, c, embeds);
     s->embedded = vit_arena_floats(arena, patches * d);
     carve_blocks(s, arena, c);
     s->tokens = s->blocks ? s->blocks[0].z : NULL;
     if (c->norm_pre) {
         s->pre_stats = vit_carve_stats(arena, rows);
-        if (training) s->tokens = vit_arena_floats(arena, rows * d);
+        if (embeds) s->tokens = vit_arena_floats(arena, rows * d);
     }
     s->z = vit_arena_floats(arena, capacity * vit_block_outputs(c, c->depth - 1) * d);
     vit_head_carve(s, arena, c, training);

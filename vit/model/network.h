@@ -67,6 +67,8 @@ typedef enum vit_kept { VIT_KEPT_NOTHING, VIT_KEPT_INPUTS, VIT_KEPT_ALL } vit_ke
 typedef struct vit_state {
     size_t capacity, batch; /* pictures there is room for; of the last forward pass */
     vit_kept kept;
+    size_t frozen; /* so many of the first blocks, and what comes before them, get no gradient: of
+                      them nothing is kept */
     const float *images; /* of the last forward pass, the caller's */
     float *patches;      /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
     vit_conv_state convs[VIT_MOST_CONVS];
@@ -93,12 +95,10 @@ typedef struct vit_state {
      * 1. */
     const float *keep;
     /* training: */
-    size_t frozen;   /* set by the caller before the backward pass: so many of the first blocks, and
-                        what comes before them, get no gradient; 0: all do */
-    float *d_logits; /* [batch][classes], set by the caller before the backward pass */
-    float *d_z;      /* [R][D] */
-    float *d_narrow; /* [R][max(D, A)] */
-    float *d_branch; /* [R][max(D, A)] */
+    float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
+    float *d_z;                /* [R][D] */
+    float *d_narrow;           /* [R][max(D, A)] */
+    float *d_branch;           /* [R][max(D, A)] */
     float *d_conv, *d_columns; /* of the largest convolution */
     float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
     float *d_inputs;           /* [batch][N][P^2 C], with patch norms */
@@ -113,9 +113,9 @@ typedef struct vit_network {
 } vit_network;
 
 /* Carves a state from an arena; with a counting arena (arena.h) it only measures. threads: of the
- * exec that will be used. */
+ * exec that will be used. frozen: as in the state, 0 in inference. */
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
-                     int threads, vit_kept kept);
+                     int threads, vit_kept kept, size_t frozen);
 
 /* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
  * batch <= capacity. Fills state->features

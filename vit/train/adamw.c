@@ -22,7 +22,7 @@ static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate) 
 
 vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
                           vit_error *error) {
-    const size_t last = table->rows[table->count - 1].layer;
+    const size_t last = table->count > 0 ? table->rows[table->count - 1].layer : 0;
     size_t most = 0;
     for (size_t i = 0; i < table->count; i++) most += vit_ceil_div(table->rows[i].count, VIT_CHUNK);
     *out = (vit_chunks){vit_alloc(most, sizeof *out->list), 0, table->size,
@@ -33,7 +33,6 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
     }
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
-        if (recipe->freeze > 0 && p->layer <= recipe->freeze) continue;
         add_chunks(out, p, power(recipe->layer_decay, last - p->layer));
     }
     return VIT_OK;

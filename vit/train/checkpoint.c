@@ -46,25 +46,29 @@ static vit_status write_state(const char *path, const vit_trainer_state *s, part
                               vit_error *error) {
     const struct {
         const char *prefix;
+        const vit_table *table;
         const float *values;
-    } groups[GROUPS] = {
-        {"", s->values}, {"adamw.m.", s->m}, {"adamw.v.", s->v}, {"ema.", s->average}};
-    const size_t count = s->table->count, groups_there = s->average ? GROUPS : GROUPS - 1;
+    } groups[GROUPS] = {{"", s->table, s->values},
+                        {"adamw.m.", s->trained, s->m},
+                        {"adamw.v.", s->trained, s->v},
+                        {"ema.", s->table, s->average}};
+    const size_t most = GROUPS * s->table->count;
+    size_t count = 0;
     char *names[GROUPS] = {0};
     vit_metadata metadata[PARTS + 1];
     vit_status status = VIT_OK;
-    vit_tensor *tensors = vit_alloc(groups_there * count, sizeof *tensors);
-    if (!tensors)
-        return vit_fail_memory(error, "a checkpoint", groups_there * count * sizeof *tensors);
+    vit_tensor *tensors = vit_alloc(most, sizeof *tensors);
+    if (!tensors) return vit_fail_memory(error, "a checkpoint", most * sizeof *tensors);
     for (size_t i = 0; i < PARTS; i++) metadata[i] = (vit_metadata){keys[i], p->text[i]};
     snprintf(p->numbers[2], sizeof p->numbers[2], "%llu", (unsigned long long)s->step);
     metadata[PARTS] = (vit_metadata){keys[PARTS], p->numbers[2]};
-    for (size_t i = 0; i < groups_there && status == VIT_OK; i++)
-        status = vit_table_tensors(tensors + i * count, &names[i], s->table, groups[i].values,
+    for (size_t i = 0; i < GROUPS && groups[i].values && status == VIT_OK; i++) {
+        status = vit_table_tensors(tensors + count, &names[i], groups[i].table, groups[i].values,
                                    groups[i].prefix, error);
+        count += groups[i].table->count;
+    }
     if (status == VIT_OK)
-        status =
-            vit_safetensors_write(path, tensors, groups_there * count, metadata, PARTS + 1, error);
+        status = vit_safetensors_write(path, tensors, count, metadata, PARTS + 1, error);
     for (size_t i = 0; i < GROUPS; i++) vit_free(names[i]);
     vit_free(tensors);
     return status;
@@ -140,8 +144,8 @@ static vit_status load_state(vit_trainer *trainer, const vit_safetensors *file, 
     uint64_t step = 0;
     vit_status status = read_number(&step, file, PARTS, error);
     if (status == VIT_OK) status = vit_table_load(s.values, s.table, file, "", error);
-    if (status == VIT_OK) status = vit_table_load(s.m, s.table, file, "adamw.m.", error);
-    if (status == VIT_OK) status = vit_table_load(s.v, s.table, file, "adamw.v.", error);
+    if (status == VIT_OK) status = vit_table_load(s.m, s.trained, file, "adamw.m.", error);
+    if (status == VIT_OK) status = vit_table_load(s.v, s.trained, file, "adamw.v.", error);
     if (status == VIT_OK && s.average)
         status = vit_table_load(s.average, s.table, file, "ema.", error);
     if (status == VIT_OK) vit_trainer_changed(trainer, step);

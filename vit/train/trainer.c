@@ -39,6 +39,7 @@ typedef struct worker {
 struct vit_trainer {
     vit_network network, averaged;
     vit_table table;
+    vit_table frozen, trained; /* its first rows, those of frozen layers, and all others */
     vit_recipe recipe;
     vit_trainer_options options;
     size_t slice, slices, lanes, chains;
@@ -87,6 +88,17 @@ static bool adds_slices(const vit_trainer *t) {
            c->pool != VIT_POOL_MAP && t->slice * vit_config_tokens(c) <= VIT_ONE_BLOCK;
 }
 
+/* Layers are in order, so the frozen ones are first. */
+static void divide_table(vit_trainer *t) {
+    const size_t freeze = t->recipe.freeze;
+    t->frozen = t->trained = t->table;
+    for (t->frozen.count = 0; freeze > 0 && t->trained.count > 0; t->frozen.count++) {
+        if (t->trained.rows->layer > freeze) return;
+        t->trained.rows++;
+        t->trained.count--;
+    }
+}
+
 static void plan(vit_trainer *t) {
     const size_t batch = t->recipe.batch;
     t->slice = vit_trainer_slice(&t->network.config, &t->table, batch);
@@ -111,12 +123,11 @@ static int inner_threads(const vit_trainer *t) {
 static void carve_worker(worker *w, const vit_trainer *t) {
     const vit_config *c = &t->network.config;
     vit_state_carve(&w->state, &w->arena, c, t->slice, inner_threads(t),
-                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL);
+                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe.freeze);
     w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
     w->keys = vit_arena_take(&w->arena, t->slice * sizeof *w->keys);
     w->loads = vit_arena_take(&w->arena, t->slice * sizeof *w->loads);
-    w->state.frozen = t->recipe.freeze;
     if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->slice);
 }
 
@@ -138,7 +149,7 @@ static vit_status make_workers(vit_trainer *t, vit_error *error) {
 /* What is rounded takes half of the memory, and W beside W^T the other half. */
 static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     const size_t size = t->table.packed_size;
-    vit_packed_weights packed = {vit_alloc(size, sizeof(float)), NULL, t->recipe.precision};
+    vit_packed_weights packed = {vit_alloc_unset(size, sizeof(float)), NULL, t->recipe.precision};
     if (packed.transposed && backward && packed.precision == VIT_PRECISION_BF16)
         packed.rows = packed.transposed + size / 2;
     return packed;
@@ -159,18 +170,18 @@ static float *lane_others(const vit_trainer *t, size_t lane) {
 
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size;
-    t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these three */
+    t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these arrays */
     t->packed = new_packed(t, true);
     t->m = vit_alloc_unset(n, sizeof(float));
     t->v = vit_alloc_unset(n, sizeof(float));
-    t->gradients = vit_alloc(gradient_copies(t) * n, sizeof(float));
+    t->gradients = vit_alloc_unset(gradient_copies(t) * n, sizeof(float));
     t->lane_views = vit_alloc(2 * t->lanes, sizeof *t->lane_views);
     t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
     if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->gradients || !t->lane_views ||
         !t->losses)
         return vit_fail_memory(error, "the network's weights and gradients",
                                (gradient_copies(t) + 4) * n * sizeof(float));
-    return vit_chunks_new(&t->chunks, &t->table, &t->recipe, error);
+    return vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
 }
 
 static vit_status make_average(vit_trainer *t, vit_error *error) {
@@ -215,6 +226,7 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     t->options = *options;
     status = vit_table_new(&t->table, config, error);
     if (status == VIT_OK) {
+        divide_table(t);
         plan(t);
         status = make_arrays(t, error);
     }
@@ -253,14 +265,22 @@ void vit_trainer_free(vit_trainer *t) {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
 }
 
+/* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
+static void clear(const vit_trainer *t, float *x) {
+    const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
+    vit_discard(x, first * sizeof *x);
+    memset(x + first, 0, (t->table.size - first) * sizeof *x);
+}
+
 void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
-    const size_t bytes = t->table.size * sizeof(float);
+    const size_t n = t->table.size;
     if (t->options.blank)
-        memset(t->values, 0, bytes);
+        memset(t->values, 0, n * sizeof *t->values);
     else
         vit_table_init(t->options.threads, t->values, &t->table, t->network.config.init, seed);
-    memset(t->m, 0, bytes);
-    memset(t->v, 0, bytes);
+    clear(t, t->m);
+    clear(t, t->v);
+    for (size_t i = 0; i < gradient_copies(t); i++) clear(t, t->gradients + i * n);
     t->seed = seed;
     vit_trainer_changed(t, 0);
 }
@@ -315,13 +335,19 @@ static void lane_task(size_t index, int thread, void *context) {
     vit_trainer *t = context;
     const size_t lane = t->order[index];
     float *sum = lane_sum(t, lane), *others = lane_others(t, lane);
-    vit_gradients_clear(sum, &t->table);
+    vit_gradients_clear(sum, &t->trained);
     run_slice(t, lane, &t->workers[thread], &t->lane_views[2 * lane]);
     for (size_t s = lane + t->lanes; s < t->slices; s += t->lanes) {
-        if (t->adds) vit_gradients_clear(others, &t->table);
+        if (t->adds) vit_gradients_clear(others, &t->trained);
         run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + 1]);
-        if (t->adds) vit_gradients_add(t->options.kernels, sum, others, &t->table);
+        if (t->adds) vit_gradients_add(t->options.kernels, sum, others, &t->trained);
     }
+}
+
+static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values,
+                 const vit_table *table) {
+    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->options.threads};
+    vit_table_pack(&exec, packed, values, table);
 }
 
 /* What a step is made of. */
@@ -345,7 +371,8 @@ static void run_step(void *context) {
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
     vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
                      norm, t->step);
-    vit_trainer_changed(t, t->step + 1);
+    pack(t, &t->packed, t->values, &t->trained);
+    t->step++;
 }
 
 vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
@@ -363,16 +390,14 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
 }
 
 vit_trainer_state vit_trainer_get(vit_trainer *t) {
-    return (vit_trainer_state){&t->table, t->values, t->m, t->v, t->average, t->step};
-}
-
-static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values) {
-    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->options.threads};
-    vit_table_pack(&exec, packed, values, &t->table);
+    return (vit_trainer_state){&t->table, &t->trained, t->values, t->m, t->v, t->average, t->step};
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {
-    pack(t, &t->packed, t->values);
+    vit_packed_weights forward = t->packed;
+    forward.rows = NULL; /* of what is frozen there is no dx */
+    pack(t, &forward, t->values, &t->frozen);
+    pack(t, &t->packed, t->values, &t->trained);
     if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
     t->step = step;
 }
@@ -382,7 +407,7 @@ const vit_network *vit_trainer_network(const vit_trainer *t) {
 }
 
 void vit_trainer_settle(vit_trainer *t) {
-    if (t->average) pack(t, &t->average_packed, t->average);
+    if (t->average) pack(t, &t->average_packed, t->average, &t->table);
 }
 
 const float *vit_trainer_gradient(const vit_trainer *t) {

@@ -44,10 +44,10 @@ void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error);
 
-/* What a checkpoint holds, each [table->size]: the weights, AdamW's two moments, and the weights'
- * moving average, NULL where the recipe has none. */
+/* What a checkpoint holds, each [table->size]: the weights, AdamW's two moments, which are 0 but
+ * for the rows of `trained`, and the weights' moving average, NULL where the recipe has none. */
 typedef struct vit_trainer_state {
-    const vit_table *table;
+    const vit_table *table, *trained;
     float *values, *m, *v, *average;
     uint64_t step; /* done */
 } vit_trainer_state;
