@@ -458,7 +458,8 @@ holds "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safeten
 frozen="vit-train --data pets --init $published/hf_4 --batch 2 --freeze 1"
 run 0 "*" "resuming after step 2" \
     sh -c "$frozen --steps 2/4 --out part --checkpoint frozen &&
-        $frozen --steps 4 --out resumed --checkpoint frozen --resume && $frozen --steps 4 --out whole"
+        $frozen --steps 4 --out resumed --checkpoint frozen --resume &&
+        $frozen --steps 4 --out whole"
 holds "what is frozen can be resumed" cmp resumed whole
 holds "and has no moments" sh -c '! grep -qa adamw.m.blocks.0 frozen/checkpoint.safetensors'
 holds "but the rest has" grep -qa adamw.m.blocks.1 frozen/checkpoint.safetensors
