@@ -240,6 +240,35 @@ static void eight_slices_are_the_same(void **unused) {
     for (size_t i = 0; i < 3; i++) assert_same_with_threads(&networks[i], batches[i]);
 }
 
+/* Pictures of a slice: of few rows, of more where the weights leave the cache, of most where the
+ * activations do, and never more than a lane's share of the batch. */
+static void slices_follow_the_network(void **unused) {
+    (void)unused;
+    const struct {
+        size_t side, channels, patch, dim, depth, mlp, batch, pictures;
+    } networks[] = {
+        {28, 1, 7, 64, 6, 128, 128, 8},      {28, 1, 14, 128, 6, 256, 128, 16},
+        {28, 1, 14, 128, 6, 256, 512, 28},   {32, 3, 4, 192, 9, 384, 128, 6},
+        {32, 3, 4, 384, 7, 1536, 128, 6},    {32, 3, 4, 192, 9, 384, 16, 2},
+        {224, 3, 16, 384, 12, 1536, 128, 4}, {224, 3, 16, 384, 12, 1536, 3, 3},
+    };
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+        vit_config c = vit_config_default();
+        vit_table table;
+        c.height = c.width = networks[i].side;
+        c.channels = networks[i].channels;
+        c.patch = networks[i].patch;
+        c.dim = networks[i].dim;
+        c.heads = c.dim / 32;
+        c.classes = 10;
+        c.depth = networks[i].depth;
+        c.mlp = networks[i].mlp;
+        assert_int_equal(vit_table_new(&table, &c, NULL), VIT_OK);
+        assert_int_equal(vit_trainer_slice(&c, &table, networks[i].batch), networks[i].pictures);
+        vit_table_free(&table);
+    }
+}
+
 /* 9.8 million weights: two lanes, on one thread each or, of three threads, one after the other. */
 static void a_large_network_is_the_same(void **unused) {
     (void)unused;
@@ -527,6 +556,7 @@ int main(void) {
         cmocka_unit_test(ten_steps_match_pytorch),
         cmocka_unit_test(threads_and_instructions_change_no_byte),
         cmocka_unit_test(eight_slices_are_the_same),
+        cmocka_unit_test(slices_follow_the_network),
         cmocka_unit_test(a_large_network_is_the_same),
         cmocka_unit_test(a_step_allocates_nothing),
         cmocka_unit_test(reset_starts_again),
