@@ -7,9 +7,10 @@
 #include <string.h>
 
 /* Rows (tokens) of a slice that fill the matrix product's tiles and leave its activations in the
- * cache; or, of a network whose weights do not stay there, so many more that reading these and
- * adding to their gradients for every slice costs little; or, of one with one lane, whose
- * activations do not stay there either; and copies of the gradient that are worth their memory. */
+ * cache; or, of a network whose weights do not stay there, so many that reading these and adding to
+ * their gradients for every slice costs little, at least, in equal parts of a lane; or, of one with
+ * one lane, whose activations do not stay there either; and copies of the gradient that are worth
+ * their memory. */
 #define SLICE_ROWS 136
 #define LONG_SLICE_ROWS 384
 #define LARGE_SLICE_ROWS 768
@@ -77,8 +78,9 @@ static bool has_one_lane(const vit_table *table) {
 size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_t batch) {
     const size_t tokens = vit_config_tokens(config);
     if (has_one_lane(table)) return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), batch);
-    const size_t rows = table->size < LONG_SLICE_FLOATS ? SLICE_ROWS : LONG_SLICE_ROWS;
-    return vit_min(vit_ceil_div(rows, tokens), vit_ceil_div(batch, MOST_LANES));
+    const size_t share = vit_ceil_div(batch, MOST_LANES); /* of a lane */
+    if (table->size < LONG_SLICE_FLOATS) return vit_min(vit_ceil_div(SLICE_ROWS, tokens), share);
+    return vit_ceil_div(share, vit_max(1, share * tokens / LONG_SLICE_ROWS));
 }
 
 /* Many copies of the gradient would crowd the weights out of the third-level cache. Where every
