@@ -152,6 +152,15 @@ double *check_doubles(size_t count) {
     return zeroed(count, sizeof(double));
 }
 
+size_t check_layer(const char *name, size_t depth) {
+    static const char *const after[] = {"norm.", "fc_norm.", "head", "attn_pool."};
+    size_t block;
+    if (sscanf(name, "blocks.%zu.", &block) == 1) return block + 1;
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        if (strncmp(name, after[i], strlen(after[i])) == 0) return depth + 1;
+    return 0;
+}
+
 /* ---- memory between forbidden pages ---- */
 
 /* A signalling NaN: nothing computes it. */

@@ -69,6 +69,10 @@ float *check_floats(size_t count);
 float *check_copy(const float *values, size_t count);
 double *check_doubles(size_t count);
 
+/* The layer of a tensor, by its name as timm groups them: 0 before the blocks, 1 + i of block i,
+ * 1 + depth after them. */
+size_t check_layer(const char *name, size_t depth);
+
 /* ---- memory with pages before and behind it that cannot be touched ---- */
 
 typedef enum check_place {

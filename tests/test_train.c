@@ -460,14 +460,6 @@ static void seeds_hold_back_others(void **unused) {
 
 /* ---- some layers more, some less ---- */
 
-/* 0 before the blocks, 1 + i of block i, 1 + depth after them: by the names, as timm groups them.
- */
-static size_t layer_of(const char *name, size_t depth) {
-    size_t block;
-    if (sscanf(name, "blocks.%zu.", &block) == 1) return block + 1;
-    return strncmp(name, "norm.", 5) == 0 || strncmp(name, "head", 4) == 0 ? depth + 1 : 0;
-}
-
 static vit_config three_blocks(void) {
     vit_config c = vit_config_default();
     c.height = c.width = 8;
@@ -524,7 +516,7 @@ static void the_learning_rate_falls_towards_the_input(void **unused) {
     outcome o = one_step(&recipe, 2);
     for (size_t i = 0; i < o.table.count; i++) {
         const vit_parameter *p = &o.table.rows[i];
-        const double lr = .01 * pow(.25, (double)(4 - layer_of(p->name, 3)));
+        const double lr = .01 * pow(.25, (double)(4 - check_layer(p->name, 3)));
         const double decay = p->kind == VIT_PARAMETER_WEIGHT ? 1 - lr * .5 : 1;
         for (size_t j = p->offset; j < p->offset + p->count; j++) {
             const double g = (double)o.gradient[j], x = (double)o.before[j];

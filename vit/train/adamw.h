@@ -19,8 +19,7 @@ typedef struct vit_chunks {
     float *squares;   /* [count] sum of squares of each chunk's gradient */
 } vit_chunks;
 
-/* Of the tensors of `table`: of what the recipe freezes there are none, if it shall keep its
- * values. */
+/* Of the tensors of `table`, those that are trained. */
 vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
                           vit_error *error);
 void vit_chunks_free(vit_chunks *chunks);

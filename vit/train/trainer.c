@@ -96,12 +96,12 @@ static bool adds_slices(const vit_trainer *t) {
 /* Layers are in order, so the frozen ones are first. */
 static void divide_table(vit_trainer *t) {
     const size_t freeze = t->recipe.freeze;
+    size_t n = 0;
+    while (freeze > 0 && n < t->table.count && t->table.rows[n].layer <= freeze) n++;
     t->frozen = t->trained = t->table;
-    for (t->frozen.count = 0; freeze > 0 && t->trained.count > 0; t->frozen.count++) {
-        if (t->trained.rows->layer > freeze) return;
-        t->trained.rows++;
-        t->trained.count--;
-    }
+    t->frozen.count = n;
+    t->trained.rows += n;
+    t->trained.count -= n;
 }
 
 static void plan(vit_trainer *t) {
@@ -173,9 +173,16 @@ static float *lane_others(const vit_trainer *t, size_t lane) {
     return lane_sum(t, t->adds ? t->lanes + lane : lane);
 }
 
+/* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
+static void clear(const vit_trainer *t, float *x) {
+    const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
+    vit_discard(x, first * sizeof *x);
+    memset(x + first, 0, (t->table.size - first) * sizeof *x);
+}
+
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size;
-    t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these arrays */
+    t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these three */
     t->packed = new_packed(t, true);
     t->m = vit_alloc_unset(n, sizeof(float));
     t->v = vit_alloc_unset(n, sizeof(float));
@@ -186,6 +193,7 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
         !t->losses)
         return vit_fail_memory(error, "the network's weights and gradients",
                                (gradient_copies(t) + 4) * n * sizeof(float));
+    for (size_t i = 0; i < gradient_copies(t); i++) clear(t, t->gradients + i * n);
     return vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
 }
 
@@ -270,22 +278,13 @@ void vit_trainer_free(vit_trainer *t) {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
 }
 
-/* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
-static void clear(const vit_trainer *t, float *x) {
-    const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
-    vit_discard(x, first * sizeof *x);
-    memset(x + first, 0, (t->table.size - first) * sizeof *x);
-}
-
 void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
-    const size_t n = t->table.size;
     if (t->options.blank)
-        memset(t->values, 0, n * sizeof *t->values);
+        memset(t->values, 0, t->table.size * sizeof *t->values);
     else
         vit_table_init(t->options.threads, t->values, &t->table, t->network.config.init, seed);
     clear(t, t->m);
     clear(t, t->v);
-    for (size_t i = 0; i < gradient_copies(t); i++) clear(t, t->gradients + i * n);
     t->seed = seed;
     vit_trainer_changed(t, 0);
 }
