@@ -1,8 +1,11 @@
-/* What a training does not keep: blocks that it computes again, and the frozen ones, change no byte
- * of the rest. */
+/* What a training does not keep: norms, activations and blocks that it computes again, and the
+ * frozen ones, change no byte of the rest. */
 #include "tests/check.h"
 #include "tests/noise.h"
+#include "vit/ops/activation.h"
+#include "vit/ops/layernorm.h"
 #include "vit/train/trainer.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +14,73 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/* ---- operators ---- */
+
+/* Tasks of several threads, the last of them short; rows of which the last vector is ragged. */
+#define ROWS 70
+#define WIDTH 77
+#define ELEMENTS (ROWS * WIDTH)
+
+typedef struct again_case {
+    float *x, *dy, *y, *again, *dx, *alone;
+    vit_exec exec;
+} again_case;
+
+static again_case again_new(int threads) {
+    again_case a = {
+        .exec = {.kernels = vit_kernels_choose(VIT_CPU_AVX512BF16), .threads = threads}};
+    float **arrays[] = {&a.x, &a.dy, &a.y, &a.again, &a.dx, &a.alone};
+    vit_random r = check_random(9);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = check_floats(2 * ELEMENTS);
+        check_fill(*arrays[i], 2 * ELEMENTS, 9, &r);
+    }
+    return a;
+}
+
+static void again_free(again_case *a) {
+    float *const arrays[] = {a->x, a->dy, a->y, a->again, a->dx, a->alone};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+}
+
+static void assert_same_floats(const float *a, const float *b, size_t n) {
+    assert_int_equal(check_first_other(a, b, n), n);
+}
+
+/* y again, and dx the same where y is not wanted. */
+static void check_activation(again_case *a, vit_activation f) {
+    vit_activation_forward(&a->exec, f, a->y, a->x, ELEMENTS);
+    vit_activation_backward(&a->exec, f, a->dx, a->again, a->dy, a->x, ELEMENTS);
+    vit_activation_backward(&a->exec, f, a->alone, NULL, a->dy, a->x, ELEMENTS);
+    assert_same_floats(a->again, a->y, ELEMENTS);
+    assert_same_floats(a->alone, a->dx, ELEMENTS);
+    vit_gate_forward(&a->exec, f, a->y, a->x, ROWS, WIDTH);
+    vit_gate_backward(&a->exec, f, a->dx, a->again, a->dy, a->x, ROWS, WIDTH);
+    assert_same_floats(a->again, a->y, ELEMENTS);
+}
+
+static void check_norm(again_case *a) {
+    const vit_norm w = {WIDTH, 1e-6f, a->dy, a->dy + WIDTH};
+    const vit_norm_state stats = {a->dx, a->dx + ROWS};
+    vit_layernorm_forward(&a->exec, a->y, &stats, a->x, &w, ROWS);
+    vit_layernorm_again(&a->exec, a->again, &stats, a->x, &w, ROWS);
+    assert_same_floats(a->again, a->y, ELEMENTS);
+}
+
+static void test_operators(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        again_case a = again_new(threads);
+        a.x[5] = NAN;
+        a.x[WIDTH] = -INFINITY;
+        for (vit_activation f = VIT_GELU; f <= VIT_SILU; f++) check_activation(&a, f);
+        check_norm(&a);
+        again_free(&a);
+    }
+}
+
+/* ---- trainings ---- */
 
 /* What a trainer has after some steps, [count] each. */
 enum { VALUES, AVERAGE, GRADIENT, M, V, ARRAYS };
@@ -207,6 +277,14 @@ static size_t state_bytes(form f, size_t depth, vit_kept kept, size_t frozen) {
     return measure.peak;
 }
 
+/* What products made of a block of network(PRE), and its input; statistics of both norms; and what
+ * aligning some arrays takes. */
+static size_t product_bytes(const vit_config *c) {
+    const size_t rows = PICTURES * vit_config_tokens(c), z = c->dim, qkv = 3 * c->dim, o = c->dim;
+    const size_t p = c->heads * vit_padded(vit_config_tokens(c)), mid = c->dim, hidden = c->mlp;
+    return rows * (z + qkv + p + o + mid + hidden + 4) * sizeof(float) + 10 * 64;
+}
+
 /* Another block takes its input, and some bytes that say where that is; in inference, and where it
  * is frozen, these. */
 static void test_what_a_block_takes(void **state) {
@@ -224,11 +302,14 @@ static void test_what_a_block_takes(void **state) {
         assert_true(all - state_bytes(f, 2, VIT_KEPT_ALL, 0) >= 6 * 8 * input);
         assert_true(frozen - state_bytes(f, 2, VIT_KEPT_ALL, 1) <= places);
         assert_true(frozen <= state_bytes(f, 2, VIT_KEPT_ALL, 0) + places);
+        if (f == PRE)
+            assert_true(all - state_bytes(f, 2, VIT_KEPT_ALL, 0) <= 6 * product_bytes(&c) + places);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operators),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_frozen),

@@ -158,6 +158,10 @@ static void layernorm(const vit_kernels *k, float *const *p, const shape *s) {
     k->layernorm(p[0], p[1], p[2], p[3], p[4], p[5], 1e-6f, s->rows, s->n);
 }
 
+static void layernorm_again(const vit_kernels *k, float *const *p, const shape *s) {
+    k->layernorm_again(p[0], p[1], p[2], p[3], p[4], p[5], s->rows, s->n);
+}
+
 static void layernorm_backward(const vit_kernels *k, float *const *p, const shape *s) {
     k->layernorm_backward(p[0], p[1], p[2], p[3], p[4], p[5], s->rows, s->n);
 }
@@ -175,11 +179,11 @@ static void gelu_in_place(const vit_kernels *k, float *const *p, const shape *s)
 }
 
 static void gelu_backward(const vit_kernels *k, float *const *p, const shape *s) {
-    k->gelu_backward(p[0], p[1], p[2], s->rows * s->n);
+    k->gelu_backward(p[0], p[1], p[2], p[3], s->rows * s->n);
 }
 
 static void gelu_backward_in_place(const vit_kernels *k, float *const *p, const shape *s) {
-    k->gelu_backward(p[0], p[0], p[1], s->rows * s->n);
+    k->gelu_backward(p[0], NULL, p[0], p[1], s->rows * s->n);
 }
 
 static void relu(const vit_kernels *k, float *const *p, const shape *s) {
@@ -187,7 +191,7 @@ static void relu(const vit_kernels *k, float *const *p, const shape *s) {
 }
 
 static void relu_backward(const vit_kernels *k, float *const *p, const shape *s) {
-    k->relu_backward(p[0], p[1], p[2], s->rows * s->n);
+    k->relu_backward(p[0], p[1], p[2], p[3], s->rows * s->n);
 }
 
 static void swish(const vit_kernels *k, float *const *p, const shape *s) {
@@ -195,7 +199,7 @@ static void swish(const vit_kernels *k, float *const *p, const shape *s) {
 }
 
 static void swish_backward(const vit_kernels *k, float *const *p, const shape *s) {
-    k->swish_backward(p[0], p[1], p[2], 1.7f, 0, s->rows * s->n);
+    k->swish_backward(p[0], p[1], p[2], p[3], 1.7f, 0, s->rows * s->n);
 }
 
 static void multiply(const vit_kernels *k, float *const *p, const shape *s) {
@@ -258,16 +262,17 @@ static kernel row_kernels[] = {
     {"softmax", "S", softmax},
     {"softmax_backward", "SS", softmax_backward},
     {"layernorm", "NRRNCC", layernorm},
+    {"layernorm_again", "NNRRCC", layernorm_again},
     {"layernorm_backward", "NNNRRC", layernorm_backward},
     {"layernorm_sums", "CCMMRR", layernorm_sums},
     {"gelu", "NN", gelu},
     {"gelu in place", "N", gelu_in_place},
-    {"gelu_backward", "NNN", gelu_backward},
+    {"gelu_backward", "NNNN", gelu_backward},
     {"gelu_backward in place", "NN", gelu_backward_in_place},
     {"relu", "NN", relu},
-    {"relu_backward", "NNN", relu_backward},
+    {"relu_backward", "NNNN", relu_backward},
     {"swish", "NN", swish},
-    {"swish_backward", "NNN", swish_backward},
+    {"swish_backward", "NNNN", swish_backward},
     {"multiply", "NNN", multiply},
     {"multiply in place", "NN", multiply_in_place},
     {"multiply_add", "NNN", multiply_add},

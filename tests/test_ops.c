@@ -239,7 +239,7 @@ static void check_gelu(size_t n, float spread) {
     }
     vit_activation_forward(&exec, VIT_GELU, p.y, p.theta, n);
     check_forward("gelu y", &p);
-    vit_activation_backward(&exec, VIT_GELU, p.gradient, p.dy, p.theta, n);
+    vit_activation_backward(&exec, VIT_GELU, p.gradient, NULL, p.dy, p.theta, n);
     check_backward("gelu", &p, gelu_loss, &p);
     problem_free(&p);
 }

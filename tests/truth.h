@@ -85,7 +85,7 @@ static inline void truth_call_backward(const vit_kernels *k, vit_activation f, f
                                        const float *x, size_t n) {
     const vit_exec exec = {.kernels = k, .threads = 1};
     for (size_t i = 0; i < n; i++) y[i] = 1;
-    vit_activation_backward(&exec, f, y, y, x, n);
+    vit_activation_backward(&exec, f, y, NULL, y, x, n);
 }
 
 #endif

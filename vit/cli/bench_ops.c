@@ -67,6 +67,11 @@ static void layernorm_forward(void *context) {
     vit_layernorm_forward(&o->exec, o->y, &o->stats, o->x, &o->norm, o->rows);
 }
 
+static void layernorm_again(void *context) {
+    const operands *o = context;
+    vit_layernorm_again(&o->exec, o->y, &o->stats, o->x, &o->norm, o->rows);
+}
+
 static void layernorm_backward(void *context) {
     const operands *o = context;
     vit_layernorm_backward(&o->exec, o->d_x, &o->norm_gradient, o->d_y, o->x, &o->stats, &o->norm,
@@ -105,7 +110,8 @@ static void gelu_forward(void *context) {
 
 static void gelu_backward(void *context) {
     const operands *o = context;
-    vit_activation_backward(&o->exec, VIT_GELU, o->d_x, o->d_y, o->x, o->rows * o->config->mlp);
+    vit_activation_backward(&o->exec, VIT_GELU, o->d_x, o->y, o->d_y, o->x,
+                            o->rows * o->config->mlp);
 }
 
 static void loss(void *context) {
@@ -242,10 +248,11 @@ static void measure_rows(const bench *b, operands *o) {
     char shape[64];
     snprintf(shape, sizeof shape, "%zu rows of %zu", o->rows, o->config->dim);
     measure(b, o, "layernorm", shape, layernorm_forward, 0, 2 * narrow);
+    measure(b, o, "layernorm again", shape, layernorm_again, 0, 2 * narrow);
     measure(b, o, "layernorm backward", shape, layernorm_backward, 0, 4 * narrow);
     snprintf(shape, sizeof shape, "%zu rows of %zu", o->rows, o->config->mlp);
     measure(b, o, "gelu", shape, gelu_forward, 0, 2 * wide);
-    measure(b, o, "gelu backward", shape, gelu_backward, 0, 3 * wide);
+    measure(b, o, "gelu backward", shape, gelu_backward, 0, 4 * wide);
 }
 
 vit_status bench_ops(const bench *b, vit_error *error) {

@@ -120,6 +120,10 @@ typedef struct vit_kernels {
     void (*layernorm)(float *y, float *mean, float *rstd, const float *x, const float *gamma,
                       const float *beta, float eps, size_t rows, size_t n);
 
+    /* The same y once more, given mean and rstd. */
+    void (*layernorm_again)(float *y, const float *x, const float *mean, const float *rstd,
+                            const float *gamma, const float *beta, size_t rows, size_t n);
+
     /* dx += gradient of layernorm, given dy. */
     void (*layernorm_backward)(float *dx, const float *dy, const float *x, const float *mean,
                                const float *rstd, const float *gamma, size_t rows, size_t n);
@@ -130,20 +134,21 @@ typedef struct vit_kernels {
                            const float *mean, const float *rstd, size_t rows, size_t n, size_t row);
 
     /* y = x Phi(x), Phi the normal distribution (Hendrycks, Gimpel: Gaussian Error Linear Units);
-     * dx = dy (Phi(x) + x Phi'(x)). In place is fine. Errors, before y and dx are rounded: at most
-     * 2.0e-7 |x| and 2.2e-7 |dy|. */
+     * dx = dy (Phi(x) + x Phi'(x)), and y once more unless it is NULL. In place is fine. Errors,
+     * before y and dx are rounded: at most 2.0e-7 |x| and 2.2e-7 |dy|. */
     void (*gelu)(float *y, const float *x, size_t n);
-    void (*gelu_backward)(float *dx, const float *dy, const float *x, size_t n);
+    void (*gelu_backward)(float *dx, float *y, const float *dy, const float *x, size_t n);
 
-    /* y = max(0, x); dx = dy where x > 0, else 0. In place is fine. */
+    /* y = max(0, x); dx = dy where x > 0, else 0, and y once more or NULL. In place is fine. */
     void (*relu)(float *y, const float *x, size_t n);
-    void (*relu_backward)(float *dx, const float *dy, const float *x, size_t n);
+    void (*relu_backward)(float *dx, float *y, const float *dy, const float *x, size_t n);
 
     /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
-     * GELU, by a and b (ops/activation.c); dx = dy y'. In place is fine. Errors, for those three:
-     * at most 1.6e-7 |x| + FLT_MIN and 2.3e-7 |dy|. */
+     * GELU, by a and b (ops/activation.c); dx = dy y', and y once more or NULL. In place is fine.
+     * Errors, for those three: at most 1.6e-7 |x| + FLT_MIN and 2.3e-7 |dy|. */
     void (*swish)(float *y, const float *x, float a, float b, size_t n);
-    void (*swish_backward)(float *dx, const float *dy, const float *x, float a, float b, size_t n);
+    void (*swish_backward)(float *dx, float *y, const float *dy, const float *x, float a, float b,
+                           size_t n);
 
     /* y += x. */
     void (*add)(float *y, const float *x, size_t n);

@@ -152,15 +152,18 @@ static branch_scale mlp_scale(const vit_block_call *c, const vit_block_state *s,
                           s->unscaled2};
 }
 
+static bool keeps_unscaled(const branch_scale *scale) {
+    return scale->gamma && scale->unscaled;
+}
+
 /* y = keep * gamma * (x W^T + b) + residual; in two steps where what gamma multiplies is kept, and
- * only the first of them, if any, where y is NULL. */
+ * then only the first of them where y is NULL. */
 static void residual_linear(const vit_block_call *c, float *y, const float *x, const vit_linear *w,
                             const float *residual, const branch_scale *scale) {
     const vit_kernels *k = c->exec->kernels;
     const size_t rows = rows_out(c), tokens = rows / c->batch, picture = tokens * w->out;
     const vit_residual_sum sum = {scale->gamma, scale->keep, tokens, residual};
-    const bool kept = scale->gamma && scale->unscaled;
-    if (!y && !kept) return;
+    const bool kept = keeps_unscaled(scale);
     vit_linear_forward(c->exec, kept ? scale->unscaled : y, x, w, kept ? NULL : &sum, rows);
     if (!y || !kept) return;
     for (size_t i = 0; i < rows; i++)
@@ -189,6 +192,7 @@ static void mlp_forward(const vit_block_call *c, vit_block_state *s, float *out,
     const vit_activation f = c->config->activation;
     const branch_scale scale = mlp_scale(c, s, NULL);
     vit_linear_forward(c->exec, s->hidden, x, &c->weights->fc1, NULL, rows);
+    if (!out && !keeps_unscaled(&scale)) return;
     if (c->config->gated)
         vit_gate_forward(c->exec, f, s->active, s->hidden, rows, mlp);
     else
@@ -235,14 +239,16 @@ static void mlp_backward(const vit_block_call *c, vit_state *s, const vit_block_
                          float *room) {
     const size_t rows = rows_out(c), mlp = c->config->mlp;
     const vit_activation f = c->config->activation;
+    const vit_linear *fc2 = &c->weights->fc2;
     const branch_scale scale = mlp_scale(c, b, g);
     const float *dy = branch_gradient(c, room, d_sum, &scale);
     float *d_hidden = s->d_wide, *d_active = c->config->gated ? s->d_gated : d_hidden;
-    vit_linear_backward(c->exec, d_active, &g->fc2, dy, b->active, &c->weights->fc2, rows);
+    vit_linear_input_gradient(c->exec, d_active, false, dy, fc2->out, fc2, rows);
     if (c->config->gated)
-        vit_gate_backward(c->exec, f, d_hidden, d_active, b->hidden, rows, mlp);
+        vit_gate_backward(c->exec, f, d_hidden, b->active, d_active, b->hidden, rows, mlp);
     else
-        vit_activation_backward(c->exec, f, d_hidden, d_hidden, b->hidden, rows * mlp);
+        vit_activation_backward(c->exec, f, d_hidden, b->active, d_active, b->hidden, rows * mlp);
+    vit_linear_weight_gradient(c->exec, &g->fc2, dy, fc2->out, b->active, fc2, rows);
     vit_linear_backward(c->exec, s->d_narrow, &g->fc1, d_hidden, x, &c->weights->fc1, rows);
 }
 
@@ -251,10 +257,10 @@ static void mlp_backward(const vit_block_call *c, vit_state *s, const vit_block_
 /* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'; NULL: not wanted */
 static void pre_norm_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
     const vit_block_weights *w = c->weights;
-    vit_layernorm_forward(c->exec, s->norm1, &s->stats1, s->z, &w->norm1, rows_in(c));
-    attention_forward(c, s, s->mid, s->norm1);
-    vit_layernorm_forward(c->exec, s->norm2, &s->stats2, s->mid, &w->norm2, rows_out(c));
-    mlp_forward(c, s, z_next, s->norm2, s->mid);
+    vit_layernorm_forward(c->exec, s->norm, &s->stats1, s->z, &w->norm1, rows_in(c));
+    attention_forward(c, s, s->mid, s->norm);
+    vit_layernorm_forward(c->exec, s->norm, &s->stats2, s->mid, &w->norm2, rows_out(c));
+    mlp_forward(c, s, z_next, s->norm, s->mid);
 }
 
 /* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)) */
@@ -262,8 +268,8 @@ static void post_norm_forward(const vit_block_call *c, float *z_next, vit_block_
     const vit_block_weights *w = c->weights;
     const size_t rows = rows_out(c);
     attention_forward(c, s, s->mid, s->z);
-    vit_layernorm_forward(c->exec, s->norm1, &s->stats1, s->mid, &w->norm1, rows);
-    mlp_forward(c, s, s->sum, s->norm1, s->norm1);
+    vit_layernorm_forward(c->exec, s->norm, &s->stats1, s->mid, &w->norm1, rows);
+    mlp_forward(c, s, s->sum, s->norm, s->norm);
     vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum, &w->norm2, rows);
 }
 
@@ -283,15 +289,18 @@ void vit_block_forward_again(const vit_block_call *c, float *z_next, vit_block_s
 
 static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
                               const vit_block_gradients *g) {
+    const vit_block_weights *w = c->weights;
     const size_t rows = rows_out(c);
     /* d_z is the gradient of both paths; the norm adds the branch's to it. */
-    mlp_backward(c, s, b, g, b->norm2, s->d_z, s->d_branch);
-    vit_layernorm_backward(c->exec, s->d_z, &g->norm2, s->d_narrow, b->mid, &b->stats2,
-                           &c->weights->norm2, rows);
-    attention_backward(c, s, b, g, b->norm1, s->d_z, s->d_branch);
+    vit_layernorm_again(c->exec, b->norm, &b->stats2, b->mid, &w->norm2, rows);
+    mlp_backward(c, s, b, g, b->norm, s->d_z, s->d_branch);
+    vit_layernorm_backward(c->exec, s->d_z, &g->norm2, s->d_narrow, b->mid, &b->stats2, &w->norm2,
+                           rows);
+    vit_layernorm_again(c->exec, b->norm, &b->stats1, b->z, &w->norm1, rows_in(c));
+    attention_backward(c, s, b, g, b->norm, s->d_z, s->d_branch);
     if (first_only(c)) spread_first(c, s->d_z);
-    vit_layernorm_backward(c->exec, s->d_z, &g->norm1, s->d_narrow, b->z, &b->stats1,
-                           &c->weights->norm1, rows_in(c));
+    vit_layernorm_backward(c->exec, s->d_z, &g->norm1, s->d_narrow, b->z, &b->stats1, &w->norm1,
+                           rows_in(c));
 }
 
 static void post_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
@@ -302,7 +311,8 @@ static void post_norm_backward(const vit_block_call *c, vit_state *s, const vit_
     memset(d_h, 0, count * sizeof *d_h);
     vit_layernorm_backward(c->exec, d_h, &g->norm2, s->d_z, b->sum, &b->stats2, &c->weights->norm2,
                            rows);
-    mlp_backward(c, s, b, g, b->norm1, d_h, s->d_z);
+    vit_layernorm_again(c->exec, b->norm, &b->stats1, b->mid, &c->weights->norm1, rows);
+    mlp_backward(c, s, b, g, b->norm, d_h, s->d_z);
     c->exec->kernels->add(d_h, s->d_narrow, count);
     /* h = LN(z + MSA(z)) */
     memset(s->d_z, 0, count * sizeof *s->d_z);

@@ -132,7 +132,7 @@ static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit
     float *d_hidden = s->d_wide;
     vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
                         s->batch);
-    vit_activation_backward(exec, VIT_GELU, d_hidden, d_hidden, s->head_hidden,
+    vit_activation_backward(exec, VIT_GELU, d_hidden, NULL, d_hidden, s->head_hidden,
                             s->batch * n->config.mlp);
     vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0], s->batch);
 }

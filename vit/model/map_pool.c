@@ -64,7 +64,7 @@ static void after_attention_backward(const vit_network *n, const vit_exec *exec,
     const vit_map_state *m = &s->map;
     const size_t batch = s->batch;
     vit_linear_backward(exec, m->d_hidden, &g->fc2, d_pooled, m->active, &w->fc2, batch);
-    vit_activation_backward(exec, n->config.activation, m->d_hidden, m->d_hidden, m->hidden,
+    vit_activation_backward(exec, n->config.activation, m->d_hidden, NULL, m->d_hidden, m->hidden,
                             batch * n->config.mlp);
     vit_linear_backward(exec, m->d_o, &g->fc1, m->d_hidden, m->norm, &w->fc1, batch);
     memcpy(m->d_y, d_pooled, batch * n->config.dim * sizeof *m->d_y);

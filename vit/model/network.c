@@ -25,14 +25,19 @@ static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config
     if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention(c));
 }
 
+/* What the forward pass leaves of norms and activation the backward pass has made again by the
+ * time it is read, which is cheap: all blocks share it. */
+typedef struct shared_arrays {
+    float *norm, *active;
+} shared_arrays;
+
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
-                                   size_t outputs, bool training) {
+                                   size_t outputs, bool training, const shared_arrays *shared) {
     const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
     const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
     const size_t attention = vit_config_attention(c);
-    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
+    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d), .norm = shared->norm};
     b.stats1 = vit_carve_stats(arena, rows1);
-    b.norm1 = vit_arena_floats(arena, rows1 * d);
     b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
     if (c->qk_norm) carve_qk_norm(&b, arena, c, rows_in, training);
     if (training && tokens <= MOST_KEPT_KEYS)
@@ -40,29 +45,28 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
     b.o = vit_arena_floats(arena, rows * attention);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
     b.stats2 = vit_carve_stats(arena, rows);
-    float *second = training ? vit_arena_floats(arena, rows * d) : NULL;
-    if (c->norm == VIT_NORM_PRE)
-        b.norm2 = training ? second : b.norm1;
-    else
-        b.sum = training ? second : b.mid;
+    if (c->norm == VIT_NORM_POST) b.sum = training ? vit_arena_floats(arena, rows * d) : b.mid;
     if (c->layer_scale && training) {
         b.unscaled1 = vit_arena_floats(arena, rows * d);
         b.unscaled2 = vit_arena_floats(arena, rows * d);
     }
     b.hidden = vit_arena_floats(arena, rows * vit_config_hidden(c));
-    b.active = training || c->gated ? vit_arena_floats(arena, rows * c->mlp) : b.hidden;
+    b.active = shared->active ? shared->active : b.hidden;
     return b;
 }
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c);
+    shared_arrays shared = {.norm = vit_arena_floats(arena, rows * c->dim)};
+    if (c->gated || s->kept != VIT_KEPT_NOTHING)
+        shared.active = vit_arena_floats(arena, rows * c->mlp);
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
     vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
         const size_t outputs = vit_block_outputs(c, i);
         const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
         if (i == 0 || i == s->frozen || kept == VIT_KEPT_ALL)
-            block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING);
+            block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING, &shared);
         else if (kept == VIT_KEPT_INPUTS)
             block.z = vit_arena_floats(arena, rows * c->dim);
         if (outputs < vit_config_tokens(c)) {

@@ -1,9 +1,9 @@
 /* The network: patches -> linear embedding -> tokens -> encoder blocks -> head -> logits, and back.
  *
  * A state holds the activations of up to `capacity` pictures. In training every block has its own,
- * kept for the backward pass, or only its input, from which that makes the rest again; in inference
- * all blocks share one. Weights are only read, so many states may use one network at once, each on
- * its own thread.
+ * kept for the backward pass, but for those that are quickly made again (norms, activation); or
+ * only its input, from which that makes the rest again; in inference all blocks share one. Weights
+ * are only read, so many states may use one network at once, each on its own thread.
  *
  * R = batch * tokens rows, D = dim, A = heads * head_dim (D unless the config says otherwise),
  * M = mlp width, N = patches, T = tokens: N and those before them, F = features: D, or 2 D.
@@ -22,7 +22,7 @@
 typedef struct vit_block_state {
     float *z;                   /* [R][D] the block's input */
     vit_norm_state stats1;      /* [R] each */
-    float *norm1;               /* [R][D] LN(z); post-norm: h */
+    float *norm;                /* [R][D] LN(z), then LN(z'); post-norm: h; all blocks' */
     float *qkv;                 /* [R][3][heads][A / heads] */
     float *raw_qkv;             /* the same before qk norm; NULL without it and in inference */
     vit_norm_state qk_stats[2]; /* [R][heads] each, of queries and keys */
@@ -37,10 +37,9 @@ typedef struct vit_block_state {
                                      in inference */
     float *mid;                   /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;
-    float *norm2;  /* [R][D] LN(z'), pre-norm */
     float *sum;    /* [R][D] h + MLP(h), post-norm */
     float *hidden; /* [R][M] before the activation; gated: [R][2 M] */
-    float *active; /* [R][M] after */
+    float *active; /* [R][M] after; all blocks' */
 } vit_block_state;
 
 typedef struct vit_conv_state {
@@ -61,7 +60,7 @@ typedef struct vit_map_state {
 
 /* What a state keeps of the blocks for the backward pass: nothing, in inference; every block's
  * input z, the rest being computed again (Chen et al.: Training Deep Nets with Sublinear Memory
- * Cost); all of it. The gradients are the same to the bit. */
+ * Cost); all that takes products to make. The gradients are the same to the bit. */
 typedef enum vit_kept { VIT_KEPT_NOTHING, VIT_KEPT_INPUTS, VIT_KEPT_ALL } vit_kept;
 
 typedef struct vit_state {
@@ -181,7 +180,7 @@ typedef struct vit_block_call {
 void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);
 
 /* Once more, for the backward pass; z_next holds what vit_block_forward left there, and still does
- * afterwards. Its last layer is left out where only z_next needs it. */
+ * afterwards. What only z_next needs of it is left out. */
 void vit_block_forward_again(const vit_block_call *call, float *z_next, vit_block_state *state);
 
 /* On entry s->d_z is the gradient of the block's output, [batch][outputs][D], on return that of its

@@ -112,7 +112,7 @@ void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                         &n->weights.patch_embed, rows);
     for (size_t i = convs; i-- > 0;) {
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
-        vit_activation_backward(exec, VIT_GELU, s->d_conv, s->d_conv, s->convs[i].hidden,
+        vit_activation_backward(exec, VIT_GELU, s->d_conv, NULL, s->d_conv, s->convs[i].hidden,
                                 conv_output(c, i, s->batch));
         vit_conv_backward(exec, i > 0 ? s->d_conv : NULL, &g->convs[i], s->d_conv,
                           i > 0 ? s->convs[i - 1].active : s->images, &n->weights.convs[i], &shape,

@@ -23,14 +23,14 @@ static void forward(const vit_kernels *k, vit_activation f, float *y, const floa
         k->swish(y, x, swish[f].a, swish[f].b, n);
 }
 
-static void backward(const vit_kernels *k, vit_activation f, float *dx, const float *dy,
+static void backward(const vit_kernels *k, vit_activation f, float *dx, float *y, const float *dy,
                      const float *x, size_t n) {
     if (f == VIT_GELU)
-        k->gelu_backward(dx, dy, x, n);
+        k->gelu_backward(dx, y, dy, x, n);
     else if (f == VIT_RELU)
-        k->relu_backward(dx, dy, x, n);
+        k->relu_backward(dx, y, dy, x, n);
     else
-        k->swish_backward(dx, dy, x, swish[f].a, swish[f].b, n);
+        k->swish_backward(dx, y, dy, x, swish[f].a, swish[f].b, n);
 }
 
 /* Of the n elements of an array, or of a row of a gated MLP. */
@@ -38,8 +38,10 @@ typedef struct elements {
     const vit_kernels *kernels;
     vit_activation f;
     float *y;
-    const float *dy, *x; /* dy: backward */
+    const float *x;
     size_t n;
+    float *dx; /* this and dy: backward, where y may be NULL */
+    const float *dy;
 } elements;
 
 static void forward_task(size_t index, int thread, void *context) {
@@ -51,7 +53,7 @@ static void forward_task(size_t index, int thread, void *context) {
 
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n) {
-    elements e = {exec->kernels, f, y, NULL, x, n};
+    elements e = {.kernels = exec->kernels, .f = f, .y = y, .x = x, .n = n};
     vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), forward_task,
                  &e);
 }
@@ -60,12 +62,13 @@ static void backward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
     const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
-    backward(e->kernels, e->f, e->y + first, e->dy + first, e->x + first, n);
+    backward(e->kernels, e->f, e->dx + first, e->y ? e->y + first : NULL, e->dy + first,
+             e->x + first, n);
 }
 
-void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
-                             const float *x, size_t n) {
-    elements e = {exec->kernels, f, dx, dy, x, n};
+void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, float *y,
+                             const float *dy, const float *x, size_t n) {
+    elements e = {exec->kernels, f, y, x, n, dx, dy};
     vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), backward_task,
                  &e);
 }
@@ -83,7 +86,7 @@ static void gate_forward_task(size_t row, int thread, void *context) {
 
 void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
                       size_t n) {
-    elements e = {exec->kernels, f, y, NULL, x, n};
+    elements e = {.kernels = exec->kernels, .f = f, .y = y, .x = x, .n = n};
     vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_forward_task, &e);
 }
 
@@ -94,15 +97,15 @@ static void gate_backward_task(size_t row, int thread, void *context) {
     const vit_kernels *k = e->kernels;
     const size_t n = e->n;
     const float *dy = e->dy + row * n, *x = e->x + row * 2 * n;
-    float *dx = e->y + row * 2 * n;
-    forward(k, e->f, dx + n, x, n);
-    k->multiply(dx + n, dx + n, dy, n);
+    float *dx = e->dx + row * 2 * n, *y = e->y + row * n;
     k->multiply(dx, dy, x + n, n);
-    backward(k, e->f, dx, dx, x, n);
+    backward(k, e->f, dx, dx + n, dx, x, n);
+    k->multiply(y, dx + n, x + n, n);
+    k->multiply(dx + n, dx + n, dy, n);
 }
 
-void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
+void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, float *y, const float *dy,
                        const float *x, size_t rows, size_t n) {
-    elements e = {exec->kernels, f, dx, dy, x, n};
+    elements e = {exec->kernels, f, y, x, n, dx, dy};
     vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_backward_task, &e);
 }

@@ -21,17 +21,17 @@ typedef enum vit_activation {
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n);
 
-/* dx = dy f'(x); dx may be dy. ReLU's slope at 0 is 0. */
-void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
-                             const float *x, size_t n);
+/* dx = dy f'(x), and once more y = f(x), or NULL; dx may be dy. ReLU's slope at 0 is 0. */
+void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, float *y,
+                             const float *dy, const float *x, size_t n);
 
 /* A gated MLP's (Shazeer: GLU Variants Improve Transformer): y = f(x1) x2, x = [x1, x2].
  * x: [rows][2][n], y: [rows][n]. */
 void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
                       size_t n);
 
-/* dx: [rows][2][n], given dy: [rows][n]; another array. */
-void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, const float *dy,
+/* dx: [rows][2][n] and once more y, given dy: [rows][n]; all are other arrays. */
+void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, float *y, const float *dy,
                        const float *x, size_t rows, size_t n);
 
 #endif

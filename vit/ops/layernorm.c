@@ -34,6 +34,22 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
                  vit_ceil_div(rows, ROW_BLOCK), forward_task, &n);
 }
 
+static void again_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const norm_rows *n = context;
+    const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
+    n->kernels->layernorm_again(n->y + at, n->x + at, n->state->mean + first,
+                                n->state->rstd + first, n->w->gamma, n->w->beta,
+                                vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
+}
+
+void vit_layernorm_again(const vit_exec *exec, float *y, const vit_norm_state *state,
+                         const float *x, const vit_norm *w, size_t rows) {
+    norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
+    vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
+                 vit_ceil_div(rows, ROW_BLOCK), again_task, &n);
+}
+
 static void backward_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
