@@ -192,7 +192,7 @@ static void mlp_forward(const vit_block_call *c, vit_block_state *s, float *out,
     const vit_activation f = c->config->activation;
     const branch_scale scale = mlp_scale(c, s, NULL);
     vit_linear_forward(c->exec, s->hidden, x, &c->weights->fc1, NULL, rows);
-    if (!out && !keeps_unscaled(&scale)) return;
+    if (!out && !keeps_unscaled(&scale)) return; /* the backward pass makes `active` itself */
     if (c->config->gated)
         vit_gate_forward(c->exec, f, s->active, s->hidden, rows, mlp);
     else
@@ -291,8 +291,8 @@ static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_b
                               const vit_block_gradients *g) {
     const vit_block_weights *w = c->weights;
     const size_t rows = rows_out(c);
-    /* d_z is the gradient of both paths; the norm adds the branch's to it. */
     vit_layernorm_again(c->exec, b->norm, &b->stats2, b->mid, &w->norm2, rows);
+    /* d_z is the gradient of both paths; the norm adds the branch's to it. */
     mlp_backward(c, s, b, g, b->norm, s->d_z, s->d_branch);
     vit_layernorm_backward(c->exec, s->d_z, &g->norm2, s->d_narrow, b->mid, &b->stats2, &w->norm2,
                            rows);

@@ -1,9 +1,9 @@
 /* The network: patches -> linear embedding -> tokens -> encoder blocks -> head -> logits, and back.
  *
  * A state holds the activations of up to `capacity` pictures. In training every block has its own,
- * kept for the backward pass, but for those that are quickly made again (norms, activation); or
- * only its input, from which that makes the rest again; in inference all blocks share one. Weights
- * are only read, so many states may use one network at once, each on its own thread.
+ * kept for the backward pass, or only its input, from which the rest is made again; what norms and
+ * the activation give always is. In inference all blocks share one. Weights are only read, so many
+ * states may use one network at once, each on its own thread.
  *
  * R = batch * tokens rows, D = dim, A = heads * head_dim (D unless the config says otherwise),
  * M = mlp width, N = patches, T = tokens: N and those before them, F = features: D, or 2 D.
