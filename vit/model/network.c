@@ -25,18 +25,12 @@ static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config
     if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention(c));
 }
 
-/* What the forward pass leaves of norms and activation the backward pass has made again by the
- * time it is read, which is cheap: all blocks share it. */
-typedef struct shared_arrays {
-    float *norm, *active;
-} shared_arrays;
-
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
-                                   size_t outputs, bool training, const shared_arrays *shared) {
+                                   size_t outputs, bool training) {
     const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
     const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
     const size_t attention = vit_config_attention(c);
-    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d), .norm = shared->norm};
+    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
     b.stats1 = vit_carve_stats(arena, rows1);
     b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
     if (c->qk_norm) carve_qk_norm(&b, arena, c, rows_in, training);
@@ -51,24 +45,26 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
         b.unscaled2 = vit_arena_floats(arena, rows * d);
     }
     b.hidden = vit_arena_floats(arena, rows * vit_config_hidden(c));
-    b.active = shared->active ? shared->active : b.hidden;
     return b;
 }
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c);
-    shared_arrays shared = {.norm = vit_arena_floats(arena, rows * c->dim)};
-    if (c->gated || s->kept != VIT_KEPT_NOTHING)
-        shared.active = vit_arena_floats(arena, rows * c->mlp);
+    const bool apart = c->gated || s->kept != VIT_KEPT_NOTHING;
+    /* All blocks share these two: what the backward pass reads of them it makes again first. */
+    float *norm = vit_arena_floats(arena, rows * c->dim);
+    float *active = apart ? vit_arena_floats(arena, rows * c->mlp) : NULL;
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
     vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
         const size_t outputs = vit_block_outputs(c, i);
         const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
         if (i == 0 || i == s->frozen || kept == VIT_KEPT_ALL)
-            block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING, &shared);
+            block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING);
         else if (kept == VIT_KEPT_INPUTS)
             block.z = vit_arena_floats(arena, rows * c->dim);
+        block.norm = norm;
+        block.active = apart ? active : block.hidden;
         if (outputs < vit_config_tokens(c)) {
             block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
             block.first_x = vit_arena_floats(arena, s->capacity * c->dim);

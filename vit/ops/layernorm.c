@@ -18,6 +18,12 @@ typedef struct norm_rows {
     size_t rows;
 } norm_rows;
 
+/* One of the tasks below for every block of rows. */
+static void each_block(const vit_exec *exec, vit_task *task, norm_rows *n) {
+    vit_parallel(vit_exec_threads(exec, n->rows * n->w->dim * ELEMENT_COST),
+                 vit_ceil_div(n->rows, ROW_BLOCK), task, n);
+}
+
 static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
@@ -30,8 +36,7 @@ static void forward_task(size_t index, int thread, void *context) {
 void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
                            const float *x, const vit_norm *w, size_t rows) {
     norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
-    vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
-                 vit_ceil_div(rows, ROW_BLOCK), forward_task, &n);
+    each_block(exec, forward_task, &n);
 }
 
 static void again_task(size_t index, int thread, void *context) {
@@ -46,8 +51,7 @@ static void again_task(size_t index, int thread, void *context) {
 void vit_layernorm_again(const vit_exec *exec, float *y, const vit_norm_state *state,
                          const float *x, const vit_norm *w, size_t rows) {
     norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
-    vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
-                 vit_ceil_div(rows, ROW_BLOCK), again_task, &n);
+    each_block(exec, again_task, &n);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
@@ -72,9 +76,9 @@ void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_grad
                             const float *dy, const float *x, const vit_norm_state *state,
                             const vit_norm *w, size_t rows) {
     norm_rows n = {exec->kernels, dx, state, x, dy, w, d, rows};
-    const int threads = vit_exec_threads(exec, rows * w->dim * ELEMENT_COST);
-    vit_parallel(threads, vit_ceil_div(rows, ROW_BLOCK), backward_task, &n);
-    vit_parallel(threads, vit_ceil_div(w->dim, COLUMN_BLOCK), sums_task, &n);
+    each_block(exec, backward_task, &n);
+    vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
+                 vit_ceil_div(w->dim, COLUMN_BLOCK), sums_task, &n);
 }
 
 /* ---- parts of rows ---- */
