@@ -186,15 +186,16 @@ static void test_threads(void **state) {
     }
 }
 
-/* Large enough for both sides to be packed, in two blocks of k and two of rows; and for one
- * thread to keep B, in two blocks of columns and three of k. */
+/* Large enough for both sides to be packed, in two blocks of k and two of rows; and for B to stay
+ * in several blocks of columns and of k: as it lies, packed before, or packed by every thread. */
 static void test_blocks(void **state) {
     (void)state;
-    static const int threads[] = {1, 3};
-    over_tables((size){801, 803, 515}, TRANSPOSED | ACCUMULATE | BIAS, threads, 2);
-    over_tables((size){801, 1025, 515}, PACKED | SCALE | BRANCH | RESIDUAL, threads, 2);
+    static const int threads[] = {1, 2, 3};
+    over_tables((size){801, 803, 515}, TRANSPOSED | ACCUMULATE | BIAS, threads, 3);
+    over_tables((size){801, 1025, 515}, PACKED | SCALE | BRANCH | RESIDUAL, threads, 3);
     over_tables((size){801, 391, 1025}, TRANSPOSED | ACCUMULATE | SCALE, threads, 1);
-    over_tables((size){801, 391, 1025}, BIAS | RESIDUAL, threads, 1);
+    over_tables((size){801, 391, 1025}, BIAS | RESIDUAL, threads, 2);
+    over_tables((size){1601, 1025, 430}, ACCUMULATE | BIAS, threads, 2);
 }
 
 /* C += A B where neither side is packed, both are, and where B stays. */

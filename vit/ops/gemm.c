@@ -4,17 +4,20 @@
 
 /* A product that has room to pack in is divided into tasks, runs of bands of row tiles times groups
  * of column panels; others, attention's, are computed at once. A task goes from stage to stage, a
- * band times a block of k, and in each over all tiles times panels. Blocking over k stores and
- * reloads the running value, so none of this is part of the result.
+ * band times a block, and in each over all tiles times panels. Blocking over k stores and reloads
+ * the running value, so none of this is part of the result.
  *
  * One operand stays in the second-level cache while the other passes by and is packed meanwhile:
- * a high band of A, under which B comes a panel ahead; or a block of B, packed by all threads
- * together, under which A comes in low bands: pairs are packed one ahead, floats lie well where
- * they are. */
+ * a high band of A, under which B comes a panel ahead; or a block of B, under which A comes in low
+ * bands: pairs are packed one ahead, floats lie well where they are. */
 
 /* From here on a matrix is packed before it is used: smaller ones lie well where they are. In
  * floats, 1.5 MB: what does not stay in that cache. */
 #define LARGE ((size_t)400000)
+
+/* Rows so many floats apart, a page or more, want the same few lines of a cache. Of others the part
+ * that a block of B is made of stays in it as it lies. */
+#define FAR_APART ((size_t)1024)
 
 /* What packing costs must come back: panels that use a packed row of A; tiles that use a packed
  * panel of B, in all and where each thread packs its own; of pairs, whose A is always packed. */
@@ -24,15 +27,21 @@
 #define TILES_PER_BAND 12
 #define PAIR_TILES_PER_BAND 4
 
-/* Tiles of a low band, and the runs of them that a thread begins with; rows of a high band, at
- * most; tiles a thread for which B may stay, and panels of a block of it, at most: under fewer a
- * tile of A is gone before the next is there, and under more the block is not as deep. */
+/* Rows of a high band, at most; tiles of a low band, and the runs of them that a thread begins
+ * with. */
+#define HIGH_ROWS 384
 #define LOW_TILES 2
 #define RUNS_A_THREAD 4
-#define HIGH_ROWS 384
-#define LEAST_TILES 48
+
+/* Tiles a thread for which B may stay: of floats, in panels or as it lies; of pairs. */
+#define LEAST_TILES 64
+#define LEAST_PLAIN_TILES 12
 #define LEAST_PAIR_TILES 24
+
+/* Of a block of floats that stays, the panels, at most: under fewer a tile of A is gone before the
+ * next is there, and under more the block is not as deep. And the tiles under which it comes. */
 #define KEPT_PANELS 12
+#define FIRST_TILES 12
 
 /* Rows of A transposed that are packed of all tiles at a time, while as many are fetched: where
  * they lie a multiple of 4 KiB apart, all of them want the same twelve lines of the first cache. */
@@ -58,15 +67,17 @@ typedef struct product {
     size_t tiles, panels;       /* of C */
     size_t height, higher;      /* rows of a tile; the first tiles that have one more */
     size_t depth;               /* words of a block of k; the last has fewer */
-    size_t breadth;             /* panels of a block of B that stays, else all */
-    size_t k0;                  /* the tasks' first word: of the block where B stays, else 0 */
-    range columns;              /* and their panels: of that block, else all */
+    size_t breadth;             /* panels of a block: of B that stays, else all of a task's */
+    size_t blocks_of_k;         /* the blocks of a panel */
+    range blocks;               /* that the tasks go through */
     size_t bands, runs, groups; /* of tiles, of bands, of panels */
 } product;
 
-/* Tiles t0 .. t1, of a band, times words k0 .. k0 + words. */
+/* Tiles t0 .. t1, which are a band, times words k0 .. k0 + words of panels, which are a block. */
 typedef struct stage {
-    size_t band, t0, t1, k0, words;
+    size_t band, t0, t1;
+    size_t number, k0, words;
+    range panels;
 } stage;
 
 /* A task in progress. */
@@ -101,20 +112,24 @@ static size_t numbers_in(const product *p, size_t k0, size_t words) {
 
 /* ---- stages ---- */
 
-/* Of the block of k that begins at k0. */
-static size_t words_from(const product *p, size_t k0) {
-    return vit_min(p->depth, p->k - k0);
-}
-
-static stage stage_of(const product *p, size_t band, size_t k0) {
-    const range tiles = share_of((range){0, p->tiles}, band, p->bands);
-    return (stage){band, tiles.first, tiles.end, k0, words_from(p, k0)};
+/* Band i times block number q, which are counted along k first. */
+static stage stage_of(const product *p, const part *w, size_t i, size_t q) {
+    const range tiles = share_of((range){0, p->tiles}, i, p->bands);
+    const size_t k0 = q % p->blocks_of_k * p->depth;
+    const size_t first = w->panels.first + q / p->blocks_of_k * p->breadth;
+    return (stage){.band = i,
+                   .t0 = tiles.first,
+                   .t1 = tiles.end,
+                   .number = q,
+                   .k0 = k0,
+                   .words = vit_min(p->depth, p->k - k0),
+                   .panels = {first, vit_min(first + p->breadth, w->panels.end)}};
 }
 
 static stage stage_after(const product *p, const part *w) {
-    const size_t k0 = w->now.k0 + w->now.words, band = w->now.band + 1;
-    if (p->b_stays) return band < w->bands.end ? stage_of(p, band, p->k0) : (stage){0};
-    return k0 < p->k ? stage_of(p, w->bands.first, k0) : (stage){0};
+    const size_t i = w->now.band + 1, q = w->now.number + 1;
+    if (i < w->bands.end) return stage_of(p, w, i, w->now.number);
+    return q < p->blocks.end ? stage_of(p, w, w->bands.first, q) : (stage){0};
 }
 
 /* ---- packing A ---- */
@@ -191,12 +206,16 @@ static size_t rows_of_b(const product *p, size_t words) {
     return p->b.packed ? words : words * p->numbers;
 }
 
+static bool lies_well(const product *p) {
+    return !p->b.packed && p->b.row < FAR_APART;
+}
+
 static const float *first_of_b(const product *p, block b) {
     return p->b.data + b.panel * p->b.panel + rows_of_b(p, b.k0) * p->b.row;
 }
 
 static float *packed_panel(const product *p, const part *w, size_t panel) {
-    const size_t i = panel - w->panels.first;
+    const size_t i = panel - w->now.panels.first;
     return w->packed_b + (p->b_stays ? i : i % 2) * p->depth * VIT_PANEL;
 }
 
@@ -227,7 +246,7 @@ static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows
 static void look_at_left(vit_ahead *ahead, const product *p, const part *w, const step *s) {
     const size_t t = s->tile + 1, i = first_row(p, t);
     const range words =
-        share_of((range){0, w->now.words}, s->panel - w->panels.first, length(w->panels));
+        share_of((range){0, w->now.words}, s->panel - w->now.panels.first, length(w->now.panels));
     const float *from = row_of_a(p, &w->now, i) + words.first * p->a.col;
     if (is_transposed(p))
         look_at(ahead, from, p->a.col, length(words));
@@ -291,15 +310,15 @@ static void compute_tile(const product *p, const part *w, const step *s) {
     }
 }
 
-/* A stays: every tile of the panel, and after each its share of packing the next panel. */
-static void sweep_panel(const product *p, const part *w, size_t panel) {
+/* Tiles of a panel, and after each its share of packing the next panel, or of fetching it. */
+static void sweep_panel(const product *p, const part *w, size_t panel, range tiles) {
     const stage *now = &w->now;
-    const size_t share = vit_ceil_div(now->words, now->t1 - now->t0);
+    const size_t share = vit_ceil_div(now->words, length(tiles));
     step s = {.panel = panel, .next_panel = panel};
     size_t done = 0;
-    for (s.tile = now->t0; s.tile < now->t1; s.tile++) {
+    for (s.tile = tiles.first; s.tile < tiles.end; s.tile++) {
         s.next_tile = s.tile + 1;
-        if (panel + 1 < w->panels.end)
+        if (panel + 1 < now->panels.end)
             s.coming = (block){panel + 1, now->k0 + done, vit_min(share, now->words - done)};
         compute_tile(p, w, &s);
         if (p->pack_b) pack_right(p, packed_panel(p, w, panel + 1) + done * VIT_PANEL, s.coming);
@@ -307,18 +326,26 @@ static void sweep_panel(const product *p, const part *w, size_t panel) {
     }
 }
 
+static void sweep_panels(const product *p, const part *w, range tiles) {
+    const stage *now = &w->now;
+    if (p->pack_b)
+        pack_right(p, packed_panel(p, w, now->panels.first),
+                   (block){now->panels.first, now->k0, now->words});
+    for (size_t j = now->panels.first; j < now->panels.end; j++) sweep_panel(p, w, j, tiles);
+}
+
 /* B stays: every panel of the tile, and after each its share of packing the next stage's A. */
 static void sweep_tile(const product *p, const part *w, size_t tile) {
     const size_t next_rows = first_row(p, w->next.t1) - first_row(p, w->next.t0);
     const range rows = {0, p->pack_a ? next_rows : 0};
-    const size_t panels = length(w->panels);
-    const size_t steps = (w->now.t1 - w->now.t0) * panels;
-    size_t done = (tile - w->now.t0) * panels;
+    const range panels = w->now.panels;
+    const size_t steps = (w->now.t1 - w->now.t0) * length(panels);
+    size_t done = (tile - w->now.t0) * length(panels);
     step s = {.tile = tile};
-    for (s.panel = w->panels.first; s.panel < w->panels.end; s.panel++) {
-        const bool last = s.panel + 1 == w->panels.end;
+    for (s.panel = panels.first; s.panel < panels.end; s.panel++) {
+        const bool last = s.panel + 1 == panels.end;
         s.next_tile = last ? tile + 1 : tile;
-        s.next_panel = last ? w->panels.first : s.panel + 1;
+        s.next_panel = last ? panels.first : s.panel + 1;
         s.rows = share_of(rows, done++, steps);
         compute_tile(p, w, &s);
         if (length(s.rows) > 0) pack_rows(p, w->next_a, &w->next, s.rows);
@@ -326,34 +353,32 @@ static void sweep_tile(const product *p, const part *w, size_t tile) {
 }
 
 static void a_stays(const product *p, const part *w) {
-    if (p->pack_b)
-        pack_right(p, packed_panel(p, w, w->panels.first),
-                   (block){w->panels.first, w->now.k0, w->now.words});
     if (p->pack_a) pack_left(p, w->packed_a, &w->now);
-    for (size_t j = w->panels.first; j < w->panels.end; j++) sweep_panel(p, w, j);
+    sweep_panels(p, w, (range){w->now.t0, w->now.t1});
 }
 
+/* Of floats, B comes panel by panel under the first tiles, and is fetched meanwhile. */
 static void b_stays(const product *p, part *w) {
-    for (size_t t = w->now.t0; t < w->now.t1; t++) sweep_tile(p, w, t);
+    range tiles = {w->now.t0, w->now.t1};
+    if (p->numbers == 1) {
+        tiles.first = vit_min(tiles.first + FIRST_TILES, tiles.end);
+        sweep_panels(p, w, (range){w->now.t0, tiles.first});
+    }
+    for (size_t t = tiles.first; t < tiles.end; t++) sweep_tile(p, w, t);
     float *done = w->packed_a;
     w->packed_a = w->next_a;
     w->next_a = done;
 }
 
-/* Where a thread packs. A block of B that stays lies in the first thread's room. */
-static void take_room(const product *p, part *w, size_t thread) {
-    float *room = p->exec->room + thread * VIT_GEMM_ROOM;
-    w->packed_b = p->b_stays ? p->exec->room : room;
-    w->packed_a = room + (p->b_stays ? VIT_PACKED_B : 2 * VIT_PACKED_PANEL);
-    w->next_a = w->packed_a + VIT_LOW_BAND;
-}
-
 static void part_task(size_t index, int thread, void *context) {
     const product *p = context;
+    float *room = p->exec->room + (size_t)thread * VIT_GEMM_ROOM;
     part w = {.bands = share_of((range){0, p->bands}, index / p->groups, p->runs),
-              .panels = share_of(p->columns, index % p->groups, p->groups)};
-    take_room(p, &w, (size_t)thread);
-    w.now = stage_of(p, w.bands.first, p->k0);
+              .panels = share_of((range){0, p->panels}, index % p->groups, p->groups),
+              .packed_b = room,
+              .packed_a = room + 2 * VIT_PACKED_PANEL,
+              .next_a = room + 2 * VIT_PACKED_PANEL + VIT_LOW_BAND};
+    w.now = stage_of(p, &w, w.bands.first, p->blocks.first);
     if (p->b_stays && p->pack_a) pack_left(p, w.packed_a, &w.now);
     do {
         w.next = stage_after(p, &w);
@@ -365,28 +390,14 @@ static void part_task(size_t index, int thread, void *context) {
     } while (w.now.t0 < w.now.t1);
 }
 
-/* A panel of the block of B that stays. */
-static void panel_task(size_t index, int thread, void *context) {
-    const product *p = context;
-    const size_t panel = p->columns.first + index;
-    part w = {.panels = p->columns};
-    take_room(p, &w, (size_t)thread);
-    pack_right(p, packed_panel(p, &w, panel), (block){panel, p->k0, words_from(p, p->k0)});
-}
-
-static void compute_block(product *p, int threads) {
-    if (p->b_stays && p->pack_b) vit_parallel(threads, length(p->columns), panel_task, p);
-    vit_parallel(threads, p->runs * p->groups, part_task, p);
-}
-
+/* Pairs' runs are short where B stays, so the threads go from block to block together: a run that
+ * one takes over finds the block in its cache. */
 static void compute(product *p, int threads) {
-    for (size_t j = 0; j < p->panels; j += p->breadth) {
-        p->columns = (range){j, vit_min(j + p->breadth, p->panels)};
-        p->k0 = 0;
-        do {
-            compute_block(p, threads);
-            p->k0 += p->b_stays ? p->depth : p->k;
-        } while (p->k0 < p->k);
+    const size_t blocks = p->blocks_of_k * vit_ceil_div(p->panels, p->breadth);
+    const size_t at_once = p->b_stays && p->numbers > 1 ? 1 : blocks;
+    for (size_t q = 0; q < blocks; q += at_once) {
+        p->blocks = (range){q, q + at_once};
+        vit_parallel(threads, p->runs * p->groups, part_task, p);
     }
 }
 
@@ -407,15 +418,16 @@ static bool wants_bands(const product *p, size_t threads) {
     return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
 }
 
-/* So many tasks that the threads end at about the same time. */
-static void divide(product *p, size_t threads) {
+static void divide_under_b(product *p, size_t threads) {
+    p->bands = p->runs = threads;
+    p->groups = 1;
+    if (p->numbers == 1) return;
+    p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
+    p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
+}
+
+static void divide_over_a(product *p, size_t threads) {
     const size_t rows = p->exec->kernels->tile_rows, high = VIT_HIGH_BAND / packed_row(p);
-    if (p->b_stays) {
-        p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
-        p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
-        p->groups = 1;
-        return;
-    }
     p->bands = vit_ceil_div(p->tiles, vit_min(HIGH_ROWS, high) / rows);
     if (p->bands < threads && wants_bands(p, threads)) p->bands = threads;
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
@@ -426,44 +438,63 @@ static void divide(product *p, size_t threads) {
     p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
 
+/* So many tasks that the threads end at about the same time. */
+static void divide(product *p, size_t threads) {
+    if (p->b_stays)
+        divide_under_b(p, threads);
+    else
+        divide_over_a(p, threads);
+}
+
 static const vit_product_kernels *product_kernels(const vit_exec *exec) {
     const vit_kernels *kernels = exec->kernels;
     return exec->precision == VIT_PRECISION_BF16 ? kernels->pairs : &kernels->floats;
 }
 
-/* Pairs, if all of B fits: A would be packed again for each block of columns. Not pairs of A
- * transposed, which come in strips that are as wide as a band is high: low bands would leave most
- * of every cache line unused. Floats of one thread: more of them would wait for each other after
- * each block, which bands of A spare them. What stays is packed while nothing is computed, so where
- * A, too, would have to be, the smaller one stays. */
-static bool may_b_stay(const product *p, size_t threads) {
-    if (p->numbers == 1)
-        return p->pack_b && threads == 1 && p->tiles >= LEAST_TILES &&
-               (!is_transposed(p) || p->m >= 2 * p->n);
-    return !is_transposed(p) && p->tiles >= threads * LEAST_PAIR_TILES &&
-           p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
+/* B stays if all of it fits: A would be packed again for each block of columns. Not under A
+ * transposed, which comes in strips that are as wide as a band is high: low bands would leave most
+ * of every cache line unused. */
+static void choose_for_pairs(product *p, size_t threads) {
+    p->pack_a = true;
+    p->pack_b = !p->b.packed;
+    p->b_stays = p->b.packed && !is_transposed(p) && p->tiles >= threads * LEAST_PAIR_TILES &&
+                 p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
 }
 
 _Static_assert(VIT_ONE_BLOCK <= VIT_K_BLOCK &&
                    VIT_ONE_BLOCK <= VIT_PACKED_B / VIT_PANEL / KEPT_PANELS,
                "a product of VIT_ONE_BLOCK must not be divided over k");
 
-static void keep_floats_of_b(product *p) {
-    p->pack_a = false;
-    p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
-    p->depth =
-        block_depth(p->k, vit_min(VIT_K_BLOCK, VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16));
+/* Whether so many tiles pass by a block of B that even one in panels had better stay. A transposed
+ * passes by in strips of a tile's width, far apart, and each thread would pack all of B: there one
+ * thread must find that much less to pack. */
+static bool passes_long(const product *p, size_t threads) {
+    if (is_transposed(p) && (threads > 1 || p->m < 2 * p->n)) return false;
+    return p->tiles >= threads * LEAST_TILES;
 }
 
-/* Floats are packed where that comes back. */
-static void choose_packing(product *p, size_t threads) {
+static void choose_for_floats(product *p, size_t threads) {
+    const bool is_large = !p->b.packed && p->n * p->k > LARGE, is_long = passes_long(p, threads);
     const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
-    p->pack_a = p->numbers > 1 || (p->m * p->k > LARGE && p->panels >= least);
-    p->pack_b =
-        !p->b.packed && (p->numbers > 1 || (p->n * p->k > LARGE && p->tiles >= TILES_PER_PANEL));
-    p->b_stays = may_b_stay(p, threads);
+    p->b_stays = is_long || (lies_well(p) && p->tiles >= threads * LEAST_PLAIN_TILES);
+    if (p->b_stays) {
+        p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
+        const size_t most = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
+        p->depth = block_depth(p->k, vit_min(VIT_K_BLOCK, most));
+        p->pack_b = is_large && is_long && (is_transposed(p) || !lies_well(p));
+    } else {
+        p->pack_a = p->m * p->k > LARGE && p->panels >= least;
+        p->pack_b = is_large && p->tiles >= TILES_PER_PANEL;
+    }
+}
+
+static void choose_packing(product *p, size_t threads) {
     p->breadth = p->panels;
-    if (p->b_stays && p->numbers == 1) keep_floats_of_b(p);
+    if (p->numbers > 1)
+        choose_for_pairs(p, threads);
+    else
+        choose_for_floats(p, threads);
+    p->blocks_of_k = p->k > 0 ? vit_ceil_div(p->k, p->depth) : 1;
 }
 
 /* ---- all of a product ---- */
