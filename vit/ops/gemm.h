@@ -46,9 +46,9 @@ static inline vit_epilogue vit_epilogue_none(void) {
 /* A product of so many k, at most, is of one block. */
 #define VIT_ONE_BLOCK ((size_t)384)
 
-/* Floats of packed matrices. Either a high band of A stays in the second-level cache (768 KiB),
- * with two panels of B beside it, or a block of B (640 KiB), with two low bands of A, which would
- * be in each other's way in that cache if they began a multiple of 64 KiB apart. */
+/* Floats of packed matrices. Of A a high band, which stays in the second-level cache (768 KiB) with
+ * two panels of B beside it, or two low bands, which would be in each other's way in that cache if
+ * they began a multiple of 64 KiB apart; of B two panels, or a block that stays (640 KiB). */
 #define VIT_HIGH_BAND ((size_t)192 << 10)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
 #define VIT_PACKED_B ((size_t)160 << 10)
