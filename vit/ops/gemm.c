@@ -267,7 +267,7 @@ static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, cons
     if (length(s->rows) > 0)
         look_at(&ahead[1], row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first),
                 VIT_PANEL, vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
-    if (p->b_stays && !p->pack_a && s->tile + 1 < p->tiles) look_at_left(&ahead[1], p, w, s);
+    if (p->b_stays && !p->pack_a && s->tile + 1 < w->now.t1) look_at_left(&ahead[1], p, w, s);
     if (s->coming.words > 0)
         look_at(&ahead[1], first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words));
 }
