@@ -187,7 +187,8 @@ static void test_threads(void **state) {
 }
 
 /* Large enough for both sides to be packed, in two blocks of k and two of rows; and for B to stay
- * in several blocks of columns and of k: as it lies, packed before, or packed by every thread. */
+ * in several blocks of columns and of k: as it lies, packed before, or packed by every thread. And
+ * rows of A 4 KiB apart, which are packed because of that. */
 static void test_blocks(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3};
@@ -196,6 +197,8 @@ static void test_blocks(void **state) {
     over_tables((size){801, 391, 1025}, TRANSPOSED | ACCUMULATE | SCALE, threads, 1);
     over_tables((size){801, 391, 1025}, BIAS | RESIDUAL, threads, 2);
     over_tables((size){1601, 1025, 430}, ACCUMULATE | BIAS, threads, 2);
+    over_tables((size){85, 391, 1024 - GAP}, BIAS | RESIDUAL, threads, 3);
+    over_tables((size){1024 - GAP, 391, 85}, TRANSPOSED | ACCUMULATE, threads, 3);
 }
 
 /* C += A B where neither side is packed, both are, and where B stays. */

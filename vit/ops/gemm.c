@@ -148,6 +148,12 @@ static bool is_transposed(const product *p) {
     return p->a.row == 1;
 }
 
+/* Whether the rows that A lies in want the same lines of a cache: those of a tile are more than
+ * the eight ways that many a first-level cache has. */
+static bool rows_clash(const product *p) {
+    return (is_transposed(p) ? p->a.col : p->a.row) % FAR_APART == 0;
+}
+
 static const float *row_of_a(const product *p, const stage *s, size_t row) {
     return p->a.data + row * p->a.row + s->k0 * p->numbers * p->a.col;
 }
@@ -475,15 +481,16 @@ static bool passes_long(const product *p, size_t threads) {
 
 static void choose_for_floats(product *p, size_t threads) {
     const bool is_large = !p->b.packed && p->n * p->k > LARGE, is_long = passes_long(p, threads);
-    const size_t least = is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
-    p->b_stays = is_long || (lies_well(p) && p->tiles >= threads * LEAST_PLAIN_TILES);
+    const bool clash = rows_clash(p);
+    const size_t least = is_transposed(p) || clash ? PANELS_PER_COLUMN : PANELS_PER_ROW;
+    p->b_stays = !clash && (is_long || (lies_well(p) && p->tiles >= threads * LEAST_PLAIN_TILES));
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t most = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
         p->depth = block_depth(p->k, vit_min(VIT_K_BLOCK, most));
         p->pack_b = is_large && is_long && (is_transposed(p) || !lies_well(p));
     } else {
-        p->pack_a = p->m * p->k > LARGE && p->panels >= least;
+        p->pack_a = (clash || p->m * p->k > LARGE) && p->panels >= least;
         p->pack_b = is_large && p->tiles >= TILES_PER_PANEL;
     }
 }
