@@ -290,6 +290,8 @@ static void test_heads(void **state) {
         for (size_t h = 0; h < 4; h++)
             for (size_t d = 0; d < 4; d++)
                 check_attention(shape_of(counts[b], counts[h], dims[d], 5, 3));
+    check_attention(shape_of(2, 8, 8, 17, 17)); /* four together */
+    check_attention(shape_of(1, 6, 5, 14, 19)); /* three, for five are no part of six */
 }
 
 /* Keys and values that nobody looks at get no gradient. */
@@ -336,7 +338,9 @@ static void check_same_bytes(vit_attention_shape s) {
 static void test_same_bytes(void **state) {
     (void)state;
     check_same_bytes(shape_of(3, 5, 13, 65, 97));
-    check_same_bytes(shape_of(1, 3, 50, 80, 97)); /* few heads: threads share them */
+    check_same_bytes(shape_of(1, 3, 50, 80, 97));  /* few heads: threads share them */
+    check_same_bytes(shape_of(1, 4, 50, 30, 300)); /* though their queries are few */
+    check_same_bytes(shape_of(96, 6, 8, 17, 17));  /* few queries: heads go together */
 }
 
 /* A query alone has the output that it has among others. */

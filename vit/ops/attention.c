@@ -13,14 +13,23 @@ typedef struct attention {
     vit_attention_shape s;
     float *o, *p_out, *dq, *dk, *dv;
     const float *q, *k, *v, *d_o, *p;
-    size_t parts; /* of a head's queries, in the forward pass */
+    size_t parts, together; /* of a head's queries, and heads, in the forward pass */
     float *scratch;
     size_t scratch_size;
 } attention;
 
-/* Of one thread: a transposed matrix and a block of rows of scores; backward, another of each. */
+/* A task's heads, at most: those of a picture in equal parts, with no more queries than a block.
+ * While one waits for a sum or a maximum, the others have something to compute. */
+static size_t heads_together(const vit_attention_shape *s, size_t most) {
+    size_t together = vit_max(1, vit_min(most, vit_min(s->heads, QUERY_BLOCK / s->queries)));
+    while (s->heads % together > 0) together--;
+    return together;
+}
+
+/* Of one thread: transposed matrices and a block of rows of scores; backward, another of each. */
 size_t vit_attention_scratch(const vit_attention_shape *s, bool backward) {
-    const size_t rows = s->head_dim + vit_min(s->queries, QUERY_BLOCK);
+    const size_t together = heads_together(s, s->heads);
+    const size_t rows = together * s->head_dim + vit_min(together * s->queries, QUERY_BLOCK);
     return (backward ? 2 : 1) * rows * vit_padded(s->keys);
 }
 
@@ -51,26 +60,33 @@ static void weigh(const attention *a, float *p, const float *q, size_t count,
     a->exec.kernels->softmax(p, count, a->s.keys);
 }
 
+/* All queries of some heads, or a part of one head's. */
 static void forward_task(size_t index, int thread, void *context) {
     const attention *a = context;
     const vit_attention_shape *s = &a->s;
-    const size_t head = index / a->parts, part = index % a->parts, padded = vit_padded(s->keys);
+    const size_t head = index / a->parts * a->together, part = index % a->parts;
     const size_t first = part * s->queries / a->parts, end = (part + 1) * s->queries / a->parts;
+    const size_t padded = vit_padded(s->keys), n = s->head_dim;
     const float *q = a->q + head_at(s, head, s->queries, s->q_row);
     const float *v = a->v + key_at(s, head, s->v_row);
     float *o = a->o + head_at(s, head, s->queries, s->o_row);
     float *transposed = a->scratch + (size_t)thread * a->scratch_size;
-    float *scores = transposed + s->head_dim * padded;
+    float *scores = transposed + a->together * n * padded;
     const vit_epilogue none = vit_epilogue_none();
 
     a->exec.kernels->floats.transpose(transposed, padded, a->k + key_at(s, head, s->k_row),
-                                      s->k_row, s->keys, s->head_dim);
+                                      s->k_row, s->keys, a->together * n);
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
-        const size_t count = vit_min(end - i, QUERY_BLOCK);
+        const size_t count = vit_min(end - i, QUERY_BLOCK), block = count * padded;
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
-        weigh(a, p, q + i * s->q_row, count, transposed);
-        vit_gemm(&a->exec, o + i * s->o_row, s->o_row, count, s->head_dim, s->keys,
-                 (vit_left){p, padded, 1}, vit_right_plain(v, s->v_row), &none);
+        for (size_t h = 0; h < a->together; h++)
+            rows_by_keys(a, p + h * block, q + i * s->q_row + h * n, s->q_row, count,
+                         transposed + h * n * padded, s->scale);
+        a->exec.kernels->softmax(p, a->together * count, s->keys);
+        for (size_t h = 0; h < a->together; h++)
+            vit_gemm(&a->exec, o + i * s->o_row + h * n, s->o_row, count, n, s->keys,
+                     (vit_left){p + h * block, padded, 1}, vit_right_plain(v + h * n, s->v_row),
+                     &none);
     }
 }
 
@@ -84,6 +100,7 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     const size_t heads = s->batch * s->heads, some = 4 * (size_t)threads;
     /* Few heads would leave threads idle; parts of one transpose its keys each. */
     const size_t parts = threads > 1 && heads < some ? vit_min((size_t)threads, s->queries) : 1;
+    const size_t together = parts > 1 ? 1 : heads_together(s, heads / (size_t)threads);
     attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
                    .s = *s,
                    .o = o,
@@ -92,9 +109,10 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
                    .k = k,
                    .v = v,
                    .parts = parts,
+                   .together = together,
                    .scratch = scratch,
                    .scratch_size = vit_attention_scratch(s, false)};
-    vit_parallel(threads, heads * parts, forward_task, &a);
+    vit_parallel(threads, heads / together * parts, forward_task, &a);
 }
 
 /* What the backward pass of a head reads and writes. */

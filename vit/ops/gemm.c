@@ -507,18 +507,21 @@ static void choose_packing(product *p, size_t threads) {
 /* ---- all of a product ---- */
 
 /* What heads of attention multiply takes less time than tasks and stages would take to prepare. */
-static void compute_where_it_lies(const product *p) {
+static void multiply_where_it_lies(const vit_kernels *kernels, float *c, size_t c_row, size_t m,
+                                   size_t n, size_t k, vit_left a, vit_right b,
+                                   const vit_epilogue *epilogue) {
     static const vit_ahead nothing[2];
-    const size_t cols = p->exec->kernels->tile_cols;
-    vit_epilogue e = p->epilogue;
-    for (size_t j = 0; j < p->n; j += cols) {
-        const float *b = p->b.data + j / VIT_PANEL * p->b.panel + j % VIT_PANEL;
-        for (size_t t = 0; t < p->tiles; t++) {
-            const size_t i = first_row(p, t), rows = first_row(p, t + 1) - i;
-            place_epilogue(&e, &p->epilogue, i, j);
-            p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(cols, p->n - j),
-                                p->k, p->a.data + i * p->a.row, p->a.row, p->a.col, b, p->b.row, &e,
-                                nothing);
+    const size_t cols = kernels->tile_cols, tiles = vit_ceil_div(m, kernels->tile_rows);
+    const size_t height = m / tiles, higher = m % tiles;
+    vit_epilogue e = *epilogue;
+    for (size_t j = 0; j < n; j += cols) {
+        const float *from = b.data + j / VIT_PANEL * b.panel + j % VIT_PANEL;
+        for (size_t t = 0, i = 0; t < tiles; t++) {
+            const size_t rows = height + (t < higher);
+            place_epilogue(&e, epilogue, i, j);
+            kernels->floats.gemm_tile(c + i * c_row + j, c_row, rows, vit_min(cols, n - j), k,
+                                      a.data + i * a.row, a.row, a.col, from, b.row, &e, nothing);
+            i += rows;
         }
     }
 }
@@ -527,6 +530,10 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
               vit_left a, vit_right b, const vit_epilogue *epilogue) {
     const vit_kernels *kernels = exec->kernels;
     if (m == 0 || n == 0) return;
+    if (!exec->room) {
+        multiply_where_it_lies(kernels, c, c_row, m, n, k, a, b, epilogue);
+        return;
+    }
     product p = {.exec = exec,
                  .inner = product_kernels(exec),
                  .numbers = exec->precision == VIT_PRECISION_BF16 ? 2 : 1,
@@ -544,10 +551,6 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .depth = block_depth(vit_words(exec->precision, k), VIT_K_BLOCK)};
     p.height = m / p.tiles;
     p.higher = m % p.tiles;
-    if (!exec->room) {
-        compute_where_it_lies(&p);
-        return;
-    }
     const int threads = vit_exec_threads(exec, m * n * p.k);
     choose_packing(&p, (size_t)threads);
     divide(&p, (size_t)threads);
