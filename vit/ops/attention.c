@@ -53,11 +53,14 @@ static void rows_by_keys(const attention *a, float *out, const float *rows, size
              vit_right_plain(transposed, padded), &e);
 }
 
-/* p = softmax(Q_i K_i^T scale) of a block of queries. */
+/* p = softmax(Q_i K_i^T scale) of a block of queries, of some heads side by side. */
 static void weigh(const attention *a, float *p, const float *q, size_t count,
-                  const float *transposed) {
-    rows_by_keys(a, p, q, a->s.q_row, count, transposed, a->s.scale);
-    a->exec.kernels->softmax(p, count, a->s.keys);
+                  const float *transposed, size_t heads) {
+    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
+    for (size_t h = 0; h < heads; h++)
+        rows_by_keys(a, p + h * count * padded, q + h * n, a->s.q_row, count,
+                     transposed + h * n * padded, a->s.scale);
+    a->exec.kernels->softmax(p, heads * count, a->s.keys);
 }
 
 /* All queries of some heads, or a part of one head's. */
@@ -77,16 +80,13 @@ static void forward_task(size_t index, int thread, void *context) {
     a->exec.kernels->floats.transpose(transposed, padded, a->k + key_at(s, head, s->k_row),
                                       s->k_row, s->keys, a->together * n);
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
-        const size_t count = vit_min(end - i, QUERY_BLOCK), block = count * padded;
+        const size_t count = vit_min(end - i, QUERY_BLOCK);
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
-        for (size_t h = 0; h < a->together; h++)
-            rows_by_keys(a, p + h * block, q + i * s->q_row + h * n, s->q_row, count,
-                         transposed + h * n * padded, s->scale);
-        a->exec.kernels->softmax(p, a->together * count, s->keys);
+        weigh(a, p, q + i * s->q_row, count, transposed, a->together);
         for (size_t h = 0; h < a->together; h++)
             vit_gemm(&a->exec, o + i * s->o_row + h * n, s->o_row, count, n, s->keys,
-                     (vit_left){p + h * block, padded, 1}, vit_right_plain(v + h * n, s->v_row),
-                     &none);
+                     (vit_left){p + h * count * padded, padded, 1},
+                     vit_right_plain(v + h * n, s->v_row), &none);
     }
 }
 
@@ -150,7 +150,7 @@ static void block_backward(const attention *a, const head *h, size_t i, size_t c
     const float *p = h->p ? h->p + i * padded : h->p_room;
     const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = i > 0, .scale = 1};
 
-    if (!h->p) weigh(a, h->p_room, q, count, h->k_transposed);
+    if (!h->p) weigh(a, h->p_room, q, count, h->k_transposed, 1);
     /* O = P V: dV = P^T dO, dP = dO V^T */
     vit_gemm(&a->exec, h->dv, s->v_row, s->keys, n, count, (vit_left){p, 1, padded},
              vit_right_plain(d_o, s->o_row), &sum);

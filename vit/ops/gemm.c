@@ -44,7 +44,7 @@
 #define FIRST_TILES 12
 
 /* Rows of A transposed that are packed of all tiles at a time, while as many are fetched: where
- * they lie a multiple of 4 KiB apart, all of them want the same twelve lines of the first cache. */
+ * they lie a multiple of 4 KiB apart, all of them want the same few lines of the first cache. */
 #define STRIP 8
 
 /* Elements first .. end of something. */
@@ -148,8 +148,8 @@ static bool is_transposed(const product *p) {
     return p->a.row == 1;
 }
 
-/* Whether the rows that A lies in want the same lines of a cache: those of a tile are more than
- * the eight ways that many a first-level cache has. */
+/* Whether the rows that A lies in are a multiple of 4 KiB apart, so that they want the same lines
+ * of a first-level cache: many a one has eight ways, and a tile more rows. */
 static bool rows_clash(const product *p) {
     return (is_transposed(p) ? p->a.col : p->a.row) % FAR_APART == 0;
 }
