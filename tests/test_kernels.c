@@ -5,6 +5,7 @@
  *
  * measures them instead. */
 #include "tests/check.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/kernels/kernels.h"
 #include <float.h>
@@ -31,12 +32,13 @@ enum {
     TRANSPOSED = 32,
     GAMMA = 64,
     KEEP = 128,
-    OPTIONS = 256
+    ACROSS = 256,
+    OPTIONS = 512
 };
 
 typedef struct shape {
     size_t rows, n, k, gap; /* gap: floats between rows */
-    unsigned options;       /* gemm_tile */
+    unsigned options;       /* gemm_tiles */
     bool pairs;             /* k counts pairs, of kernels that have them */
 } shape;
 
@@ -112,28 +114,51 @@ static const vit_product_kernels *product(const vit_kernels *k, const shape *s) 
     return s->pairs ? k->pairs : &k->floats;
 }
 
-static void gemm_tile(const vit_kernels *k, float *const *p, const shape *s) {
+static vit_epilogue epilogue_at(float *const *p, const shape *s, size_t i, size_t j) {
     const size_t row = s->n + s->gap;
-    const bool transposed = s->options & TRANSPOSED, in_place = s->options & IN_PLACE;
+    const float *residual = s->options & IN_PLACE ? p[0] : p[4];
+    return (vit_epilogue){.accumulate = (s->options & ACCUMULATE) != 0,
+                          .scale = s->options & SCALE ? .3f : 1,
+                          .bias = s->options & BIAS ? p[3] + j : NULL,
+                          .gamma = s->options & GAMMA ? p[5] + j : NULL,
+                          .keep = s->options & KEEP ? p[6] : NULL,
+                          .keep_rows = 3,
+                          .row = i,
+                          .residual =
+                              s->options & (RESIDUAL | IN_PLACE) ? residual + i * row + j : NULL,
+                          .residual_row = row};
+}
+
+/* As many tiles at a time as there are of a size, one below the other or side by side. */
+static void gemm_tiles(const vit_kernels *k, float *const *p, const shape *s) {
+    const size_t row = s->n + s->gap;
+    const bool transposed = s->options & TRANSPOSED, across = s->options & ACROSS;
     const size_t a_row = transposed ? 1 : s->k + s->gap, a_col = transposed ? s->rows + s->gap : 1;
-    for (size_t i = 0; i < s->rows; i += k->tile_rows) {
-        for (size_t j = 0; j < s->n; j += k->tile_cols) {
-            const size_t m = s->rows - i < k->tile_rows ? s->rows - i : k->tile_rows;
-            const size_t n = s->n - j < k->tile_cols ? s->n - j : k->tile_cols;
-            const float *residual = in_place ? p[0] : p[4];
-            const vit_epilogue e = {
-                .accumulate = (s->options & ACCUMULATE) != 0,
-                .scale = s->options & SCALE ? .3f : 1,
-                .bias = s->options & BIAS ? p[3] + j : NULL,
-                .gamma = s->options & GAMMA ? p[5] + j : NULL,
-                .keep = s->options & KEEP ? p[6] : NULL,
-                .keep_rows = 3,
-                .row = i,
-                .residual = s->options & (RESIDUAL | IN_PLACE) ? residual + i * row + j : NULL,
-                .residual_row = row};
-            const vit_ahead ahead[2] = {{p[0] + i * row + j, row, m}, {p[2] + j, row, s->k}};
-            product(k, s)->gemm_tile(p[0] + i * row + j, row, m, n, s->k, p[1] + i * a_row, a_row,
-                                     a_col, p[2] + j, row, &e, ahead);
+    for (size_t i = 0, below; i < s->rows; i += below) {
+        const size_t m = vit_min(s->rows - i, k->tile_rows), high = across ? 1 : (s->rows - i) / m;
+        below = high * m;
+        for (size_t j = 0, beside; j < s->n; j += beside) {
+            const size_t n = vit_min(s->n - j, k->tile_cols), wide = across ? (s->n - j) / n : 1;
+            beside = wide * n;
+            const vit_tiles tiles = {.count = high * wide,
+                                     .rows = m,
+                                     .columns = n,
+                                     .k = s->k,
+                                     .c = p[0] + i * row + j,
+                                     .a = p[1] + i * a_row,
+                                     .b = p[2] + j,
+                                     .c_row = row,
+                                     .a_row = a_row,
+                                     .a_col = a_col,
+                                     .b_row = row,
+                                     .down = across ? 0 : m,
+                                     .right = across ? n : 0,
+                                     .a_step = across ? 0 : m * a_row,
+                                     .b_step = across ? n : 0,
+                                     .epilogue = epilogue_at(p, s, i, j),
+                                     .ahead = {{p[0] + i * row + j, row, m, 0, 1},
+                                               {p[2] + j, row, s->k, 0, high * wide}}};
+            product(k, s)->gemm_tiles(&tiles);
         }
     }
 }
@@ -255,7 +280,7 @@ static void normal_cdf(const vit_kernels *k, float *const *p, const shape *s) {
     k->normal_cdf(p[0], p[1], s->rows * s->n);
 }
 
-static const kernel kernel_gemm_tile = {"gemm_tile", "MABCMCR", gemm_tile};
+static const kernel kernel_gemm_tiles = {"gemm_tiles", "MABCMCR", gemm_tiles};
 static kernel row_kernels[] = {
     {"copy_rows", "SM", copy_rows},
     {"transpose", "TM", transpose},
@@ -399,7 +424,7 @@ static void test_tile_sizes(void **state) {
             for (size_t d = 0; d < 5; d++, turn++) {
                 const shape s = {rows, n, depths[d], turn % 3, turn * 29 % OPTIONS, false};
                 for (size_t t = 0; t < count; t++)
-                    run(&kernel_gemm_tile, k[t], &s, turn % CONTENTS, turn % CHECK_PLACES);
+                    run(&kernel_gemm_tiles, k[t], &s, turn % CONTENTS, turn % CHECK_PLACES);
             }
         }
     }
@@ -416,8 +441,23 @@ static void test_tile_epilogues(void **state) {
             for (unsigned options = 0; options < OPTIONS; options++) {
                 const shape s = {rows, widths[w], 7, 2, options, false};
                 for (size_t t = 0; t < count; t++)
-                    run(&kernel_gemm_tile, k[t], &s, ORDINARY, options % CHECK_PLACES);
+                    run(&kernel_gemm_tiles, k[t], &s, ORDINARY, options % CHECK_PLACES);
             }
+        }
+    }
+}
+
+/* Runs of several of the largest tiles, and what is left of rows and columns. */
+static void test_tile_runs(void **state) {
+    (void)state;
+    static const size_t several[][2] = {{36, 32}, {12, 96}, {41, 37}, {25, 101}};
+    const vit_kernels *k[CHECK_MOST_TABLES];
+    const size_t count = check_tables(k);
+    for (size_t i = 0; i < 4; i++) {
+        for (unsigned options = 0; options < OPTIONS; options++) {
+            const shape s = {several[i][0], several[i][1], 9 + options % 2 * 8, 2, options, false};
+            for (size_t t = 0; t < count; t++)
+                run(&kernel_gemm_tiles, k[t], &s, ORDINARY, options % CHECK_PLACES);
         }
     }
 }
@@ -485,7 +525,7 @@ static double fastest(const kernel *f, const vit_kernels *k, const shape *s) {
 }
 
 static bool is_of_products(const kernel *f) {
-    return f->call == gemm_tile || f->call == copy_rows || f->call == transpose;
+    return f->call == gemm_tiles || f->call == copy_rows || f->call == transpose;
 }
 
 /* Of pairs, too, where there are any: of twice as many numbers in a tile. */
@@ -516,7 +556,7 @@ static int bench(void) {
     for (size_t t = 0; t < count; t++) printf("  %20s", vit_cpu_name(k[t]->cpu));
     printf("\n");
     take_memory(NULL);
-    bench_kernel(&kernel_gemm_tile, &tile);
+    bench_kernel(&kernel_gemm_tiles, &tile);
     for (size_t i = 0; i < ROW_KERNELS; i++) bench_kernel(&row_kernels[i], &rows);
     give_memory(NULL);
     return 0;
@@ -524,9 +564,10 @@ static int bench(void) {
 
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--bench") == 0) return bench();
-    struct CMUnitTest tests[ROW_KERNELS + 6] = {
+    struct CMUnitTest tests[ROW_KERNELS + 7] = {
         cmocka_unit_test_teardown(test_tile_sizes, finished),
         cmocka_unit_test_teardown(test_tile_epilogues, finished),
+        cmocka_unit_test_teardown(test_tile_runs, finished),
         cmocka_unit_test_teardown(test_whole_chunk, finished),
         cmocka_unit_test(test_square_sum_rule),
         cmocka_unit_test(test_choose),
@@ -534,7 +575,7 @@ int main(int argc, char **argv) {
     };
     for (size_t i = 0; i < ROW_KERNELS; i++) {
         kernel *f = &row_kernels[i];
-        tests[i + 6] = (struct CMUnitTest){f->name, test_rows, NULL, finished, f};
+        tests[i + 7] = (struct CMUnitTest){f->name, test_rows, NULL, finished, f};
     }
     return cmocka_run_group_tests(tests, take_memory, give_memory);
 }

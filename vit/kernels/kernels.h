@@ -65,25 +65,36 @@ typedef struct vit_quad_weights {
     int32_t even_low, odd_low, even_high, odd_high;
 } vit_quad_weights;
 
-/* Rows of VIT_PANEL floats, `row` apart, that the caller will want next: a hint to the cache. */
+/* Rows of VIT_PANEL floats, `row` apart, that the caller will want after a tile, and `step` floats
+ * further on those after the next one, for so many tiles: a hint to the cache. */
 typedef struct vit_ahead {
     const float *from;
-    size_t row, rows;
+    size_t row, rows, step, tiles;
 } vit_ahead;
+
+/* Tiles of one size, one after the other, each of them a product C = epilogue(A B): A is [rows][k]
+ * with element (i, p) at a[i * a_row + p * a_col], B is [k][columns] with element (p, j) at
+ * b[p * b_row + j]. C, a, b, the epilogue and what is fetched ahead are the first tile's. */
+typedef struct vit_tiles {
+    size_t count;
+    size_t rows, columns, k; /* rows <= tile_rows, columns <= tile_cols */
+    float *c;
+    const float *a, *b;
+    size_t c_row, a_row, a_col, b_row;
+    size_t down, right;    /* the next tile of C: so many rows below, columns to the right */
+    size_t a_step, b_step; /* floats from its A and its B to the next one's */
+    vit_epilogue epilogue;
+    vit_ahead ahead[2];
+} vit_tiles;
 
 /* Matrix products: of floats, or of pairs of numbers rounded to bfloat16, to nearest, ties to even,
  * whose sums are float32. Two numbers of adjacent k, the first in the lower half, are a pair, which
  * is moved as if it were a float: tiles, panels and blocks of pairs lie as those of floats do. */
 typedef struct vit_product_kernels {
-    /* C[m][n] = epilogue(A B): A is [m][k] with element (i, p) at a[i * a_row + p * a_col], B is
-     * [k][n] with element (p, j) at b[p * b_row + j]. m <= tile_rows, n <= tile_cols. ahead[0] and
-     * ahead[1] are fetched meanwhile, as far as k is long.
-     * Of pairs, k counts them; an element is one chain over pairs in ascending order, each step as
+    /* Of pairs, k counts them; an element is one chain over pairs in ascending order, each step as
      * the instruction VDPBF16PS has it: the second product, then the first, each in one fused step
      * rounded to nearest, denormals being zero. */
-    void (*gemm_tile)(float *c, size_t c_row, size_t m, size_t n, size_t k, const float *a,
-                      size_t a_row, size_t a_col, const float *b, size_t b_row,
-                      const vit_epilogue *epilogue, const vit_ahead *ahead);
+    void (*gemm_tiles)(const vit_tiles *run);
 
     /* to[j][i] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` end with
      * whole vectors: behind their `rows` elements +0 follows. Into pairs: of neighbours in a row of
@@ -102,7 +113,7 @@ typedef struct vit_product_kernels {
 
 typedef struct vit_kernels {
     vit_cpu cpu;
-    size_t tile_rows, tile_cols; /* of gemm_tile */
+    size_t tile_rows, tile_cols; /* of gemm_tiles, at most */
     vit_product_kernels floats;
     const vit_product_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
 

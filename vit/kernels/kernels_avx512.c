@@ -16,7 +16,7 @@ const vit_kernels *vit_kernels_avx512(void) {
 /* Only the products of bfloat16 are others: kernels_avx512bf16.c. */
 const vit_kernels *vit_kernels_avx512bf16(void) {
     static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX512BF16, &vit_pairs_avx512bf16);
-    return vit_pairs_avx512bf16.gemm_tile ? &table : NULL;
+    return vit_pairs_avx512bf16.gemm_tiles ? &table : NULL;
 }
 
 #else

@@ -28,7 +28,7 @@ static inline v16 v16_pairs_across(v16 low, v16 high) {
 #include "vit/kernels/gemm.inc"
 #include "vit/kernels/pairs.inc"
 
-const vit_product_kernels vit_pairs_avx512bf16 = {gemm_tile, transpose, copy_along, copy_across};
+const vit_product_kernels vit_pairs_avx512bf16 = {gemm_tiles, transpose, copy_along, copy_across};
 
 #else
 

@@ -9,7 +9,7 @@
 #define QUERY_BLOCK 72
 
 typedef struct attention {
-    vit_exec exec; /* one thread: a part of a head is a task */
+    const vit_kernels *kernels;
     vit_attention_shape s;
     float *o, *p_out, *dq, *dk, *dv;
     const float *q, *k, *v, *d_o, *p;
@@ -44,23 +44,73 @@ static size_t key_at(const vit_attention_shape *s, size_t index, size_t row) {
 }
 
 /* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys];
- * transposed: [head_dim][padded keys]. */
+ * transposed: [head_dim][padded keys]. Of some heads, whose rows lie side by side. */
 static void rows_by_keys(const attention *a, float *out, const float *rows, size_t row,
-                         size_t count, const float *transposed, float scale) {
-    const vit_epilogue e = {.scale = scale};
-    const size_t padded = vit_padded(a->s.keys);
-    vit_gemm(&a->exec, out, padded, count, padded, a->s.head_dim, (vit_left){rows, row, 1},
-             vit_right_plain(transposed, padded), &e);
+                         size_t count, const float *transposed, float scale, size_t heads) {
+    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
+    const vit_tiles products = {.count = heads,
+                                .rows = count,
+                                .columns = padded,
+                                .k = n,
+                                .c = out,
+                                .a = rows,
+                                .b = transposed,
+                                .c_row = padded,
+                                .a_row = row,
+                                .a_col = 1,
+                                .b_row = padded,
+                                .down = count,
+                                .a_step = n,
+                                .b_step = n * padded,
+                                .epilogue = {.scale = scale}};
+    vit_gemm_small(a->kernels, &products);
 }
 
-/* p = softmax(Q_i K_i^T scale) of a block of queries, of some heads side by side. */
+/* P V of a block of queries: out, whose rows are `row` apart, of some heads; or dS K. */
+static void keys_by_columns(const attention *a, float *out, size_t row, size_t count,
+                            const float *p, const float *v, size_t v_row, size_t heads) {
+    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
+    const vit_tiles products = {.count = heads,
+                                .rows = count,
+                                .columns = n,
+                                .k = a->s.keys,
+                                .c = out,
+                                .a = p,
+                                .b = v,
+                                .c_row = row,
+                                .a_row = padded,
+                                .a_col = 1,
+                                .b_row = v_row,
+                                .right = n,
+                                .a_step = count * padded,
+                                .b_step = n,
+                                .epilogue = {.scale = 1}};
+    vit_gemm_small(a->kernels, &products);
+}
+
+/* out += P^T dO or dS^T Q of a block of queries, of which the first only sets it. */
+static void queries_by_columns(const attention *a, float *out, size_t row, size_t count,
+                               const float *p, const float *d_o, size_t d_o_row, bool first) {
+    const vit_tiles product = {.count = 1,
+                               .rows = a->s.keys,
+                               .columns = a->s.head_dim,
+                               .k = count,
+                               .c = out,
+                               .a = p,
+                               .b = d_o,
+                               .c_row = row,
+                               .a_row = 1,
+                               .a_col = vit_padded(a->s.keys),
+                               .b_row = d_o_row,
+                               .epilogue = {.accumulate = !first, .scale = 1}};
+    vit_gemm_small(a->kernels, &product);
+}
+
+/* p = softmax(Q_i K_i^T scale) of a block of queries, of some heads one below the other. */
 static void weigh(const attention *a, float *p, const float *q, size_t count,
                   const float *transposed, size_t heads) {
-    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
-    for (size_t h = 0; h < heads; h++)
-        rows_by_keys(a, p + h * count * padded, q + h * n, a->s.q_row, count,
-                     transposed + h * n * padded, a->s.scale);
-    a->exec.kernels->softmax(p, heads * count, a->s.keys);
+    rows_by_keys(a, p, q, a->s.q_row, count, transposed, a->s.scale, heads);
+    a->kernels->softmax(p, heads * count, a->s.keys);
 }
 
 /* All queries of some heads, or a part of one head's. */
@@ -75,18 +125,14 @@ static void forward_task(size_t index, int thread, void *context) {
     float *o = a->o + head_at(s, head, s->queries, s->o_row);
     float *transposed = a->scratch + (size_t)thread * a->scratch_size;
     float *scores = transposed + a->together * n * padded;
-    const vit_epilogue none = vit_epilogue_none();
 
-    a->exec.kernels->floats.transpose(transposed, padded, a->k + key_at(s, head, s->k_row),
-                                      s->k_row, s->keys, a->together * n);
+    a->kernels->floats.transpose(transposed, padded, a->k + key_at(s, head, s->k_row), s->k_row,
+                                 s->keys, a->together * n);
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
         const size_t count = vit_min(end - i, QUERY_BLOCK);
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
         weigh(a, p, q + i * s->q_row, count, transposed, a->together);
-        for (size_t h = 0; h < a->together; h++)
-            vit_gemm(&a->exec, o + i * s->o_row + h * n, s->o_row, count, n, s->keys,
-                     (vit_left){p + h * count * padded, padded, 1},
-                     vit_right_plain(v + h * n, s->v_row), &none);
+        keys_by_columns(a, o + i * s->o_row, s->o_row, count, p, v, s->v_row, a->together);
     }
 }
 
@@ -101,7 +147,7 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     /* Few heads would leave threads idle; parts of one transpose its keys each. */
     const size_t parts = threads > 1 && heads < some ? vit_min((size_t)threads, s->queries) : 1;
     const size_t together = parts > 1 ? 1 : heads_together(s, heads / (size_t)threads);
-    attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
+    attention a = {.kernels = exec->kernels,
                    .s = *s,
                    .o = o,
                    .p_out = p,
@@ -145,23 +191,19 @@ static head head_of(const attention *a, size_t index, int thread) {
 /* Queries i .. i + count - 1 of a head. dK and dV are sums over all queries. */
 static void block_backward(const attention *a, const head *h, size_t i, size_t count) {
     const vit_attention_shape *s = &a->s;
-    const size_t padded = vit_padded(s->keys), n = s->head_dim;
+    const size_t padded = vit_padded(s->keys);
     const float *q = h->q + i * s->q_row, *d_o = h->d_o + i * s->o_row;
     const float *p = h->p ? h->p + i * padded : h->p_room;
-    const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = i > 0, .scale = 1};
 
     if (!h->p) weigh(a, h->p_room, q, count, h->k_transposed, 1);
     /* O = P V: dV = P^T dO, dP = dO V^T */
-    vit_gemm(&a->exec, h->dv, s->v_row, s->keys, n, count, (vit_left){p, 1, padded},
-             vit_right_plain(d_o, s->o_row), &sum);
-    rows_by_keys(a, h->ds, d_o, s->o_row, count, h->v_transposed, 1);
+    queries_by_columns(a, h->dv, s->v_row, count, p, d_o, s->o_row, i == 0);
+    rows_by_keys(a, h->ds, d_o, s->o_row, count, h->v_transposed, 1, 1);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
-    a->exec.kernels->softmax_backward(h->ds, p, s->scale, count, s->keys);
+    a->kernels->softmax_backward(h->ds, p, s->scale, count, s->keys);
     /* S = Q K^T: dQ = dS K, dK = dS^T Q */
-    vit_gemm(&a->exec, h->dq + i * s->q_row, s->q_row, count, n, s->keys,
-             (vit_left){h->ds, padded, 1}, vit_right_plain(h->k, s->k_row), &none);
-    vit_gemm(&a->exec, h->dk, s->k_row, s->keys, n, count, (vit_left){h->ds, 1, padded},
-             vit_right_plain(q, s->q_row), &sum);
+    keys_by_columns(a, h->dq + i * s->q_row, s->q_row, count, h->ds, h->k, s->k_row, 1);
+    queries_by_columns(a, h->dk, s->k_row, count, h->ds, q, s->q_row, i == 0);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
@@ -169,7 +211,7 @@ static void backward_task(size_t index, int thread, void *context) {
     const vit_attention_shape *s = &a->s;
     const size_t padded = vit_padded(s->keys);
     const head h = head_of(a, index, thread);
-    const vit_kernels *kernels = a->exec.kernels;
+    const vit_kernels *kernels = a->kernels;
     kernels->floats.transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, s->head_dim);
     if (!h.p)
         kernels->floats.transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, s->head_dim);
@@ -180,7 +222,7 @@ static void backward_task(size_t index, int thread, void *context) {
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch) {
-    attention a = {.exec = {.kernels = exec->kernels, .threads = 1},
+    attention a = {.kernels = exec->kernels,
                    .s = *s,
                    .dq = dq,
                    .dk = dk,

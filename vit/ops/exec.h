@@ -9,11 +9,9 @@
 
 typedef struct vit_exec {
     const vit_kernels *kernels;
-    int threads; /* inside one operator; 1 while slices of a batch have a thread each */
-    /* [threads][VIT_GEMM_ROOM] for matrix products (gemm.h); NULL: they are small, and each is done
-     * by its caller's thread */
-    float *room;
-    vit_precision precision; /* of matrix products; bf16 needs room and kernels->pairs */
+    int threads;             /* inside one operator; 1 while slices of a batch have a thread each */
+    float *room;             /* [threads][VIT_GEMM_ROOM] for matrix products (gemm.h) */
+    vit_precision precision; /* of matrix products; bf16 needs kernels->pairs */
 } vit_exec;
 
 /* ARGUMENT where the kernels do not have the precision. */

@@ -234,48 +234,15 @@ static void pack_right(const product *p, float *to, block b) {
 
 /* ---- computing ---- */
 
-/* A tile in progress; the next one's, as far as that is known; and what is packed after it. */
-typedef struct step {
-    size_t tile, panel, next_tile, next_panel;
-    block coming;
-    range rows; /* of the next stage's A, where that is packed */
-} step;
-
-static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows) {
+/* Number by number: a structure that is put together and copied would be read in other pieces than
+ * it was written in, which the processor does only when the tile before, too, is written. */
+static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows, size_t step,
+                    size_t tiles) {
     ahead->from = from;
     ahead->row = row;
     ahead->rows = rows;
-}
-
-/* A panel's share of the next tile's A, where it lies: some columns of its rows, or some rows of A
- * transposed. */
-static void look_at_left(vit_ahead *ahead, const product *p, const part *w, const step *s) {
-    const size_t t = s->tile + 1, i = first_row(p, t);
-    const range words =
-        share_of((range){0, w->now.words}, s->panel - w->now.panels.first, length(w->now.panels));
-    const float *from = row_of_a(p, &w->now, i) + words.first * p->a.col;
-    if (is_transposed(p))
-        look_at(ahead, from, p->a.col, length(words));
-    else
-        look_at(ahead, from, p->a.row, first_row(p, t + 1) - i);
-}
-
-/* What is wanted after a tile: the C of the next, and what will be packed. Number by number: a
- * structure that is put together and copied would be read in other pieces than it was written in,
- * which the processor does only when the tile before, too, is written. */
-static void look_ahead(vit_ahead ahead[2], const product *p, const part *w, const step *s) {
-    const size_t t = s->next_tile;
-    look_at(&ahead[0], NULL, 0, 0);
-    look_at(&ahead[1], NULL, 0, 0);
-    if (t < w->now.t1)
-        look_at(&ahead[0], p->c + first_row(p, t) * p->c_row + s->next_panel * VIT_PANEL, p->c_row,
-                first_row(p, t + 1) - first_row(p, t));
-    if (length(s->rows) > 0)
-        look_at(&ahead[1], row_of_a(p, &w->next, first_row(p, w->next.t0) + s->rows.first),
-                VIT_PANEL, vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL));
-    if (p->b_stays && !p->pack_a && s->tile + 1 < w->now.t1) look_at_left(&ahead[1], p, w, s);
-    if (s->coming.words > 0)
-        look_at(&ahead[1], first_of_b(p, s->coming), p->b.row, rows_of_b(p, s->coming.words));
+    ahead->step = step;
+    ahead->tiles = tiles;
 }
 
 static vit_left left_of(const product *p, const part *w, size_t tile) {
@@ -289,7 +256,7 @@ static vit_left left_of(const product *p, const part *w, size_t tile) {
     return (vit_left){w->packed_a + (i - first_row(p, s->t0)) * packed_row(p), packed_row(p), 1};
 }
 
-/* From the product's to that of the tile that begins at row i, column j. */
+/* To the tile that begins at row i, column j, from the product's. */
 static void place_epilogue(vit_epilogue *e, const vit_epilogue *whole, size_t i, size_t j) {
     e->row = i;
     if (e->bias) e->bias = whole->bias + j;
@@ -297,38 +264,76 @@ static void place_epilogue(vit_epilogue *e, const vit_epilogue *whole, size_t i,
     if (e->residual) e->residual = whole->residual + i * whole->residual_row + j;
 }
 
-static void compute_tile(const product *p, const part *w, const step *s) {
-    const size_t tile_cols = p->exec->kernels->tile_cols, k0 = w->now.k0, words = w->now.words;
-    const size_t i = first_row(p, s->tile), rows = first_row(p, s->tile + 1) - i;
-    const size_t end = vit_min((s->panel + 1) * VIT_PANEL, p->n);
-    const float *b =
-        p->pack_b ? packed_panel(p, w, s->panel) : first_of_b(p, (block){s->panel, k0, words});
-    const size_t b_row = p->pack_b ? VIT_PANEL : p->b.row;
-    const vit_left a = left_of(p, w, s->tile);
-    vit_epilogue e = k0 + words == p->k ? p->epilogue : vit_epilogue_none();
-    vit_ahead ahead[2];
-    e.accumulate = p->epilogue.accumulate || k0 > 0;
-    look_ahead(ahead, p, w, s);
-    for (size_t j = s->panel * VIT_PANEL; j < end; j += tile_cols, b += tile_cols) {
-        place_epilogue(&e, &p->epilogue, i, j);
-        p->inner->gemm_tile(p->c + i * p->c_row + j, p->c_row, rows, vit_min(tile_cols, end - j),
-                            words, a.data, a.row, a.col, b, b_row, &e, ahead);
+/* What all tiles of the stage have in common. */
+static vit_tiles tiles_of(const product *p, const part *w) {
+    const stage *s = &w->now;
+    const vit_left a = left_of(p, w, s->t0);
+    vit_tiles run = {.k = s->words,
+                     .c_row = p->c_row,
+                     .a_row = a.row,
+                     .a_col = a.col,
+                     .b_row = p->pack_b ? VIT_PANEL : p->b.row,
+                     .epilogue = s->k0 + s->words == p->k ? p->epilogue : vit_epilogue_none()};
+    run.epilogue.accumulate = p->epilogue.accumulate || s->k0 > 0;
+    return run;
+}
+
+/* The run begins with this tile. */
+static void place(vit_tiles *run, const product *p, const part *w, size_t tile, size_t panel,
+                  size_t count) {
+    const size_t i = first_row(p, tile), j = panel * VIT_PANEL;
+    run->count = count;
+    run->rows = first_row(p, tile + 1) - i;
+    run->columns = vit_min(VIT_PANEL, p->n - j);
+    run->c = p->c + i * p->c_row + j;
+    run->a = left_of(p, w, tile).data;
+    run->b = p->pack_b ? packed_panel(p, w, panel)
+                       : first_of_b(p, (block){panel, w->now.k0, w->now.words});
+    place_epilogue(&run->epilogue, &p->epilogue, i, j);
+}
+
+/* The run's panels, or those columns of them that a tile is wide. */
+static void compute_run(const product *p, vit_tiles *run) {
+    const size_t width = run->columns, tile_cols = p->exec->kernels->tile_cols;
+    for (size_t j = 0; j < width; j += tile_cols) {
+        run->columns = vit_min(tile_cols, width - j);
+        p->inner->gemm_tiles(run);
+        run->c += tile_cols;
+        run->b += tile_cols;
+        vit_epilogue *e = &run->epilogue;
+        if (e->bias) e->bias += tile_cols;
+        if (e->gamma) e->gamma += tile_cols;
+        if (e->residual) e->residual += tile_cols;
     }
 }
 
-/* Tiles of a panel, and after each its share of packing the next panel, or of fetching it. */
-static void sweep_panel(const product *p, const part *w, size_t panel, range tiles) {
+/* Those of the tiles that are as high as the first. */
+static size_t of_one_height(const product *p, range tiles) {
+    return vit_min(tiles.end, tiles.first < p->higher ? p->higher : p->tiles) - tiles.first;
+}
+
+/* Tiles of a panel, one below the other. Meanwhile the C of the next is fetched, and each tile's
+ * share of the next panel, which is packed then. */
+static void sweep_panel(const product *p, const part *w, vit_tiles *run, size_t panel,
+                        range tiles) {
     const stage *now = &w->now;
-    const size_t share = vit_ceil_div(now->words, length(tiles));
-    step s = {.panel = panel, .next_panel = panel};
-    size_t done = 0;
-    for (s.tile = tiles.first; s.tile < tiles.end; s.tile++) {
-        s.next_tile = s.tile + 1;
-        if (panel + 1 < now->panels.end)
-            s.coming = (block){panel + 1, now->k0 + done, vit_min(share, now->words - done)};
-        compute_tile(p, w, &s);
-        if (p->pack_b) pack_right(p, packed_panel(p, w, panel + 1) + done * VIT_PANEL, s.coming);
-        done += s.coming.words;
+    const size_t share = vit_max(1, vit_ceil_div(now->words, length(tiles)));
+    size_t done = panel + 1 < now->panels.end ? 0 : now->words;
+    while (length(tiles) > 0) {
+        const size_t count = p->pack_b ? 1 : of_one_height(p, tiles);
+        const block coming = {panel + 1, now->k0 + done, vit_min(count * share, now->words - done)};
+        const size_t rows = rows_of_b(p, vit_min(share, coming.words));
+        place(run, p, w, tiles.first, panel, count);
+        run->down = run->rows;
+        run->a_step = p->pack_a && is_transposed(p) ? packed_tile(p) : run->rows * run->a_row;
+        look_at(&run->ahead[0], run->c + run->rows * p->c_row, p->c_row, run->rows,
+                run->rows * p->c_row, vit_min(count, length(tiles) - 1));
+        look_at(&run->ahead[1], first_of_b(p, coming), p->b.row, rows, rows * p->b.row,
+                vit_ceil_div(coming.words, share));
+        compute_run(p, run);
+        if (p->pack_b) pack_right(p, packed_panel(p, w, panel + 1) + done * VIT_PANEL, coming);
+        done += coming.words;
+        tiles.first += count;
     }
 }
 
@@ -337,24 +342,60 @@ static void sweep_panels(const product *p, const part *w, range tiles) {
     if (p->pack_b)
         pack_right(p, packed_panel(p, w, now->panels.first),
                    (block){now->panels.first, now->k0, now->words});
-    for (size_t j = now->panels.first; j < now->panels.end; j++) sweep_panel(p, w, j, tiles);
+    vit_tiles run = tiles_of(p, w);
+    for (size_t j = now->panels.first; j < now->panels.end; j++) sweep_panel(p, w, &run, j, tiles);
 }
 
-/* B stays: every panel of the tile, and after each its share of packing the next stage's A. */
+/* A panel's share of the next tile's A, where it lies: some columns of its rows, or some rows of A
+ * transposed. */
+static void look_at_left(vit_ahead *ahead, const product *p, const part *w, size_t tile,
+                         range panels) {
+    const size_t t = tile + 1, i = first_row(p, t);
+    const range all = w->now.panels;
+    const size_t share = vit_max(1, vit_ceil_div(w->now.words, length(all)));
+    const size_t first = vit_min(share * (panels.first - all.first), w->now.words);
+    const float *from = row_of_a(p, &w->now, i) + first * p->a.col;
+    const size_t tiles = vit_min(length(panels), (w->now.words - first) / share);
+    if (is_transposed(p))
+        look_at(ahead, from, p->a.col, share, share * p->a.col, tiles);
+    else
+        look_at(ahead, from, p->a.row, first_row(p, t + 1) - i, share, tiles);
+}
+
+/* Rows of the next stage's A, of which one is fetched. */
+static void look_at_rows(vit_ahead *ahead, const product *p, const part *w, range rows) {
+    look_at(ahead, row_of_a(p, &w->next, first_row(p, w->next.t0) + rows.first), VIT_PANEL,
+            vit_ceil_div(numbers_in(p, w->next.k0, w->next.words), VIT_PANEL), 0, 1);
+}
+
+/* B stays: every panel of the tile, side by side, and the C of the next tile is fetched meanwhile.
+ * The last panel is apart: it may be narrower, and the tile after it is not beside it. */
 static void sweep_tile(const product *p, const part *w, size_t tile) {
     const size_t next_rows = first_row(p, w->next.t1) - first_row(p, w->next.t0);
-    const range rows = {0, p->pack_a ? next_rows : 0};
-    const range panels = w->now.panels;
-    const size_t steps = (w->now.t1 - w->now.t0) * length(panels);
-    size_t done = (tile - w->now.t0) * length(panels);
-    step s = {.tile = tile};
-    for (s.panel = panels.first; s.panel < panels.end; s.panel++) {
-        const bool last = s.panel + 1 == panels.end;
-        s.next_tile = last ? tile + 1 : tile;
-        s.next_panel = last ? panels.first : s.panel + 1;
-        s.rows = share_of(rows, done++, steps);
-        compute_tile(p, w, &s);
-        if (length(s.rows) > 0) pack_rows(p, w->next_a, &w->next, s.rows);
+    const range rows = {0, p->pack_a ? next_rows : 0}, all = w->now.panels;
+    const size_t steps = (w->now.t1 - w->now.t0) * length(all);
+    size_t done = (tile - w->now.t0) * length(all);
+    vit_tiles run = tiles_of(p, w);
+    run.right = VIT_PANEL;
+    run.b_step = p->pack_b ? p->depth * VIT_PANEL : p->b.panel;
+    for (range panels = all; length(panels) > 0;) {
+        const bool last = length(panels) == 1;
+        const size_t count = last || p->pack_a ? 1 : length(panels) - 1;
+        const range now_packed = share_of(rows, done, steps);
+        place(&run, p, w, tile, panels.first, count);
+        look_at(&run.ahead[0], run.c + VIT_PANEL, p->c_row, run.rows, VIT_PANEL, count);
+        if (last)
+            look_at(&run.ahead[0], p->c + first_row(p, tile + 1) * p->c_row + all.first * VIT_PANEL,
+                    p->c_row, run.rows, 0, tile + 1 < w->now.t1);
+        look_at(&run.ahead[1], NULL, 0, 0, 0, 0);
+        if (length(now_packed) > 0)
+            look_at_rows(&run.ahead[1], p, w, now_packed);
+        else if (!p->pack_a && tile + 1 < w->now.t1)
+            look_at_left(&run.ahead[1], p, w, tile, (range){panels.first, panels.first + count});
+        compute_run(p, &run);
+        if (length(now_packed) > 0) pack_rows(p, w->next_a, &w->next, now_packed);
+        done += count;
+        panels.first += count;
     }
 }
 
@@ -506,34 +547,10 @@ static void choose_packing(product *p, size_t threads) {
 
 /* ---- all of a product ---- */
 
-/* What heads of attention multiply takes less time than tasks and stages would take to prepare. */
-static void multiply_where_it_lies(const vit_kernels *kernels, float *c, size_t c_row, size_t m,
-                                   size_t n, size_t k, vit_left a, vit_right b,
-                                   const vit_epilogue *epilogue) {
-    static const vit_ahead nothing[2];
-    const size_t cols = kernels->tile_cols, tiles = vit_ceil_div(m, kernels->tile_rows);
-    const size_t height = m / tiles, higher = m % tiles;
-    vit_epilogue e = *epilogue;
-    for (size_t j = 0; j < n; j += cols) {
-        const float *from = b.data + j / VIT_PANEL * b.panel + j % VIT_PANEL;
-        for (size_t t = 0, i = 0; t < tiles; t++) {
-            const size_t rows = height + (t < higher);
-            place_epilogue(&e, epilogue, i, j);
-            kernels->floats.gemm_tile(c + i * c_row + j, c_row, rows, vit_min(cols, n - j), k,
-                                      a.data + i * a.row, a.row, a.col, from, b.row, &e, nothing);
-            i += rows;
-        }
-    }
-}
-
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue) {
     const vit_kernels *kernels = exec->kernels;
     if (m == 0 || n == 0) return;
-    if (!exec->room) {
-        multiply_where_it_lies(kernels, c, c_row, m, n, k, a, b, epilogue);
-        return;
-    }
     product p = {.exec = exec,
                  .inner = product_kernels(exec),
                  .numbers = exec->precision == VIT_PRECISION_BF16 ? 2 : 1,

@@ -62,6 +62,11 @@ static inline vit_epilogue vit_epilogue_none(void) {
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_left a, vit_right b, const vit_epilogue *epilogue);
 
+/* Products of one size, as many as they say, rows and columns being any (kernels.h), on this
+ * thread: B is a matrix as it lies, of floats. What heads of attention multiply takes less time
+ * than tasks and packing would take to prepare. */
+void vit_gemm_small(const vit_kernels *kernels, const vit_tiles *products);
+
 /* Floats that a packed [k][n] takes: n rounded up to whole panels, k to whole pairs; in bf16 half
  * as many. */
 size_t vit_packed_size(size_t n, size_t k);
