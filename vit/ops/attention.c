@@ -13,7 +13,7 @@ typedef struct attention {
     vit_attention_shape s;
     float *o, *p_out, *dq, *dk, *dv;
     const float *q, *k, *v, *d_o, *p;
-    size_t parts, together; /* of a head's queries, and heads, in the forward pass */
+    size_t parts, together; /* of a head's queries, in the forward pass; heads of a task */
     float *scratch;
     size_t scratch_size;
 } attention;
@@ -46,9 +46,9 @@ static size_t key_at(const vit_attention_shape *s, size_t index, size_t row) {
 /* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys];
  * transposed: [head_dim][padded keys]. Of some heads, whose rows lie side by side. */
 static void rows_by_keys(const attention *a, float *out, const float *rows, size_t row,
-                         size_t count, const float *transposed, float scale, size_t heads) {
+                         size_t count, const float *transposed, float scale) {
     const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
-    const vit_tiles products = {.count = heads,
+    const vit_tiles products = {.count = a->together,
                                 .rows = count,
                                 .columns = padded,
                                 .k = n,
@@ -68,9 +68,9 @@ static void rows_by_keys(const attention *a, float *out, const float *rows, size
 
 /* P V of a block of queries: out, whose rows are `row` apart, of some heads; or dS K. */
 static void keys_by_columns(const attention *a, float *out, size_t row, size_t count,
-                            const float *p, const float *v, size_t v_row, size_t heads) {
+                            const float *p, const float *v, size_t v_row) {
     const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
-    const vit_tiles products = {.count = heads,
+    const vit_tiles products = {.count = a->together,
                                 .rows = count,
                                 .columns = n,
                                 .k = a->s.keys,
@@ -88,29 +88,33 @@ static void keys_by_columns(const attention *a, float *out, size_t row, size_t c
     vit_gemm_small(a->kernels, &products);
 }
 
-/* out += P^T dO or dS^T Q of a block of queries, of which the first only sets it. */
+/* out += P^T dO or dS^T Q of a block of queries, of which the first only sets it; of some heads. */
 static void queries_by_columns(const attention *a, float *out, size_t row, size_t count,
                                const float *p, const float *d_o, size_t d_o_row, bool first) {
-    const vit_tiles product = {.count = 1,
-                               .rows = a->s.keys,
-                               .columns = a->s.head_dim,
-                               .k = count,
-                               .c = out,
-                               .a = p,
-                               .b = d_o,
-                               .c_row = row,
-                               .a_row = 1,
-                               .a_col = vit_padded(a->s.keys),
-                               .b_row = d_o_row,
-                               .epilogue = {.accumulate = !first, .scale = 1}};
-    vit_gemm_small(a->kernels, &product);
+    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
+    const vit_tiles products = {.count = a->together,
+                                .rows = a->s.keys,
+                                .columns = n,
+                                .k = count,
+                                .c = out,
+                                .a = p,
+                                .b = d_o,
+                                .c_row = row,
+                                .a_row = 1,
+                                .a_col = padded,
+                                .b_row = d_o_row,
+                                .right = n,
+                                .a_step = count * padded,
+                                .b_step = n,
+                                .epilogue = {.accumulate = !first, .scale = 1}};
+    vit_gemm_small(a->kernels, &products);
 }
 
 /* p = softmax(Q_i K_i^T scale) of a block of queries, of some heads one below the other. */
 static void weigh(const attention *a, float *p, const float *q, size_t count,
-                  const float *transposed, size_t heads) {
-    rows_by_keys(a, p, q, a->s.q_row, count, transposed, a->s.scale, heads);
-    a->kernels->softmax(p, heads * count, a->s.keys);
+                  const float *transposed) {
+    rows_by_keys(a, p, q, a->s.q_row, count, transposed, a->s.scale);
+    a->kernels->softmax(p, a->together * count, a->s.keys);
 }
 
 /* All queries of some heads, or a part of one head's. */
@@ -131,8 +135,8 @@ static void forward_task(size_t index, int thread, void *context) {
     for (size_t i = first; i < end; i += QUERY_BLOCK) {
         const size_t count = vit_min(end - i, QUERY_BLOCK);
         float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : scores;
-        weigh(a, p, q + i * s->q_row, count, transposed, a->together);
-        keys_by_columns(a, o + i * s->o_row, s->o_row, count, p, v, s->v_row, a->together);
+        weigh(a, p, q + i * s->q_row, count, transposed);
+        keys_by_columns(a, o + i * s->o_row, s->o_row, count, p, v, s->v_row);
     }
 }
 
@@ -161,7 +165,7 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     vit_parallel(threads, heads / together * parts, forward_task, &a);
 }
 
-/* What the backward pass of a head reads and writes. */
+/* What the backward pass of some heads reads and writes: of the first. */
 typedef struct head {
     const float *q, *k, *v, *d_o, *p;
     float *dq, *dk, *dv;
@@ -171,6 +175,7 @@ typedef struct head {
 static head head_of(const attention *a, size_t index, int thread) {
     const vit_attention_shape *s = &a->s;
     const size_t q = head_at(s, index, s->queries, s->q_row), padded = vit_padded(s->keys);
+    const size_t transposed = a->together * s->head_dim * padded;
     const size_t k = key_at(s, index, s->k_row);
     const size_t v = key_at(s, index, s->v_row);
     float *room = a->scratch + (size_t)thread * a->scratch_size, *rest = room + a->scratch_size / 2;
@@ -183,38 +188,37 @@ static head head_of(const attention *a, size_t index, int thread) {
                   .dk = a->dk + k,
                   .dv = a->dv + v,
                   .k_transposed = room,
-                  .p_room = room + s->head_dim * padded,
+                  .p_room = room + transposed,
                   .v_transposed = rest,
-                  .ds = rest + s->head_dim * padded};
+                  .ds = rest + transposed};
 }
 
-/* Queries i .. i + count - 1 of a head. dK and dV are sums over all queries. */
+/* Queries i .. i + count - 1 of some heads. dK and dV are sums over all queries. */
 static void block_backward(const attention *a, const head *h, size_t i, size_t count) {
     const vit_attention_shape *s = &a->s;
     const size_t padded = vit_padded(s->keys);
     const float *q = h->q + i * s->q_row, *d_o = h->d_o + i * s->o_row;
     const float *p = h->p ? h->p + i * padded : h->p_room;
 
-    if (!h->p) weigh(a, h->p_room, q, count, h->k_transposed, 1);
+    if (!h->p) weigh(a, h->p_room, q, count, h->k_transposed);
     /* O = P V: dV = P^T dO, dP = dO V^T */
     queries_by_columns(a, h->dv, s->v_row, count, p, d_o, s->o_row, i == 0);
-    rows_by_keys(a, h->ds, d_o, s->o_row, count, h->v_transposed, 1, 1);
+    rows_by_keys(a, h->ds, d_o, s->o_row, count, h->v_transposed, 1);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
-    a->kernels->softmax_backward(h->ds, p, s->scale, count, s->keys);
+    a->kernels->softmax_backward(h->ds, p, s->scale, a->together * count, s->keys);
     /* S = Q K^T: dQ = dS K, dK = dS^T Q */
-    keys_by_columns(a, h->dq + i * s->q_row, s->q_row, count, h->ds, h->k, s->k_row, 1);
+    keys_by_columns(a, h->dq + i * s->q_row, s->q_row, count, h->ds, h->k, s->k_row);
     queries_by_columns(a, h->dk, s->k_row, count, h->ds, q, s->q_row, i == 0);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
     const attention *a = context;
     const vit_attention_shape *s = &a->s;
-    const size_t padded = vit_padded(s->keys);
-    const head h = head_of(a, index, thread);
+    const size_t padded = vit_padded(s->keys), n = a->together * s->head_dim;
+    const head h = head_of(a, index * a->together, thread);
     const vit_kernels *kernels = a->kernels;
-    kernels->floats.transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, s->head_dim);
-    if (!h.p)
-        kernels->floats.transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, s->head_dim);
+    kernels->floats.transpose(h.v_transposed, padded, h.v, s->v_row, s->keys, n);
+    if (!h.p) kernels->floats.transpose(h.k_transposed, padded, h.k, s->k_row, s->keys, n);
     for (size_t i = 0; i < s->queries; i += QUERY_BLOCK)
         block_backward(a, &h, i, vit_min(s->queries - i, QUERY_BLOCK));
 }
@@ -222,6 +226,8 @@ static void backward_task(size_t index, int thread, void *context) {
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch) {
+    const int threads = vit_exec_threads(exec, work_of(s));
+    const size_t heads = s->batch * s->heads;
     attention a = {.kernels = exec->kernels,
                    .s = *s,
                    .dq = dq,
@@ -232,7 +238,8 @@ void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *d
                    .q = q,
                    .k = k,
                    .v = v,
+                   .together = heads_together(s, heads / (size_t)threads),
                    .scratch = scratch,
                    .scratch_size = vit_attention_scratch(s, true)};
-    vit_parallel(vit_exec_threads(exec, work_of(s)), s->batch * s->heads, backward_task, &a);
+    vit_parallel(threads, heads / a.together, backward_task, &a);
 }
