@@ -66,7 +66,8 @@ typedef struct vit_quad_weights {
 } vit_quad_weights;
 
 /* Rows of VIT_PANEL floats, `row` apart, that the caller will want after a tile, and `step` floats
- * further on those after the next one, for so many tiles: a hint to the cache. */
+ * further on those after the next one, for so many tiles: a hint to the cache, which may point past
+ * the matrix. */
 typedef struct vit_ahead {
     const float *from;
     size_t row, rows, step, tiles;
@@ -91,7 +92,9 @@ typedef struct vit_tiles {
  * whose sums are float32. Two numbers of adjacent k, the first in the lower half, are a pair, which
  * is moved as if it were a float: tiles, panels and blocks of pairs lie as those of floats do. */
 typedef struct vit_product_kernels {
-    /* Of pairs, k counts them; an element is one chain over pairs in ascending order, each step as
+    /* Computes all tiles of a run; its ahead[0] and ahead[1] are fetched meanwhile, as far as k is
+     * long.
+     * Of pairs, k counts them; an element is one chain over pairs in ascending order, each step as
      * the instruction VDPBF16PS has it: the second product, then the first, each in one fused step
      * rounded to nearest, denormals being zero. */
     void (*gemm_tiles)(const vit_tiles *run);
