@@ -161,7 +161,7 @@ static void check_small(const product *p, const vit_kernels *k, size_t count) {
         memcpy(c + i * p->c_floats, p->c, p->c_floats * sizeof(float));
     if (p->options & IN_PLACE) products.epilogue.residual = c;
     vit_gemm_small(k, &products);
-    for (size_t i = 0; i < count; i++) compare(p, c + i * p->c_floats, "small");
+    for (size_t i = 0; i < count; i++) compare(p, c + i * p->c_floats, vit_cpu_name(k->cpu));
     free(c);
 }
 

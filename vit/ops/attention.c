@@ -66,47 +66,44 @@ static void rows_by_keys(const attention *a, float *out, const float *rows, size
     vit_gemm_small(a->kernels, &products);
 }
 
-/* P V of a block of queries: out, whose rows are `row` apart, of some heads; or dS K. */
+/* What the products of P or dS of a block of queries have in common: columns of out and of v, which
+ * those of some heads lie side by side in. */
+static vit_tiles by_columns(const attention *a, float *out, size_t row, size_t count,
+                            const float *p, const float *v, size_t v_row) {
+    const size_t n = a->s.head_dim;
+    return (vit_tiles){.count = a->together,
+                       .columns = n,
+                       .c = out,
+                       .a = p,
+                       .b = v,
+                       .c_row = row,
+                       .b_row = v_row,
+                       .right = n,
+                       .a_step = count * vit_padded(a->s.keys),
+                       .b_step = n,
+                       .epilogue = {.scale = 1}};
+}
+
+/* out = P V or dS K of a block of queries. */
 static void keys_by_columns(const attention *a, float *out, size_t row, size_t count,
                             const float *p, const float *v, size_t v_row) {
-    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
-    const vit_tiles products = {.count = a->together,
-                                .rows = count,
-                                .columns = n,
-                                .k = a->s.keys,
-                                .c = out,
-                                .a = p,
-                                .b = v,
-                                .c_row = row,
-                                .a_row = padded,
-                                .a_col = 1,
-                                .b_row = v_row,
-                                .right = n,
-                                .a_step = count * padded,
-                                .b_step = n,
-                                .epilogue = {.scale = 1}};
+    vit_tiles products = by_columns(a, out, row, count, p, v, v_row);
+    products.rows = count;
+    products.k = a->s.keys;
+    products.a_row = vit_padded(a->s.keys);
+    products.a_col = 1;
     vit_gemm_small(a->kernels, &products);
 }
 
-/* out += P^T dO or dS^T Q of a block of queries, of which the first only sets it; of some heads. */
+/* out += P^T dO or dS^T Q of a block of queries, of which the first only sets it. */
 static void queries_by_columns(const attention *a, float *out, size_t row, size_t count,
                                const float *p, const float *d_o, size_t d_o_row, bool first) {
-    const size_t padded = vit_padded(a->s.keys), n = a->s.head_dim;
-    const vit_tiles products = {.count = a->together,
-                                .rows = a->s.keys,
-                                .columns = n,
-                                .k = count,
-                                .c = out,
-                                .a = p,
-                                .b = d_o,
-                                .c_row = row,
-                                .a_row = 1,
-                                .a_col = padded,
-                                .b_row = d_o_row,
-                                .right = n,
-                                .a_step = count * padded,
-                                .b_step = n,
-                                .epilogue = {.accumulate = !first, .scale = 1}};
+    vit_tiles products = by_columns(a, out, row, count, p, d_o, d_o_row);
+    products.rows = a->s.keys;
+    products.k = count;
+    products.a_row = 1;
+    products.a_col = vit_padded(a->s.keys);
+    products.epilogue.accumulate = !first;
     vit_gemm_small(a->kernels, &products);
 }
 

@@ -256,26 +256,21 @@ static vit_left left_of(const product *p, const part *w, size_t tile) {
     return (vit_left){w->packed_a + (i - first_row(p, s->t0)) * packed_row(p), packed_row(p), 1};
 }
 
-/* To the tile that begins at row i, column j, from the product's. */
-static void place_epilogue(vit_epilogue *e, const vit_epilogue *whole, size_t i, size_t j) {
-    e->row = i;
-    if (e->bias) e->bias = whole->bias + j;
-    if (e->gamma) e->gamma = whole->gamma + j;
-    if (e->residual) e->residual = whole->residual + i * whole->residual_row + j;
+/* Of the stage: what is left to do after its last k, or only that the chains go on. */
+static vit_epilogue epilogue_of(const product *p, const stage *s) {
+    vit_epilogue e = s->k0 + s->words == p->k ? p->epilogue : vit_epilogue_none();
+    e.accumulate = p->epilogue.accumulate || s->k0 > 0;
+    return e;
 }
 
 /* What all tiles of the stage have in common. */
 static vit_tiles tiles_of(const product *p, const part *w) {
-    const stage *s = &w->now;
-    const vit_left a = left_of(p, w, s->t0);
-    vit_tiles run = {.k = s->words,
-                     .c_row = p->c_row,
-                     .a_row = a.row,
-                     .a_col = a.col,
-                     .b_row = p->pack_b ? VIT_PANEL : p->b.row,
-                     .epilogue = s->k0 + s->words == p->k ? p->epilogue : vit_epilogue_none()};
-    run.epilogue.accumulate = p->epilogue.accumulate || s->k0 > 0;
-    return run;
+    const vit_left a = left_of(p, w, w->now.t0);
+    return (vit_tiles){.k = w->now.words,
+                       .c_row = p->c_row,
+                       .a_row = a.row,
+                       .a_col = a.col,
+                       .b_row = p->pack_b ? VIT_PANEL : p->b.row};
 }
 
 /* The run begins with this tile. */
@@ -289,7 +284,8 @@ static void place(vit_tiles *run, const product *p, const part *w, size_t tile, 
     run->a = left_of(p, w, tile).data;
     run->b = p->pack_b ? packed_panel(p, w, panel)
                        : first_of_b(p, (block){panel, w->now.k0, w->now.words});
-    place_epilogue(&run->epilogue, &p->epilogue, i, j);
+    run->epilogue = epilogue_of(p, &w->now);
+    vit_epilogue_move(&run->epilogue, i, j);
 }
 
 /* The run's panels, or those columns of them that a tile is wide. */
@@ -300,10 +296,7 @@ static void compute_run(const product *p, vit_tiles *run) {
         p->inner->gemm_tiles(run);
         run->c += tile_cols;
         run->b += tile_cols;
-        vit_epilogue *e = &run->epilogue;
-        if (e->bias) e->bias += tile_cols;
-        if (e->gamma) e->gamma += tile_cols;
-        if (e->residual) e->residual += tile_cols;
+        vit_epilogue_move(&run->epilogue, 0, tile_cols);
     }
 }
 
@@ -383,8 +376,9 @@ static void sweep_tile(const product *p, const part *w, size_t tile) {
         const size_t count = last || p->pack_a ? 1 : length(panels) - 1;
         const range now_packed = share_of(rows, done, steps);
         place(&run, p, w, tile, panels.first, count);
-        look_at(&run.ahead[0], run.c + VIT_PANEL, p->c_row, run.rows, VIT_PANEL, count);
-        if (last)
+        if (!last)
+            look_at(&run.ahead[0], run.c + VIT_PANEL, p->c_row, run.rows, VIT_PANEL, count);
+        else
             look_at(&run.ahead[0], p->c + first_row(p, tile + 1) * p->c_row + all.first * VIT_PANEL,
                     p->c_row, run.rows, 0, tile + 1 < w->now.t1);
         look_at(&run.ahead[1], NULL, 0, 0, 0, 0);

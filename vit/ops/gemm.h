@@ -39,6 +39,14 @@ static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
 
+/* The epilogue of a C that begins so many rows further down and columns further to the right. */
+static inline void vit_epilogue_move(vit_epilogue *e, size_t down, size_t right) {
+    e->row += down;
+    if (e->bias) e->bias += right;
+    if (e->gamma) e->gamma += right;
+    if (e->residual) e->residual += down * e->residual_row + right;
+}
+
 /* Words of a block of k, at most: a panel of B as long (64 KiB) streams from the second-level cache
  * under the tiles of A. */
 #define VIT_K_BLOCK ((size_t)512)

@@ -6,16 +6,12 @@
 static void multiply_rows(const vit_kernels *kernels, const vit_tiles *products, size_t i, size_t j,
                           size_t rows, size_t tiles) {
     vit_tiles run = *products;
-    vit_epilogue *e = &run.epilogue;
     run.rows = rows;
     run.columns = vit_min(kernels->tile_cols, products->columns - j);
     run.c += i * run.c_row + j;
     run.a += i * run.a_row;
     run.b += j;
-    e->row += i;
-    if (e->bias) e->bias += j;
-    if (e->gamma) e->gamma += j;
-    if (e->residual) e->residual += i * e->residual_row + j;
+    vit_epilogue_move(&run.epilogue, i, j);
     if (products->count == 1) {
         run.count = tiles;
         run.down = rows;
