@@ -307,6 +307,52 @@ static void test_what_a_block_takes(void **state) {
     }
 }
 
+/* Of every attention that a network computes: all tokens or a picture's first look at all, and the
+ * query of the map pooling at all but those before the patches. */
+static void check_scratch(const vit_config *c, vit_kept kept) {
+    const size_t tokens = vit_config_tokens(c), queries[] = {tokens, 1};
+    const bool training = kept != VIT_KEPT_NOTHING;
+    vit_arena arena = vit_arena_count();
+    vit_state s;
+    vit_error error;
+    for (int twice = 0; twice < 2; twice++) {
+        vit_state_carve(&s, &arena, c, 3, 2, kept, 0);
+        if (!twice) assert_int_equal(vit_arena_init(&arena, arena.peak, "a test", &error), VIT_OK);
+    }
+    const float *after = s.room; /* what is carved next */
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t skip = 0; skip <= i; skip++) {
+            const vit_attention_shape shape = {.heads = c->heads,
+                                               .head_dim = vit_config_head_dim(c),
+                                               .queries = queries[i],
+                                               .keys = tokens - skip};
+            assert_true(s.scratch + 2 * vit_attention_scratch(&shape, training) <= after);
+        }
+    }
+    vit_arena_free(&arena);
+}
+
+/* Heads that go together, a picture's first token among many, and one key less than fills a block
+ * of queries in equal parts. */
+static void test_attention_has_room(void **state) {
+    (void)state;
+    static const struct sizes {
+        size_t image, patch, heads;
+    } sizes[] = {{28, 14, 8}, {28, 7, 8}, {24, 4, 6}, {320, 8, 16}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        vit_config c = network(PRE);
+        c.height = c.width = sizes[i].image;
+        c.patch = sizes[i].patch;
+        c.heads = sizes[i].heads;
+        c.dim = 4 * c.heads;
+        for (size_t pool = 0; pool < 2; pool++) {
+            c.pool = pool ? VIT_POOL_MAP : VIT_POOL_CLASS;
+            check_scratch(&c, VIT_KEPT_NOTHING);
+            check_scratch(&c, VIT_KEPT_ALL);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operators),
@@ -315,6 +361,7 @@ int main(void) {
         cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_more_than_there_are),
         cmocka_unit_test(test_what_a_block_takes),
+        cmocka_unit_test(test_attention_has_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,13 @@
 
 #include "vit/base/sys.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#endif
+
 enum { ALIGNMENT = 64 };
 
 vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error) {
@@ -10,10 +17,12 @@ vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_
         *arena = (vit_arena){0};
         return vit_fail_memory(error, what, bytes);
     }
+    ASAN_POISON_MEMORY_REGION(arena->base, bytes);
     return VIT_OK;
 }
 
 void vit_arena_free(vit_arena *arena) {
+    ASAN_UNPOISON_MEMORY_REGION(arena->base, arena->size);
     vit_free(arena->base);
     *arena = (vit_arena){0};
 }
@@ -23,7 +32,7 @@ vit_arena vit_arena_count(void) {
 }
 
 void *vit_arena_take(vit_arena *arena, size_t bytes) {
-    size_t padded = bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
+    size_t padded = bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT + VIT_ARENA_GAP;
     size_t left = arena->size - arena->used;
     if (bytes > left || padded < bytes) {
         /* What does not even fit a size_t must not count as little: no arena will be that large. */
@@ -32,6 +41,7 @@ void *vit_arena_take(vit_arena *arena, size_t bytes) {
     }
     unsigned char *taken = arena->base == NULL ? NULL : arena->base + arena->used;
     arena->used = padded > left ? arena->size : arena->used + padded;
+    if (taken) ASAN_UNPOISON_MEMORY_REGION(taken, bytes);
     if (arena->used > arena->peak) arena->peak = arena->used;
     return taken;
 }
@@ -49,5 +59,6 @@ size_t vit_arena_mark(const vit_arena *arena) {
 }
 
 void vit_arena_reset(vit_arena *arena, size_t mark) {
+    if (arena->base) ASAN_POISON_MEMORY_REGION(arena->base + mark, arena->used - mark);
     arena->used = mark;
 }

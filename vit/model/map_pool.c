@@ -24,7 +24,7 @@ void vit_map_carve(vit_map_state *m, vit_arena *arena, const vit_config *c, size
     m->d_hidden = vit_arena_floats(arena, capacity * c->mlp);
 }
 
-static vit_attention_shape shape_of(const vit_config *c, size_t batch) {
+vit_attention_shape vit_map_attention_shape(const vit_config *c, size_t batch) {
     const size_t head_dim = c->dim / c->heads, skip = c->pool_prefix ? 0 : vit_config_prefix(c);
     return (vit_attention_shape){.batch = batch,
                                  .heads = c->heads,
@@ -44,7 +44,7 @@ void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, c
     const vit_map_weights *w = &n->weights.map;
     const vit_map_state *m = &s->map;
     const size_t d = c->dim, batch = s->batch;
-    const vit_attention_shape shape = shape_of(c, batch);
+    const vit_attention_shape shape = vit_map_attention_shape(c, batch);
     vit_linear_forward(exec, m->query, w->latent, &w->q, NULL, 1);
     for (size_t b = 1; b < batch; b++) memcpy(m->query + b * d, m->query, d * sizeof *m->query);
     vit_linear_forward(exec, m->kv, x, &w->kv, NULL, batch * vit_config_tokens(c));
@@ -78,7 +78,7 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     const vit_map_weights *w = &n->weights.map;
     const vit_map_state *m = &s->map;
     const size_t d = c->dim, tokens = vit_config_tokens(c);
-    const vit_attention_shape shape = shape_of(c, s->batch);
+    const vit_attention_shape shape = vit_map_attention_shape(c, s->batch);
     float *d_kv = s->d_wide;
     after_attention_backward(n, exec, s, &g->map, d_pooled);
     for (size_t b = 0; b < s->batch; b++)

@@ -89,8 +89,8 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
 static size_t scratch_size(const vit_config *c, bool training) {
     const size_t tokens = vit_config_tokens(c);
     const vit_attention_shape blocks = {
-        .head_dim = vit_config_head_dim(c), .queries = tokens, .keys = tokens};
-    const vit_attention_shape map = {.head_dim = c->dim / c->heads, .queries = 1, .keys = tokens};
+        .heads = c->heads, .head_dim = vit_config_head_dim(c), .queries = tokens, .keys = tokens};
+    const vit_attention_shape map = vit_map_attention_shape(c, 1);
     return vit_max(vit_attention_scratch(&blocks, training), vit_attention_scratch(&map, training));
 }
 

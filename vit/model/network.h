@@ -158,6 +158,9 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
 void vit_map_carve(vit_map_state *m, vit_arena *arena, const vit_config *c, size_t capacity,
                    bool training);
 
+/* Of its one query. */
+vit_attention_shape vit_map_attention_shape(const vit_config *c, size_t batch);
+
 void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, const float *x);
 
 /* dx: [R][D], given d_pooled: [batch][D]. */

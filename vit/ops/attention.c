@@ -18,10 +18,12 @@ typedef struct attention {
     size_t scratch_size;
 } attention;
 
-/* A task's heads, at most: those of a picture in equal parts, with no more queries than a block.
- * While one waits for a sum or a maximum, the others have something to compute. */
+/* A task's heads, at most: those of a picture in equal parts, with no more queries than a block,
+ * and no more keys. While one waits for a sum or a maximum, the others have something to compute.
+ */
 static size_t heads_together(const vit_attention_shape *s, size_t most) {
-    size_t together = vit_max(1, vit_min(most, vit_min(s->heads, QUERY_BLOCK / s->queries)));
+    const size_t fit = QUERY_BLOCK / vit_max(s->queries, s->keys);
+    size_t together = vit_max(1, vit_min(fit, vit_min(most, s->heads)));
     while (s->heads % together > 0) together--;
     return together;
 }
