@@ -7,7 +7,6 @@ measurement of each, one after the other; a figure is the median of the turns' m
 import argparse
 import collections
 import contextlib
-import datetime
 import json
 import os
 import shutil
@@ -240,8 +239,8 @@ def main():
     results = measure_rows(options)
     if options.write and results:
         command = " ".join(["scripts/bench-peers", *sys.argv[1:]])
-        bench_table.write("docs/performance.md", results, measure_avx2(options, results), command,
-                          options, datetime.date.today())
+        text = bench_table.section(results, measure_avx2(options, results), command, options)
+        bench_table.write("docs/performance.md", "scripts/bench-peers", options.threads, text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ OpenBLAS by numpy (float32), both with the result's memory given where they take
 all rows of the batch at once. --write puts the table into docs/performance.md.
 """
 import argparse
-import datetime
 import json
 import os
 import subprocess
@@ -24,8 +23,6 @@ ROWS = [f"{model}/{batch}/{precision}"
         for model, batch in (("vit-ti16", 1), ("vit-ti16", 8), ("vit-s16", 1), ("vit-s16", 8),
                              ("vit-b16", 1), ("vit-b16", 8), ("cifar-d192", 128), ("p7-d64", 128))
         for precision in LIBRARIES]
-BEGIN = "<!-- from here: written by scripts/bench-peers products --write -->\n"
-END = "<!-- to here -->\n"
 
 
 def layers(model, batch):
@@ -116,15 +113,10 @@ def measure(name, options):
         yield bench_table.row((f"{model} {layer}", batch, precision, f"{m} x {k} x {n}", *cells))
 
 
-def write(path, lines, options):
+def write(path, lines, threads):
     command = " ".join(["scripts/bench-peers products", *sys.argv[1:]])
-    commit = bench_table.first_line("git", "rev-parse", "--short", "HEAD")
-    text = (f"{BEGIN}\n`{command}`, commit {commit}, threads: {options.threads}, "
-            f"{datetime.date.today()}\n\n" + "\n".join(lines) + f"\n\n{END}")
-    with open(path) as file:
-        above, rest = file.read().split(BEGIN)
-    with open(path, "w") as file:
-        file.write(above + text + rest.split(END)[1])
+    text = bench_table.origin(command) + "\n\n" + "\n".join(lines) + "\n"
+    bench_table.write(path, "scripts/bench-peers products", threads, text)
 
 
 def main():
@@ -146,7 +138,7 @@ def main():
             lines.append(line)
             print(line, flush=True)
     if options.write:
-        write("docs/performance.md", lines, options)
+        write("docs/performance.md", lines, options.threads)
 
 
 if __name__ == "__main__":

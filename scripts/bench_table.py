@@ -1,8 +1,11 @@
 """What scripts/bench-peers prints, and the part of docs/performance.md that it writes."""
+import datetime
 import os
+import re
 import subprocess
 
-BEGIN = "<!-- from here to the end: written by scripts/bench-peers --write -->\n"
+MARKS = ("<!-- from here: written by {} --write, a part for every machine -->\n",
+         "<!-- to here: {} -->\n")
 MODES = ("eager", "compile", "eager-bf16", "compile-bf16", "ort")
 COLUMNS = ("work", "batch", "precision", "ours, ms", "images/s", "of the peak", "best rival, ms",
            "which", "of the peak", "ratio (lowest to highest)", "must", "MiB, ours", "rival's")
@@ -72,26 +75,47 @@ def system():
         return os.uname().sysname
 
 
-def section(results, avx2, command, options, date):
+def machine(threads):
+    """Virtual machines often hide the product's name; family and model tell generations apart."""
+    try:
+        with open("/proc/cpuinfo") as info:
+            facts = [re.split(r"\s*:\s*", line.strip(), maxsplit=1) for line in info if ":" in line]
+        facts = dict(reversed(facts))
+        name = f"{facts['model name']} (family {facts['cpu family']}, model {facts['model']})"
+    except (OSError, KeyError):
+        name = os.uname().machine
+    return f"{name}, {threads} thread{'s' * (threads != 1)}"
+
+
+def origin(command):
+    return f"`{command}`, commit {first_line('git', 'rev-parse', '--short', 'HEAD')}, " \
+           f"{datetime.date.today()}"
+
+
+def section(results, avx2, command, options):
     """Everything that was measured, with what is needed to measure it again."""
     first, versions = results[0], sorted({name for r in results for name in r["names"]})
-    text = [BEGIN, f"## {first['processor']}, {options.threads} threads, {date}\n",
-            f"`{command}`, commit {first_line('git', 'rev-parse', '--short', 'HEAD')}, "
-            f"{system()}, {first_line('cc', '--version')}; {', '.join(versions)}; "
-            f"median of {options.turns} turns. Instruction set: {first['cpu']}, float32 peak "
-            f"{first['peak_gflops']:.0f} GFLOP/s.\n",
+    text = [f"{origin(command)}, {system()}, {first_line('cc', '--version')}; "
+            f"{', '.join(versions)}; median of {options.turns} turns. Instruction set: "
+            f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s.\n",
             HEADER, *map(line, results),
-            "\n### Every rival, ms\n", all_modes(results)]
+            "\n#### Every rival, ms\n", all_modes(results)]
     if avx2:
-        text += ["\n### Without AVX-512\n",
+        text += ["\n#### Without AVX-512\n",
                  "`VIT_CPU=avx2`, same processor, one measurement each; the rival keeps all its "
                  "instructions.\n", with_avx2(avx2)]
     return "\n".join(text) + "\n"
 
 
-def write(path, results, avx2, command, options, date):
-    """Replaces the file's last part and leaves what a person wrote above it."""
+def write(path, what, threads, text):
+    """Puts `text` between the marks of `what`, under the heading of this machine: in place of what
+    was measured on such a machine before; what was measured on others stays."""
+    begin, end = (mark.format(what) for mark in MARKS)
     with open(path) as file:
-        above = file.read().split(BEGIN)[0]
+        above, rest = file.read().split(begin)
+    part, below = rest.split(end)
+    sections = dict(re.findall(r"^### (.*)\n\n((?:(?!### ).*\n)*)", part, re.MULTILINE))
+    sections[machine(threads)] = text + "\n"
+    part = "\n" + "".join(f"### {title}\n\n{body}" for title, body in sections.items())
     with open(path, "w") as file:
-        file.write(above + section(results, avx2, command, options, date))
+        file.write(above + begin + part + end + below)
