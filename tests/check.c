@@ -138,6 +138,22 @@ static void *zeroed(size_t count, size_t size) {
     abort();
 }
 
+static float rounded(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k) {
+    float c = 0;
+    for (size_t q = 0; q < k; q += 2)
+        for (size_t s = 2; s-- > 0;)
+            if (q + s < k) c = fmaf(rounded(a[(q + s) * a_step]), rounded(b[(q + s) * b_step]), c);
+    return c;
+}
+
 float *check_floats(size_t count) {
     return zeroed(count, sizeof(float));
 }

@@ -64,6 +64,10 @@ vit_random check_random(uint32_t seed);
 void check_fill(float *x, size_t n, float size, vit_random *r);
 void check_fill_double(double *x, size_t n, double size, vit_random *r);
 
+/* A sum of k products as VDPBF16PS has it: numbers are rounded to bfloat16, to nearest, ties to
+ * even; of each pair of them the second product is added, then the first. */
+float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k);
+
 /* Memory for count elements, zeroed; ends the process where there is none. */
 float *check_floats(size_t count);
 float *check_copy(const float *values, size_t count);

@@ -25,14 +25,6 @@ static const vit_kernels *kernels_or_skip(void) {
 
 /* ---- products ---- */
 
-static float rounded(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 typedef struct product {
     size_t m, n, k;
     bool transposed, packed;
@@ -41,22 +33,12 @@ typedef struct product {
     vit_right right;
 } product;
 
-/* The chain over pairs: of each, the second product, then the first. */
 static void define(product *p) {
-    for (size_t i = 0; i < p->m; i++) {
-        for (size_t j = 0; j < p->n; j++) {
-            float c = 0;
-            for (size_t q = 0; q < p->k; q += 2) {
-                for (size_t s = 2; s-- > 0;) {
-                    if (q + s >= p->k) continue;
-                    const float a = p->left.data[i * p->left.row + (q + s) * p->left.col];
-                    const size_t at = p->packed ? j * p->k + q + s : (q + s) * p->n + j;
-                    c = fmaf(rounded(a), rounded(p->b[at]), c);
-                }
-            }
-            p->want[i * p->n + j] = c;
-        }
-    }
+    const size_t b_row = p->packed ? p->k : 1, b_col = p->packed ? 1 : p->n;
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t j = 0; j < p->n; j++)
+            p->want[i * p->n + j] = check_pair_chain(p->left.data + i * p->left.row, p->left.col,
+                                                     p->b + j * b_row, b_col, p->k);
 }
 
 static product product_new(const vit_kernels *k, size_t m, size_t n, size_t depth, bool transposed,

@@ -160,7 +160,7 @@ static void check_small(const product *p, const vit_kernels *k, size_t count) {
     for (size_t i = 0; i < count; i++)
         memcpy(c + i * p->c_floats, p->c, p->c_floats * sizeof(float));
     if (p->options & IN_PLACE) products.epilogue.residual = c;
-    vit_gemm_small(k, &products);
+    vit_gemm_small(&(vit_exec){.kernels = k, .threads = 1}, &products);
     for (size_t i = 0; i < count; i++) compare(p, c + i * p->c_floats, vit_cpu_name(k->cpu));
     free(c);
 }

@@ -65,8 +65,8 @@ typedef struct vit_error {
 /* The name of a status, such as "format"; never NULL. */
 VIT_API const char *vit_status_name(vit_status status);
 
-/* What the linear layers' weights and inputs are rounded to for their products. Sums, and all the
- * rest, are float32 either way. */
+/* What both sides of a matrix product, a linear layer's or attention's, are rounded to. Sums, and
+ * all the rest, are float32 either way. */
 typedef enum vit_precision {
     VIT_PRECISION_F32,
     VIT_PRECISION_BF16, /* bfloat16: where the processor has instructions for it (AVX512_BF16);

@@ -42,7 +42,7 @@ static const vit_option options[] = {
     {.name = "precision",
      VALUE(CHOICE, precision),
      .argument = "f32|bf16",
-     .help = "of linear layers (default: f32, a training's preset's)",
+     .help = "of matrix products (default: f32, a training's preset's)",
      .choices = vit_precision_names},
     {.name = "recompute",
      VALUE(FLAG, recompute),

@@ -107,7 +107,8 @@ typedef struct vit_product_kernels {
 
     /* to[i][j] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` end with
      * whole vectors: +0 follows, which the next row may overwrite. Into pairs: of neighbours in a
-     * row (copy_along) or in a column (copy_across); the last has +0 where there is none. */
+     * row (copy_along, also in place) or in a column (copy_across); the last has +0 where there is
+     * none. */
     void (*copy_along)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
                        size_t n);
     void (*copy_across)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,

@@ -14,6 +14,11 @@ typedef struct vit_exec {
     vit_precision precision; /* of matrix products; bf16 needs kernels->pairs */
 } vit_exec;
 
+/* The kernels that multiply in the exec's precision. */
+static inline const vit_product_kernels *vit_products_of(const vit_exec *exec) {
+    return exec->precision == VIT_PRECISION_BF16 ? exec->kernels->pairs : &exec->kernels->floats;
+}
+
 /* ARGUMENT where the kernels do not have the precision. */
 vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,
                                vit_error *error);

@@ -487,11 +487,6 @@ static void divide(product *p, size_t threads) {
         divide_over_a(p, threads);
 }
 
-static const vit_product_kernels *product_kernels(const vit_exec *exec) {
-    const vit_kernels *kernels = exec->kernels;
-    return exec->precision == VIT_PRECISION_BF16 ? kernels->pairs : &kernels->floats;
-}
-
 /* B stays if all of it fits: A would be packed again for each block of columns. Not under A
  * transposed, which comes in strips that are as wide as a band is high: low bands would leave most
  * of every cache line unused. */
@@ -546,7 +541,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
     const vit_kernels *kernels = exec->kernels;
     if (m == 0 || n == 0) return;
     product p = {.exec = exec,
-                 .inner = product_kernels(exec),
+                 .inner = vit_products_of(exec),
                  .numbers = exec->precision == VIT_PRECISION_BF16 ? 2 : 1,
                  .c = c,
                  .c_row = c_row,
@@ -576,7 +571,7 @@ size_t vit_packed_size(size_t n, size_t k) {
 
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                          size_t row) {
-    const vit_product_kernels *inner = product_kernels(exec);
+    const vit_product_kernels *inner = vit_products_of(exec);
     const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
     for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel) {
         const size_t width = vit_min(VIT_PANEL, n - j);
@@ -587,7 +582,7 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                    size_t row) {
-    const vit_product_kernels *inner = product_kernels(exec);
+    const vit_product_kernels *inner = vit_products_of(exec);
     const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
     for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
         inner->copy_across(packed, VIT_PANEL, w + j, row, k, vit_min(VIT_PANEL, n - j));

@@ -71,9 +71,9 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
               vit_left a, vit_right b, const vit_epilogue *epilogue);
 
 /* Products of one size, as many as they say, rows and columns being any (kernels.h), on this
- * thread: B is a matrix as it lies, of floats. What heads of attention multiply takes less time
- * than tasks and packing would take to prepare. */
-void vit_gemm_small(const vit_kernels *kernels, const vit_tiles *products);
+ * thread: A and B are words as the exec's precision has them. What heads of attention multiply
+ * takes less time than tasks and packing would take to prepare. */
+void vit_gemm_small(const vit_exec *exec, const vit_tiles *products);
 
 /* Floats that a packed [k][n] takes: n rounded up to whole panels, k to whole pairs; in bf16 half
  * as many. */

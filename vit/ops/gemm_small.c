@@ -3,11 +3,11 @@
 
 /* Columns j .. of all products, one tile of each, from row i on, `rows` high; or, of one product,
  * so many tiles: whatever makes a long run. */
-static void multiply_rows(const vit_kernels *kernels, const vit_tiles *products, size_t i, size_t j,
+static void multiply_rows(const vit_exec *exec, const vit_tiles *products, size_t i, size_t j,
                           size_t rows, size_t tiles) {
     vit_tiles run = *products;
     run.rows = rows;
-    run.columns = vit_min(kernels->tile_cols, products->columns - j);
+    run.columns = vit_min(exec->kernels->tile_cols, products->columns - j);
     run.c += i * run.c_row + j;
     run.a += i * run.a_row;
     run.b += j;
@@ -19,10 +19,11 @@ static void multiply_rows(const vit_kernels *kernels, const vit_tiles *products,
         run.a_step = rows * run.a_row;
         run.b_step = 0;
     }
-    kernels->floats.gemm_tiles(&run);
+    vit_products_of(exec)->gemm_tiles(&run);
 }
 
-void vit_gemm_small(const vit_kernels *kernels, const vit_tiles *products) {
+void vit_gemm_small(const vit_exec *exec, const vit_tiles *products) {
+    const vit_kernels *kernels = exec->kernels;
     const size_t m = products->rows, tiles = vit_ceil_div(m, kernels->tile_rows);
     if (m == 0) return;
     const size_t height = m / tiles, higher = m % tiles;
@@ -30,7 +31,7 @@ void vit_gemm_small(const vit_kernels *kernels, const vit_tiles *products) {
         for (size_t t = 0, i = 0, at_once; t < tiles; t += at_once) {
             const size_t rows = height + (t < higher);
             at_once = products->count > 1 ? 1 : t < higher ? higher : tiles - higher;
-            multiply_rows(kernels, products, i, j, rows, at_once);
+            multiply_rows(exec, products, i, j, rows, at_once);
             i += at_once * rows;
         }
     }
