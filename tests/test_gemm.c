@@ -186,6 +186,7 @@ static void over_tables(size s, unsigned options, const int *threads, size_t cou
     product p = product_new(s, options);
     define(&p);
     for (size_t t = 0; t < table_count; t++) {
+        assert_true(tables[t]->tile_depth <= VIT_K_BLOCK);
         check_small(&p, tables[t], has_places ? 1 : 2);
         for (size_t i = 0; i < count; i++) check_product(&p, tables[t], threads[i], room);
     }

@@ -483,6 +483,7 @@ static void test_choose(void **state) {
         assert_non_null(k);
         assert_true(k->cpu <= highest && k->cpu <= vit_cpu_detect());
         assert_true(k->tile_rows > 0 && k->tile_cols > 0 && VIT_PANEL % k->tile_cols == 0);
+        assert_true(k->tile_depth > 0 && k->tile_depth % 16 == 0);
     }
     assert_ptr_equal(vit_kernels_choose(VIT_CPU_SCALAR), vit_kernels_scalar());
 }

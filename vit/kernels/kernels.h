@@ -118,6 +118,7 @@ typedef struct vit_product_kernels {
 typedef struct vit_kernels {
     vit_cpu cpu;
     size_t tile_rows, tile_cols; /* of gemm_tiles, at most */
+    size_t tile_depth;           /* words of k that it is best given at once, at most */
     vit_product_kernels floats;
     const vit_product_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
 

@@ -11,6 +11,10 @@
 #define TILE_ROWS 12
 #define TILE_VECS 2
 
+/* So much of B, 64 KiB, streams from the second-level cache: a vector serves twelve
+ * multiply-adds. */
+#define TILE_DEPTH 512
+
 typedef __m512 v16;
 typedef __mmask16 v16_mask;
 

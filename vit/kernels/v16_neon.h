@@ -10,6 +10,7 @@
 /* 6 x 16: twenty-four accumulators, four registers of B and one of A, of thirty-two. */
 #define TILE_ROWS 6
 #define TILE_VECS 1
+#define TILE_DEPTH 512
 
 typedef struct v16 {
     float32x4_t part[4];

@@ -9,6 +9,7 @@
 
 #define TILE_ROWS 4
 #define TILE_VECS 1
+#define TILE_DEPTH 512
 
 typedef struct v16 {
     float lane[16];

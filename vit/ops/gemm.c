@@ -66,7 +66,7 @@ typedef struct product {
     bool b_stays;               /* else A does */
     size_t tiles, panels;       /* of C */
     size_t height, higher;      /* rows of a tile; the first tiles that have one more */
-    size_t depth;               /* words of a block of k; the last has fewer */
+    size_t deepest, depth;      /* words of a block of k, at most; the last may have fewer */
     size_t breadth;             /* panels of a block: of B that stays, else all of a task's */
     size_t blocks_of_k;         /* the blocks of a panel */
     range blocks;               /* that the tasks go through */
@@ -517,7 +517,7 @@ static void choose_for_floats(product *p, size_t threads) {
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t most = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
-        p->depth = block_depth(p->k, vit_min(VIT_K_BLOCK, most));
+        p->depth = block_depth(p->k, vit_min(p->deepest, most));
         p->pack_b = is_large && is_long && (is_transposed(p) || !lies_well(p));
     } else {
         p->pack_a = (clash || p->m * p->k > LARGE) && p->panels >= least;
@@ -554,7 +554,9 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                  .epilogue = *epilogue,
                  .tiles = vit_ceil_div(m, kernels->tile_rows),
                  .panels = vit_ceil_div(n, VIT_PANEL),
-                 .depth = block_depth(vit_words(exec->precision, k), VIT_K_BLOCK)};
+                 /* in place, what is to be added is there until the first block is stored */
+                 .deepest = epilogue->residual == c ? VIT_K_BLOCK : kernels->tile_depth};
+    p.depth = block_depth(p.k, p.deepest);
     p.height = m / p.tiles;
     p.higher = m % p.tiles;
     const int threads = vit_exec_threads(exec, m * n * p.k);

@@ -47,11 +47,10 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t down, size_t right)
     if (e->residual) e->residual += down * e->residual_row + right;
 }
 
-/* Words of a block of k, at most: a panel of B as long (64 KiB) streams from the second-level cache
- * under the tiles of A. */
+/* Words of a block of k, at most, whatever the kernels' tile_depth. */
 #define VIT_K_BLOCK ((size_t)512)
 
-/* A product of so many k, at most, is of one block. */
+/* A product in place of so many k, at most, is of one block. */
 #define VIT_ONE_BLOCK ((size_t)384)
 
 /* Floats of packed matrices. Of A a high band, which stays in the second-level cache (768 KiB) with
