@@ -138,6 +138,21 @@ static void *zeroed(size_t count, size_t size) {
     abort();
 }
 
+vit_attention_shape check_attention_shape(size_t batch, size_t heads, size_t head_dim,
+                                          size_t queries, size_t keys) {
+    const size_t dim = heads * head_dim;
+    return (vit_attention_shape){.batch = batch,
+                                 .heads = heads,
+                                 .head_dim = head_dim,
+                                 .queries = queries,
+                                 .keys = keys,
+                                 .q_row = dim,
+                                 .k_row = dim + 1,
+                                 .v_row = dim + 2,
+                                 .o_row = dim + 3,
+                                 .scale = (float)(1 / sqrt((double)head_dim))};
+}
+
 static float rounded(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

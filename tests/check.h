@@ -5,6 +5,7 @@
 
 #include "vit/base/random.h"
 #include "vit/kernels/kernels.h"
+#include "vit/ops/attention.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -67,6 +68,10 @@ void check_fill_double(double *x, size_t n, double size, vit_random *r);
 /* A sum of k products as VDPBF16PS has it: numbers are rounded to bfloat16, to nearest, ties to
  * even; of each pair of them the second product is added, then the first. */
 float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k);
+
+/* Rows of q lie close together, those of the others with gaps of 1 to 3 floats between them. */
+vit_attention_shape check_attention_shape(size_t batch, size_t heads, size_t head_dim,
+                                          size_t queries, size_t keys);
 
 /* Memory for count elements, zeroed; ends the process where there is none. */
 float *check_floats(size_t count);

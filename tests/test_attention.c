@@ -232,21 +232,6 @@ static vit_exec one_thread(void) {
     return (vit_exec){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
 }
 
-static vit_attention_shape shape_of(size_t batch, size_t heads, size_t head_dim, size_t queries,
-                                    size_t keys) {
-    const size_t dim = heads * head_dim;
-    return (vit_attention_shape){.batch = batch,
-                                 .heads = heads,
-                                 .head_dim = head_dim,
-                                 .queries = queries,
-                                 .keys = keys,
-                                 .q_row = dim,
-                                 .k_row = dim + 1,
-                                 .v_row = dim + 2,
-                                 .o_row = dim + 3,
-                                 .scale = (float)(1 / sqrt((double)head_dim))};
-}
-
 static void check_attention(vit_attention_shape s) {
     attention a = attention_new(s, 2);
     char what[80];
@@ -266,8 +251,8 @@ static void test_lengths(void **state) {
     (void)state;
     static const size_t dims[] = {1, 3, 8, 13};
     for (size_t t = 1; t <= 65; t++) {
-        check_attention(shape_of(1, 1, dims[t % 4], t, t));
-        check_attention(shape_of(1, 1, dims[t / 4 % 4], t, 66 - t));
+        check_attention(check_attention_shape(1, 1, dims[t % 4], t, t));
+        check_attention(check_attention_shape(1, 1, dims[t / 4 % 4], t, 66 - t));
     }
 }
 
@@ -276,10 +261,10 @@ static void test_blocks(void **state) {
     (void)state;
     static const size_t queries[] = {71, 72, 73, 144, 145};
     for (size_t i = 0; i < 5; i++) {
-        check_attention(shape_of(1, 2, 3, queries[i], 5));
-        check_attention(shape_of(2, 1, 8, queries[i], 33));
+        check_attention(check_attention_shape(1, 2, 3, queries[i], 5));
+        check_attention(check_attention_shape(2, 1, 8, queries[i], 33));
     }
-    check_attention(shape_of(1, 1, 13, 145, 145));
+    check_attention(check_attention_shape(1, 1, 13, 145, 145));
 }
 
 static void test_heads(void **state) {
@@ -289,16 +274,17 @@ static void test_heads(void **state) {
     for (size_t b = 0; b < 3; b++)
         for (size_t h = 0; h < 4; h++)
             for (size_t d = 0; d < 4; d++)
-                check_attention(shape_of(counts[b], counts[h], dims[d], 5, 3));
-    check_attention(shape_of(2, 8, 8, 17, 17)); /* four together */
-    check_attention(shape_of(1, 6, 5, 14, 19)); /* three, for five are no part of six */
+                check_attention(check_attention_shape(counts[b], counts[h], dims[d], 5, 3));
+    check_attention(check_attention_shape(2, 8, 8, 17, 17)); /* four together */
+    check_attention(
+        check_attention_shape(1, 6, 5, 14, 19)); /* three, for five are no part of six */
 }
 
 /* Keys and values that nobody looks at get no gradient. */
 static void test_skip(void **state) {
     (void)state;
     for (size_t skip = 1; skip < 4; skip++) {
-        vit_attention_shape s = shape_of(3, 2, 5, skip, 7);
+        vit_attention_shape s = check_attention_shape(3, 2, 5, skip, 7);
         s.skip = skip;
         check_attention(s);
     }
@@ -337,16 +323,16 @@ static void check_same_bytes(vit_attention_shape s) {
 /* Every table, every number of threads, with the weights kept or not: the same bytes. */
 static void test_same_bytes(void **state) {
     (void)state;
-    check_same_bytes(shape_of(3, 5, 13, 65, 97));
-    check_same_bytes(shape_of(1, 3, 50, 80, 97));  /* few heads: threads share them */
-    check_same_bytes(shape_of(1, 4, 50, 30, 300)); /* though their queries are few */
-    check_same_bytes(shape_of(96, 6, 8, 17, 17));  /* few queries: heads go together */
+    check_same_bytes(check_attention_shape(3, 5, 13, 65, 97));
+    check_same_bytes(check_attention_shape(1, 3, 50, 80, 97));  /* few heads: threads share them */
+    check_same_bytes(check_attention_shape(1, 4, 50, 30, 300)); /* though their queries are few */
+    check_same_bytes(check_attention_shape(96, 6, 8, 17, 17));  /* few queries: heads go together */
 }
 
 /* A query alone has the output that it has among others. */
 static void test_query_alone(void **state) {
     (void)state;
-    attention all = attention_new(shape_of(1, 2, 13, 97, 33), 2);
+    attention all = attention_new(check_attention_shape(1, 2, 13, 97, 33), 2);
     run_forward(&all, one_thread(), NULL);
     const vit_exec exec = one_thread();
     const size_t dim = 2 * 13;
@@ -380,7 +366,7 @@ static void check_nan(size_t at, size_t row0, size_t row1, size_t column0, size_
 
 static void test_nan(void **state) {
     (void)state;
-    attention a = attention_new(shape_of(1, 2, 3, 50, 17), 2);
+    attention a = attention_new(check_attention_shape(1, 2, 3, 50, 17), 2);
     check_nan(49 * a.s.q_row + 3 + 2, 49, 50, 0, 3, &a);       /* a query: its row */
     check_nan(a.k0 + 16 * a.s.k_row + 3, 0, 50, 0, 3, &a);     /* a key: the head */
     check_nan(a.v0 + 16 * a.s.v_row + 3 + 1, 0, 50, 1, 2, &a); /* a value: its column */

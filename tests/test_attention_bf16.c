@@ -50,12 +50,13 @@ static void attention_free(attention *a) {
 
 /* ---- the emulation ---- */
 
-/* C[m][n], rows c_row apart; element (i, k) of A at a[i * a_row + k * a_col], B likewise. */
+/* Element (i, j) at data[i * row + j * col]. */
 typedef struct matrix {
     float *data;
     size_t row, col;
 } matrix;
 
+/* C = A B scale, C being [m][n]. */
 static void multiply(matrix c, size_t m, size_t n, size_t k, matrix a, matrix b, float scale) {
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
@@ -125,21 +126,6 @@ static void check_passes(const attention *want, const vit_kernels *kernels, int 
     attention_free(&got);
 }
 
-static vit_attention_shape shape_of(size_t batch, size_t heads, size_t head_dim, size_t queries,
-                                    size_t keys) {
-    const size_t dim = heads * head_dim;
-    return (vit_attention_shape){.batch = batch,
-                                 .heads = heads,
-                                 .head_dim = head_dim,
-                                 .queries = queries,
-                                 .keys = keys,
-                                 .q_row = dim + 1,
-                                 .k_row = dim + 2,
-                                 .v_row = dim + 3,
-                                 .o_row = dim,
-                                 .scale = (float)(1 / sqrt((double)head_dim))};
-}
-
 static void check_attention(vit_attention_shape s) {
     static const int threads[] = {1, 2, 3, 8};
     const vit_kernels *kernels = vit_kernels_choose(VIT_CPU_AVX512BF16);
@@ -157,32 +143,32 @@ static void test_lengths(void **state) {
     (void)state;
     static const size_t dims[] = {1, 2, 5, 8, 33, 64};
     for (size_t t = 1; t <= 50; t += 7) {
-        check_attention(shape_of(1, 1, dims[t % 6], t, t));
-        check_attention(shape_of(2, 3, dims[(t + 1) % 6], t, 51 - t));
+        check_attention(check_attention_shape(1, 1, dims[t % 6], t, t));
+        check_attention(check_attention_shape(2, 3, dims[(t + 1) % 6], t, 51 - t));
     }
 }
 
 /* Several, with an even and an odd number of queries, and in one block or more. */
 static void test_heads_together(void **state) {
     (void)state;
-    check_attention(shape_of(2, 8, 8, 17, 17));
-    check_attention(shape_of(3, 6, 16, 5, 5));
-    check_attention(shape_of(2, 4, 10, 36, 36));
-    check_attention(shape_of(2, 4, 7, 17, 17)); /* alone, for their width is odd */
-    check_attention(shape_of(2, 12, 6, 1, 9));
+    check_attention(check_attention_shape(2, 8, 8, 17, 17));
+    check_attention(check_attention_shape(3, 6, 16, 5, 5));
+    check_attention(check_attention_shape(2, 4, 10, 36, 36));
+    check_attention(check_attention_shape(2, 4, 7, 17, 17)); /* alone, for their width is odd */
+    check_attention(check_attention_shape(2, 12, 6, 1, 9));
 }
 
 /* Large enough for eight threads to be woken: heads, or parts of them. */
 static void test_blocks_and_threads(void **state) {
     (void)state;
-    check_attention(shape_of(1, 2, 64, 73, 197));
-    check_attention(shape_of(1, 3, 24, 145, 145));
-    check_attention(shape_of(1, 9, 32, 72, 71));
+    check_attention(check_attention_shape(1, 2, 64, 73, 197));
+    check_attention(check_attention_shape(1, 3, 24, 145, 145));
+    check_attention(check_attention_shape(1, 9, 32, 72, 71));
 }
 
 static void test_skip(void **state) {
     (void)state;
-    vit_attention_shape s = shape_of(3, 2, 6, 4, 7);
+    vit_attention_shape s = check_attention_shape(3, 2, 6, 4, 7);
     s.skip = 3;
     check_attention(s);
 }
