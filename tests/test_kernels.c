@@ -276,10 +276,6 @@ static void exponential(const vit_kernels *k, float *const *p, const shape *s) {
     k->exp(p[0], p[1], s->rows * s->n);
 }
 
-static void normal_cdf(const vit_kernels *k, float *const *p, const shape *s) {
-    k->normal_cdf(p[0], p[1], s->rows * s->n);
-}
-
 static const kernel kernel_gemm_tiles = {"gemm_tiles", "MABCMCR", gemm_tiles};
 static kernel row_kernels[] = {
     {"copy_rows", "SM", copy_rows},
@@ -308,7 +304,6 @@ static kernel row_kernels[] = {
     {"square_sum", "1N", square_sum},
     {"adamw", "NNPN", adamw},
     {"exp", "NE", exponential},
-    {"normal_cdf", "NN", normal_cdf},
 };
 #define ROW_KERNELS (sizeof row_kernels / sizeof *row_kernels)
 

@@ -1,5 +1,5 @@
-/* What the library computes in float, in double by libm: exp, the normal distribution, GELU, its
- * approximations, SiLU, and their slopes. All inline, so that tests/fixtures/errors.c needs no
+/* What the library computes in float, in double by libm: exp, GELU, its approximations,
+ * SiLU, and their slopes. All inline, so that tests/fixtures/errors.c needs no
  * other file. */
 #ifndef TESTS_TRUTH_H
 #define TESTS_TRUTH_H
@@ -67,12 +67,6 @@ static inline void truth_call_exp(const vit_kernels *k, vit_activation f, float 
                                   size_t n) {
     (void)f;
     k->exp(y, x, n);
-}
-
-static inline void truth_call_cdf(const vit_kernels *k, vit_activation f, float *y, const float *x,
-                                  size_t n) {
-    (void)f;
-    k->normal_cdf(y, x, n);
 }
 
 static inline void truth_call_forward(const vit_kernels *k, vit_activation f, float *y,

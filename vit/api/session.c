@@ -76,14 +76,6 @@ void vit_session_free(vit_session *s) {
 
 /* ---- prepared pictures ---- */
 
-/* images: [pixels][channels], from as many bytes. */
-static void normalise(float *images, const vit_session *s, const uint8_t *bytes, size_t pixels) {
-    const size_t channels = s->model->file.config.channels;
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t channel = 0; channel < channels; channel++)
-            *images++ = s->table[channel][*bytes++];
-}
-
 /* count > 0; logits and features as vit_inference_run has them. */
 static vit_status run(vit_session *s, vit_image_source *source, void *context, size_t count,
                       float *logits, float *features, vit_error *error) {
@@ -113,7 +105,8 @@ static vit_status prepared_source(float *images, size_t first, size_t count, voi
     const prepared *p = context;
     const vit_config *c = &p->session->model->file.config;
     const size_t pixels = c->height * c->width;
-    normalise(images, p->session, p->images + first * pixels * c->channels, count * pixels);
+    vit_normalize(images, p->images + first * pixels * c->channels, count * pixels, c->channels,
+                  p->session->table[0]);
     return VIT_OK;
 }
 
@@ -237,7 +230,7 @@ static vit_status picture_source(float *images, size_t first, size_t count, void
     for (size_t i = first; i < first + count; i++, images += values) {
         if (!m->all_ready) prepare_task(i, 0, context);
         if (m->ready[i].pixels)
-            normalise(images, m->session, m->ready[i].pixels, pixels);
+            vit_normalize(images, m->ready[i].pixels, pixels, c->channels, m->session->table[0]);
         else
             memset(images, 0, values * sizeof *images);
         vit_image_free(&m->ready[i]);

@@ -200,4 +200,8 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
  * torchvision. */
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels);
 
+/* image: [pixels][channels], of as many bytes; table: [channels][256]. */
+void vit_normalize(float *image, const uint8_t *bytes, size_t pixels, size_t channels,
+                   const float *table);
+
 #endif

@@ -99,6 +99,18 @@ static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
                  _mm256_blendv_ps(fill, a.hi, _mm256_castsi256_ps(m.hi))};
 }
 
+/* A permutation looks at three bits; the fourth, as a sign, chooses the half. */
+static inline __m256 v8_lookup(const float table[16], __m256 where) {
+    const __m256i bits = _mm256_castps_si256(where);
+    const __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), bits);
+    const __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), bits);
+    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(bits, 28)));
+}
+
+static inline v16 v16_lookup(const float table[16], v16 where) {
+    return (v16){v8_lookup(table, where.lo), v8_lookup(table, where.hi)};
+}
+
 static inline __m256 v8_times_power(__m256 p, __m256 n) {
     const __m256i shift = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
     const __m256 y = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), shift));

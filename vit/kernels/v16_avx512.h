@@ -86,6 +86,10 @@ static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
     return _mm512_mask_blend_ps(m, _mm512_set1_ps(x), a);
 }
 
+static inline v16 v16_lookup(const float table[16], v16 where) {
+    return _mm512_permutexvar_ps(_mm512_castps_si512(where), _mm512_loadu_ps(table));
+}
+
 static inline v16 v16_times_power(v16 p, v16 n) {
     return _mm512_scalef_ps(p, n);
 }

@@ -104,6 +104,19 @@ static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH(vbslq_f32(vcltq_u32(vld1q_u32(lanes + 4 * i), count), a.part[i], fill));
 }
 
+/* Byte by byte: of element i, 4 i to 4 i + 3. */
+static inline float32x4_t v4_lookup(uint8x16x4_t table, float32x4_t where) {
+    const uint32x4_t element = vandq_u32(vreinterpretq_u32_f32(where), vdupq_n_u32(15));
+    const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), element, 0x04040404);
+    return vreinterpretq_f32_u8(vqtbl4q_u8(table, vreinterpretq_u8_u32(bytes)));
+}
+
+static inline v16 v16_lookup(const float table[16], v16 where) {
+    uint8x16x4_t bytes;
+    for (int i = 0; i < 4; i++) bytes.val[i] = vreinterpretq_u8_f32(vld1q_f32(table + 4 * i));
+    V16_EACH(v4_lookup(bytes, where.part[i]));
+}
+
 static inline float32x4_t v4_times_power(float32x4_t p, float32x4_t n) {
     const int32x4_t shift = vshlq_n_s32(vcvtq_s32_f32(n), 23);
     const float32x4_t y = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), shift));

@@ -96,6 +96,13 @@ static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH((size_t)i < present ? a.lane[i] : x);
 }
 
+/* Elements of the table whose numbers are the low four bits of the lanes. */
+static inline v16 v16_lookup(const float table[16], v16 where) {
+    uint32_t bits[16];
+    memcpy(bits, &where, sizeof bits);
+    V16_EACH(table[bits[i] % 16]);
+}
+
 /* p 2^n for whole n; where p or the result is no normal number, NaN stays NaN and else it is of no
  * importance. */
 static inline v16 v16_times_power(v16 p, v16 n) {

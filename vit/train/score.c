@@ -18,7 +18,7 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
                             vit_error *error) {
     const records_source *s = context;
     const size_t channels = s->data->channels;
-    const size_t bytes = s->data->height * s->data->width * channels;
+    const size_t size = s->data->height * s->data->width;
     const uint8_t *pixels;
     uint8_t *scratch = NULL;
     vit_status status = VIT_OK;
@@ -26,7 +26,7 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
         status = vit_record_get(&pixels, &scratch, s->data, s->records, record_number(s, first + i),
                                 error);
         if (status != VIT_OK) break;
-        for (size_t j = 0; j < bytes; j++) *images++ = s->table[j % channels][pixels[j]];
+        vit_normalize(images + i * size * channels, pixels, size, channels, s->table[0]);
     }
     vit_free(scratch);
     return status;
