@@ -27,8 +27,7 @@
 #define TILES_PER_BAND 12
 #define PAIR_TILES_PER_BAND 4
 
-/* Rows of a high band, at most; tiles of a low band, and the runs of them that a thread begins
- * with. */
+/* Rows of a high band, at most; tiles of a low one; runs of these that a thread begins with. */
 #define HIGH_ROWS 384
 #define LOW_TILES 2
 #define RUNS_A_THREAD 4
@@ -42,6 +41,9 @@
  * next is there, and under more the block is not as deep. And the tiles under which it comes. */
 #define KEPT_PANELS 12
 #define FIRST_TILES 12
+
+/* Tiles of a run after which their share of the next panel is packed. */
+#define RUN_TILES 8
 
 /* Rows of A transposed that are packed of all tiles at a time, while as many are fetched: where
  * they lie a multiple of 4 KiB apart, all of them want the same few lines of the first cache. */
@@ -169,7 +171,7 @@ static void fetch(const float *from, size_t rows, size_t row) {
     for (; rows > 0; rows--, from += row) __builtin_prefetch(from);
 }
 
-/* Nothing was computed meanwhile, so the rows after the next are fetched. */
+/* Nothing is computed meanwhile, so the rows after the next are fetched. */
 static void pack_as_it_lies(const product *p, float *to, const stage *s) {
     const size_t i = first_row(p, s->t0), rows = first_row(p, s->t1) - i, ahead = 2;
     for (size_t r = 0; r < rows; r++) {
@@ -306,14 +308,14 @@ static size_t of_one_height(const product *p, range tiles) {
 }
 
 /* Tiles of a panel, one below the other. Meanwhile the C of the next is fetched, and each tile's
- * share of the next panel, which is packed then. */
+ * share of the next panel, which is packed after a run. */
 static void sweep_panel(const product *p, const part *w, vit_tiles *run, size_t panel,
                         range tiles) {
     const stage *now = &w->now;
     const size_t share = vit_max(1, vit_ceil_div(now->words, length(tiles)));
     size_t done = panel + 1 < now->panels.end ? 0 : now->words;
     while (length(tiles) > 0) {
-        const size_t count = p->pack_b ? 1 : of_one_height(p, tiles);
+        const size_t count = vit_min(p->pack_b ? RUN_TILES : p->tiles, of_one_height(p, tiles));
         const block coming = {panel + 1, now->k0 + done, vit_min(count * share, now->words - done)};
         const size_t rows = rows_of_b(p, vit_min(share, coming.words));
         place(run, p, w, tiles.first, panel, count);
@@ -509,18 +511,25 @@ static bool passes_long(const product *p, size_t threads) {
     return p->tiles >= threads * LEAST_TILES;
 }
 
+/* Whether A had better be packed where that comes back: a tile of six floats of A transposed uses
+ * less than half of each of the lines that it is read from. */
+static bool reads_badly(const product *p) {
+    const bool is_low = is_transposed(p) && p->exec->kernels->tile_rows < 8;
+    return rows_clash(p) || (is_low && p->panels >= PANELS_PER_COLUMN);
+}
+
 static void choose_for_floats(product *p, size_t threads) {
     const bool is_large = !p->b.packed && p->n * p->k > LARGE, is_long = passes_long(p, threads);
-    const bool clash = rows_clash(p);
-    const size_t least = is_transposed(p) || clash ? PANELS_PER_COLUMN : PANELS_PER_ROW;
-    p->b_stays = !clash && (is_long || (lies_well(p) && p->tiles >= threads * LEAST_PLAIN_TILES));
+    const bool bad = reads_badly(p);
+    const size_t least = bad || is_transposed(p) ? PANELS_PER_COLUMN : PANELS_PER_ROW;
+    p->b_stays = !bad && (is_long || (lies_well(p) && p->tiles >= threads * LEAST_PLAIN_TILES));
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t most = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
         p->depth = block_depth(p->k, vit_min(p->deepest, most));
         p->pack_b = is_large && is_long && (is_transposed(p) || !lies_well(p));
     } else {
-        p->pack_a = (clash || p->m * p->k > LARGE) && p->panels >= least;
+        p->pack_a = (bad || p->m * p->k > LARGE) && p->panels >= least;
         p->pack_b = is_large && p->tiles >= TILES_PER_PANEL;
     }
 }
