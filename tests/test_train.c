@@ -9,6 +9,7 @@
 #include "vit/train/trainer.h"
 #include "vit/weights/model_file.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -158,8 +159,8 @@ static void ten_steps_match_pytorch(void **unused) {
 /* ---- the same bytes ---- */
 
 /* Weights after three steps; freed by vit_free. */
-static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, int threads,
-                      size_t *count) {
+static float *trained_from(vit_batch_source *source, const vit_config *config, size_t batch_size,
+                           vit_cpu cpu, int threads, size_t *count) {
     vit_config c = *config;
     vit_recipe recipe = vit_recipe_default();
     vit_trainer *t;
@@ -169,12 +170,17 @@ static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, 
                                                             .threads = threads},
                                      7, NULL),
                      VIT_OK);
-    for (int i = 0; i < 3; i++) take_step(t, 1e-3, noise_batch, &c);
+    for (int i = 0; i < 3; i++) take_step(t, 1e-3, source, &c);
     const vit_trainer_state state = vit_trainer_get(t);
     float *values = check_copy(state.values, state.table->size);
     *count = state.table->size;
     vit_trainer_free(t);
     return values;
+}
+
+static float *trained(const vit_config *config, size_t batch_size, vit_cpu cpu, int threads,
+                      size_t *count) {
+    return trained_from(noise_batch, config, batch_size, cpu, threads, count);
 }
 
 static void assert_same_bytes(const vit_config *c, size_t batch_size) {
@@ -224,6 +230,29 @@ static size_t assert_same_with_threads(const vit_config *c, size_t batch_size) {
     }
     vit_free(want);
     return count;
+}
+
+/* Now this slice is late and now that, whose lane another thread may go on with. */
+static vit_status late_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                             size_t count, void *context, vit_error *error) {
+    static atomic_size_t pictures;
+    if (atomic_fetch_add(&pictures, count) * 7 % 29 == 0) vit_nap(.003);
+    return noise_batch(images, labels, keys, first, count, context, error);
+}
+
+static void late_slices_change_no_byte(void **unused) {
+    (void)unused;
+    const vit_config c = small_network();
+    static const int threads[] = {2, 3, 4, 8};
+    const size_t pictures = 400; /* four slices in some lanes, three in the others */
+    size_t count;
+    float *want = trained(&c, pictures, VIT_CPU_AVX512, 1, &count);
+    for (size_t i = 0; i < 4; i++) {
+        float *got = trained_from(late_batch, &c, pictures, VIT_CPU_AVX512, threads[i], &count);
+        assert_memory_equal(got, want, count * sizeof *want);
+        vit_free(got);
+    }
+    vit_free(want);
 }
 
 /* Eight slices that are not added: a convolution's pixels or the tokens of a picture are more than
@@ -547,6 +576,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_steps_match_pytorch),
         cmocka_unit_test(threads_and_instructions_change_no_byte),
+        cmocka_unit_test(late_slices_change_no_byte),
         cmocka_unit_test(eight_slices_are_the_same),
         cmocka_unit_test(slices_follow_the_network),
         cmocka_unit_test(a_large_network_is_the_same),

@@ -4,6 +4,7 @@
 #include "vit/ops/loss.h"
 #include "vit/train/adamw.h"
 #include "vit/train/drop_path.h"
+#include <stdatomic.h>
 #include <string.h>
 
 /* Rows (tokens) of a slice that fill the matrix product's tiles and leave its activations in the
@@ -20,6 +21,8 @@
 
 /* Chains that lanes of one slice are summed in. */
 #define CHAINS 2
+
+#define TAKEN SIZE_MAX
 
 /* What the source said of a picture. */
 typedef struct loaded {
@@ -47,7 +50,7 @@ struct vit_trainer {
     vit_trainer_options options;
     size_t slice, slices, lanes, chains;
     bool adds; /* two lanes, to which what a slice gives is added at once: see `adds_slices` */
-    size_t order[MOST_LANES]; /* in which vit_parallel is to deal the lanes */
+    atomic_size_t next[MOST_LANES]; /* slice of each lane; TAKEN while a thread has the lane */
     float *values, *m, *v;
     float *average; /* NULL where there is none */
     vit_packed_weights packed, average_packed;
@@ -63,13 +66,6 @@ struct vit_trainer {
 };
 
 /* ---- memory ---- */
-
-/* The first lanes may have a slice more than the others: each worker begins with some of them. */
-static void order_lanes(vit_trainer *t) {
-    size_t n = 0;
-    for (size_t w = 0; w < t->worker_count; w++)
-        for (size_t lane = w; lane < t->lanes; lane += t->worker_count) t->order[n++] = lane;
-}
 
 static bool has_one_lane(const vit_table *table) {
     return 2 * table->size > LANES_FLOATS;
@@ -117,7 +113,6 @@ static void plan(vit_trainer *t) {
     t->adds = adds_slices(t);
     if (t->adds) t->lanes = CHAINS;
     t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->options.threads);
-    order_lanes(t);
 }
 
 /* Threads inside an operator of a worker. */
@@ -335,17 +330,64 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
     vit_network_backward(&t->network, &exec, &w->state, gradients);
 }
 
-static void lane_task(size_t index, int thread, void *context) {
-    vit_trainer *t = context;
-    const size_t lane = t->order[index];
-    float *sum = lane_sum(t, lane), *others = lane_others(t, lane);
-    vit_gradients_clear(sum, &t->trained);
-    run_slice(t, lane, &t->workers[thread], &t->lane_views[2 * lane]);
-    for (size_t s = lane + t->lanes; s < t->slices; s += t->lanes) {
-        if (t->adds) vit_gradients_clear(others, &t->trained);
-        run_slice(t, s, &t->workers[thread], &t->lane_views[2 * lane + 1]);
-        if (t->adds) vit_gradients_add(t->options.kernels, sum, others, &t->trained);
+/* ---- lanes ---- */
+
+/* Of the slices that somebody could run now, the one for a thread whose lane goes on with
+ * `follows`. That one, since the lane's sum is in the cache, but only until the lanes not yet begun
+ * are fewer than the workers: from then on the first, so that no thread ends with a lane of many
+ * slices. */
+static size_t choose_slice(const vit_trainer *t, size_t follows) {
+    size_t first = t->slices, fresh = 0;
+    bool goes_on = false;
+    for (size_t i = 0; i < t->lanes; i++) {
+        const size_t next = atomic_load_explicit(&t->next[i], memory_order_relaxed);
+        first = vit_min(first, next);
+        fresh += next < t->lanes;
+        goes_on |= next == follows && next < t->slices;
     }
+    return goes_on && fresh >= t->worker_count ? follows : first;
+}
+
+/* The slice and its lane are the thread's until it gives them back. If all lanes that lack slices
+ * are taken, there is none, and those who have them will end them. */
+static bool take_slice(vit_trainer *t, size_t follows, size_t *slice) {
+    for (;;) {
+        size_t next = *slice = choose_slice(t, follows);
+        if (next == t->slices) return false;
+        if (atomic_compare_exchange_strong_explicit(&t->next[next % t->lanes], &next, TAKEN,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return true;
+    }
+}
+
+static void give_back(vit_trainer *t, size_t slice) {
+    atomic_store_explicit(&t->next[slice % t->lanes], slice + t->lanes, memory_order_release);
+}
+
+/* Adds the slice's gradient to its lane. */
+static void add_slice(vit_trainer *t, size_t slice, worker *w) {
+    const size_t lane = slice % t->lanes;
+    const bool is_first = slice == lane, apart = t->adds && !is_first;
+    float *sum = lane_sum(t, lane), *others = lane_others(t, lane);
+    if (is_first) vit_gradients_clear(sum, &t->trained);
+    if (apart) vit_gradients_clear(others, &t->trained);
+    run_slice(t, slice, w, &t->lane_views[2 * lane + !is_first]);
+    if (apart) vit_gradients_add(t->options.kernels, sum, others, &t->trained);
+}
+
+static void worker_task(size_t index, int thread, void *context) {
+    (void)index;
+    vit_trainer *t = context;
+    for (size_t slice, follows = t->slices; take_slice(t, follows, &slice);) {
+        add_slice(t, slice, &t->workers[thread]);
+        give_back(t, slice);
+        follows = slice + t->lanes;
+    }
+}
+
+static void run_slices(vit_trainer *t) {
+    for (size_t i = 0; i < t->lanes; i++) atomic_init(&t->next[i], i);
+    vit_parallel((int)t->worker_count, t->worker_count, worker_task, t);
 }
 
 static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values,
@@ -365,7 +407,7 @@ typedef struct one_step {
 static void run_step(void *context) {
     one_step *s = context;
     vit_trainer *t = s->trainer;
-    vit_parallel((int)t->worker_count, t->lanes, lane_task, t);
+    run_slices(t);
     for (size_t i = 0; i < t->worker_count && s->status == VIT_OK; i++)
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
