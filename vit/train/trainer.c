@@ -22,6 +22,7 @@
 /* Chains that lanes of one slice are summed in. */
 #define CHAINS 2
 
+/* What a lane's next slice is while a thread has the lane. */
 #define TAKEN SIZE_MAX
 
 /* What the source said of a picture. */
@@ -50,7 +51,7 @@ struct vit_trainer {
     vit_trainer_options options;
     size_t slice, slices, lanes, chains;
     bool adds; /* two lanes, to which what a slice gives is added at once: see `adds_slices` */
-    atomic_size_t next[MOST_LANES]; /* slice of each lane; TAKEN while a thread has the lane */
+    atomic_size_t next[MOST_LANES]; /* of each lane: the slice to run, or TAKEN */
     float *values, *m, *v;
     float *average; /* NULL where there is none */
     vit_packed_weights packed, average_packed;
@@ -284,7 +285,7 @@ void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
     vit_trainer_changed(t, 0);
 }
 
-/* ---- one step ---- */
+/* ---- one slice ---- */
 
 typedef struct loading {
     const vit_trainer *trainer;
@@ -332,10 +333,9 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
 
 /* ---- lanes ---- */
 
-/* Of the slices that somebody could run now, the one for a thread whose lane goes on with
- * `follows`. That one, since the lane's sum is in the cache, but only until the lanes not yet begun
- * are fewer than the workers: from then on the first, so that no thread ends with a lane of many
- * slices. */
+/* The slice for a thread whose lane goes on with `follows`: that one, since the lane's sum is in
+ * the cache, until the lanes not yet begun are fewer than the workers; then the first whose lane
+ * nobody has, so that no thread ends with a lane of many slices. Without any, t->slices. */
 static size_t choose_slice(const vit_trainer *t, size_t follows) {
     size_t first = t->slices, fresh = 0;
     bool goes_on = false;
@@ -389,6 +389,8 @@ static void run_slices(vit_trainer *t) {
     for (size_t i = 0; i < t->lanes; i++) atomic_init(&t->next[i], i);
     vit_parallel((int)t->worker_count, t->worker_count, worker_task, t);
 }
+
+/* ---- one step ---- */
 
 static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values,
                  const vit_table *table) {
