@@ -28,18 +28,20 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -f
   -fno-fast-math -ffp-contract=off -fno-math-errno
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers alone
 
-FLOORS   = vit/base vit/kernels vit/ops vit/model vit/image vit/weights datasets vit/train vit/api
+FLOORS   = vit/base vit/kernels vit/tensors vit/image vit/image/codec vit/image/digit \
+  vit/image/prepare vit/ops vit/model vit/weights datasets vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
-PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c))
+PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/*/vit-*.c))
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
+BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-PROGRAMS = $(patsubst vit/cli/%.c,$(BUILD)/bin/%,$(PROG_SRC))
+PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
@@ -58,7 +60,7 @@ $(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-ma
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling is an inner loop.
-$(BUILD)/obj/vit/image/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
+$(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o: EXTRA = -O3
 
 # The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
@@ -91,9 +93,12 @@ $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 -o $@ $^ $(LDFLAGS) $(LIBS)
 	@ln -sf libvit.so $(@D)/libvit.so.0
 
-$(PROGRAMS): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
+# The programs of a folder of their own have its files, too.
+$(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
+$(filter-out %/vit-bench,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
+$(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
@@ -172,7 +177,7 @@ uninstall:
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 clean:
-	rm -rf build
+	rm -rf $(BUILD)
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

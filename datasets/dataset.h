@@ -8,7 +8,7 @@
 #define VIT_DATASETS_DATASET_H
 
 #include "vit/base/error.h"
-#include "vit/image/image.h"
+#include "vit/image/prepare/preprocess.h"
 
 /* Where the records are that are not in memory. */
 typedef struct vit_files vit_files;

@@ -1,6 +1,8 @@
 /* Records: in memory, or read from their files when they are asked for. */
 #include "datasets/reader.h"
 #include "vit/base/sys.h"
+#include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 #include "tests/problem.h"
+#include "vit/ops/gemm.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -8,7 +9,8 @@
 #include <cmocka.h>
 
 vit_exec one_thread(void) {
-    return (vit_exec){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
+    static float room[VIT_GEMM_ROOM];
+    return (vit_exec){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1, .room = room};
 }
 
 problem problem_new(size_t n, size_t outputs, uint32_t seed) {

@@ -12,7 +12,7 @@
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
-#include "vit/weights/tensors.h"
+#include "vit/tensors/tensors.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -14,8 +14,9 @@
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/image/prepare/preprocess.h"
+#include "vit/tensors/tensors.h"
 #include "vit/weights/published.h"
-#include "vit/weights/tensors.h"
 
 /* ---- models ---- */
 

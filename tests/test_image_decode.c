@@ -2,6 +2,7 @@
  * pictures made by hand where Pillow cannot tell. Files that must be refused: test_image_refuse.c.
  */
 #include "tests/pictures.h"
+#include "vit/image/codec/decode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,8 @@
 #include "datasets/dataset.h"
 #include "tests/fault.h"
 #include "tests/pictures.h"
-#include "vit/image/ink.h"
+#include "vit/image/digit/digit.h"
+#include "vit/image/digit/ink.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 /* Orientation and transparency: EXIF data of Pillow's and by hand, compositing against Pillow. */
 #include "tests/pictures.h"
-#include "vit/image/container.h"
+#include "vit/image/codec/container.h"
+#include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
  * images_pipelines.txt), and as JSON. */
 #include "tests/pictures.h"
 #include "vit/base/text.h"
+#include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

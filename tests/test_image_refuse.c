@@ -1,6 +1,8 @@
 /* Pictures that must be refused, with a reason, without a crash and without much memory. */
 #include "tests/fault.h"
 #include "tests/pictures.h"
+#include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

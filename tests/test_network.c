@@ -5,7 +5,7 @@
 #include "vit/model/network.h"
 #include "vit/ops/gemm.h"
 #include "vit/ops/loss.h"
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

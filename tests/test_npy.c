@@ -10,7 +10,7 @@
 
 #include "vit/base/npy.h"
 #include "vit/base/sys.h"
-#include "vit/weights/npy.h"
+#include "vit/tensors/npy.h"
 
 /* "\x93NUMPY", a version, the length, the text; in memory that ends with it. */
 static uint8_t *make_header(unsigned version, const char *text, size_t *size) {

@@ -12,7 +12,7 @@
 #include "tests/fault.h"
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
-#include "vit/weights/pickle.h"
+#include "vit/tensors/pickle.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

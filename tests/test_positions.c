@@ -5,7 +5,7 @@
 #include "tests/fault.h"
 #include "vit/base/sys.h"
 #include "vit/model/resample_positions.h"
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 #include "tests/scratch.h"
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
+#include "vit/tensors/safetensors.h"
 #include "vit/vit.h"
-#include "vit/weights/safetensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "vit/base/text.h"
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 
 /* ---- hand-made files ---- */
 

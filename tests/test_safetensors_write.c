@@ -13,7 +13,7 @@
 
 #include "tests/fault.h"
 #include "vit/base/text.h"
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "vit/base/text.h"
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 
 static vit_tensor vector(vit_dtype dtype, const void *data, size_t count) {
     return (vit_tensor){

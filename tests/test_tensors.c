@@ -10,8 +10,8 @@
 
 #include "tests/fault.h"
 #include "tests/scratch.h"
-#include "vit/weights/safetensors.h"
-#include "vit/weights/tensors.h"
+#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 
 /* ---- files ---- */
 

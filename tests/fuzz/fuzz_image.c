@@ -4,7 +4,8 @@
  *     make fuzz && build/fuzz/fuzz_image -max_len=65536 CORPUS ../shared/images/pngsuite
  */
 #include "vit/base/sys.h"
-#include "vit/image/image.h"
+#include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <string.h>
 #include <zlib.h>

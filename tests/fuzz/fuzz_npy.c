@@ -1,5 +1,5 @@
 /* Any bytes as the header of a .npy array. */
-#include "vit/weights/npy.h"
+#include "vit/tensors/npy.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Any bytes as a pickle: what comes out lies within it, and its dictionaries end. */
-#include "vit/weights/pickle.h"
+#include "vit/tensors/pickle.h"
 
 #include <stdlib.h>
 

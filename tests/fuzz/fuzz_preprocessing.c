@@ -4,7 +4,7 @@
  *     make fuzz && build/fuzz/fuzz_preprocessing -max_len=2048 CORPUS
  */
 #include "vit/base/sys.h"
-#include "vit/image/image.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <stdlib.h>
 #include <string.h>

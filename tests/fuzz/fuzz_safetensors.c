@@ -1,5 +1,5 @@
 /* Any bytes as a safetensors file: what the reader takes must be safe to use. */
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

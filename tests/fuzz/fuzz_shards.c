@@ -1,5 +1,5 @@
 /* Any bytes as the index of a sharded checkpoint: the files that it names must lie beside it. */
-#include "vit/weights/shards.h"
+#include "vit/tensors/shards.h"
 
 #include "vit/base/sys.h"
 

@@ -1,6 +1,6 @@
 /* Any bytes as a file of weights: safetensors, npz or PyTorch. What is found must be safe to read.
  */
-#include "vit/weights/tensors.h"
+#include "vit/tensors/tensors.h"
 
 #include "vit/base/sys.h"
 

@@ -1,8 +1,8 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
+#include "vit/tensors/npz_write.h"
 #include "vit/weights/describe.h"
 #include "vit/weights/layout_save.h"
-#include "vit/weights/npz_write.h"
 #include "vit/weights/published.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/json.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/train/loader.h"
 #include "vit/train/score.h"
 #include <string.h>

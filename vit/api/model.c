@@ -1,5 +1,6 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <string.h>

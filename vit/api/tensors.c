@@ -1,4 +1,4 @@
-#include "vit/weights/tensors.h"
+#include "vit/tensors/tensors.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 

@@ -1,4 +1,4 @@
-/* The header of a .npy file, as it is written; vit/weights/npy.h reads it.
+/* The header of a .npy file, as it is written; vit/tensors/npy.h reads it.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #ifndef VIT_BASE_NPY_H
 #define VIT_BASE_NPY_H

@@ -1,9 +1,9 @@
-/* How operators run: with which kernels, on how many threads. All of the library's OpenMP is
- * behind vit_parallel. */
+/* How operators run: with which kernels, on how many threads. */
 #ifndef VIT_OPS_EXEC_H
 #define VIT_OPS_EXEC_H
 
 #include "vit/base/error.h"
+#include "vit/base/parallel.h"
 #include "vit/kernels/kernels.h"
 #include <stddef.h>
 
@@ -22,18 +22,6 @@ static inline const vit_product_kernels *vit_products_of(const vit_exec *exec) {
 /* ARGUMENT where the kernels do not have the precision. */
 vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,
                                vit_error *error);
-
-/* Calls task(index, thread, context) once for every index < count, on at most `threads` threads,
- * in any order; `thread` < threads tells whose scratch memory to use. Each worker runs in the
- * library's floating-point mode. A result must not depend on `thread`. */
-typedef void vit_task(size_t index, int thread, void *context);
-void vit_parallel(int threads, size_t count, vit_task *task, void *context);
-
-/* Calls body(context) on this thread, while threads - 1 others stand by: vit_parallel inside it
- * gives its tasks to them, at most so many threads, sooner than it could start any. Inside another
- * team's body, or a task, it only calls. */
-typedef void vit_team_body(void *context);
-void vit_with_team(int threads, vit_team_body *body, void *context);
 
 /* The threads worth waking for `multiply_adds` of work, at most exec's. */
 int vit_exec_threads(const vit_exec *exec, size_t multiply_adds);

@@ -2,9 +2,9 @@
  * theirs; of the preset only the recipe counts. */
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
+#include "vit/tensors/weights_path.h"
 #include "vit/train/run.h"
 #include "vit/weights/published.h"
-#include "vit/weights/weights_path.h"
 #include <string.h>
 
 /* The SHA-256 of the file of weights; of a sharded one that of its index. */

@@ -1,7 +1,7 @@
 #include "vit/train/loader.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
-#include "vit/image/image.h"
+#include "vit/image/prepare/preprocess.h"
 #include <string.h>
 
 #define MOST_HELD_BACK 5000

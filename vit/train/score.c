@@ -1,5 +1,6 @@
 #include "vit/train/score.h"
 #include "vit/base/sys.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 
 typedef struct records_source {

@@ -5,7 +5,7 @@
 #define VIT_WEIGHTS_DECLARED_H
 
 #include "vit/base/json.h"
-#include "vit/image/image.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/model/config.h"
 
 #define VIT_NOT_SAID (-1)

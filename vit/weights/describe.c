@@ -1,4 +1,5 @@
 #include "vit/weights/describe.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include "vit/base/sys.h"
 

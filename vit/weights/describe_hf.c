@@ -1,4 +1,5 @@
 /* Hugging Face: config.json of ViT and DeiT, and preprocessor_config.json. */
+#include "vit/image/prepare/preprocess.h"
 #include "vit/weights/describe.h"
 
 static const char *const activations[] = {

@@ -1,5 +1,6 @@
 /* timm: config.json with "architecture", "model_args" and "pretrained_cfg"; torchvision, which has
  * no config of its own: what vit_declare_torchvision reads. */
+#include "vit/image/prepare/preprocess.h"
 #include "vit/weights/describe.h"
 
 #include <string.h>

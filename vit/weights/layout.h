@@ -9,7 +9,7 @@
 #define VIT_WEIGHTS_LAYOUT_H
 
 #include "vit/model/parameters.h"
-#include "vit/weights/tensors.h"
+#include "vit/tensors/tensors.h"
 
 typedef enum vit_reshape {
     VIT_SAME,        /* as it is; dimensions of 1 do not count */

@@ -3,10 +3,10 @@
 #ifndef VIT_WEIGHTS_MODEL_FILE_H
 #define VIT_WEIGHTS_MODEL_FILE_H
 
-#include "vit/image/image.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/model/parameters.h"
 #include "vit/model/resample_positions.h"
-#include "vit/weights/safetensors.h"
+#include "vit/tensors/safetensors.h"
 
 typedef struct vit_model_file {
     vit_config config;

@@ -3,8 +3,8 @@
 #define VIT_WEIGHTS_PUBLISHED_H
 
 #include "vit/base/json.h"
+#include "vit/tensors/tensors.h"
 #include "vit/weights/model_file.h"
-#include "vit/weights/tensors.h"
 
 /* What is asked for besides; zeroed: nothing. */
 typedef struct vit_wanted {

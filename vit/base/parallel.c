@@ -1,0 +1,141 @@
+#include "vit/base/parallel.h"
+
+#include "vit/base/fpmode.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+
+/* A thread begins with its share of the indices, so that operators which divide the same rows find
+ * them in that thread's cache, and goes on with what the others have left of theirs. */
+typedef struct share {
+    _Alignas(64) atomic_size_t next; /* a cache line each */
+} share;
+
+#define MOST_SHARES 64
+
+/* How a thread waits for others: it looks, so often (some ten microseconds), then it offers its
+ * processor at each look (some hundred), then it sleeps between looks. */
+#define LOOKS 10000
+#define OFFERS 300
+#define NAP 5e-5 /* seconds */
+
+typedef struct work {
+    share shares[MOST_SHARES];
+    size_t share_count, count, threads;
+    vit_task *task;
+    void *context;
+    _Alignas(64) atomic_size_t arrived; /* threads with nothing left to do */
+} work;
+
+/* Of share s; that of share s + 1 is where it ends. */
+static size_t first_index(const work *w, size_t s) {
+    return s * w->count / w->share_count;
+}
+
+static void run_share(work *w, size_t s, int thread) {
+    for (;;) {
+        const size_t index = atomic_fetch_add_explicit(&w->shares[s].next, 1, memory_order_relaxed);
+        if (index >= first_index(w, s + 1)) return;
+        w->task(index, thread, w->context);
+    }
+}
+
+/* A thread's part of the work. The last access to *w is that it has arrived. */
+static void run_work(work *w, int thread) {
+    if ((size_t)thread < w->threads) {
+        const vit_fpmode host = vit_fpmode_enter();
+        for (size_t s = 0; s < w->share_count; s++)
+            run_share(w, ((size_t)thread + s) % w->share_count, thread);
+        vit_fpmode_leave(host);
+    }
+    atomic_fetch_add_explicit(&w->arrived, 1, memory_order_release);
+}
+
+/* Waits until *place is `value`. */
+static void wait_for(const atomic_size_t *place, size_t value) {
+    for (size_t looks = 0; atomic_load_explicit(place, memory_order_acquire) != value; looks++) {
+        if (looks < LOOKS) continue;
+        if (looks < LOOKS + OFFERS)
+            vit_yield();
+        else
+            vit_nap(NAP);
+    }
+}
+
+/* ---- teams ---- */
+
+/* The threads of a team stay in one parallel region and wait here for what its leader gives out. */
+typedef struct team {
+    size_t size;
+    work *work;                           /* NULL: the team is sent home */
+    _Alignas(64) atomic_size_t given_out; /* so many works */
+} team;
+
+/* The team that this thread leads and that stands by. */
+static _Thread_local team *standing_by;
+
+static void give_out(team *t, work *w) {
+    t->work = w;
+    atomic_fetch_add_explicit(&t->given_out, 1, memory_order_release);
+}
+
+static void follow(team *t, int thread) {
+    for (size_t next = 1;; next++) {
+        wait_for(&t->given_out, next);
+        if (!t->work) return;
+        run_work(t->work, thread);
+    }
+}
+
+static void lead(team *t, work *w) {
+    standing_by = NULL; /* while it works */
+    give_out(t, w);
+    run_work(w, 0);
+    wait_for(&w->arrived, t->size);
+    standing_by = t;
+}
+
+void vit_with_team(int threads, vit_team_body *body, void *context) {
+    if (threads <= 1 || standing_by) {
+        body(context);
+        return;
+    }
+    team t = {0};
+#pragma omp parallel num_threads(threads)
+    {
+        const int thread = omp_get_thread_num();
+        if (thread > 0) {
+            follow(&t, thread);
+        } else {
+            t.size = (size_t)omp_get_num_threads();
+            standing_by = &t;
+            body(context);
+            standing_by = NULL;
+            give_out(&t, NULL);
+        }
+    }
+}
+
+void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
+    team *t = standing_by;
+    if (threads > 1 && (size_t)threads > count) threads = (int)count;
+    if (t && (size_t)threads > t->size) threads = (int)t->size;
+    if (threads <= 1) {
+        for (size_t i = 0; i < count; i++) task(i, 0, context);
+        return;
+    }
+    work w = {.count = count, .threads = (size_t)threads, .task = task, .context = context};
+    w.share_count = vit_min(w.threads, MOST_SHARES);
+    for (size_t s = 0; s < w.share_count; s++) atomic_init(&w.shares[s].next, first_index(&w, s));
+    if (t) {
+        lead(t, &w);
+        return;
+    }
+#pragma omp parallel num_threads(threads)
+    {
+        run_work(&w, omp_get_thread_num());
+        wait_for(&w.arrived, (size_t)omp_get_num_threads());
+    }
+}

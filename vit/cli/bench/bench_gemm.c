@@ -1,0 +1,124 @@
+/* The network's matrix products, forward and backward, with all threads. */
+#include "vit/base/random.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/bench/bench.h"
+#include "vit/ops/gemm.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TURNS 5
+#define SECONDS_A_TURN 0.4
+
+static void fill_with_noise(float *values, size_t count) {
+    vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 1, 0);
+    for (size_t i = 0; i < count; i++) values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
+}
+
+typedef enum form { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS } form;
+
+typedef struct product {
+    vit_exec exec;
+    size_t m, n, k;
+    float *a, *b, *c;
+    form form;
+} product;
+
+/* W as it lies, or in bf16 as a training packs it once a step. */
+static vit_right weights_of(const product *p) {
+    if (p->exec.precision == VIT_PRECISION_F32) return vit_right_plain(p->b, p->k);
+    return vit_right_packed(p->b, vit_words(p->exec.precision, p->n));
+}
+
+/* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
+static void multiply(void *context) {
+    const product *p = context;
+    const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = 1, .scale = 1};
+    switch (p->form) {
+    case FORWARD:
+        vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_left){p->a, p->k, 1},
+                 vit_right_packed(p->b, vit_words(p->exec.precision, p->k)), &none);
+        break;
+    case INPUT_GRADIENT:
+        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1}, weights_of(p),
+                 &none);
+        break;
+    default:
+        vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},
+                 vit_right_plain(p->b, p->k), &sum);
+        break;
+    }
+}
+
+/* One of the turns that the peak and a product take. */
+typedef struct turn {
+    double peak, seconds;
+} turn;
+
+static int by_share(const void *a, const void *b) {
+    const turn *x = a, *y = b;
+    const double p = x->peak * x->seconds, q = y->peak * y->seconds;
+    return (p > q) - (p < q);
+}
+
+/* The turn of the median share of the peak: other programs come and go. */
+static turn take_turns(const bench *b, product *p) {
+    turn turns[TURNS];
+    for (size_t i = 0; i < TURNS; i++) {
+        turns[i].peak = bench_peak(b->kernels->cpu, b->precision, b->threads);
+        turns[i].seconds = bench_median_within(multiply, p, SECONDS_A_TURN);
+    }
+    qsort(turns, TURNS, sizeof *turns, by_share);
+    return turns[TURNS / 2];
+}
+
+static vit_status measure_layer(const bench *b, const char *layer, size_t rows, size_t in,
+                                size_t out, vit_error *error) {
+    static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
+    const size_t wide = vit_max(in, out), room = wide * vit_max(wide, rows) + 32 * wide;
+    const size_t packing = (size_t)b->threads * VIT_GEMM_ROOM, all = packing + 3 * room;
+    /* In one piece, as a session and a training have it: large pieces lie in large pages. */
+    float *memory = vit_alloc(all, sizeof *memory);
+    if (!memory) return vit_fail_memory(error, "matrices", all * sizeof *memory);
+    product p = {.exec = {b->kernels, b->threads, memory, b->precision},
+                 .m = rows,
+                 .n = out,
+                 .k = in,
+                 .a = memory + packing,
+                 .b = memory + packing + room,
+                 .c = memory + packing + 2 * room};
+    fill_with_noise(p.a, 3 * room);
+    for (int i = 0; i < FORMS; i++) {
+        bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
+        p.form = (form)i;
+        snprintf(line.detail, sizeof line.detail, "%s %s %zux%zux%zu", layer, forms[i], rows, in,
+                 out);
+        const turn median = take_turns(b, &p);
+        bench beside = *b;
+        beside.peak = median.peak;
+        line.seconds = median.seconds;
+        bench_print(&beside, &line);
+    }
+    vit_free(memory);
+    return VIT_OK;
+}
+
+vit_status bench_gemm(const bench *b, vit_error *error) {
+    const vit_config *c = &b->preset.config;
+    const size_t tokens = vit_config_tokens(c), patches = vit_config_patches(c);
+    const size_t rows = b->batch * tokens;
+    const struct {
+        const char *name;
+        size_t rows, in, out;
+    } layers[] = {{"patch", b->batch * patches, c->patch * c->patch * c->channels, c->dim},
+                  {"qkv", rows, c->dim, 3 * c->dim},
+                  {"proj", rows, c->dim, c->dim},
+                  {"fc1", rows, c->dim, c->mlp},
+                  {"fc2", rows, c->mlp, c->dim}};
+    vit_status status = VIT_OK;
+    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* no patches there */
+    for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
+        status =
+            measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);
+    return status;
+}

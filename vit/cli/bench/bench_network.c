@@ -1,0 +1,160 @@
+/* Whole training steps through the trainer and its loader, whole batches through a session. */
+#include "vit/api/internal.h"
+#include "vit/base/random.h"
+#include "vit/base/sys.h"
+#include "vit/cli/bench/bench.h"
+#include "vit/image/prepare/preprocess.h"
+#include "vit/train/loader.h"
+#include "vit/train/trainer.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Records of noise: as many as fill some batches, so that the loader has something to choose. */
+static vit_status make_noise(vit_dataset *d, const vit_config *c, size_t batch, vit_error *error) {
+    const size_t count = 4 * batch + 40, bytes = c->height * c->width * c->channels;
+    *d = (vit_dataset){.name = "noise",
+                       .height = c->height,
+                       .width = c->width,
+                       .channels = c->channels,
+                       .classes = c->classes,
+                       .mean = {.5f, .5f, .5f},
+                       .std = {.5f, .5f, .5f},
+                       .train = {.count = count}};
+    d->train.pixels = vit_alloc(count, bytes);
+    d->train.labels = vit_alloc(count, sizeof *d->train.labels);
+    if (!d->train.pixels || !d->train.labels)
+        return vit_fail_memory(error, "pictures of noise", count * bytes);
+    vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 0, 0);
+    for (size_t i = 0; i < count * bytes; i++) d->train.pixels[i] = (uint8_t)vit_random_u32(&r);
+    const uint32_t labels = c->classes < 65536 ? (uint32_t)c->classes : 65536;
+    for (size_t i = 0; i < count; i++) d->train.labels[i] = (uint16_t)vit_random_below(&r, labels);
+    return VIT_OK;
+}
+
+static void free_noise(vit_dataset *d) {
+    vit_free(d->train.pixels);
+    vit_free(d->train.labels);
+}
+
+static double flop_of(const bench *b) {
+    return 2 * (double)vit_config_multiply_adds(&b->preset.config) * (double)b->batch;
+}
+
+typedef struct training {
+    vit_loader loader;
+    vit_trainer *trainer;
+    uint64_t step;
+    float *images; /* a batch, to measure the loader alone */
+    size_t *labels;
+    vit_sample_key *keys;
+} training;
+
+static void load_batch(void *context) {
+    training *t = context;
+    vit_loader_prepare(&t->loader, t->step++);
+    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.batch, &t->loader, NULL);
+}
+
+static void train_step(void *context) {
+    training *t = context;
+    double loss;
+    vit_loader_prepare(&t->loader, t->step++);
+    vit_trainer_step(t->trainer, &loss, 1e-4, vit_loader_source, &t->loader, NULL);
+}
+
+/* What a step spends loading, measured alone on one thread. */
+static vit_status measure_loader(double *seconds, const bench *b, training *t, vit_error *error) {
+    const vit_config *c = &b->preset.config;
+    const size_t values = c->height * c->width * c->channels;
+    t->images = vit_alloc(b->batch, values * sizeof *t->images);
+    t->labels = vit_alloc(b->batch, sizeof *t->labels);
+    t->keys = vit_alloc(b->batch, sizeof *t->keys);
+    if (!t->images || !t->labels || !t->keys)
+        return vit_fail_memory(error, "a batch", b->batch * values * sizeof *t->images);
+    *seconds = bench_median(load_batch, t);
+    return VIT_OK;
+}
+
+static void free_training(training *t) {
+    vit_trainer_free(t->trainer);
+    vit_loader_free(&t->loader);
+    vit_free(t->images);
+    vit_free(t->labels);
+    vit_free(t->keys);
+}
+
+vit_status bench_train(const bench *b, vit_error *error) {
+    vit_recipe recipe = b->preset.recipe;
+    vit_dataset noise;
+    training t = {0};
+    recipe.batch = b->batch;
+    vit_status status = make_noise(&noise, &b->preset.config, b->batch, error);
+    if (status == VIT_OK) status = vit_loader_new(&t.loader, &noise, &recipe, 0, error);
+    if (status == VIT_OK)
+        status = vit_trainer_new(
+            &t.trainer, &b->preset.config, &recipe,
+            &(vit_trainer_options){b->kernels, b->threads, .recompute = b->recompute}, 0, error);
+    if (status == VIT_OK) {
+        bench_line line = {.what = "train", .images = b->batch, .flop = 3 * flop_of(b)};
+        snprintf(line.detail, sizeof line.detail, "batch %zu", b->batch);
+        line.seconds = bench_median(train_step, &t);
+        status = measure_loader(&line.loader, b, &t, error);
+        if (status == VIT_OK) bench_print(b, &line);
+    }
+    free_training(&t);
+    free_noise(&noise);
+    return status;
+}
+
+typedef struct answering {
+    vit_session *session;
+    const uint8_t *images;
+    size_t batch;
+    float *logits;
+} answering;
+
+static void answer(void *context) {
+    answering *a = context;
+    vit_classify_prepared(a->session, a->images, a->batch, a->logits, NULL);
+}
+
+static vit_status make_model(vit_model **out, const bench *b, vit_error *error) {
+    vit_model_file f = {.config = b->preset.config, .recipe = vit_strdup("{}")};
+    vit_status status = vit_table_new(&f.table, &f.config, error);
+    f.preprocessing.count = 1;
+    f.preprocessing.operations[0] =
+        (vit_operation){.kind = VIT_OP_NORMALIZE, .mean = {.5f, .5f, .5f}, .std = {.5f, .5f, .5f}};
+    if (status == VIT_OK) f.values = vit_alloc(f.table.size, sizeof(float));
+    if (status == VIT_OK && (!f.values || !f.recipe))
+        status = vit_fail_memory(error, "the weights", f.table.size * sizeof(float));
+    if (status != VIT_OK) {
+        vit_model_file_clear(&f);
+        return status;
+    }
+    vit_table_init(b->threads, f.values, &f.table, f.config.init, 0);
+    return vit_model_from_file(out, &f, b->kernels, true, error);
+}
+
+vit_status bench_infer(const bench *b, vit_error *error) {
+    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision};
+    vit_model *model = NULL;
+    vit_dataset noise;
+    answering a = {.batch = b->batch};
+    vit_status status = make_noise(&noise, &b->preset.config, b->batch, error);
+    if (status == VIT_OK) status = make_model(&model, b, error);
+    if (status == VIT_OK) status = vit_session_new(&a.session, model, &options, error);
+    a.images = noise.train.pixels;
+    a.logits = vit_alloc(b->batch, b->preset.config.classes * sizeof(float));
+    if (status == VIT_OK && !a.logits) status = vit_fail_memory(error, "logits", b->batch);
+    if (status == VIT_OK) {
+        bench_line line = {.what = "infer", .images = b->batch, .flop = flop_of(b)};
+        snprintf(line.detail, sizeof line.detail, "batch %zu", b->batch);
+        line.seconds = bench_median(answer, &a);
+        bench_print(b, &line);
+    }
+    vit_free(a.logits);
+    vit_session_free(a.session);
+    vit_model_free(model);
+    free_noise(&noise);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* The most this machine can do: fused multiply-adds on registers alone. Each accumulator is an
+ * operand of a volatile asm statement, so that no chain can be dropped. Twelve chains hide the
+ * latency of two multiply-adds a cycle where one takes four or five; VDPBF16PS takes longer, and
+ * AVX-512 has the registers for twice as many. */
+#include "vit/base/sys.h"
+#include "vit/cli/bench/bench.h"
+#include "vit/ops/exec.h"
+
+#define ROUNDS ((uint64_t)1 << 21)
+#define SECONDS 0.25 /* of tries: a second thread may need a while to get a core of its own */
+
+typedef void probe(uint64_t rounds);
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define SET(x) x = y
+#define STEP(x) __asm__ volatile("vfmadd231ps %1, %1, %0" : "+v"(x) : "v"(y))
+#define PAIR_STEP(x) __asm__ volatile("vdpbf16ps %1, %1, %0" : "+v"(x) : "v"(y))
+#define TWELVE(step, x) \
+    step(x[0]);         \
+    step(x[1]);         \
+    step(x[2]);         \
+    step(x[3]);         \
+    step(x[4]);         \
+    step(x[5]);         \
+    step(x[6]);         \
+    step(x[7]);         \
+    step(x[8]);         \
+    step(x[9]);         \
+    step(x[10]);        \
+    step(x[11])
+
+__attribute__((target("avx512f"))) static void probe_avx512(uint64_t rounds) {
+    const __m512 y = _mm512_set1_ps(.5f);
+    __m512 a[12], b[12];
+    TWELVE(SET, a);
+    TWELVE(SET, b);
+    for (uint64_t n = 0; n < rounds; n++) {
+        TWELVE(STEP, a);
+        TWELVE(STEP, b);
+    }
+}
+
+__attribute__((target("avx512f,avx512bf16"))) static void probe_bf16(uint64_t rounds) {
+    const __m512 y = _mm512_set1_ps(.5f);
+    __m512 a[12], b[12];
+    TWELVE(SET, a);
+    TWELVE(SET, b);
+    for (uint64_t n = 0; n < rounds; n++) {
+        TWELVE(PAIR_STEP, a);
+        TWELVE(PAIR_STEP, b);
+    }
+}
+
+__attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
+    const __m256 y = _mm256_set1_ps(.5f);
+    __m256 a[12];
+    TWELVE(SET, a);
+    for (uint64_t n = 0; n < rounds; n++) {
+        TWELVE(STEP, a);
+    }
+}
+#endif
+
+static void probe_scalar(uint64_t rounds) {
+    float chains[12] = {0};
+    for (uint64_t n = 0; n < rounds; n++) {
+        for (int i = 0; i < 12; i++) {
+            chains[i] = chains[i] * .5f + .5f;
+#if defined(__GNUC__)
+            __asm__ volatile("" : "+m"(chains[i]));
+#endif
+        }
+    }
+}
+
+static void probe_task(size_t index, int thread, void *context) {
+    (void)index, (void)thread;
+    probe *const *run = context;
+    (*run)(ROUNDS);
+}
+
+double bench_peak(vit_cpu cpu, vit_precision precision, int threads) {
+    probe *run = probe_scalar;
+    double lanes = 1, chains = 12, best = 0;
+    (void)cpu, (void)precision; /* of other processors there is one */
+#if defined(__x86_64__)
+    if (cpu == VIT_CPU_AVX2) run = probe_avx2, lanes = 8;
+    if (cpu >= VIT_CPU_AVX512) run = probe_avx512, lanes = 16, chains = 24;
+    if (precision == VIT_PRECISION_BF16) run = probe_bf16, lanes = 32, chains = 24;
+#endif
+    const double flop = 2 * lanes * chains * (double)ROUNDS * threads, end = vit_clock() + SECONDS;
+    do {
+        const double start = vit_clock();
+        vit_parallel(threads, (size_t)threads, probe_task, &run);
+        const double seconds = vit_clock() - start;
+        best = flop / seconds > best ? flop / seconds : best;
+    } while (vit_clock() < end);
+    return best / 1e9;
+}

@@ -1,0 +1,174 @@
+/* vit-bench: how fast the library is on this machine, beside what the machine can do. */
+#include "vit/api/internal.h"
+#include "vit/base/cpu.h"
+#include "vit/cli/bench/bench.h"
+#include "vit/cli/program.h"
+#include <string.h>
+
+typedef struct settings {
+    const char *preset;
+    uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
+    uint64_t batch, threads;
+    int precision; /* vit_precision, or NOT_GIVEN */
+    bool recompute, json;
+} settings;
+
+enum { NOT_GIVEN = -1 };
+
+#define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
+#define SIZE(member, explanation)                                                              \
+    {                                                                                          \
+        .name = #member, VALUE(COUNT, member), .argument = "N", .help = explanation, .min = 1, \
+        .max = 65536                                                                           \
+    }
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "The network"},
+    {.name = "preset",
+     VALUE(TEXT, preset),
+     .argument = "NAME|FILE",
+     .help = "its network, but for the sizes below (default: mnist)"},
+    SIZE(image, "side of the picture (default: the preset's, or 28)"),
+    SIZE(channels, "1 or 3"),
+    SIZE(patch, "side of a patch"),
+    SIZE(dim, "width of a token"),
+    SIZE(depth, "encoder blocks"),
+    SIZE(heads, "attention heads"),
+    SIZE(mlp, "width of the MLP"),
+    SIZE(classes, "classes (default: 10)"),
+    {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
+    SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
+    VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
+    {.name = "precision",
+     VALUE(CHOICE, precision),
+     .argument = "f32|bf16",
+     .help = "of matrix products (default: f32, a training's preset's)",
+     .choices = vit_precision_names},
+    {.name = "recompute",
+     VALUE(FLAG, recompute),
+     .help = "train: with only the input of each block kept for the\n"
+             "backward pass, the rest computed again"},
+    {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
+};
+
+static const vit_command command = {
+    .name = "vit-bench",
+    .usage = "usage: vit-bench train|infer|gemm|ops|resize [OPTION...]\n"
+             "\n"
+             "Measures, as the median of about two seconds:\n"
+             "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
+             "          and what of it is the loading\n"
+             "  infer   a batch of pictures through a session, weights already loaded\n"
+             "  gemm    the network's matrix products, forward and backward: of five\n"
+             "          turns of the peak and the product, the one of the median share\n"
+             "  ops     every operator, forward and backward, in f32 on one thread, for one\n"
+             "          slice of a training batch, with the bytes its shapes have; then what a\n"
+             "          step does with all weights\n"
+             "  resize  a picture of 12 megapixels to the network's input, on one thread\n"
+             "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
+             "\n"
+             "  vit-bench train --preset mnist\n"
+             "      how fast this machine trains what 'vit-train --data mnist' trains\n"
+             "  vit-bench infer --image 224 --channels 3 --patch 16 --dim 192 --depth 12 \\\n"
+             "      --heads 3 --mlp 768 --classes 1000\n"
+             "      one picture through ViT-Ti/16\n"
+             "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n"
+             "      without AVX-512\n",
+    .operands = "train|infer|gemm|ops|resize",
+    .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
+             "attention products; a training step counts three times the forward pass.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+};
+
+typedef struct mode {
+    const char *name;
+    size_t batch;
+    vit_status (*run)(const bench *b, vit_error *error);
+} mode;
+
+static const mode modes[] = {{"train", 128, bench_train},
+                             {"infer", 1, bench_infer},
+                             {"gemm", 8, bench_gemm},
+                             {"ops", 128, bench_ops},
+                             {"resize", 1, bench_resize}};
+
+static const mode *find_mode(const char *name) {
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(modes[i].name, name) == 0) return &modes[i];
+    return NULL;
+}
+
+static void replace(size_t *size, uint64_t given, size_t otherwise) {
+    if (given > 0) *size = (size_t)given;
+    if (*size == 0) *size = otherwise;
+}
+
+/* The preset's network with the sizes given; without a preset the name says so. */
+static vit_status choose_network(bench *b, const settings *s, vit_error *error) {
+    vit_status status = vit_preset_load(&b->preset, s->preset ? s->preset : "mnist", error);
+    if (status != VIT_OK) return status;
+    vit_config *c = &b->preset.config;
+    if (s->image > 0) c->height = c->width = (size_t)s->image;
+    replace(&c->height, 0, 28);
+    replace(&c->width, 0, 28);
+    replace(&c->channels, s->channels, 1);
+    replace(&c->patch, s->patch, 0);
+    replace(&c->dim, s->dim, 0);
+    replace(&c->depth, s->depth, 0);
+    replace(&c->heads, s->heads, 0);
+    replace(&c->mlp, s->mlp, 0);
+    replace(&c->classes, s->classes, 10);
+    if (s->image || s->patch || s->dim || s->depth || s->heads || s->mlp)
+        snprintf(b->preset.name, sizeof b->preset.name, "%zux%zux%zu p%zu d%zu L%zu h%zu m%zu",
+                 c->height, c->width, c->channels, c->patch, c->dim, c->depth, c->heads, c->mlp);
+    return vit_config_check(c, error);
+}
+
+static vit_status measure(const mode *m, const settings *s, vit_error *error) {
+    bench b = {.json = s->json,
+               .recompute = s->recompute,
+               .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+    if (b.recompute && m->run != bench_train)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--recompute of %s: only train keeps what could be computed again",
+                        m->name);
+    vit_status status = choose_network(&b, s, error);
+    if (status != VIT_OK) return status;
+    if (s->precision != NOT_GIVEN)
+        b.precision = (vit_precision)s->precision;
+    else if (m->run == bench_train)
+        b.precision = b.preset.recipe.precision;
+    if (b.precision != VIT_PRECISION_F32 && (m->run == bench_ops || m->run == bench_resize))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--precision bf16 of %s, which is measured in f32 only: train, infer and "
+                        "gemm have bf16",
+                        m->name);
+    status =
+        vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
+    if (status != VIT_OK) return status;
+    b.preset.recipe.precision = b.precision;
+    if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;
+    b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
+    if (!b.json) {
+        char brand[64];
+        vit_cpu_brand(brand, sizeof brand);
+        printf("%s: %s, threads: %d, %s, %s, peak %.1f GFLOP/s\n", b.preset.name, brand, b.threads,
+               vit_cpu_name(b.kernels->cpu), vit_precision_names[b.precision], b.peak);
+    }
+    return m->run(&b, error);
+}
+
+int main(int argc, char **argv) {
+    settings s = {.precision = NOT_GIVEN};
+    vit_error error;
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (argc != 2)
+        return vit_say_usage(&command, "say what to measure: train, infer, gemm, ops or resize");
+    const mode *m = find_mode(argv[1]);
+    if (!m)
+        return vit_say_usage(&command, "only train, infer, gemm, ops and resize can be measured");
+    if (measure(m, &s, &error) != VIT_OK) return vit_say_error(&command, &error);
+    return vit_program_end(&command, VIT_EXIT_OK);
+}

@@ -1,0 +1,78 @@
+/* Inside the image floor: what is checked of a picture's file before stb_image sees it.
+ *
+ * The system's stb_image may be version 2.27, which writes out of bounds when the Huffman tables
+ * of a JPEG are invalid, fills a truncated JPEG with grey, ignores the check sums of a PNG, and
+ * trusts the size a file claims. So the container is walked here first, and stb_image gets a
+ * limit on what it may allocate.
+ */
+#ifndef VIT_IMAGE_CODEC_CONTAINER_H
+#define VIT_IMAGE_CODEC_CONTAINER_H
+
+#include "vit/image/image.h"
+
+/* The orientation in EXIF data (a TIFF header and what follows), 1 to 8; 0: none that makes sense.
+ */
+unsigned vit_exif_orientation(const uint8_t *tiff, size_t size);
+
+/* Bytes of a PNG chunk beside its data: length, type, CRC. */
+enum { VIT_PNG_FRAME = 12 };
+
+/* A number in a PNG, big-endian. */
+static inline uint32_t vit_png_number(const uint8_t *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+bool vit_png_recognise(const uint8_t *bytes, size_t size);
+vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
+                          vit_error *error);
+
+typedef enum vit_png_color {
+    VIT_PNG_GREY = 0,
+    VIT_PNG_RGB = 2,
+    VIT_PNG_PALETTE = 3,
+    VIT_PNG_GREY_ALPHA = 4,
+    VIT_PNG_RGB_ALPHA = 6,
+} vit_png_color;
+
+/* A PNG file found sound; the pointers go into its bytes. */
+typedef struct vit_png {
+    size_t width, height;
+    unsigned depth; /* bits a sample */
+    vit_png_color color;
+    size_t samples; /* a pixel, in the data: 1 to 4 */
+    bool interlaced;
+    const uint8_t *palette; /* [palette_count] RGB */
+    size_t palette_count;
+    const uint8_t *transparency; /* the tRNS chunk; NULL: none */
+    size_t transparency_size;
+    const uint8_t *data; /* the first IDAT chunk; the others follow it */
+    size_t data_size;    /* of all IDAT chunks together */
+    size_t inflated;     /* bytes the data must unpack to: filter types and samples */
+    unsigned orientation;
+} vit_png;
+
+/* Walks the chunks to IEND: sizes, check sums, order, header, palette. */
+vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const char *name,
+                         vit_error *error);
+
+bool vit_jpeg_recognise(const uint8_t *bytes, size_t size);
+vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
+                           vit_error *error);
+
+/* What a sound JPEG file says of its picture. */
+typedef struct vit_jpeg {
+    size_t width, height;
+    size_t memory; /* bytes that decoding takes at most */
+    unsigned orientation;
+} vit_jpeg;
+
+/* Walks the segments and the entropy-coded data to EOI: tables, frame, scans, restart markers. */
+vit_status vit_jpeg_check(vit_jpeg *out, const uint8_t *bytes, size_t size, const char *name,
+                          vit_error *error);
+
+/* Decodes a checked file with stb_image, which may allocate `budget` bytes in all. Errors: FORMAT,
+ * MEMORY. */
+vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, size_t budget,
+                          const char *name, vit_error *error);
+
+#endif

@@ -1,0 +1,167 @@
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/image/digit/ink.h"
+#include "vit/image/pixels.h"
+
+#include <math.h>
+
+/* Strokes are worked on at this size, with a margin for what they may grow. */
+enum { LARGE = 160, MARGIN = 40 };
+
+/* Width of strokes on MNIST's training pictures, as parts of the longer side; nine of ten digits
+ * lie between. */
+static const double thinnest = 0.075, thickest = 0.17;
+
+typedef struct strokes {
+    size_t width, height; /* margins included */
+    uint8_t *is_ink;
+    uint32_t *distance; /* squared, to the nearest pixel of the other kind */
+    uint32_t *column;   /* scratch: distances along a column */
+} strokes;
+
+/* distance[i] = squared distance to the nearest pixel that is_ink != kind, for those of the kind;
+ * exact: along the columns, then the least over a row of column distance^2 + offset^2. */
+static void distances(strokes *s, uint8_t kind) {
+    const uint32_t far = (uint32_t)(s->width + s->height);
+    for (size_t x = 0; x < s->width; x++) {
+        uint32_t d = far;
+        for (size_t y = 0; y < s->height; y++) {
+            d = s->is_ink[y * s->width + x] != kind ? 0 : d + 1;
+            s->column[y * s->width + x] = d;
+        }
+        d = far;
+        for (size_t y = s->height; y-- > 0;) {
+            d = s->is_ink[y * s->width + x] != kind ? 0 : d + 1;
+            if (d < s->column[y * s->width + x]) s->column[y * s->width + x] = d;
+        }
+    }
+    for (size_t y = 0; y < s->height; y++) {
+        const uint32_t *column = s->column + y * s->width;
+        for (size_t x = 0; x < s->width; x++) {
+            if (s->is_ink[y * s->width + x] != kind) continue;
+            uint32_t least = column[x] * column[x];
+            for (size_t o = 1; o * o < least; o++) {
+                const uint32_t o2 = (uint32_t)(o * o);
+                if (o <= x && column[x - o] * column[x - o] + o2 < least)
+                    least = column[x - o] * column[x - o] + o2;
+                if (x + o < s->width && column[x + o] * column[x + o] + o2 < least)
+                    least = column[x + o] * column[x + o] + o2;
+            }
+            s->distance[y * s->width + x] = least;
+        }
+    }
+}
+
+/* Four times the mean distance to the edge: that of a long stroke is its width. */
+static double stroke_width(const strokes *s) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < s->width * s->height; i++) {
+        if (!s->is_ink[i]) continue;
+        sum += sqrt(s->distance[i]) - 0.5;
+        count++;
+    }
+    return count ? 4 * sum / (double)count : 0;
+}
+
+/* By how much each edge must move out so that strokes of width w on a digit of size l have a width
+ * within MNIST's: (w + 2 g) / (l + 2 g) = bound. */
+static double growth(double w, double l) {
+    const double bound = w < thinnest * l ? thinnest : thickest;
+    if (w >= thinnest * l && w <= thickest * l) return 0;
+    const double g = (bound * l - w) / (2 * (1 - bound));
+    const double most = MARGIN - 4, least = -w / 4; /* of uneven strokes, the thin ones stay */
+    return g > most ? most : g < least ? least : g;
+}
+
+/* Edges moved by g and antialiased. */
+static void redraw(vit_image *out, const strokes *s, double g) {
+    for (size_t i = 0; i < s->width * s->height; i++) {
+        const double to_edge = sqrt(s->distance[i]) - 0.5;
+        const double inside = (s->is_ink[i] ? to_edge : -to_edge) + g + 0.5;
+        out->pixels[i] = (uint8_t)(inside <= 0 ? 0 : inside >= 1 ? 255 : (int)(inside * 255 + 0.5));
+    }
+}
+
+/* The longer side becomes `longest`, at least 1 pixel for the other. */
+static vit_status fit(vit_image *out, const vit_image *in, size_t longest, vit_filter filter,
+                      const vit_kernels *kernels, vit_error *error) {
+    const size_t w = in->width, h = in->height, longer = vit_max(w, h);
+    const size_t width = (2 * w * longest + longer) / (2 * longer);
+    const size_t height = (2 * h * longest + longer) / (2 * longer);
+    return vit_image_resize(out, in, vit_max(width, 1), vit_max(height, 1), filter, kernels, error);
+}
+
+static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b,
+                           vit_error *error) {
+    return vit_image_crop(out, in, (ptrdiff_t)b->left, (ptrdiff_t)b->top, b->right - b->left,
+                          b->bottom - b->top, error);
+}
+
+/* Strokes that are to be shrunk are widened first, by as much as keeps the thinnest of them. */
+static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_box *box,
+                               const vit_kernels *kernels, vit_error *error) {
+    vit_image part;
+    const size_t width = box->right - box->left, height = box->bottom - box->top;
+    vit_status status = crop_box(&part, darkness, box, error);
+    if (!status) status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), error);
+    if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
+    vit_image_free(&part);
+    return status;
+}
+
+/* The ink large and in two levels, with margins. */
+static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *ink,
+                          const vit_kernels *kernels, vit_error *error) {
+    vit_image large = {0};
+    vit_status status = enlarge_part(&large, darkness, &ink->box, kernels, error);
+    if (!status) {
+        const size_t w = s->width = large.width + 2 * MARGIN;
+        const size_t h = s->height = large.height + 2 * MARGIN;
+        s->is_ink = vit_alloc(w * h, 1);
+        s->distance = vit_alloc(w * h, sizeof *s->distance);
+        s->column = vit_alloc(w * h, sizeof *s->column);
+        if (!s->is_ink || !s->distance || !s->column)
+            status = vit_fail_memory(error, "digit", w * h * sizeof *s->distance);
+    }
+    /* Strokes that became lighter as they became smaller are still there. */
+    const unsigned most = status ? 0 : (3 * vit_ink_greatest(&large) + 3) / 4;
+    const unsigned threshold = ink->threshold < most ? ink->threshold : most;
+    for (size_t y = 0; !status && y < large.height; y++) {
+        for (size_t x = 0; x < large.width; x++)
+            s->is_ink[(y + MARGIN) * s->width + x + MARGIN] =
+                large.pixels[y * large.width + x] >= threshold;
+    }
+    vit_image_free(&large);
+    return status;
+}
+
+static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernels *kernels,
+                       vit_error *error) {
+    vit_image drawn, part = {0};
+    vit_status status = vit_image_new(&drawn, "digit", s->width, s->height, 1, error);
+    if (status) return status;
+    distances(s, 1);
+    const size_t longer = vit_max(s->width, s->height);
+    const double g = growth(stroke_width(s), (double)(longer - 2 * MARGIN));
+    distances(s, 0);
+    redraw(&drawn, s, g);
+    const vit_box box = vit_ink_box(&drawn, 128);
+    status = crop_box(&part, &drawn, &box, error);
+    if (!status) status = fit(out, &part, side, VIT_FILTER_BILINEAR, kernels, error);
+    vit_image_free(&part);
+    vit_image_free(&drawn);
+    return status;
+}
+
+vit_status vit_ink_draw(vit_image *out, const vit_image *darkness, const vit_ink *ink, size_t side,
+                        const vit_kernels *kernels, vit_error *error) {
+    strokes s = {0};
+    *out = (vit_image){0};
+    vit_status status = enlarge(&s, darkness, ink, kernels, error);
+    if (!status) status = draw(out, &s, side, kernels, error);
+    vit_free(s.is_ink);
+    vit_free(s.distance);
+    vit_free(s.column);
+    return status;
+}

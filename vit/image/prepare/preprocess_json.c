@@ -1,0 +1,350 @@
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/image/pixels.h"
+#include "vit/image/prepare/preprocess.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+enum { MAX_KEYS = 8 };
+
+/* The operations and the keys each may have; "op" is the first. */
+static const struct {
+    const char *name;
+    const char *keys[MAX_KEYS];
+    size_t key_count;
+} known[] = {
+    [VIT_OP_GREY] = {"grey", {"op"}, 1},
+    [VIT_OP_RGB] = {"rgb", {"op"}, 1},
+    [VIT_OP_RESIZE] = {"resize",
+                       {"op", "height", "width", "shorter", "fit", "filter", "arithmetic",
+                        "crop_share"},
+                       8},
+    [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width", "rounding", "background"}, 5},
+    [VIT_OP_ORIENT] = {"orient", {"op"}, 1},
+    [VIT_OP_COMPOSITE] = {"composite", {"op", "background"}, 2},
+    [VIT_OP_DIGIT] = {"digit", {"op"}, 1},
+    [VIT_OP_NORMALIZE] = {"normalize", {"op", "mean", "std", "rescale", "fused"}, 5},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static const char *const fits[] = {"stretch", "cover", "contain", NULL};
+static const char *const roundings[] = {"even", "zero", "floor", NULL};
+
+/* Where a reader is, for its messages. */
+typedef struct reader {
+    const char *name;   /* of the text */
+    size_t index;       /* of the operation */
+    const char *op;     /* its name, or "?" as long as it is not known */
+    const json_t *json; /* the operation */
+    vit_error *error;
+} reader;
+
+/* "NAME: operation 2 (resize): " in front of what is wrong. */
+static vit_status refuse(const reader *r, const char *what) {
+    return vit_fail(r->error, VIT_ERROR_FORMAT, "%s: operation %zu (%s): %s", r->name, r->index + 1,
+                    r->op, what);
+}
+
+/* Refuses a word: the nearest of the names is offered, or all of them. */
+static vit_status refuse_word(const reader *r, const char *kind, const char *word,
+                              const char *const *names, size_t count) {
+    const char *nearest = vit_nearest(word, names, count);
+    vit_text list = {0};
+    for (size_t i = 0; i < count && !nearest; i++)
+        vit_text_add(&list, "%s%s", i ? ", " : "known: ", names[i]);
+    vit_status status =
+        vit_fail(r->error, VIT_ERROR_FORMAT, "%s: operation %zu (%s): unknown %s \"%.40s\"; %s%s",
+                 r->name, r->index + 1, r->op, kind, word, nearest ? "did you mean " : "",
+                 nearest     ? nearest
+                 : list.text ? list.text
+                             : "");
+    vit_text_free(&list);
+    return status;
+}
+
+static vit_status read_kind(reader *r, vit_operation_kind *kind) {
+    const char *names[KNOWN];
+    const char *word = json_string_value(json_object_get(r->json, "op"));
+    if (!json_is_object(r->json)) return refuse(r, "expected an object such as {\"op\": \"rgb\"}");
+    if (!word) return refuse(r, "\"op\" is missing or not a string");
+    for (size_t i = 0; i < KNOWN; i++) {
+        names[i] = known[i].name;
+        if (strcmp(word, names[i]) != 0) continue;
+        *kind = (vit_operation_kind)i;
+        r->op = names[i];
+        return VIT_OK;
+    }
+    return refuse_word(r, "operation", word, names, KNOWN);
+}
+
+static vit_status check_keys(const reader *r, vit_operation_kind kind) {
+    const char *const *keys = known[kind].keys;
+    size_t count = known[kind].key_count;
+    for (void *at = json_object_iter((json_t *)r->json); at;
+         at = json_object_iter_next((json_t *)r->json, at)) {
+        const char *key = json_object_iter_key(at);
+        size_t i = 0;
+        while (i < count && strcmp(key, keys[i]) != 0) i++;
+        if (i == count) return refuse_word(r, "key", key, keys, count);
+    }
+    return VIT_OK;
+}
+
+static vit_status read_size(const reader *r, const char *key, size_t *size) {
+    const json_t *value = json_object_get(r->json, key);
+    json_int_t number = json_integer_value(value);
+    if (!value || number < 1 || number > (json_int_t)VIT_IMAGE_MAX_SIDE) {
+        return vit_fail(r->error, VIT_ERROR_FORMAT,
+                        "%s: operation %zu (%s): \"%s\" is %s, expected an integer from 1 to %zu",
+                        r->name, r->index + 1, r->op, key, value ? "something else" : "missing",
+                        VIT_IMAGE_MAX_SIDE);
+    }
+    *size = (size_t)number;
+    return VIT_OK;
+}
+
+static size_t count_names(const char *const *names) {
+    size_t count = 0;
+    while (names[count]) count++;
+    return count;
+}
+
+/* One of `names`; an absent key leaves *index as it is. */
+static vit_status read_choice(const reader *r, const char *key, const char *const *names,
+                              int *index) {
+    const json_t *value = json_object_get(r->json, key);
+    const char *word = json_string_value(value);
+    const size_t count = count_names(names);
+    if (!value) return VIT_OK;
+    for (size_t i = 0; word && i < count; i++) {
+        if (strcmp(word, names[i]) != 0) continue;
+        *index = (int)i;
+        return VIT_OK;
+    }
+    return refuse_word(r, key, word ? word : "", names, count);
+}
+
+/* A number greater than 0, at most `most`; an absent key leaves *number as it is. */
+static vit_status read_positive(const reader *r, const char *key, double most, double *number) {
+    const json_t *value = json_object_get(r->json, key);
+    const double found = json_number_value(value);
+    if (!value) return VIT_OK;
+    if (!(found > 0 && found <= most)) {
+        return vit_fail(r->error, VIT_ERROR_FORMAT,
+                        "%s: operation %zu (%s): \"%s\" must be a number greater than 0 and at "
+                        "most %g",
+                        r->name, r->index + 1, r->op, key, most);
+    }
+    *number = found;
+    return VIT_OK;
+}
+
+static vit_status read_target(const reader *r, vit_operation *op) {
+    bool has_shorter = json_object_get(r->json, "shorter");
+    bool has_size = json_object_get(r->json, "height") || json_object_get(r->json, "width");
+    if (has_shorter == has_size)
+        return refuse(r, "expected either \"shorter\" or \"height\" and \"width\"");
+    if (has_shorter && json_object_get(r->json, "fit"))
+        return refuse(r, "\"fit\" goes with \"height\" and \"width\", not with \"shorter\"");
+    if (has_shorter) return read_size(r, "shorter", &op->shorter);
+    vit_status status = read_size(r, "height", &op->height);
+    return status ? status : read_size(r, "width", &op->width);
+}
+
+static vit_status read_resize(const reader *r, vit_operation *op) {
+    int fit = 0, filter = 0, arithmetic = 0;
+    vit_status status = read_target(r, op);
+    if (!status) status = read_choice(r, "fit", fits, &fit);
+    if (!status && !json_string_value(json_object_get(r->json, "filter")))
+        status = refuse(r, "\"filter\" is missing or not a string");
+    if (!status) status = read_choice(r, "filter", vit_filter_names, &filter);
+    if (!status) status = read_choice(r, "arithmetic", vit_arithmetic_names, &arithmetic);
+    if (!status) status = read_positive(r, "crop_share", 16, &op->crop_share);
+    op->fit = (vit_fit)fit;
+    op->filter = (vit_filter)filter;
+    op->arithmetic = (vit_arithmetic)arithmetic;
+    return status;
+}
+
+/* One number for all channels, or three. */
+static vit_status read_triple(const reader *r, const char *key, float triple[3]) {
+    const json_t *array = json_object_get(r->json, key);
+    size_t count = json_array_size(array);
+    if (count != 1 && count != 3) {
+        return vit_fail(r->error, VIT_ERROR_FORMAT,
+                        "%s: operation %zu (%s): \"%s\" must be an array of 1 or 3 numbers",
+                        r->name, r->index + 1, r->op, key);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *value = json_array_get(array, count == 1 ? 0 : i);
+        triple[i] = (float)json_number_value(value);
+        if (!json_is_number(value) || !isfinite(triple[i])) {
+            return vit_fail(r->error, VIT_ERROR_FORMAT,
+                            "%s: operation %zu (%s): \"%s\" holds something that is not a finite "
+                            "number",
+                            r->name, r->index + 1, r->op, key);
+        }
+    }
+    return VIT_OK;
+}
+
+static vit_status read_normalize(const reader *r, vit_operation *op) {
+    vit_status status = read_triple(r, "mean", op->mean);
+    if (!status) status = read_triple(r, "std", op->std);
+    for (int i = 0; !status && i < 3; i++) {
+        if (!(op->std[i] > 0)) status = refuse(r, "\"std\" must be greater than 0");
+    }
+    const json_t *fused = json_object_get(r->json, "fused");
+    op->fused = json_is_true(fused);
+    if (!status) status = read_positive(r, "rescale", 1e6, &op->rescale);
+    if (!status && fused && (!json_is_boolean(fused) || op->rescale == 0))
+        status = refuse(r, "\"fused\" is true or false, and goes with \"rescale\"");
+    return status;
+}
+
+static vit_status read_background(const reader *r, vit_operation *op) {
+    const json_t *array = json_object_get(r->json, "background");
+    bool is_valid = json_array_size(array) == 3;
+    for (size_t i = 0; is_valid && i < 3; i++) {
+        const json_t *value = json_array_get(array, i);
+        const json_int_t level = json_integer_value(value);
+        is_valid = json_is_integer(value) && level >= 0 && level <= 255;
+        op->background[i] = (uint8_t)level;
+    }
+    if (is_valid) return VIT_OK;
+    return refuse(r, "\"background\" must be an array of 3 integers from 0 to 255");
+}
+
+static vit_status read_operation(reader *r, vit_operation *op) {
+    int rounding = 0;
+    vit_status status = read_kind(r, &op->kind);
+    if (!status) status = check_keys(r, op->kind);
+    if (status) return status;
+    switch (op->kind) {
+    case VIT_OP_GREY:
+    case VIT_OP_RGB:
+    case VIT_OP_ORIENT:
+    case VIT_OP_DIGIT:
+        return VIT_OK;
+    case VIT_OP_COMPOSITE:
+        return read_background(r, op);
+    case VIT_OP_RESIZE:
+        return read_resize(r, op);
+    case VIT_OP_CENTER_CROP:
+        status = read_size(r, "height", &op->height);
+        if (!status) status = read_size(r, "width", &op->width);
+        if (!status) status = read_choice(r, "rounding", roundings, &rounding);
+        op->rounding = (vit_rounding)rounding;
+        if (!status && json_object_get(r->json, "background")) status = read_background(r, op);
+        return status;
+    case VIT_OP_NORMALIZE:
+        return read_normalize(r, op);
+    }
+    return VIT_OK;
+}
+
+static vit_status read_list(vit_preprocessing *out, const json_t *list, const char *name,
+                            vit_error *error) {
+    size_t count = json_array_size(list);
+    if (count < 1 || count > VIT_MAX_OPERATIONS) {
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: preprocessing must be an array of 1 to %d operations", name,
+                        VIT_MAX_OPERATIONS);
+    }
+    for (size_t i = 0; i < count; i++) {
+        reader r = {
+            .name = name, .index = i, .op = "?", .json = json_array_get(list, i), .error = error};
+        vit_operation *op = &out->operations[i];
+        vit_status status = read_operation(&r, op);
+        if (status) return status;
+        if ((op->kind == VIT_OP_NORMALIZE) != (i == count - 1))
+            return refuse(&r, "\"normalize\" must be the last operation, and only that");
+    }
+    out->count = count;
+    return VIT_OK;
+}
+
+vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, const char *name,
+                                  vit_error *error) {
+    json_error_t reason;
+    *out = (vit_preprocessing){0};
+    json_t *list = json_loads(json, JSON_REJECT_DUPLICATES, &reason);
+    if (!list) {
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: not valid JSON: line %d: %s", name,
+                        reason.line, reason.text);
+    }
+    vit_status status = read_list(out, list, name, error);
+    if (status) *out = (vit_preprocessing){0};
+    json_decref(list);
+    return status;
+}
+
+static void write_triple(vit_text *t, const char *key, const float triple[3]) {
+    size_t count = triple[0] == triple[1] && triple[1] == triple[2] ? 1 : 3;
+    vit_text_add(t, ", \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        char number[32];
+        vit_text_add(t, "%s%s", i ? ", " : "", vit_format_float(number, triple[i]));
+    }
+    vit_text_add(t, "]");
+}
+
+static void write_resize(vit_text *t, const vit_operation *op) {
+    char number[32];
+    if (op->shorter)
+        vit_text_add(t, ", \"shorter\": %zu", op->shorter);
+    else
+        vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+    if (!op->shorter && op->fit != VIT_FIT_STRETCH)
+        vit_text_add(t, ", \"fit\": \"%s\"", fits[op->fit]);
+    vit_text_add(t, ", \"filter\": \"%s\"", vit_filter_names[op->filter]);
+    if (op->arithmetic != VIT_ARITHMETIC_PILLOW)
+        vit_text_add(t, ", \"arithmetic\": \"%s\"", vit_arithmetic_names[op->arithmetic]);
+    if (op->crop_share > 0)
+        vit_text_add(t, ", \"crop_share\": %s", vit_format_double(number, op->crop_share));
+}
+
+static void write_background(vit_text *t, const vit_operation *op) {
+    vit_text_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
+                 op->background[2]);
+}
+
+static void write_crop(vit_text *t, const vit_operation *op) {
+    vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+    if (op->rounding != VIT_ROUNDING_EVEN)
+        vit_text_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
+    if (op->background[0] || op->background[1] || op->background[2]) write_background(t, op);
+}
+
+static void write_normalize(vit_text *t, const vit_operation *op) {
+    char number[32];
+    write_triple(t, "mean", op->mean);
+    write_triple(t, "std", op->std);
+    if (op->rescale > 0)
+        vit_text_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
+    if (op->fused) vit_text_add(t, ", \"fused\": true");
+}
+
+static void write_operation(vit_text *t, const vit_operation *op) {
+    vit_text_add(t, "{\"op\": \"%s\"", known[op->kind].name);
+    if (op->kind == VIT_OP_RESIZE) write_resize(t, op);
+    if (op->kind == VIT_OP_CENTER_CROP) write_crop(t, op);
+    if (op->kind == VIT_OP_COMPOSITE) write_background(t, op);
+    if (op->kind == VIT_OP_NORMALIZE) write_normalize(t, op);
+    vit_text_add(t, "}");
+}
+
+char *vit_preprocessing_write(const vit_preprocessing *p) {
+    vit_text text = {0};
+    vit_text_add(&text, "[");
+    for (size_t i = 0; i < p->count; i++) {
+        if (i) vit_text_add(&text, ", ");
+        write_operation(&text, &p->operations[i]);
+    }
+    vit_text_add(&text, "]");
+    if (!text.failed) return text.text;
+    vit_text_free(&text);
+    return NULL;
+}

@@ -1,0 +1,66 @@
+#include "vit/base/size.h"
+#include "vit/image/digit/digit.h"
+#include "vit/image/prepare/preprocess.h"
+
+#include <math.h>
+
+/* The network's input before and after. */
+typedef struct change {
+    size_t height, width, new_height, new_width;
+} change;
+
+/* What becomes of a side that is resized to `side`, where the network took `before` of it and will
+ * take `after`. 0: beyond the limits. */
+static size_t scale_side(size_t side, size_t before, size_t after, double share) {
+    const double scaled =
+        share > 0 ? floor((double)after / share) : (double)(side * after / before);
+    return scaled >= 1 && scaled <= (double)VIT_IMAGE_MAX_SIDE ? (size_t)scaled : 0;
+}
+
+/* timm's rule: the shorter side counts where the network's input is square, otherwise both. */
+static bool resize_at(vit_operation *op, const change *c) {
+    const size_t old = vit_min(c->height, c->width);
+    const bool is_square = c->new_height == c->new_width, was_shorter = op->shorter > 0;
+    const bool covers_for_timm = op->fit == VIT_FIT_COVER && op->crop_share > 0;
+    op->height = scale_side(was_shorter ? op->shorter : op->height, was_shorter ? old : c->height,
+                            c->new_height, op->crop_share);
+    op->width = scale_side(was_shorter ? op->shorter : op->width, was_shorter ? old : c->width,
+                           c->new_width, op->crop_share);
+    const bool is_possible = op->height > 0 && op->width > 0;
+    op->shorter = 0;
+    if (is_square && (was_shorter || covers_for_timm)) {
+        op->shorter = op->height;
+        op->height = op->width = 0;
+        op->fit = VIT_FIT_STRETCH;
+    } else if (was_shorter) {
+        op->fit = VIT_FIT_COVER;
+    }
+    return is_possible;
+}
+
+static bool crop_at(vit_operation *op, const change *c) {
+    op->height = scale_side(op->height, c->height, c->new_height, 0);
+    op->width = scale_side(op->width, c->width, c->new_width, 0);
+    return op->height > 0 && op->width > 0;
+}
+
+vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t width,
+                                size_t new_height, size_t new_width, vit_error *error) {
+    const change c = {height, width, new_height, new_width};
+    vit_preprocessing changed = *p;
+    for (size_t i = 0; i < p->count; i++) {
+        vit_operation *op = &changed.operations[i];
+        if (op->kind == VIT_OP_DIGIT)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "the model prepares digits of %d x %d pixels and takes no other size",
+                            VIT_DIGIT_SIZE, VIT_DIGIT_SIZE);
+        if ((op->kind == VIT_OP_RESIZE && !resize_at(op, &c)) ||
+            (op->kind == VIT_OP_CENTER_CROP && !crop_at(op, &c)))
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "the model's preprocessing cannot be scaled from %zu x %zu to %zu x "
+                            "%zu: a side would be outside 1 to %zu",
+                            height, width, new_height, new_width, VIT_IMAGE_MAX_SIDE);
+    }
+    *p = changed;
+    return VIT_OK;
+}

@@ -1,0 +1,159 @@
+/* .npz: a zip archive of .npy arrays, one a tensor. */
+#include "vit/base/sys.h"
+#include "vit/tensors/container.h"
+#include "vit/tensors/npy.h"
+#include "vit/tensors/strided.h"
+#include "vit/tensors/zip.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct array {
+    size_t header; /* bytes before the elements */
+    bool fortran;
+} array;
+
+typedef struct npz {
+    vit_zip zip; /* member i is tensor i */
+    vit_tensor *tensors;
+    array *arrays;
+    char *names;
+} npz;
+
+static const char ending[] = ".npy";
+
+/* The length of a member's name without the ending; 0 where it has another. */
+static size_t stem_length(const char *name) {
+    const size_t length = strlen(name), n = sizeof ending - 1;
+    return length > n && strcmp(name + length - n, ending) == 0 ? length - n : 0;
+}
+
+static bool npz_probe(const uint8_t *bytes, size_t size) {
+    return vit_zip_probe(bytes, size);
+}
+
+/* ---- opening ---- */
+
+static vit_status read_header(array *a, vit_tensor *tensor, const vit_zip_member *m,
+                              vit_error *error) {
+    uint8_t prefix[VIT_NPY_PREFIX];
+    if (m->size < sizeof prefix)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%zu bytes, too few for an array", m->size);
+    vit_status status = vit_zip_peek(m, prefix, sizeof prefix, error);
+    if (status == VIT_OK) status = vit_npy_header_size(&a->header, prefix, error);
+    if (status != VIT_OK) return status;
+    if (a->header > m->size)
+        return vit_fail(error, VIT_ERROR_FORMAT, "it ends within its .npy header");
+    uint8_t *header = vit_alloc(a->header, 1);
+    if (!header) return vit_fail_memory(error, "an .npy header", a->header);
+    status = vit_zip_peek(m, header, a->header, error);
+    if (status == VIT_OK) status = vit_npy_parse(tensor, &a->fortran, header, a->header, error);
+    vit_free(header);
+    return status;
+}
+
+static vit_status read_array(npz *file, size_t index, char *name, vit_error *error) {
+    const vit_zip_member *m = &file->zip.members[index];
+    vit_tensor *tensor = &file->tensors[index];
+    char shown[VIT_NAME_TEXT], prefix[VIT_NAME_TEXT + 16];
+    vit_status status;
+    if (stem_length(m->name) > 0)
+        status = read_header(&file->arrays[index], tensor, m, error);
+    else
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "no .npy array");
+    if (status == VIT_OK) {
+        const size_t bytes = tensor->count * vit_dtype_size(tensor->dtype);
+        const size_t found = m->size - file->arrays[index].header;
+        tensor->name = memcpy(name, m->name, stem_length(m->name));
+        if (bytes == found) return VIT_OK;
+        status = vit_fail(error, VIT_ERROR_FORMAT,
+                          "%zu bytes of elements, expected %zu for its shape", found, bytes);
+    }
+    snprintf(prefix, sizeof prefix, "member '%s'", vit_name_text(shown, m->name));
+    return vit_fail_prefix(error, status, prefix);
+}
+
+static vit_status read_arrays(npz *file, vit_error *error) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < file->zip.count; i++) bytes += strlen(file->zip.members[i].name) + 1;
+    file->tensors = vit_alloc(file->zip.count, sizeof *file->tensors);
+    file->arrays = vit_alloc(file->zip.count, sizeof *file->arrays);
+    file->names = vit_alloc(bytes, 1);
+    if (!file->tensors || !file->arrays || !file->names)
+        return vit_fail_memory(error, "the list of tensors", file->zip.count * sizeof(vit_tensor));
+    char *name = file->names;
+    for (size_t i = 0; i < file->zip.count; i++) {
+        const vit_status status = read_array(file, i, name, error);
+        if (status != VIT_OK) return status;
+        name += strlen(name) + 1;
+    }
+    return VIT_OK;
+}
+
+static void npz_close(void *state) {
+    npz *file = state;
+    vit_zip_close(&file->zip);
+    vit_free(file->tensors);
+    vit_free(file->arrays);
+    vit_free(file->names);
+    vit_free(file);
+}
+
+static vit_status npz_open(void **state, const uint8_t *bytes, size_t size, const char *name,
+                           vit_error *error) {
+    npz *file = vit_alloc(1, sizeof *file);
+    *state = NULL;
+    if (!file) return vit_fail_memory(error, name, sizeof *file);
+    vit_status status = vit_zip_open(&file->zip, bytes, size, name, error);
+    if (status == VIT_OK) {
+        status = read_arrays(file, error);
+        if (status != VIT_OK) vit_fail_prefix(error, status, name);
+    }
+    if (status == VIT_OK)
+        *state = file;
+    else
+        npz_close(file);
+    return status;
+}
+
+/* ---- looking and reading ---- */
+
+static size_t npz_count(const void *state) {
+    return ((const npz *)state)->zip.count;
+}
+
+static const vit_tensor *npz_at(const void *state, size_t index) {
+    return &((const npz *)state)->tensors[index];
+}
+
+/* Fortran's order is the transposed array's. */
+static void transpose(void *out, const void *in, const vit_tensor *t) {
+    size_t strides[VIT_MAX_DIMS], stride = 1;
+    for (size_t i = 0; i < t->dims; i++) {
+        strides[i] = stride;
+        stride *= t->shape[i];
+    }
+    vit_strided_copy(out, in, vit_dtype_size(t->dtype), t->dims, t->shape, strides);
+}
+
+static vit_status npz_fetch(const void *state, size_t index, void *elements, vit_error *error) {
+    const npz *file = state;
+    const vit_zip_member *m = &file->zip.members[index];
+    const vit_tensor *tensor = &file->tensors[index];
+    const array *a = &file->arrays[index];
+    if (!a->fortran) return vit_zip_read(m, a->header, elements, error);
+    void *columns = vit_alloc(m->size - a->header, 1);
+    if (!columns) return vit_fail_memory(error, m->name, m->size);
+    const vit_status status = vit_zip_read(m, a->header, columns, error);
+    if (status == VIT_OK) transpose(elements, columns, tensor);
+    vit_free(columns);
+    return status;
+}
+
+const vit_container vit_container_npz = {.kind = "npz",
+                                         .probe = npz_probe,
+                                         .open = npz_open,
+                                         .close = npz_close,
+                                         .count = npz_count,
+                                         .at = npz_at,
+                                         .fetch = npz_fetch};

@@ -1,0 +1,314 @@
+/* What torch.save writes since PyTorch 1.6: a zip archive of a pickle, NAME/data.pkl, and the
+ * elements of the storages, NAME/data/KEY. */
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/tensors/container.h"
+#include "vit/tensors/pickle.h"
+#include "vit/tensors/strided.h"
+#include "vit/tensors/zip.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char pickle_name[] = "data.pkl";
+
+/* Where the elements of a tensor lie. */
+typedef struct view {
+    size_t member; /* of the archive */
+    size_t offset, strides[VIT_MAX_DIMS];
+} view;
+
+typedef struct pytorch {
+    vit_zip zip;
+    atomic_bool *checked; /* [zip.count]: the checksum was found right */
+    vit_tensor *tensors;  /* with names of their own */
+    view *views;
+    size_t count;
+} pytorch;
+
+/* ---- the archive ---- */
+
+/* The member NAME/data.pkl; NULL where there is none. */
+static const vit_zip_member *find_pickle(const vit_zip *zip) {
+    for (size_t i = 0; i < zip->count; i++) {
+        const char *name = zip->members[i].name, *slash = strrchr(name, '/');
+        if (strcmp(slash ? slash + 1 : name, pickle_name) == 0) return &zip->members[i];
+    }
+    return NULL;
+}
+
+static bool pytorch_probe(const uint8_t *bytes, size_t size) {
+    vit_zip zip;
+    if (!vit_zip_probe(bytes, size) || vit_zip_open(&zip, bytes, size, "", NULL) != VIT_OK)
+        return false;
+    const bool found = find_pickle(&zip) != NULL;
+    vit_zip_close(&zip);
+    return found;
+}
+
+/* The member of that name in the folder of the pickle; *found NULL where there is none. */
+static vit_status find_record(const vit_zip_member **found, const vit_zip *zip, const char *folder,
+                              const char *name, size_t length, vit_error *error) {
+    const vit_zip_member *pickle = find_pickle(zip);
+    vit_text path = {0};
+    vit_text_add_bytes(&path, pickle->name, strlen(pickle->name) - (sizeof pickle_name - 1));
+    vit_text_add(&path, "%s", folder);
+    vit_text_add_bytes(&path, name, length);
+    *found = path.failed ? NULL : vit_zip_find(zip, path.text);
+    const bool failed = path.failed;
+    vit_text_free(&path);
+    return failed ? vit_fail_memory(error, "the name of a record", length) : VIT_OK;
+}
+
+static vit_status check_byte_order(const vit_zip *zip, vit_error *error) {
+    const vit_zip_member *member;
+    char order[6];
+    vit_status status = find_record(&member, zip, "", "byteorder", 9, error);
+    if (status != VIT_OK || !member) return status; /* older files do not say */
+    if (member->size == sizeof order) status = vit_zip_read(member, 0, order, error);
+    if (status != VIT_OK) return status;
+    if (member->size == sizeof order && memcmp(order, "little", sizeof order) == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "the numbers are not little-endian, which others are not read");
+}
+
+/* ---- tensors ---- */
+
+/* Whether the view lies in the storage and shows no element twice: then it is as small as the
+ * storage, and so is what is allocated for it. */
+static bool fits(const vit_tensor *t, const view *v, size_t storage_count) {
+    size_t last = v->offset, step;
+    if (t->count == 0) return true;
+    if (t->count > storage_count) return false;
+    for (size_t i = 0; i < t->dims; i++) {
+        if (!vit_multiply(t->shape[i] - 1, v->strides[i], &step) || step > SIZE_MAX - last)
+            return false;
+        last += step;
+    }
+    return last < storage_count;
+}
+
+static vit_status place_view(pytorch *file, vit_tensor *t, view *v, const vit_pickle_tensor *from,
+                             vit_error *error) {
+    const vit_zip_member *member;
+    size_t bytes;
+    const vit_pickle_storage *s = &from->storage;
+    vit_status status = find_record(&member, &file->zip, "data/", s->key, s->key_length, error);
+    if (status != VIT_OK) return status;
+    if (!member)
+        return vit_fail(error, VIT_ERROR_FORMAT, "its record data/%.*s is missing",
+                        s->key_length < 64 ? (int)s->key_length : 64, s->key);
+    if (!vit_multiply(s->count, vit_dtype_size(s->dtype), &bytes) || bytes != member->size)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "its storage has %zu elements of %s, but its record %zu bytes", s->count,
+                        vit_dtype_name(s->dtype), member->size);
+    v->member = (size_t)(member - file->zip.members);
+    t->count = 1;
+    for (size_t i = 0; i < t->dims; i++)
+        if (!vit_multiply(t->count, t->shape[i], &t->count)) t->count = SIZE_MAX;
+    if (fits(t, v, s->count)) return VIT_OK;
+    char shape[128];
+    vit_shape_text(shape, t->shape, t->dims);
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "the shape %s needs more than its storage of %zu elements", shape, s->count);
+}
+
+static vit_status add_tensor(pytorch *file, const vit_pickle *pickle, const vit_pickle_pair *pair,
+                             vit_error *error) {
+    const vit_pickle_tensor *from = vit_pickle_tensor_of(pickle, pair->value);
+    vit_tensor *t = &file->tensors[file->count];
+    view *v = &file->views[file->count];
+    char *name = vit_alloc((size_t)pair->key.length + 1, 1);
+    if (!name) return vit_fail_memory(error, "the name of a tensor", pair->key.length);
+    memcpy(name, vit_pickle_text(pickle, pair->key), pair->key.length);
+    *t = (vit_tensor){.name = name, .dtype = from->storage.dtype, .dims = from->dims};
+    *v = (view){.offset = from->offset};
+    memcpy(t->shape, from->shape, sizeof t->shape);
+    memcpy(v->strides, from->strides, sizeof v->strides);
+    file->count++;
+    char shown[VIT_NAME_TEXT], prefix[VIT_NAME_TEXT + 16];
+    vit_status status = VIT_OK;
+    if (strlen(name) != pair->key.length)
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "its name holds a 0");
+    if (status == VIT_OK) status = place_view(file, t, v, from, error);
+    if (status == VIT_OK) return VIT_OK;
+    snprintf(prefix, sizeof prefix, "tensor '%s'", vit_name_text(shown, name));
+    return vit_fail_prefix(error, status, prefix);
+}
+
+/* ---- the dictionary ---- */
+
+/* What training programs call the dictionary of weights in theirs; the average of the weights,
+ * where there is one, is what is published as the model. */
+static const char *const folders[] = {"state_dict_ema", "model_ema", "state_dict",
+                                      "model_state_dict", "model"};
+
+static size_t count_tensors(const vit_pickle *pickle, vit_pickle_value dict) {
+    size_t count = 0;
+    const vit_pickle_pair *pair = NULL;
+    if (dict.kind != VIT_PICKLE_DICT) return 0;
+    while ((pair = vit_pickle_next(pickle, dict, pair)))
+        if (pair->key.kind == VIT_PICKLE_TEXT && pair->value.kind == VIT_PICKLE_TENSOR) count++;
+    return count;
+}
+
+static bool has_key(const vit_pickle *pickle, const vit_pickle_pair *pair, const char *key) {
+    return pair->key.kind == VIT_PICKLE_TEXT && pair->key.length == strlen(key) &&
+           memcmp(vit_pickle_text(pickle, pair->key), key, pair->key.length) == 0;
+}
+
+/* The first keys of the root, for a message. */
+static void list_keys(const vit_pickle *pickle, vit_pickle_value root, char text[200]) {
+    const vit_pickle_pair *pair = NULL;
+    size_t used = 0;
+    *text = '\0';
+    if (root.kind != VIT_PICKLE_DICT) return;
+    while ((pair = vit_pickle_next(pickle, root, pair)) && used < 150) {
+        if (pair->key.kind != VIT_PICKLE_TEXT) continue;
+        const int length = pair->key.length < 40 ? (int)pair->key.length : 40;
+        used += (size_t)snprintf(text + used, 200 - used, "%s%.*s", used ? ", " : ": it holds ",
+                                 length, vit_pickle_text(pickle, pair->key));
+    }
+}
+
+/* The dictionary of tensors: the root, or one that it holds. */
+static vit_status find_state(vit_pickle_value *state, const vit_pickle *pickle, vit_error *error) {
+    const vit_pickle_value root = vit_pickle_root(pickle);
+    char keys[200];
+    *state = root;
+    if (count_tensors(pickle, root) > 0) return VIT_OK;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && root.kind == VIT_PICKLE_DICT; i++) {
+        const vit_pickle_pair *pair = NULL;
+        while ((pair = vit_pickle_next(pickle, root, pair))) {
+            *state = pair->value;
+            if (has_key(pickle, pair, folders[i]) && count_tensors(pickle, *state) > 0)
+                return VIT_OK;
+        }
+    }
+    list_keys(pickle, root, keys);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "expected a dictionary of tensors, or one under state_dict or model (or "
+                    "state_dict_ema, model_ema, model_state_dict)%s",
+                    keys);
+}
+
+static vit_status add_tensors(pytorch *file, const vit_pickle *pickle, vit_error *error) {
+    vit_pickle_value state;
+    const vit_pickle_pair *pair = NULL;
+    vit_status status = find_state(&state, pickle, error);
+    if (status != VIT_OK) return status;
+    const size_t count = count_tensors(pickle, state);
+    file->tensors = vit_alloc(count, sizeof *file->tensors);
+    file->views = vit_alloc(count, sizeof *file->views);
+    if (!file->tensors || !file->views)
+        return vit_fail_memory(error, "the list of tensors", count * sizeof *file->tensors);
+    while (status == VIT_OK && (pair = vit_pickle_next(pickle, state, pair)))
+        if (pair->key.kind == VIT_PICKLE_TEXT && pair->value.kind == VIT_PICKLE_TENSOR)
+            status = add_tensor(file, pickle, pair, error);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static vit_status read_pickle(pytorch *file, vit_error *error) {
+    const vit_zip_member *member = find_pickle(&file->zip);
+    vit_pickle *pickle = NULL;
+    if (member->size > VIT_PICKLE_MAX_SIZE)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "the pickle has %zu bytes, expected at most %zu for a dictionary of "
+                        "tensors",
+                        member->size, VIT_PICKLE_MAX_SIZE);
+    uint8_t *bytes = vit_alloc(member->size, 1);
+    if (!bytes) return vit_fail_memory(error, "a pickle", member->size);
+    vit_status status = vit_zip_read(member, 0, bytes, error);
+    if (status == VIT_OK) status = vit_pickle_read(&pickle, bytes, member->size, error);
+    if (status == VIT_OK) status = add_tensors(file, pickle, error);
+    vit_pickle_free(pickle);
+    vit_free(bytes);
+    return status;
+}
+
+static void pytorch_close(void *state) {
+    pytorch *file = state;
+    for (size_t i = 0; i < file->count; i++) vit_free((void *)(uintptr_t)file->tensors[i].name);
+    vit_zip_close(&file->zip);
+    vit_free(file->checked);
+    vit_free(file->tensors);
+    vit_free(file->views);
+    vit_free(file);
+}
+
+static vit_status read_all(pytorch *file, vit_error *error) {
+    file->checked = vit_alloc(file->zip.count, sizeof *file->checked);
+    if (!file->checked) return vit_fail_memory(error, "the archive", file->zip.count);
+    const vit_status status = check_byte_order(&file->zip, error);
+    return status == VIT_OK ? read_pickle(file, error) : status;
+}
+
+static vit_status pytorch_open(void **state, const uint8_t *bytes, size_t size, const char *name,
+                               vit_error *error) {
+    pytorch *file = vit_alloc(1, sizeof *file);
+    *state = NULL;
+    if (!file) return vit_fail_memory(error, name, sizeof *file);
+    vit_status status = vit_zip_open(&file->zip, bytes, size, name, error);
+    if (status == VIT_OK) {
+        status = read_all(file, error);
+        if (status != VIT_OK) vit_fail_prefix(error, status, name);
+    }
+    if (status == VIT_OK)
+        *state = file;
+    else
+        pytorch_close(file);
+    return status;
+}
+
+/* ---- looking and reading ---- */
+
+static size_t pytorch_count(const void *state) {
+    return ((const pytorch *)state)->count;
+}
+
+static const vit_tensor *pytorch_at(const void *state, size_t index) {
+    return &((const pytorch *)state)->tensors[index];
+}
+
+static void copy_view(void *elements, const vit_tensor *t, const view *v, const uint8_t *storage) {
+    const size_t size = vit_dtype_size(t->dtype);
+    vit_strided_copy(elements, storage + v->offset * size, size, t->dims, t->shape, v->strides);
+}
+
+/* A storage may hold many tensors, and is checked once. */
+static vit_status check_once(const pytorch *file, size_t member, vit_error *error) {
+    if (atomic_load(&file->checked[member])) return VIT_OK;
+    const vit_status status = vit_zip_check(&file->zip.members[member], error);
+    if (status == VIT_OK) atomic_store(&file->checked[member], true);
+    return status;
+}
+
+static vit_status pytorch_fetch(const void *state, size_t index, void *elements, vit_error *error) {
+    const pytorch *file = state;
+    const vit_tensor *t = &file->tensors[index];
+    const view *v = &file->views[index];
+    const vit_zip_member *member = &file->zip.members[v->member];
+    if (t->count == 0) return VIT_OK;
+    if (!member->deflated) {
+        const vit_status status = check_once(file, v->member, error);
+        if (status == VIT_OK) copy_view(elements, t, v, member->packed);
+        return status;
+    }
+    uint8_t *storage = vit_alloc(member->size, 1);
+    if (!storage) return vit_fail_memory(error, t->name, member->size);
+    const vit_status status = vit_zip_read(member, 0, storage, error);
+    if (status == VIT_OK) copy_view(elements, t, v, storage);
+    vit_free(storage);
+    return status;
+}
+
+const vit_container vit_container_pytorch = {.kind = "pytorch",
+                                             .probe = pytorch_probe,
+                                             .open = pytorch_open,
+                                             .close = pytorch_close,
+                                             .count = pytorch_count,
+                                             .at = pytorch_at,
+                                             .fetch = pytorch_fetch};

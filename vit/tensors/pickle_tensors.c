@@ -1,0 +1,132 @@
+#include "vit/tensors/pickle_machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef vit_pickle_value value;
+
+/* ---- classes and functions ---- */
+
+enum { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, STORAGES };
+
+static const struct {
+    const char *name;
+    int64_t index; /* from STORAGES on: and the element's type */
+} globals[] = {
+    {"collections.OrderedDict", ORDERED_DICT},
+    {"torch._utils._rebuild_tensor", REBUILD_TENSOR},
+    {"torch._utils._rebuild_tensor_v2", REBUILD_TENSOR},
+    {"torch._utils._rebuild_parameter", REBUILD_PARAMETER},
+    {"torch.DoubleStorage", STORAGES + VIT_F64},
+    {"torch.FloatStorage", STORAGES + VIT_F32},
+    {"torch.HalfStorage", STORAGES + VIT_F16},
+    {"torch.BFloat16Storage", STORAGES + VIT_BF16},
+    {"torch.LongStorage", STORAGES + VIT_I64},
+    {"torch.IntStorage", STORAGES + VIT_I32},
+    {"torch.ShortStorage", STORAGES + VIT_I16},
+    {"torch.CharStorage", STORAGES + VIT_I8},
+    {"torch.ByteStorage", STORAGES + VIT_U8},
+    {"torch.BoolStorage", STORAGES + VIT_BOOL},
+};
+
+vit_status vit_pickle_push_global(vit_pickle *p, const char *module, size_t module_length,
+                                  const char *name, size_t length) {
+    char full[160] = "a name that is too long";
+    if (module_length + length + 2 <= sizeof full)
+        snprintf(full, sizeof full, "%.*s.%.*s", (int)module_length, module, (int)length, name);
+    for (size_t i = 0; i < sizeof globals / sizeof *globals; i++)
+        if (strcmp(full, globals[i].name) == 0)
+            return vit_pickle_push(p,
+                                   (value){.kind = VIT_PICKLE_GLOBAL, .index = globals[i].index});
+    return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
+                    "the pickle asks for %s, which a dictionary of tensors does not need and "
+                    "which is not run: in Python, save the model's state_dict() alone, or write "
+                    "safetensors",
+                    full);
+}
+
+/* ---- tensors ---- */
+
+/* ('storage', class, key, where it was, elements) */
+static bool is_storage(const vit_pickle *p, value tuple) {
+    if (tuple.kind != VIT_PICKLE_TUPLE || tuple.length != 5) return false;
+    const value *e = vit_pickle_element(p, tuple, 0);
+    return e[0].kind == VIT_PICKLE_TEXT && e[0].length == 7 &&
+           memcmp(vit_pickle_text(p, e[0]), "storage", 7) == 0 && e[1].kind == VIT_PICKLE_GLOBAL &&
+           e[1].index >= STORAGES && e[2].kind == VIT_PICKLE_TEXT &&
+           e[4].kind == VIT_PICKLE_NUMBER && e[4].index >= 0;
+}
+
+vit_status vit_pickle_push_storage(vit_pickle *p) {
+    vit_status status;
+    const value *tuple = vit_pickle_last(p, 1, &status);
+    if (!tuple) return status;
+    if (!is_storage(p, *tuple))
+        return vit_pickle_damaged(p, "a persistent object is not a storage as PyTorch writes it");
+    const value *e = vit_pickle_element(p, *tuple, 0);
+    const vit_pickle_storage storage = {.dtype = (vit_dtype)(e[1].index - STORAGES),
+                                        .key = vit_pickle_text(p, e[2]),
+                                        .key_length = e[2].length,
+                                        .count = (size_t)e[4].index};
+    p->stack.count--;
+    return vit_pickle_push_new(p, VIT_PICKLE_STORAGE, &p->storages, &storage, sizeof storage);
+}
+
+static bool read_sizes(const vit_pickle *p, value tuple, size_t sizes[VIT_MAX_DIMS]) {
+    if (tuple.kind != VIT_PICKLE_TUPLE || tuple.length > VIT_MAX_DIMS) return false;
+    for (size_t i = 0; i < tuple.length; i++) {
+        const value *e = vit_pickle_element(p, tuple, i);
+        if (e->kind != VIT_PICKLE_NUMBER || e->index < 0) return false;
+        sizes[i] = (size_t)e->index;
+    }
+    return true;
+}
+
+static bool is_empty_dictionary(const vit_pickle *p, value v) {
+    return v.kind == VIT_PICKLE_DICT &&
+           ((const vit_pickle_dictionary *)p->dictionaries.items)[v.index].first == SIZE_MAX;
+}
+
+/* (storage, offset, shape, strides[, requires_grad, hooks[, metadata]]) */
+static bool read_view(const vit_pickle *p, value args, vit_pickle_tensor *t) {
+    if (args.length < 4 || args.length > 7) return false;
+    const value *e = vit_pickle_element(p, args, 0);
+    if (e[0].kind != VIT_PICKLE_STORAGE || e[1].kind != VIT_PICKLE_NUMBER || e[1].index < 0 ||
+        !read_sizes(p, e[2], t->shape) || !read_sizes(p, e[3], t->strides) ||
+        e[2].length != e[3].length)
+        return false;
+    t->storage = ((const vit_pickle_storage *)p->storages.items)[e[0].index];
+    t->offset = (size_t)e[1].index;
+    t->dims = e[2].length;
+    return true;
+}
+
+static vit_status rebuild_tensor(vit_pickle *p, value args) {
+    vit_pickle_tensor t = {0};
+    if (!read_view(p, args, &t))
+        return vit_pickle_damaged(
+            p, "a tensor has other parts than storage, offset, shape and strides of at "
+               "most 8 dimensions");
+    if (args.length == 7 && !is_empty_dictionary(p, *vit_pickle_element(p, args, 6)))
+        return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
+                        "pickle byte %zu: a tensor is conjugated, negated or otherwise not what "
+                        "its elements say",
+                        p->at);
+    return vit_pickle_push_new(p, VIT_PICKLE_TENSOR, &p->tensors, &t, sizeof t);
+}
+
+vit_status vit_pickle_reduce(vit_pickle *p) {
+    vit_status status;
+    const value *v = vit_pickle_last(p, 2, &status);
+    if (!v) return status;
+    const value called = v[0], args = v[1];
+    if (called.kind != VIT_PICKLE_GLOBAL || args.kind != VIT_PICKLE_TUPLE)
+        return vit_pickle_damaged(p, "what is called is no class or function");
+    p->stack.count -= 2;
+    if (called.index == ORDERED_DICT && args.length == 0) return vit_pickle_push_dictionary(p);
+    if (called.index == REBUILD_TENSOR) return rebuild_tensor(p, args);
+    if (called.index == REBUILD_PARAMETER && args.length > 0 &&
+        vit_pickle_element(p, args, 0)->kind == VIT_PICKLE_TENSOR)
+        return vit_pickle_push(p, *vit_pickle_element(p, args, 0));
+    return vit_pickle_damaged(p, "a class or function is called with arguments that do not fit it");
+}

@@ -1,0 +1,220 @@
+#include "vit/base/text.h"
+#include "vit/tensors/safetensors.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "tensors are used as they lie in the file, little-endian: this host is not"
+#endif
+
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [VIT_F64] = {"F64", 8},   [VIT_F32] = {"F32", 4}, [VIT_F16] = {"F16", 2},
+    [VIT_BF16] = {"BF16", 2}, [VIT_I64] = {"I64", 8}, [VIT_I32] = {"I32", 4},
+    [VIT_I16] = {"I16", 2},   [VIT_I8] = {"I8", 1},   [VIT_U8] = {"U8", 1},
+    [VIT_BOOL] = {"BOOL", 1},
+};
+
+const char *vit_dtype_name(vit_dtype dtype) {
+    return dtypes[dtype].name;
+}
+
+size_t vit_dtype_size(vit_dtype dtype) {
+    return dtypes[dtype].size;
+}
+
+/* ---- texts ---- */
+
+void vit_shape_text(char text[128], const size_t *shape, size_t dims) {
+    size_t used = (size_t)snprintf(text, 128, "[");
+    for (size_t i = 0; i < dims; i++) {
+        char number[24];
+        int length = snprintf(number, sizeof number, "%s%zu", i > 0 ? ", " : "", shape[i]);
+        if (used + (size_t)length > 128 - sizeof ", ...]") {
+            used += (size_t)snprintf(text + used, 128 - used, ", ...");
+            break;
+        }
+        memcpy(text + used, number, (size_t)length + 1);
+        used += (size_t)length;
+    }
+    snprintf(text + used, 128 - used, "]");
+}
+
+const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name) {
+    size_t length = strlen(name);
+    bool cut = length >= VIT_NAME_TEXT;
+    if (cut) {
+        length = VIT_NAME_TEXT - sizeof "...";
+        while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
+            length--; /* not inside a character */
+    }
+    memcpy(text, name, length);
+    memcpy(text + length, cut ? "..." : "", cut ? 4 : 1);
+    return text;
+}
+
+/* ---- elements as float32 ---- */
+
+/* Exact. A subnormal half is a multiple of 2^-24, which float32 holds as a normal number. */
+static float float_from_half(uint16_t half) {
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+    uint32_t exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu, bits;
+    if (exponent == 0) {
+        float magnitude = (float)fraction * 0x1p-24f;
+        memcpy(&bits, &magnitude, sizeof bits);
+    } else {
+        uint32_t wide = exponent == 0x1f ? 0xff : exponent + (127 - 15);
+        bits = wide << 23 | fraction << 13;
+    }
+    bits |= sign;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void floats_from_f16(float *values, const unsigned char *data, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, data + 2 * i, sizeof half);
+        values[i] = float_from_half(half);
+    }
+}
+
+static void floats_from_bf16(float *values, const unsigned char *data, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint16_t high;
+        memcpy(&high, data + 2 * i, sizeof high);
+        uint32_t bits = (uint32_t)high << 16;
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+}
+
+static vit_status fail_element(const vit_tensor *tensor, size_t index, const char *value,
+                               vit_error *error) {
+    char name[VIT_NAME_TEXT];
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "tensor '%s': element %zu of type %s is %s, expected a number that float32 "
+                    "can hold",
+                    vit_name_text(name, tensor->name), index, vit_dtype_name(tensor->dtype), value);
+}
+
+static vit_status floats_from_f64(float *values, const vit_tensor *tensor, vit_error *error) {
+    const unsigned char *data = tensor->data;
+    char text[32];
+    for (size_t i = 0; i < tensor->count; i++) {
+        double value;
+        memcpy(&value, data + 8 * i, sizeof value);
+        values[i] = (float)value;
+        if (isinf(values[i]) && !isinf(value))
+            return fail_element(tensor, i, vit_format_double(text, value), error);
+    }
+    return VIT_OK;
+}
+
+static int64_t integer_at(vit_dtype dtype, const unsigned char *data, size_t i) {
+    int64_t i64;
+    int32_t i32;
+    int16_t i16;
+    switch (dtype) {
+    case VIT_I64:
+        memcpy(&i64, data + 8 * i, sizeof i64);
+        return i64;
+    case VIT_I32:
+        memcpy(&i32, data + 4 * i, sizeof i32);
+        return i32;
+    case VIT_I16:
+        memcpy(&i16, data + 2 * i, sizeof i16);
+        return i16;
+    case VIT_I8:
+        return (int8_t)data[i];
+    default:
+        return data[i];
+    }
+}
+
+static vit_status floats_from_integers(float *values, const vit_tensor *tensor, vit_error *error) {
+    char text[32];
+    for (size_t i = 0; i < tensor->count; i++) {
+        int64_t integer = integer_at(tensor->dtype, tensor->data, i);
+        values[i] = (float)integer;
+        /* 2^63, to which the largest integers are rounded, fits no int64_t. */
+        if (values[i] >= 0x1p63f || (int64_t)values[i] != integer) {
+            snprintf(text, sizeof text, "%" PRId64, integer);
+            return fail_element(tensor, i, text, error);
+        }
+    }
+    return VIT_OK;
+}
+
+vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error) {
+    char name[VIT_NAME_TEXT];
+    switch (tensor->dtype) {
+    case VIT_F32:
+        if (tensor->count > 0) memcpy(values, tensor->data, tensor->count * sizeof *values);
+        return VIT_OK;
+    case VIT_F16:
+        floats_from_f16(values, tensor->data, tensor->count);
+        return VIT_OK;
+    case VIT_BF16:
+        floats_from_bf16(values, tensor->data, tensor->count);
+        return VIT_OK;
+    case VIT_F64:
+        return floats_from_f64(values, tensor, error);
+    case VIT_BOOL:
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "tensor '%s' is of type BOOL, expected numbers",
+                        vit_name_text(name, tensor->name));
+    default:
+        return floats_from_integers(values, tensor, error);
+    }
+}
+
+/* ---- float32 as elements ---- */
+
+/* `bits` without its lower `drop` bits, to the nearest, halves to even. */
+static uint32_t round_bits(uint32_t bits, unsigned drop) {
+    const uint32_t half = (1u << (drop - 1)) - 1, odd = bits >> drop & 1;
+    return (bits + half + odd) >> drop;
+}
+
+/* A NaN stays one: its highest bit is set, lest the lower ones were all it had. */
+static uint16_t brain_from_float(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (isnan(value)) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)round_bits(bits, 16);
+}
+
+/* False where a finite value would become infinite. */
+static bool half_from_float(uint16_t *half, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    const float magnitude = fabsf(value);
+    bits &= 0x7fffffff;
+    if (isnan(value)) {
+        *half = (uint16_t)(sign | 0x7e00 | (bits >> 13 & 0x3ff));
+    } else if (magnitude >= 0x1.ffep15f) { /* halfway from the largest half to the next */
+        *half = sign | 0x7c00;
+        return isinf(value);
+    } else if (magnitude < 0x1p-14f) {
+        *half = (uint16_t)(sign | (uint32_t)rintf(magnitude * 0x1p24f)); /* subnormal: in 2^-24 */
+    } else {
+        *half = (uint16_t)(sign | (round_bits(bits, 13) - (112u << 10)));
+    }
+    return true;
+}
+
+size_t vit_tensor_encode(void *elements, vit_dtype dtype, const float *values, size_t count) {
+    uint16_t *out = elements;
+    if (dtype == VIT_F32 && count > 0) memcpy(elements, values, count * sizeof *values);
+    for (size_t i = 0; i < count && dtype == VIT_BF16; i++) out[i] = brain_from_float(values[i]);
+    for (size_t i = 0; i < count && dtype == VIT_F16; i++)
+        if (!half_from_float(&out[i], values[i])) return i;
+    return count;
+}

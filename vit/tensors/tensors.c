@@ -1,0 +1,334 @@
+#include "vit/tensors/tensors.h"
+
+#include "vit/base/sys.h"
+#include "vit/tensors/container.h"
+#include "vit/tensors/shards.h"
+#include "vit/tensors/weights_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One file. */
+typedef struct part {
+    char *name;
+    vit_bytes map; /* data NULL: the bytes are the caller's */
+    const vit_container *container;
+    void *state;
+} part;
+
+typedef struct entry {
+    vit_tensor tensor; /* first: a pointer to it is one to its entry */
+    size_t part, index;
+} entry;
+
+struct vit_tensors {
+    char *name;
+    part *parts;
+    size_t part_count;
+    entry *entries; /* by name */
+    size_t count;
+};
+
+static const vit_container *const containers[] = {&vit_container_pytorch, &vit_container_npz,
+                                                  &vit_container_safetensors};
+enum { CONTAINERS = sizeof containers / sizeof *containers };
+
+/* ---- parts ---- */
+
+static vit_status find_container(const vit_container **found, const uint8_t *bytes, size_t size,
+                                 const char *name, vit_error *error) {
+    for (size_t i = 0; i < CONTAINERS; i++)
+        if (containers[i]->probe(bytes, size)) {
+            *found = containers[i];
+            return VIT_OK;
+        }
+    const char *kind = vit_foreign_file(bytes, size);
+    if (kind) return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s is %s", name, kind);
+    *found = &vit_container_safetensors; /* it says what it misses */
+    return VIT_OK;
+}
+
+/* Takes `map` over, whether it succeeds or not. */
+static vit_status add_part(vit_tensors *file, const uint8_t *bytes, size_t size, vit_bytes map,
+                           const char *name, vit_error *error) {
+    const size_t n = file->part_count;
+    part p = {.name = vit_strdup(name), .map = map};
+    part *grown = vit_realloc(file->parts, n, n + 1, sizeof *grown);
+    if (grown) file->parts = grown;
+    vit_status status = p.name && grown ? find_container(&p.container, bytes, size, name, error)
+                                        : vit_fail_memory(error, name, sizeof p);
+    if (status == VIT_OK) status = p.container->open(&p.state, bytes, size, name, error);
+    if (status != VIT_OK) {
+        vit_free(p.name);
+        vit_unmap_file(&map);
+        return status;
+    }
+    file->parts[file->part_count++] = p;
+    return VIT_OK;
+}
+
+static vit_status add_file(vit_tensors *file, const char *path, vit_error *error) {
+    vit_bytes map;
+    const vit_status status = vit_map_file(&map, path, error);
+    return status == VIT_OK ? add_part(file, map.data, map.size, map, path, error) : status;
+}
+
+/* ---- entries ---- */
+
+static int compare_entries(const void *a, const void *b) {
+    const entry *left = a, *right = b;
+    return strcmp(left->tensor.name, right->tensor.name);
+}
+
+static vit_status list_entries(vit_tensors *file, vit_error *error) {
+    size_t count = 0;
+    for (size_t p = 0; p < file->part_count; p++)
+        count += file->parts[p].container->count(file->parts[p].state);
+    file->entries = vit_alloc(count, sizeof *file->entries);
+    if (!file->entries)
+        return vit_fail_memory(error, "the list of tensors", count * sizeof *file->entries);
+    for (size_t p = 0; p < file->part_count; p++) {
+        const part *from = &file->parts[p];
+        for (size_t i = 0; i < from->container->count(from->state); i++)
+            file->entries[file->count++] =
+                (entry){*from->container->at(from->state, i), .part = p, .index = i};
+    }
+    qsort(file->entries, count, sizeof *file->entries, compare_entries);
+    for (size_t i = 1; i < count; i++) {
+        const entry *one = &file->entries[i - 1], *other = one + 1;
+        char shown[VIT_NAME_TEXT];
+        if (compare_entries(one, other) == 0)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: tensor '%s' is there twice, in %s and in %s", file->name,
+                            vit_name_text(shown, one->tensor.name), file->parts[one->part].name,
+                            file->parts[other->part].name);
+    }
+    return VIT_OK;
+}
+
+/* ---- shards ---- */
+
+/* The file of a part, without its directory. */
+static const char *part_file(const part *p) {
+    const char *slash = strrchr(p->name, '/');
+    return slash ? slash + 1 : p->name;
+}
+
+/* Opens the file of the index unless it is open. */
+static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *error) {
+    for (size_t p = 0; p < file->part_count; p++)
+        if (strcmp(part_file(&file->parts[p]), shard) == 0) return VIT_OK;
+    char *path = vit_shards_path(file->name, shard);
+    if (!path) return vit_fail_memory(error, shard, strlen(file->name) + strlen(shard));
+    vit_status status;
+    if (vit_path_look(path) == VIT_PATH_NONE)
+        status = vit_fail(error, VIT_ERROR_IO, "%s names the file %s, which is not beside it",
+                          file->name, shard);
+    else
+        status = add_file(file, path, error);
+    vit_free(path);
+    return status;
+}
+
+static vit_status add_shards(vit_tensors *file, json_t *map, vit_error *error) {
+    const char *tensor;
+    json_t *shard;
+    json_object_foreach(map, tensor, shard) {
+        const vit_status status = add_shard(file, json_string_value(shard), error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+static vit_status check_shard(const vit_tensors *file, const char *tensor, const char *shard,
+                              vit_error *error) {
+    const entry *e = (const entry *)vit_tensors_find(file, tensor);
+    const char *found = e ? part_file(&file->parts[e->part]) : "no file";
+    char shown[VIT_NAME_TEXT];
+    if (e && strcmp(found, shard) == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor '%s' should lie in %s, but lies in %s",
+                    file->name, vit_name_text(shown, tensor), shard, found);
+}
+
+/* Index and shards must tell the same. */
+static vit_status check_shards(const vit_tensors *file, json_t *map, vit_error *error) {
+    const char *tensor;
+    json_t *shard;
+    json_object_foreach(map, tensor, shard) {
+        const vit_status status = check_shard(file, tensor, json_string_value(shard), error);
+        if (status != VIT_OK) return status;
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        const entry *e = &file->entries[i];
+        char shown[VIT_NAME_TEXT];
+        if (!json_object_get(map, e->tensor.name))
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor '%s' of %s is not in the \"weight_map\"", file->name,
+                            vit_name_text(shown, e->tensor.name), file->parts[e->part].name);
+    }
+    return VIT_OK;
+}
+
+static vit_status read_index(vit_tensors *file, const vit_bytes *bytes, vit_error *error) {
+    json_t *map;
+    vit_status status = vit_shards_parse(&map, bytes->data, bytes->size, file->name, error);
+    if (status != VIT_OK) return status;
+    status = add_shards(file, map, error);
+    if (status == VIT_OK) status = list_entries(file, error);
+    if (status == VIT_OK) status = check_shards(file, map, error);
+    json_decref(map);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static vit_status new_tensors(vit_tensors **out, const char *name, vit_error *error) {
+    *out = NULL;
+    vit_tensors *file = vit_alloc(1, sizeof *file);
+    if (file) file->name = vit_strdup(name);
+    if (!file || !file->name) {
+        vit_free(file);
+        return vit_fail_memory(error, name, sizeof *file);
+    }
+    *out = file;
+    return VIT_OK;
+}
+
+static vit_status read_path(vit_tensors *file, vit_error *error) {
+    vit_bytes map;
+    vit_status status = vit_map_file(&map, file->name, error);
+    if (status != VIT_OK) return status;
+    if (vit_shards_probe(map.data, map.size)) {
+        status = read_index(file, &map, error);
+        vit_unmap_file(&map);
+        return status;
+    }
+    status = add_part(file, map.data, map.size, map, file->name, error);
+    return status == VIT_OK ? list_entries(file, error) : status;
+}
+
+vit_status vit_tensors_open(vit_tensors **out, const char *path, vit_error *error) {
+    char *found;
+    vit_tensors *file;
+    *out = NULL;
+    vit_status status = vit_weights_find(&found, path, error);
+    if (status != VIT_OK) return status;
+    status = new_tensors(&file, found, error);
+    vit_free(found);
+    if (status == VIT_OK) status = read_path(file, error);
+    if (status == VIT_OK)
+        *out = file;
+    else
+        vit_tensors_close(file);
+    return status;
+}
+
+static vit_status read_bytes(vit_tensors *file, const void *bytes, size_t size, vit_error *error) {
+    if (vit_shards_probe(bytes, size))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s is JSON, expected weights: a sharded checkpoint is opened by its path",
+                        file->name);
+    const vit_status status = add_part(file, bytes, size, (vit_bytes){0}, file->name, error);
+    return status == VIT_OK ? list_entries(file, error) : status;
+}
+
+vit_status vit_tensors_parse(vit_tensors **out, const void *bytes, size_t size, const char *name,
+                             vit_error *error) {
+    vit_tensors *file;
+    *out = NULL;
+    vit_status status = new_tensors(&file, name, error);
+    if (status == VIT_OK) status = read_bytes(file, bytes, size, error);
+    if (status == VIT_OK)
+        *out = file;
+    else
+        vit_tensors_close(file);
+    return status;
+}
+
+void vit_tensors_close(vit_tensors *file) {
+    if (!file) return;
+    for (size_t i = 0; i < file->part_count; i++) {
+        part *p = &file->parts[i];
+        p->container->close(p->state);
+        vit_unmap_file(&p->map);
+        vit_free(p->name);
+    }
+    vit_free(file->parts);
+    vit_free(file->entries);
+    vit_free(file->name);
+    vit_free(file);
+}
+
+/* ---- looking ---- */
+
+const char *vit_tensors_name(const vit_tensors *file) {
+    return file->name;
+}
+
+const char *vit_tensors_kind(const vit_tensors *file) {
+    return file->parts[0].container->kind;
+}
+
+size_t vit_tensors_count(const vit_tensors *file) {
+    return file->count;
+}
+
+const vit_tensor *vit_tensors_at(const vit_tensors *file, size_t index) {
+    return &file->entries[index].tensor;
+}
+
+const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name) {
+    const entry wanted = {.tensor = {.name = name}};
+    const entry *found =
+        bsearch(&wanted, file->entries, file->count, sizeof wanted, compare_entries);
+    return found ? &found->tensor : NULL;
+}
+
+const char *vit_tensors_metadata(const vit_tensors *file, const char *key) {
+    const part *first = &file->parts[0];
+    return first->container->metadata ? first->container->metadata(first->state, key) : NULL;
+}
+
+/* ---- reading ---- */
+
+static bool holds_weights(vit_dtype dtype) {
+    return dtype == VIT_F64 || dtype == VIT_F32 || dtype == VIT_F16 || dtype == VIT_BF16;
+}
+
+/* Through memory of its own, but for float32, which needs no conversion. */
+static vit_status fetch_floats(const part *from, const entry *e, float *values, vit_error *error) {
+    const size_t size = vit_dtype_size(e->tensor.dtype);
+    if (e->tensor.dtype == VIT_F32)
+        return from->container->fetch(from->state, e->index, values, error);
+    vit_tensor tensor = e->tensor;
+    void *elements = vit_alloc(tensor.count, size);
+    if (!elements) return vit_fail_memory(error, tensor.name, tensor.count * size);
+    vit_status status = from->container->fetch(from->state, e->index, elements, error);
+    tensor.data = elements;
+    if (status == VIT_OK) status = vit_tensor_floats(&tensor, values, error);
+    vit_free(elements);
+    return status;
+}
+
+static vit_status read_floats(const part *from, const entry *e, float *values, vit_error *error) {
+    const vit_tensor *tensor = &e->tensor;
+    char shown[VIT_NAME_TEXT];
+    if (!holds_weights(tensor->dtype))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64",
+                        vit_name_text(shown, tensor->name), vit_dtype_name(tensor->dtype));
+    return tensor->data ? vit_tensor_floats(tensor, values, error)
+                        : fetch_floats(from, e, values, error);
+}
+
+vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
+                            vit_error *error) {
+    const entry *e = (const entry *)tensor;
+    const part *from = &file->parts[e->part];
+    const vit_status status = read_floats(from, e, values, error);
+    if (tensor->data)
+        vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(tensor->dtype));
+    else
+        vit_map_release(&from->map, from->map.data, from->map.size);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, from->name);
+}

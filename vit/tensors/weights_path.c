@@ -1,0 +1,101 @@
+#include "vit/tensors/weights_path.h"
+
+#include "vit/base/sys.h"
+
+#include <string.h>
+
+/* What timm, transformers and OpenCLIP call their files, the one to prefer first. */
+static const char *const known_names[] = {
+    "model.safetensors", "model.safetensors.index.json", "open_clip_model.safetensors",
+    "pytorch_model.bin", "pytorch_model.bin.index.json", "open_clip_pytorch_model.bin",
+};
+
+static const char *const endings[] = {".safetensors", ".npz", ".pth", ".pt", ".bin", ".pth.tar"};
+
+static bool ends_as_weights(const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n = strlen(endings[i]);
+        if (length > n && strcmp(name + length - n, endings[i]) == 0) return true;
+    }
+    return false;
+}
+
+static vit_status choose(const char **found, char *const *names, size_t count,
+                         const char *directory, vit_error *error) {
+    *found = NULL;
+    for (size_t k = 0; k < sizeof known_names / sizeof *known_names; k++)
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(names[i], known_names[k]) == 0) {
+                *found = names[i];
+                return VIT_OK;
+            }
+    for (size_t i = 0; i < count; i++) {
+        if (names[i][0] == '.' || !ends_as_weights(names[i])) continue;
+        if (*found)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s holds several files of weights, %s and %s: name one of them",
+                            directory, *found, names[i]);
+        *found = names[i];
+    }
+    if (*found) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_IO,
+                    "%s holds no weights: expected model.safetensors, its .index.json, "
+                    "pytorch_model.bin, or one file that ends in .safetensors, .npz, .pth, .pt or "
+                    ".bin",
+                    directory);
+}
+
+vit_status vit_weights_find(char **file, const char *path, vit_error *error) {
+    char **names = NULL;
+    const char *name;
+    size_t count;
+    vit_status status = VIT_OK;
+    *file = NULL;
+    if (vit_path_look(path) == VIT_PATH_DIRECTORY) {
+        status = vit_list_directory(&names, &count, path, error);
+        if (status == VIT_OK) status = choose(&name, names, count, path, error);
+        if (status == VIT_OK) *file = vit_path_join(path, name);
+    } else {
+        *file = vit_strdup(path);
+    }
+    vit_free(names);
+    return status == VIT_OK && !*file ? vit_fail_memory(error, path, strlen(path)) : status;
+}
+
+static const struct {
+    size_t offset;
+    const char *bytes, *what;
+} foreign[] = {
+    {0, "version https://git-lfs",
+     "a Git LFS pointer, not the weights: fetch the file it stands for (git lfs pull)"},
+    {0, "\x89HDF", "an HDF5 file (Keras), which is not read: expected safetensors, npz or PyTorch"},
+    {0, "GGUF", "a GGUF file, which is not read: expected safetensors, npz or PyTorch"},
+    {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9",
+     "a PyTorch file in the format of before version 1.6, which is not read: load it in PyTorch "
+     "and "
+     "save it again, or write safetensors"},
+    {0, "\x80\x02",
+     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
+    {0, "\x80\x03",
+     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
+    {0, "\x80\x04",
+     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
+    {257, "ustar",
+     "a tar archive (PyTorch before 0.2), which is not read: load it in PyTorch and save it again, "
+     "or write safetensors"},
+    {0, "\x93NUMPY", "a single NumPy array, which is no network: expected an .npz of all of them"},
+    {0, "\x89PNG", "a picture, not weights"},
+    {0, "\xff\xd8\xff", "a picture, not weights"},
+    {0, "<!DOCTYPE", "a web page, not weights: was the download refused?"},
+    {0, "<html", "a web page, not weights: was the download refused?"},
+};
+
+const char *vit_foreign_file(const uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        const size_t offset = foreign[i].offset, n = strlen(foreign[i].bytes);
+        if (size >= offset + n && memcmp(bytes + offset, foreign[i].bytes, n) == 0)
+            return foreign[i].what;
+    }
+    return NULL;
+}
