@@ -225,7 +225,7 @@ static void test_pytorch_smoothing(void **state) {
 #define BATCH 64
 
 /* Ragged everywhere: 5 tokens, dim 40, heads of 10, MLP 50, 7 classes. */
-typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, GATED, MAP, FORMS } form;
+typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, GATED, MAP, CCT, FORMS } form;
 
 static vit_config ragged(form f) {
     vit_config c = vit_config_default();
@@ -263,6 +263,14 @@ static vit_config ragged(form f) {
         c.activation = VIT_GELU_TANH;
         c.prefix_positions = false;
         c.registers = 3;
+    }
+    if (f == CCT) {
+        c.stem = VIT_STEM_CCT;
+        c.height = 4;
+        c.width = 12;
+        c.patch = 4;
+        c.pool = VIT_POOL_SEQ;
+        c.class_token = false;
     }
     if (f != LECTURE) return c;
     c.patch_order = VIT_PATCH_PIXEL;
@@ -526,6 +534,8 @@ int main(void) {
         PYTORCH("mean_sincos2d"),
         PYTORCH("class_sincos2d"),
         PYTORCH("conv_class"),
+        PYTORCH("cct"),
+        PYTORCH("cct_one"),
         PYTORCH("conv_mean"),
         PYTORCH("registers"),
         PYTORCH("gated"),

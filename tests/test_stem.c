@@ -39,8 +39,11 @@ static void each_product(const conv_case *c,
     for (size_t y = 0; y < s->batch * pixels * c->out; y++) {
         const size_t o = y % c->out, b = y / c->out / pixels, at = y / c->out % pixels;
         for (size_t k = 0; k < 9 * s->channels; k++) {
-            const size_t channel = k / 9, row = 2 * (at / c->out_width) + k / 3 % 3;
-            const size_t column = 2 * (at % c->out_width) + k % 3; /* both one too large */
+            const bool cct = s->kind == VIT_CONV_TOKENIZER;
+            const size_t stride = cct ? 1 : 2, in_kernel = cct ? k / s->channels : k % 9;
+            const size_t channel = cct ? k % s->channels : k / 9;
+            const size_t row = stride * (at / c->out_width) + in_kernel / 3;
+            const size_t column = stride * (at % c->out_width) + in_kernel % 3; /* 1 too large */
             if (row < 1 || row > s->height || column < 1 || column > s->width) continue;
             const size_t pixel = (b * s->height + row - 1) * s->width + column - 1;
             visit(c, pixel * s->channels + channel, c->weight + o * 9 * s->channels + k, y, out,
@@ -56,7 +59,7 @@ static void add_product(const conv_case *c, size_t x, size_t w, size_t y, double
 }
 
 /* Chains: y over 9 C products and the bias; dW and db over the output pixels, from what was there;
- * dx over `out` products, of which up to four are added. */
+ * dx over `out` products, of which up to nine are added. */
 static void add_bounds(const conv_case *c, size_t x, size_t w, size_t y, double *out,
                        const double *theta) {
     const problem *p = c->p;
@@ -64,7 +67,7 @@ static void add_bounds(const conv_case *c, size_t x, size_t w, size_t y, double 
     const size_t rows = c->s.batch * c->out_height * c->out_width;
     (void)out;
     p->want_bound[y] += check_gamma(9 * c->s.channels + 1) * fabs(theta[x] * theta[w]);
-    p->bound[x] += check_gamma(c->out + 4) * g * fabs(theta[w]);
+    p->bound[x] += check_gamma(c->out + 9) * g * fabs(theta[w]);
     p->bound[w] += check_gamma(rows) * g * fabs(theta[x]);
 }
 
@@ -100,7 +103,9 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
     const size_t in = 9 * s->channels, weight = s->batch * s->height * s->width * s->channels;
     const size_t bias = weight + out * in, outputs = s->batch * vit_conv_pixels(s) * out;
     problem p = problem_new(bias + out, outputs, (uint32_t)(s->height * 40 + s->width));
-    const conv_case c = {*s, out, (s->height + 1) / 2, (s->width + 1) / 2, weight, bias, &p};
+    const size_t stride = s->kind == VIT_CONV_TOKENIZER ? 1 : 2;
+    const conv_case c = {
+        *s, out, (s->height - 1) / stride + 1, (s->width - 1) / stride + 1, weight, bias, &p};
     float *columns = check_floats(2 * vit_conv_columns(s));
     float *packed = check_floats(vit_packed_size(out, in));
     const vit_linear w = {in, out, p.theta + weight, p.theta + bias, packed, {0}};
@@ -125,14 +130,18 @@ static void test_conv(void **state) {
     for (size_t height = 1; height <= 5; height++)
         for (size_t width = 1; width <= 6; width++)
             for (size_t channels = 1; channels <= 3; channels++)
-                check_conv(&(vit_conv_shape){1 + width % 3, height, width, channels}, height + 2);
-    check_conv(&(vit_conv_shape){2, 16, 10, 33}, 40);
+                for (int kind = 0; kind < 2; kind++)
+                    check_conv(&(vit_conv_shape){1 + width % 3, height, width, channels,
+                                                 (vit_conv_kind)kind},
+                               height + 2);
+    check_conv(&(vit_conv_shape){2, 16, 10, 33, VIT_CONV_STEM}, 40);
+    check_conv(&(vit_conv_shape){2, 8, 10, 33, VIT_CONV_TOKENIZER}, 40);
 }
 
 /* dx takes the place of dy, and threads change nothing. */
 static void test_conv_in_place(void **state) {
     (void)state;
-    const vit_conv_shape s = {3, 20, 12, 16};
+    const vit_conv_shape s = {3, 20, 12, 16, VIT_CONV_STEM};
     const size_t in = 9 * 16, out = 64, pixels = 3 * 20 * 12 * 16, rows = 3 * 10 * 6;
     float *x = check_floats(pixels), *dy = check_floats(rows * out), *dx = check_floats(pixels);
     float *weight = check_floats(out * in), *d_weight = check_floats(out * in);
@@ -153,6 +162,53 @@ static void test_conv_in_place(void **state) {
     }
     float *const all[] = {x, dy, dx, weight, d_weight, columns, again};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* ---- ReLU and max pooling ---- */
+
+/* A value of the window and nothing larger; the gradient goes to its first place. */
+static void check_max(size_t height, size_t width, size_t channels) {
+    const vit_exec exec = one_thread();
+    const vit_max_shape s = {2, height, width, channels};
+    const size_t n = 2 * height * width * channels, outputs = n / 4;
+    float *x = check_floats(n), *y = check_floats(outputs), *dx = check_floats(n);
+    float *want = check_floats(n), *dy = check_floats(outputs);
+    uint8_t *place = calloc(outputs, 1);
+    vit_random r = check_random(5);
+    for (size_t i = 0; i < n; i++) x[i] = (float)vit_random_below(&r, 7) - 3; /* with equals */
+    check_fill(dy, outputs, 1, &r);
+    vit_max_forward(&exec, y, place, x, &s);
+    vit_max_backward(&exec, dx, dy, place, &s);
+    memset(want, 0, n * sizeof *want);
+    for (size_t i = 0; i < outputs; i++) {
+        const size_t c = i % channels, at_x = i / channels % (width / 2);
+        const size_t at_y = i / channels / (width / 2) % (height / 2), b = i / (outputs / 2);
+        float best = 0;
+        size_t from = n;
+        for (size_t k = 0; k < 9; k++) {
+            const size_t row = 2 * at_y + k / 3, column = 2 * at_x + k % 3; /* one too large */
+            if (row < 1 || row > height || column < 1 || column > width) continue;
+            const size_t pixel = (b * height + row - 1) * width + column - 1;
+            if (x[pixel * channels + c] > best) best = x[from = pixel * channels + c];
+        }
+        assert_memory_equal(&y[i], &best, sizeof best);
+        if (from < n) want[from] += dy[i];
+    }
+    assert_memory_equal(dx, want, n * sizeof *dx);
+    x[n / 2 - 1] = NAN;
+    vit_max_forward(&exec, y, NULL, x, &s);
+    assert_true(isnan(y[outputs / 2 - 1]));
+    float *const all[] = {x, y, dx, want, dy};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    free(place);
+}
+
+static void test_max(void **state) {
+    (void)state;
+    check_max(2, 2, 1);
+    check_max(4, 6, 3);
+    check_max(6, 4, 16);
+    check_max(8, 8, 37);
 }
 
 /* ---- ReLU ---- */
@@ -308,9 +364,10 @@ static void test_positions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),  cmocka_unit_test(test_conv_in_place),
-        cmocka_unit_test(test_relu),  cmocka_unit_test(test_mean),
-        cmocka_unit_test(test_embed), cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_conv),      cmocka_unit_test(test_conv_in_place),
+        cmocka_unit_test(test_max),       cmocka_unit_test(test_relu),
+        cmocka_unit_test(test_mean),      cmocka_unit_test(test_embed),
+        cmocka_unit_test(test_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

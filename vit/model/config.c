@@ -6,12 +6,13 @@
 /* Beyond, sizes of activations could overflow; attention would take weeks anyway. */
 #define MOST_PATCHES ((size_t)16384)
 
-static const char *const stems[] = {"linear", "conv", NULL};
+static const char *const stems[] = {"linear", "conv", "cct", NULL};
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
 static const char *const position_kinds[] = {"learned", "sinusoidal", "sincos2d", NULL};
 static const char *const norm_places[] = {"pre", "post", NULL};
 static const char *const activations[] = {"gelu", "relu", "gelu_tanh", "gelu_quick", "silu", NULL};
-static const char *const pools[] = {"class", "mean", "map", "class_mean", "class_dist", NULL};
+static const char *const pools[] = {"class",      "mean", "map", "class_mean",
+                                    "class_dist", "seq",  NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", "none", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
@@ -62,23 +63,31 @@ static vit_status check_extras(const vit_config *c, vit_error *error) {
     return status == VIT_OK ? in_range("registers", c->registers, 0, 4096, error) : status;
 }
 
+/* There is no class token unless asked for. */
+static bool pools_patches(vit_pool pool) {
+    return pool == VIT_POOL_MEAN || pool == VIT_POOL_MAP || pool == VIT_POOL_SEQ;
+}
+
+bool vit_config_pools_patches(const vit_config *c) {
+    return pools_patches(c->pool);
+}
+
 static bool is_power_of_two(size_t n) {
     return n > 0 && (n & (n - 1)) == 0;
 }
 
 static vit_status check_stem(const vit_config *c, vit_error *error) {
-    if (c->stem != VIT_STEM_CONV) return VIT_OK;
+    if (c->stem == VIT_STEM_LINEAR) return VIT_OK;
     if (c->patch < 2 || !is_power_of_two(c->patch))
-        return vit_fail(
-            error, VIT_ERROR_ARGUMENT,
-            "\"stem\" \"conv\" halves the picture again and again: it needs a \"patch\" "
-            "of 2, 4, 8, ..., not %zu",
-            c->patch);
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"stem\" \"%s\" halves the picture again and again: it needs a \"patch\" "
+                        "of 2, 4, 8, ..., not %zu",
+                        stems[c->stem], c->patch);
     if (c->dim % (c->patch / 2) != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"stem\" \"conv\" doubles its width %zu times to \"dim\": that must be "
+                        "\"stem\" \"%s\" doubles its width %zu times to \"dim\": that must be "
                         "divisible by %zu, not %zu",
-                        vit_config_convs(c) - 1, c->patch / 2, c->dim);
+                        stems[c->stem], vit_config_convs(c) - 1, c->patch / 2, c->dim);
     return VIT_OK;
 }
 
@@ -112,7 +121,7 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
                         "\"pool\" \"map\" needs \"heads\" that divide \"dim\", %zu does not divide "
                         "%zu",
                         c->heads, c->dim);
-    if (!c->class_token && c->pool != VIT_POOL_MEAN && c->pool != VIT_POOL_MAP)
+    if (!c->class_token && !vit_config_pools_patches(c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"pool\" \"%s\" needs a class token, but \"class_token\" is false",
                         pools[c->pool]);
@@ -204,7 +213,7 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     status = vit_json_read(object, fields, sizeof fields / sizeof *fields, name, error);
     if (status == VIT_OK) status = read_image(config, object, name, error);
     if (!json_object_get(object, "class_token"))
-        config->class_token = pool != VIT_POOL_MEAN && pool != VIT_POOL_MAP;
+        config->class_token = !pools_patches((vit_pool)pool);
     json_decref(object);
     config->stem = (vit_stem)stem;
     config->patch_order = (vit_patch_order)order;
@@ -233,8 +242,7 @@ static void write_rare(vit_text *t, const vit_config *c) {
     write_flag(t, "patch_bias", c->patch_bias, true);
     write_flag(t, "patch_norm", c->patch_norm, false);
     write_flag(t, "prefix_positions", c->prefix_positions, true);
-    write_flag(t, "class_token", c->class_token,
-               c->pool != VIT_POOL_MEAN && c->pool != VIT_POOL_MAP);
+    write_flag(t, "class_token", c->class_token, !pools_patches(c->pool));
     write_flag(t, "norm_pre", c->norm_pre, false);
     write_flag(t, "gated", c->gated, false);
     write_flag(t, "qk_norm", c->qk_norm, false);
@@ -305,7 +313,7 @@ size_t vit_config_features(const vit_config *c) {
 
 bool vit_config_norms_tokens(const vit_config *c) {
     const bool asked = c->norm_before_pool && c->pool != VIT_POOL_CLASS;
-    return c->final_norm && (asked || is_double(c->pool));
+    return c->final_norm && (asked || is_double(c->pool) || c->pool == VIT_POOL_SEQ);
 }
 
 vit_patch_shape vit_config_patch_shape(const vit_config *c) {
@@ -314,7 +322,7 @@ vit_patch_shape vit_config_patch_shape(const vit_config *c) {
 
 size_t vit_config_convs(const vit_config *c) {
     size_t convs = 0;
-    for (size_t patch = c->patch; c->stem == VIT_STEM_CONV && patch > 1; patch /= 2) convs++;
+    for (size_t patch = c->patch; c->stem != VIT_STEM_LINEAR && patch > 1; patch /= 2) convs++;
     return convs;
 }
 
@@ -325,10 +333,11 @@ size_t vit_config_conv_width(const vit_config *c, size_t i) {
 static size_t stem_multiply_adds(const vit_config *c) {
     const size_t patches = vit_config_patches(c), convs = vit_config_convs(c);
     if (convs == 0) return c->height * c->width * c->channels * c->dim;
-    size_t sum = patches * c->dim * c->dim, channels = c->channels;
+    const size_t cct = c->stem == VIT_STEM_CCT, stride = cct ? 0 : 1; /* its logarithm */
+    size_t sum = cct ? 0 : patches * c->dim * c->dim, channels = c->channels;
     for (size_t i = 0; i < convs; i++) {
         const size_t width = vit_config_conv_width(c, i);
-        sum += (c->height >> (i + 1)) * (c->width >> (i + 1)) * 9 * channels * width;
+        sum += (c->height >> (i + stride)) * (c->width >> (i + stride)) * 9 * channels * width;
         channels = width;
     }
     return sum;

@@ -11,6 +11,9 @@ typedef enum vit_stem {
     VIT_STEM_LINEAR, /* the patches themselves, one linear layer: the ViT */
     VIT_STEM_CONV,   /* log2(patch) convolutions of 3x3 and stride 2, each with GELU and twice as
                         wide as the one before, the last D wide; then one linear layer */
+    VIT_STEM_CCT,    /* the convolutional tokenizer of compact transformers (Hassani et al.):
+                        log2(patch) convolutions of 3x3 and stride 1 without bias, twice as wide as
+                        the one before, the last D wide, each with ReLU and max pooling */
 } vit_stem;
 
 typedef enum vit_attention_scale {
@@ -36,6 +39,7 @@ typedef enum vit_pool {
     VIT_POOL_MAP,   /* a learned query's attention over the patches, and an MLP: timm's "map" */
     VIT_POOL_CLASS_MEAN, /* the class token's, beside it the mean of the patches': DINOv2 */
     VIT_POOL_CLASS_DIST, /* the class token's, beside it the distillation token's: DeiT */
+    VIT_POOL_SEQ,        /* the mean of the patches', weighted by a softmax of one linear output */
 } vit_pool;
 
 typedef enum vit_head {
@@ -77,9 +81,10 @@ typedef struct vit_config {
     vit_attention_scale attention_scale;
     double norm_eps;
     bool final_norm;       /* layer norm after the last block, or after pooling */
-    bool norm_before_pool; /* where pooling is by mean or map: of every token, before it */
+    bool norm_before_pool; /* where pooling is by mean or map: of every token, before it; that of
+                              VIT_POOL_SEQ always is */
     vit_pool pool;
-    bool pool_prefix; /* mean and map are of all tokens, not only of the patches */
+    bool pool_prefix; /* mean, map and seq are of all tokens, not only of the patches */
     vit_head head;
     bool head_bias;
     vit_init init;
@@ -90,14 +95,14 @@ vit_config vit_config_default(void);
 
 /* ARGUMENT, naming the value, unless sizes are 1 .. 65,536 (depth to 256, pictures to 4,096 a side,
  * classes to 1,000,000), patch divides the picture, into at most 16,384 patches, heads divides dim,
- * and 4 does where the positions are two-dimensional; a convolutional stem needs a patch of 2, 4,
+ * and 4 does where the positions are two-dimensional; a stem of convolutions needs a patch of 2, 4,
  * 8, ... whose half divides dim; pooling by the class token needs one; patch norms are those of a
  * linear stem in the order "pixel". */
 vit_status vit_config_check(const vit_config *config, vit_error *error);
 
 /* JSON object <-> config, the part "model" of a preset and `vit.config` of a model file: {"image":
  * [28, 28], "channels": 1, "patch": 7, "dim": 64, "depth": 6, "heads": 8, "mlp": 128, "classes":
- * 10, "stem": "linear"|"conv", "patch_order": "conv"|"pixel", "positions":
+ * 10, "stem": "linear"|"conv"|"cct", "patch_order": "conv"|"pixel", "positions":
  * "learned"|"sinusoidal"|"sincos2d", "norm": "pre"|"post", "activation": "gelu"|"relu"|..., ...}.
  * docs/presets.md has all keys and what each means. What is left out keeps the value in *config,
  * but for "class_token", which then follows from the pooling; unknown keys are refused with the
@@ -108,6 +113,9 @@ vit_status vit_config_check(const vit_config *config, vit_error *error);
 vit_status vit_config_read(vit_config *config, const char *json, const char *name,
                            vit_error *error);
 char *vit_config_write(const vit_config *config);
+
+/* Whether the pooling is of the patches alone, and there is no class token unless asked for. */
+bool vit_config_pools_patches(const vit_config *config);
 
 /* N patches; the tokens before them (class token, distillation token, registers); T, all; rows of
  * the table of positions. */

@@ -8,6 +8,13 @@ void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     const bool norms_tokens = vit_config_norms_tokens(c);
     s->normed = norms_tokens && training ? vit_arena_floats(arena, rows * c->dim) : s->z;
     if (c->pool == VIT_POOL_MAP) vit_map_carve(&s->map, arena, c, s->capacity, training);
+    if (c->pool == VIT_POOL_SEQ) {
+        const size_t weights = s->capacity * vit_padded(vit_config_tokens(c));
+        s->pool_scores = vit_arena_floats(arena, rows);
+        s->pool_p = vit_arena_floats(arena, weights);
+        s->d_scores = training ? vit_arena_floats(arena, rows) : NULL;
+        s->d_p = training ? vit_arena_floats(arena, weights) : NULL;
+    }
     s->pooled = vit_arena_floats(arena, s->capacity * features);
     s->stats = vit_carve_stats(arena, norms_tokens ? rows : s->capacity);
     s->features = vit_arena_floats(arena, s->capacity * features);
@@ -54,6 +61,9 @@ static void pool_forward(const vit_network *n, const vit_exec *exec, vit_state *
         vit_map_forward(n, exec, s, x);
     else if (c->pool == VIT_POOL_MEAN)
         vit_mean_forward(exec, s->pooled, x, &mean);
+    else if (c->pool == VIT_POOL_SEQ)
+        vit_sequence_forward(exec, s->pooled, s->pool_p, s->pool_scores, x,
+                             &n->weights.attention_pool, &mean);
     else
         copy_token(c, s->pooled, x, s->batch, 0);
     if (two && c->pool == VIT_POOL_CLASS_DIST) copy_token(c, s->pooled + c->dim, x, s->batch, 1);
@@ -69,6 +79,11 @@ static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state 
     const float *second = d_pooled + c->dim;
     if (c->pool == VIT_POOL_MAP) {
         vit_map_backward(n, exec, s, g, dx, d_pooled, x);
+        return;
+    }
+    if (c->pool == VIT_POOL_SEQ) {
+        vit_sequence_backward(exec, dx, &g->attention_pool, s->d_p, s->d_scores, d_pooled,
+                              s->pool_p, x, &n->weights.attention_pool, &mean);
         return;
     }
     if (c->pool == VIT_POOL_MEAN)

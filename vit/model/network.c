@@ -101,7 +101,7 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
     const size_t rows = capacity * vit_config_tokens(c);
     *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
     vit_stem_carve(s, arena, c, embeds);
-    s->embedded = vit_arena_floats(arena, patches * d);
+    s->embedded = c->stem == VIT_STEM_CCT ? s->patches : vit_arena_floats(arena, patches * d);
     carve_blocks(s, arena, c);
     s->tokens = s->blocks ? s->blocks[0].z : NULL;
     if (c->norm_pre) {

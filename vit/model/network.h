@@ -43,7 +43,8 @@ typedef struct vit_block_state {
 } vit_block_state;
 
 typedef struct vit_conv_state {
-    float *hidden, *active; /* [batch][pixels][width] before and after GELU */
+    float *hidden, *active; /* [batch][pixels][width] before and after GELU, or max pooling */
+    uint8_t *place;         /* as active: where max pooling found it; NULL in inference */
 } vit_conv_state;
 
 /* Pooling by attention: y = o Wo^T + b, out = y + MLP(LN(y)); one query for all pictures. */
@@ -69,7 +70,8 @@ typedef struct vit_state {
     size_t frozen; /* so many of the first blocks, and what comes before them, get no gradient: of
                       them nothing is kept */
     const float *images; /* of the last forward pass, the caller's */
-    float *patches;      /* [batch][N][P^2 C], or [batch][N][D] after the convolutions */
+    float *patches;      /* [batch][N][P^2 C], or [batch][N][D] after the convolutions; those of a
+                            tokenizer are `embedded` */
     vit_conv_state convs[VIT_MOST_CONVS];
     float *columns;                /* of the largest convolution, conv.h */
     float *raw_patches;            /* patches before their norm, or the same array */
@@ -82,6 +84,8 @@ typedef struct vit_state {
     float *z;      /* output of the last block, [batch][its outputs][D] */
     float *normed; /* [R][D] z after a final norm of all tokens; without it z */
     vit_map_state map;
+    float *pool_scores;   /* [R], sequence pooling */
+    float *pool_p;        /* [batch][padded T] its weights */
     float *pooled;        /* [batch][F] */
     vit_norm_state stats; /* [R] of a norm of all tokens, [batch] of one after pooling */
     float *features;      /* [batch][F] after the final norm: what the head sees */
@@ -99,6 +103,8 @@ typedef struct vit_state {
     float *d_narrow;           /* [R][max(D, A)] */
     float *d_branch;           /* [R][max(D, A)] */
     float *d_conv, *d_columns; /* of the largest convolution */
+    float *d_max;              /* of the largest max pooling's output */
+    float *d_scores, *d_p;     /* as pool_scores and pool_p */
     float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
     float *d_inputs;           /* [batch][N][P^2 C], with patch norms */
     float *d_wide;             /* [R][max(3 A, M or 2 M)] */

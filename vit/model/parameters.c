@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define ROWS_PER_BLOCK 18
-#define ROWS_BESIDE (33 + 2 * VIT_MOST_CONVS)
+#define ROWS_BESIDE (34 + 2 * VIT_MOST_CONVS)
 
 typedef struct builder {
     vit_table *table;
@@ -59,22 +59,27 @@ static void add_norm(builder *b, const char *layer, size_t dim) {
     add(b, VIT_PARAMETER_BETA, name, 1, (size_t[4]){dim});
 }
 
-const char *vit_stem_name(char name[VIT_STEM_NAME], size_t i) {
-    snprintf(name, VIT_STEM_NAME, "stem.%zu", 2 * i);
+const char *vit_stem_name(char name[VIT_STEM_NAME], const vit_config *c, size_t i) {
+    const bool cct = c->stem == VIT_STEM_CCT;
+    snprintf(name, VIT_STEM_NAME, cct ? "tokenizer.%zu" : "stem.%zu", cct ? i : 2 * i);
     return name;
 }
 
-/* Named as the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
+/* Those of a stem are named as the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
 static void add_convs(builder *b, const vit_config *c) {
+    const bool cct = c->stem == VIT_STEM_CCT;
     const size_t convs = vit_config_convs(c), first = b->table->count;
     size_t channels = c->channels;
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < convs; i++) {
         const size_t width = vit_config_conv_width(c, i);
-        add_linear_shaped(b, vit_stem_name(name, i), 4, (size_t[4]){width, channels, 3, 3}, true);
+        const size_t stem[4] = {width, channels, 3, 3}, tokenizer[4] = {width, 3, 3, channels};
+        add_linear_shaped(b, vit_stem_name(name, c, i), 4, cct ? tokenizer : stem, !cct);
         channels = width;
     }
-    add_linear_shaped(b, vit_stem_name(name, convs), 4, (size_t[4]){c->dim, c->dim, 1, 1}, true);
+    if (!cct)
+        add_linear_shaped(b, vit_stem_name(name, c, convs), 4, (size_t[4]){c->dim, c->dim, 1, 1},
+                          true);
     for (size_t i = first; i < b->table->count; i++) b->table->rows[i].convolves = true;
 }
 
@@ -110,7 +115,7 @@ static void add_embedding(builder *b, const vit_config *c) {
     if (c->positions == VIT_POSITIONS_LEARNED)
         add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3,
             (size_t[4]){1, vit_config_positions(c), c->dim});
-    if (c->stem == VIT_STEM_CONV)
+    if (c->stem != VIT_STEM_LINEAR)
         add_convs(b, c);
     else
         add_linear_stem(b, c);
@@ -134,8 +139,7 @@ static void add_block(builder *b, const vit_config *c) {
 }
 
 const char *vit_final_norm_name(const vit_config *c) {
-    const bool is_last = c->pool == VIT_POOL_MEAN || c->pool == VIT_POOL_MAP;
-    return is_last && !vit_config_norms_tokens(c) ? "fc_norm" : "norm";
+    return vit_config_pools_patches(c) && !vit_config_norms_tokens(c) ? "fc_norm" : "norm";
 }
 
 static void add_map(builder *b, const vit_config *c) {
@@ -153,6 +157,7 @@ static void add_head(builder *b, const vit_config *c) {
     const size_t features = vit_config_features(c);
     if (c->pool == VIT_POOL_MAP) add_map(b, c);
     if (c->final_norm) add_norm(b, vit_final_norm_name(c), c->dim);
+    if (c->pool == VIT_POOL_SEQ) add_linear(b, "attention_pool", c->dim, 1, false);
     if (c->head == VIT_HEAD_LINEAR) add_linear(b, "head", features, c->classes, c->head_bias);
     if (c->head != VIT_HEAD_MLP) return;
     add_linear(b, "head.0", features, c->mlp, true); /* of an nn.Sequential(Linear, GELU, Linear) */

@@ -63,10 +63,10 @@ typedef struct vit_packed_weights {
 void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table);
 
-/* The layers of a convolutional stem, "stem.0", "stem.2", ...: number i, the last the projection.
- */
+/* The layers of a stem of convolutions, "stem.0", "stem.2", ..., the last the projection, or
+ * "tokenizer.0", "tokenizer.1", ...: number i. */
 #define VIT_STEM_NAME 32
-const char *vit_stem_name(char name[VIT_STEM_NAME], size_t i);
+const char *vit_stem_name(char name[VIT_STEM_NAME], const vit_config *config, size_t i);
 
 /* The name and number of the tokens of a kind, 0 .. VIT_PREFIX_KINDS - 1. */
 const char *vit_prefix_name(size_t kind);
@@ -100,13 +100,14 @@ typedef struct vit_weights {
     const float *positions;
     float *fixed_positions;           /* owned, positions where these are not learned; else NULL */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
-    vit_linear patch_embed;           /* or the projection after the convolutions */
+    vit_linear patch_embed;           /* or the projection after the convolutions; out 0: none */
     vit_norm patch_norms[2];          /* before and after it; gamma NULL: there are none */
     vit_norm norm_pre;                /* gamma NULL: there is none */
     vit_block_weights *blocks;        /* [depth], owned */
     vit_norm norm;                    /* gamma NULL: there is no final norm */
     vit_map_weights map;
-    vit_linear head[2]; /* head[1].weight NULL: a linear head */
+    vit_linear attention_pool; /* [1][D], sequence pooling */
+    vit_linear head[2];        /* head[1].weight NULL: a linear head */
 } vit_weights;
 
 typedef struct vit_block_gradients {
@@ -132,6 +133,7 @@ typedef struct vit_gradients {
     vit_block_gradients *blocks; /* [depth], owned */
     vit_norm_gradient norm;
     vit_map_gradients map;
+    vit_linear_gradient attention_pool;
     vit_linear_gradient head[2];
 } vit_gradients;
 

@@ -1,19 +1,28 @@
-/* From pictures to x_p E, the embedded patches: the linear stem (patches, one linear layer) or the
- * convolutional one (3x3 convolutions of stride 2 with GELU, one linear layer). */
+/* From pictures to x_p E, the embedded patches: the linear stem (patches, one linear layer), the
+ * convolutional one (3x3 convolutions of stride 2 with GELU, one linear layer), or the tokenizer of
+ * compact transformers (3x3 convolutions of stride 1, each with ReLU and max pooling). */
+#include "vit/base/size.h"
 #include "vit/model/network.h"
 #include "vit/ops/conv.h"
+#include "vit/ops/pool.h"
 #include <string.h>
 
 /* Input of convolution i. */
 static vit_conv_shape conv_shape(const vit_config *c, size_t i, size_t batch) {
     const size_t channels = i == 0 ? c->channels : vit_config_conv_width(c, i - 1);
-    return (vit_conv_shape){batch, c->height >> i, c->width >> i, channels};
+    return (vit_conv_shape){batch, c->height >> i, c->width >> i, channels,
+                            c->stem == VIT_STEM_CCT ? VIT_CONV_TOKENIZER : VIT_CONV_STEM};
 }
 
 /* Floats of a batch after convolution i. */
 static size_t conv_output(const vit_config *c, size_t i, size_t batch) {
     const vit_conv_shape shape = conv_shape(c, i, batch);
     return batch * vit_conv_pixels(&shape) * vit_config_conv_width(c, i);
+}
+
+/* Input of the max pooling after convolution i, whose output is a quarter of it. */
+static vit_max_shape max_shape(const vit_config *c, size_t i, size_t batch) {
+    return (vit_max_shape){batch, c->height >> i, c->width >> i, vit_config_conv_width(c, i)};
 }
 
 /* Patch norms in inference are made in place. */
@@ -31,9 +40,37 @@ static void carve_linear(vit_state *s, vit_arena *arena, const vit_config *c, bo
     s->d_inputs = vit_arena_floats(arena, pixels);
 }
 
+/* What the convolutions give before the max pooling need not be kept, and has one place. */
+static void carve_tokenizer(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
+    size_t columns = 0, most = 0, pooled = 0;
+    for (size_t i = 0; i < vit_config_convs(c); i++) {
+        const vit_conv_shape shape = conv_shape(c, i, s->capacity);
+        columns = vit_max(columns, vit_conv_columns(&shape));
+        most = vit_max(most, conv_output(c, i, s->capacity));
+    }
+    s->columns = vit_arena_floats(arena, columns);
+    float *hidden = vit_arena_floats(arena, most);
+    for (size_t i = 0; i < vit_config_convs(c); i++) {
+        const size_t output = conv_output(c, i, s->capacity) / 4;
+        s->convs[i].hidden = hidden;
+        s->convs[i].active = vit_arena_floats(arena, output);
+        s->convs[i].place = training ? vit_arena_take(arena, output) : NULL;
+        pooled = vit_max(pooled, output);
+        s->patches = s->convs[i].active;
+    }
+    if (!training) return;
+    s->d_columns = vit_arena_floats(arena, columns);
+    s->d_conv = vit_arena_floats(arena, most);
+    s->d_max = vit_arena_floats(arena, pooled);
+}
+
 void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
     const size_t convs = vit_config_convs(c);
     size_t columns = 0;
+    if (c->stem == VIT_STEM_CCT) {
+        carve_tokenizer(s, arena, c, training);
+        return;
+    }
     if (convs == 0) {
         carve_linear(s, arena, c, training);
         return;
@@ -77,10 +114,16 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
         const vit_conv_state *conv = &s->convs[i];
         vit_conv_forward(exec, conv->hidden, images, &n->weights.convs[i], &shape, s->columns);
-        vit_activation_forward(exec, VIT_GELU, conv->active, conv->hidden,
-                               conv_output(c, i, s->batch));
         images = conv->active;
+        if (c->stem == VIT_STEM_CCT) {
+            const vit_max_shape max = max_shape(c, i, s->batch);
+            vit_max_forward(exec, conv->active, conv->place, conv->hidden, &max);
+        } else {
+            vit_activation_forward(exec, VIT_GELU, conv->active, conv->hidden,
+                                   conv_output(c, i, s->batch));
+        }
     }
+    if (c->stem == VIT_STEM_CCT) return; /* the last are s->embedded */
     embed_patches(n, exec, s, s->batch * vit_config_patches(c));
 }
 
@@ -100,9 +143,26 @@ static void normed_patches_backward(const vit_network *n, const vit_exec *exec, 
                            &s->patch_stats[0], &n->weights.patch_norms[0], rows);
 }
 
+static void tokenizer_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                               const vit_gradients *g, const float *d_active) {
+    const vit_config *c = &n->config;
+    for (size_t i = vit_config_convs(c); i-- > 0; d_active = s->d_max) {
+        const vit_conv_shape shape = conv_shape(c, i, s->batch);
+        const vit_max_shape max = max_shape(c, i, s->batch);
+        vit_max_backward(exec, s->d_conv, d_active, s->convs[i].place, &max);
+        vit_conv_backward(exec, i > 0 ? s->d_max : NULL, &g->convs[i], s->d_conv,
+                          i > 0 ? s->convs[i - 1].active : s->images, &n->weights.convs[i], &shape,
+                          s->columns, s->d_columns);
+    }
+}
+
 void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                        const vit_gradients *g, const float *d_embedded) {
     const vit_config *c = &n->config;
+    if (c->stem == VIT_STEM_CCT) {
+        tokenizer_backward(n, exec, s, g, d_embedded);
+        return;
+    }
     const size_t convs = vit_config_convs(c), rows = s->batch * vit_config_patches(c);
     if (c->patch_norm) {
         normed_patches_backward(n, exec, s, g, d_embedded, rows);

@@ -140,7 +140,8 @@ static void bind_head(const binder *b, bool mlp, vit_linear *w, vit_linear_gradi
 
 /* The linear layer that makes tokens. */
 static const char *projection_name(char name[VIT_STEM_NAME], const vit_config *c) {
-    return c->stem == VIT_STEM_CONV ? vit_stem_name(name, vit_config_convs(c)) : "patch_embed.proj";
+    return c->stem == VIT_STEM_CONV ? vit_stem_name(name, c, vit_config_convs(c))
+                                    : "patch_embed.proj";
 }
 
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
@@ -161,7 +162,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
     out->positions = out->fixed_positions;
     if (!out->positions) out->positions = value(&b, find(&b, "pos_embed", ""));
     for (size_t i = 0; i < vit_config_convs(config); i++)
-        bind_linear(&b, vit_stem_name(name, i), &out->convs[i], NULL);
+        bind_linear(&b, vit_stem_name(name, config, i), &out->convs[i], NULL);
     bind_linear(&b, projection_name(name, config), &out->patch_embed, NULL);
     bind_norm(&b, "patch_embed.norm", &out->patch_norms[0], NULL);
     bind_norm(&b, "patch_embed.norm_after", &out->patch_norms[1], NULL);
@@ -169,6 +170,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, &out->blocks[i], NULL);
     bind_norm(&b, vit_final_norm_name(config), &out->norm, NULL);
     bind_map(&b, &out->map, NULL);
+    bind_linear(&b, "attention_pool", &out->attention_pool, NULL);
     bind_head(&b, config->head == VIT_HEAD_MLP, out->head, NULL);
     return VIT_OK;
 }
@@ -191,7 +193,7 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
         out->prefix[i] = gradient(&b, find(&b, vit_prefix_name(i), ""));
     out->positions = gradient(&b, find(&b, "pos_embed", ""));
     for (size_t i = 0; i < vit_config_convs(config); i++)
-        bind_linear(&b, vit_stem_name(name, i), NULL, &out->convs[i]);
+        bind_linear(&b, vit_stem_name(name, config, i), NULL, &out->convs[i]);
     bind_linear(&b, projection_name(name, config), NULL, &out->patch_embed);
     bind_norm(&b, "patch_embed.norm", NULL, &out->patch_norms[0]);
     bind_norm(&b, "patch_embed.norm_after", NULL, &out->patch_norms[1]);
@@ -199,6 +201,7 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
     for (size_t i = 0; i < config->depth; i++) bind_block(&b, i, NULL, &out->blocks[i]);
     bind_norm(&b, vit_final_norm_name(config), NULL, &out->norm);
     bind_map(&b, NULL, &out->map);
+    bind_linear(&b, "attention_pool", NULL, &out->attention_pool);
     bind_head(&b, config->head == VIT_HEAD_MLP, NULL, out->head);
     return VIT_OK;
 }

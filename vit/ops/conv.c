@@ -3,18 +3,20 @@
 #include <string.h>
 
 #define SIDE ((size_t)3) /* of the kernel */
-#define STRIDE ((size_t)2)
 #define PADDING ((size_t)1)
 
 typedef struct walk {
     vit_conv_shape s;
-    size_t out_height, out_width;
+    size_t stride, out_height, out_width;
     float *to;
     const float *from;
+    const vit_kernels *kernels; /* where they are added */
 } walk;
 
 static walk walk_of(const vit_conv_shape *s, float *to, const float *from) {
-    return (walk){*s, (s->height + 1) / STRIDE, (s->width + 1) / STRIDE, to, from};
+    const size_t stride = s->kind == VIT_CONV_STEM ? 2 : 1;
+    return (walk){*s,   stride, (s->height - 1) / stride + 1, (s->width - 1) / stride + 1, to,
+                  from, NULL};
 }
 
 size_t vit_conv_pixels(const vit_conv_shape *s) {
@@ -27,15 +29,15 @@ size_t vit_conv_columns(const vit_conv_shape *s) {
 }
 
 /* Input row (or column) under row `k` of the kernel at output row `out`; false: in the padding. */
-static bool input_of(size_t *in, size_t out, size_t k, size_t size) {
-    *in = STRIDE * out + k - PADDING;
-    return STRIDE * out + k >= PADDING && *in < size;
+static bool input_of(size_t *in, size_t stride, size_t out, size_t k, size_t size) {
+    *in = stride * out + k - PADDING;
+    return stride * out + k >= PADDING && *in < size;
 }
 
 /* Output row whose kernel has its row `k` on input row `in`; false: there is none. */
-static bool output_of(size_t *out, size_t in, size_t k, size_t size) {
-    *out = (in + PADDING - k) / STRIDE;
-    return in + PADDING >= k && (in + PADDING - k) % STRIDE == 0 && *out < size;
+static bool output_of(size_t *out, size_t stride, size_t in, size_t k, size_t size) {
+    *out = (in + PADDING - k) / stride;
+    return in + PADDING >= k && (in + PADDING - k) % stride == 0 && *out < size;
 }
 
 /* The columns of one row of output pixels. */
@@ -48,15 +50,39 @@ static void extract_task(size_t index, int thread, void *context) {
     for (size_t x = 0; x < w->out_width; x++, to += row) {
         for (size_t k = 0; k < SIDE * SIDE; k++) {
             size_t in_y, in_x;
-            const bool there = input_of(&in_y, index % w->out_height, k / SIDE, w->s.height);
-            const bool inside = input_of(&in_x, x, k % SIDE, w->s.width) && there;
+            const bool there =
+                input_of(&in_y, w->stride, index % w->out_height, k / SIDE, w->s.height);
+            const bool inside = input_of(&in_x, w->stride, x, k % SIDE, w->s.width) && there;
             const float *pixel = inside ? picture + (in_y * w->s.width + in_x) * channels : NULL;
             for (size_t c = 0; c < channels; c++) to[c * SIDE * SIDE + k] = pixel ? pixel[c] : 0;
         }
     }
 }
 
-/* One row of pixels of dx: each takes what it gave, from up to four columns. */
+/* The same of a tokenizer: three pixels of a row of the kernel lie side by side in a row of x. */
+static void extract_pixels_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const walk *w = context;
+    const size_t channels = w->s.channels, width = w->s.width, part = SIDE * channels;
+    const float *picture = w->from + index / w->s.height * w->s.height * width * channels;
+    float *to = w->to + index * width * SIDE * part;
+    for (size_t x = 0; x < width; x++) {
+        const size_t left = x == 0 ? channels : 0, right = x + 1 == width ? channels : 0;
+        for (size_t k = 0; k < SIDE; k++, to += part) {
+            size_t y;
+            if (!input_of(&y, 1, index % w->s.height, k, w->s.height)) {
+                memset(to, 0, part * sizeof *to);
+                continue;
+            }
+            const float *from = picture + (y * width + x) * channels + left - channels;
+            memset(to, 0, left * sizeof *to);
+            memcpy(to + left, from, (part - left - right) * sizeof *to);
+            memset(to + part - right, 0, right * sizeof *to);
+        }
+    }
+}
+
+/* One row of pixels of dx: each takes what it gave, from up to four columns, or nine. */
 static void gather_task(size_t index, int thread, void *context) {
     (void)thread;
     const walk *w = context;
@@ -67,18 +93,22 @@ static void gather_task(size_t index, int thread, void *context) {
     for (size_t x = 0; x < w->s.width; x++, to += channels) {
         for (size_t k = 0; k < SIDE * SIDE; k++) {
             size_t out_y, out_x;
-            if (!output_of(&out_y, index % w->s.height, k / SIDE, w->out_height)) continue;
-            if (!output_of(&out_x, x, k % SIDE, w->out_width)) continue;
-            const float *from = w->from + ((first + out_y) * w->out_width + out_x) * row + k;
-            for (size_t c = 0; c < channels; c++) to[c] += from[c * SIDE * SIDE];
+            if (!output_of(&out_y, w->stride, index % w->s.height, k / SIDE, w->out_height))
+                continue;
+            if (!output_of(&out_x, w->stride, x, k % SIDE, w->out_width)) continue;
+            const float *from = w->from + ((first + out_y) * w->out_width + out_x) * row;
+            if (w->s.kind == VIT_CONV_TOKENIZER)
+                w->kernels->add(to, from + k * channels, channels);
+            else
+                for (size_t c = 0; c < channels; c++) to[c] += from[c * SIDE * SIDE + k];
         }
     }
 }
 
 static void extract(const vit_exec *exec, float *columns, const float *x, const vit_conv_shape *s) {
     walk w = walk_of(s, columns, x);
-    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * w.out_height, extract_task,
-                 &w);
+    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * w.out_height,
+                 s->kind == VIT_CONV_STEM ? extract_task : extract_pixels_task, &w);
 }
 
 void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
@@ -95,6 +125,7 @@ void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradien
                         s->batch * vit_conv_pixels(s));
     if (!dx) return;
     walk gather = walk_of(s, dx, d_columns);
+    gather.kernels = exec->kernels;
     vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * s->height, gather_task,
                  &gather);
 }

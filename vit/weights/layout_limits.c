@@ -107,11 +107,15 @@ static bool is_distilled_otherwise(const vit_config *c) {
 }
 
 static bool pools_patches(const vit_config *c) {
-    return c->pool == VIT_POOL_MEAN || c->pool == VIT_POOL_MAP;
+    return vit_config_pools_patches(c);
 }
 
 static bool pools_twice(const vit_config *c) {
     return c->pool == VIT_POOL_CLASS_MEAN;
+}
+
+static bool pools_by_weights(const vit_config *c) {
+    return c->pool == VIT_POOL_SEQ;
 }
 
 static bool pools_by_attention(const vit_config *c) {
@@ -161,6 +165,7 @@ static const struct {
     {HF | TORCHVISION | NPZ, lacks_final_norm, "it has no final norm"},
     {TORCHVISION | NPZ, is_distilled, "it has a distillation token"},
     {TIMM | HF, is_distilled_otherwise, "it has a distillation token and is no plain DeiT"},
+    {ALL, pools_by_weights, "it pools its tokens by weights (sequence pooling)"},
     {ALL, pools_twice, "its head sees both the class token and the mean of the patches"},
     {HF | TORCHVISION, pools_patches, "it pools its patches"},
     {NPZ, pools_by_attention, "it pools by attention"},
