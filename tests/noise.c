@@ -12,7 +12,7 @@ vit_status noise_batch(float *images, size_t *labels, vit_sample_key *keys, size
         vit_random r = check_random((uint32_t)(first + i));
         check_fill(images + i * pixels, pixels, 1, &r);
         labels[i] = vit_random_below(&r, (uint32_t)c->classes);
-        keys[i] = (vit_sample_key){4, (uint32_t)(first + i)};
+        keys[i] = (vit_sample_key){.epoch = 4, .position = (uint32_t)(first + i)};
     }
     return VIT_OK;
 }

@@ -24,7 +24,8 @@ static void test_rates(void **state) {
     (void)state;
     static float keep[DEPTH * 2 * PICTURES];
     static vit_sample_key keys[PICTURES];
-    for (uint32_t i = 0; i < PICTURES; i++) keys[i] = (vit_sample_key){i % 3, i};
+    for (uint32_t i = 0; i < PICTURES; i++)
+        keys[i] = (vit_sample_key){.epoch = i % 3, .position = i};
     vit_drop_path(keep, .4, DEPTH, 1, keys, PICTURES);
     for (size_t branch = 0; branch < 2 * DEPTH; branch++) {
         const double rate = .1 * (double)(branch / 2);
@@ -42,7 +43,7 @@ static void test_rates(void **state) {
 static void test_keys(void **state) {
     (void)state;
     float together[2 * DEPTH * 3], alone[2 * DEPTH], other[2 * DEPTH];
-    const vit_sample_key keys[] = {{0, 5}, {7, 9}, {7, 10}}, epoch = {8, 9};
+    const vit_sample_key keys[] = {{0, 5, 0, 0}, {7, 9, 0, 0}, {7, 10, 0, 0}}, epoch = {8, 9, 0, 0};
     vit_drop_path(together, .9, DEPTH, 3, keys, 3);
     vit_drop_path(alone, .9, DEPTH, 3, &keys[1], 1);
     for (size_t i = 0; i < 2 * DEPTH; i++) assert_true(check_same(alone[i], together[i * 3 + 1]));

@@ -14,7 +14,7 @@
 static void recipes_are_read_strictly(void **unused) {
     (void)unused;
     vit_error error;
-    vit_recipe r = vit_recipe_default(), back = {.layer_decay = 1};
+    vit_recipe r = vit_recipe_default(), back = vit_recipe_default();
     assert_int_equal(vit_recipe_read(&r, "{\"lr\": 0.5, \"batch\": 9}", "x.json", &error), VIT_OK);
     assert_true(r.lr == .5 && r.batch == 9 && r.clip == 1);
     char *text = vit_recipe_write(&r);

@@ -61,7 +61,8 @@ static vit_status copy_batch(float *images, size_t *labels, vit_sample_key *keys
                              size_t count, void *context, vit_error *error) {
     (void)error;
     const batch *b = context;
-    for (size_t i = 0; i < count; i++) keys[i] = (vit_sample_key){b->step, (uint32_t)(first + i)};
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (vit_sample_key){.epoch = b->step, .position = (uint32_t)(first + i)};
     memcpy(images, b->images + first * b->pixels, count * b->pixels * sizeof *images);
     for (size_t i = 0; i < count; i++) labels[i] = (size_t)b->labels[first + i];
     return VIT_OK;

@@ -20,6 +20,8 @@ typedef enum vit_purpose {
     VIT_RANDOM_DIGITS,        /* drawn digits; position: index of the picture */
     VIT_RANDOM_TEST,          /* tests and benchmarks */
     VIT_RANDOM_DROP_PATH = 7, /* position: in the epoch */
+    VIT_RANDOM_MIX,           /* position: in the epoch */
+    VIT_RANDOM_FLIP,          /* position: number of the record */
 } vit_purpose;
 
 typedef struct vit_random {

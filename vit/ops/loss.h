@@ -12,6 +12,17 @@
 double vit_cross_entropy(float *d_logits, const float *logits, size_t classes, size_t label,
                          double smoothing, double weight);
 
+/* What a picture shows that was mixed of two: 1 - share of `label`, share of `other`. */
+typedef struct vit_mixed_label {
+    size_t label, other;
+    double share; /* 0..1 */
+} vit_mixed_label;
+
+/* The same for a mixed picture: the target is what it shows times 1 - smoothing, plus smoothing /
+ * classes for every class. */
+double vit_cross_entropy_mixed(float *d_logits, const float *logits, size_t classes,
+                               const vit_mixed_label *label, double smoothing, double weight);
+
 /* probabilities = softmax(logits), [classes] each; may be one array. */
 void vit_softmax(float *probabilities, const float *logits, size_t classes);
 

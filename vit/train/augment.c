@@ -22,17 +22,26 @@ vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r) {
     return pose;
 }
 
+/* Row or column `at` of n that stands in for one outside; -1: black. */
+static int inside(int at, int n, vit_edges edges) {
+    if (at >= 0 && at < n) return at;
+    if (edges == VIT_EDGES_BLACK) return -1;
+    if (n == 1) return 0;
+    const int period = 2 * n - 2, part = (at % period + period) % period;
+    return part < n ? part : period - part;
+}
+
 /* Pixels as they are, at other places. */
 static void move(float *image, const uint8_t *pixels, float table[3][256],
                  const vit_augmentation *a, const vit_pose *pose) {
     const int h = (int)a->height, w = (int)a->width, channels = (int)a->channels;
     for (int y = 0; y < h; y++) {
         for (int x = 0; x < w; x++) {
-            const int from_y = y - pose->dy, moved = x - pose->dx;
-            const int from_x = pose->mirrored ? w - 1 - moved : moved;
-            const bool inside = from_y >= 0 && from_y < h && from_x >= 0 && from_x < w;
+            const int moved = x - pose->dx, from_y = inside(y - pose->dy, h, a->edges);
+            const int from_x = inside(pose->mirrored ? w - 1 - moved : moved, w, a->edges);
+            const bool there = from_y >= 0 && from_x >= 0;
             for (int c = 0; c < channels; c++) {
-                const uint8_t byte = inside ? pixels[(from_y * w + from_x) * channels + c] : 0;
+                const uint8_t byte = there ? pixels[(from_y * w + from_x) * channels + c] : 0;
                 *image++ = table[c][byte];
             }
         }
@@ -61,11 +70,14 @@ typedef struct picture {
     const uint8_t *pixels;
     float (*table)[256];
     int height, width, channels;
+    vit_edges edges;
 } picture;
 
 static float value_at(const picture *p, int y, int x, int c) {
-    const bool inside = y >= 0 && y < p->height && x >= 0 && x < p->width;
-    return p->table[c][inside ? p->pixels[(y * p->width + x) * p->channels + c] : 0];
+    y = inside(y, p->height, p->edges);
+    x = inside(x, p->width, p->edges);
+    const bool there = y >= 0 && x >= 0;
+    return p->table[c][there ? p->pixels[(y * p->width + x) * p->channels + c] : 0];
 }
 
 static float between(float a, float b, float t) {
@@ -73,7 +85,8 @@ static float between(float a, float b, float t) {
 }
 
 static void sample(float *out, const picture *p, float y, float x) {
-    const bool near = y > -1 && y < (float)p->height && x > -1 && x < (float)p->width;
+    const bool near = p->edges == VIT_EDGES_REFLECT ||
+                      (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
     const float low_y = floorf(y), low_x = floorf(x);
     for (int c = 0; c < p->channels; c++) {
         out[c] = p->table[c][0];
@@ -92,12 +105,81 @@ void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
         move(image, pixels, table, a, pose);
         return;
     }
-    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels};
+    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
     const affine t = inverse(a, pose);
     for (int y = 0; y < p.height; y++) {
         for (int x = 0; x < p.width; x++, image += p.channels) {
             const float fx = (float)x, fy = (float)y;
             sample(image, &p, t.yx * fx + t.yy * fy + t.y0, t.xx * fx + t.xy * fy + t.x0);
+        }
+    }
+}
+
+/* ---- crops and holes ---- */
+
+static size_t whole(double x) {
+    return (size_t)floor(x + .5);
+}
+
+/* A rectangle of `area` whose width is exp(log_ratio) times its height; false: it does not fit with
+ * `rest` pixels beside and below it. */
+static bool place_box(vit_box *box, double area, double log_ratio, size_t rest,
+                      const vit_augmentation *a, vit_random *r) {
+    const double ratio = vit_exp(log_ratio);
+    box->width = whole(sqrt(area * ratio));
+    box->height = whole(sqrt(area / ratio));
+    if (box->width < 1 || box->height < 1 || box->width + rest > a->width ||
+        box->height + rest > a->height)
+        return false;
+    box->top = vit_random_below(r, (uint32_t)(a->height - box->height + 1));
+    box->left = vit_random_below(r, (uint32_t)(a->width - box->width + 1));
+    return true;
+}
+
+#define TRIES 10
+
+vit_box vit_crop_draw(const vit_augmentation *a, vit_random *r) {
+    const double all = (double)(a->height * a->width), most = vit_log(4. / 3);
+    vit_box box;
+    for (int i = 0; i < TRIES; i++) {
+        const double area = all * (a->crop + (1 - a->crop) * vit_random_uniform(r));
+        if (place_box(&box, area, draw_between(r, most), 0, a, r)) return box;
+    }
+    box = (vit_box){0, 0, a->height, a->width};
+    if (3 * a->width > 4 * a->height) box.width = whole((double)a->height * 4 / 3);
+    if (4 * a->width < 3 * a->height) box.height = whole((double)a->width * 4 / 3);
+    box.top = (a->height - box.height) / 2;
+    box.left = (a->width - box.width) / 2;
+    return box;
+}
+
+vit_box vit_erase_draw(const vit_augmentation *a, vit_random *r) {
+    const double all = (double)(a->height * a->width), low = vit_log(.3), high = vit_log(3.3);
+    const vit_box nothing = {0};
+    vit_box box;
+    if (a->erase <= 0 || vit_random_uniform(r) >= a->erase) return nothing;
+    for (int i = 0; i < TRIES; i++) {
+        const double area = all * (.02 + (.33 - .02) * vit_random_uniform(r));
+        const double ratio = low + (high - low) * vit_random_uniform(r);
+        if (place_box(&box, area, -ratio, 1, a, r)) return box;
+    }
+    return nothing;
+}
+
+/* The place in `size` pixels, from `first` on, of pixel `at` of `n` that they are stretched to. */
+static float stretched(size_t at, size_t n, size_t first, size_t size) {
+    const float x = ((float)at + .5f) * ((float)size / (float)n) - .5f, last = (float)(size - 1);
+    return (float)first + (x < 0 ? 0 : x > last ? last : x);
+}
+
+void vit_crop_apply(float *image, const uint8_t *pixels, float table[3][256],
+                    const vit_augmentation *a, const vit_box *box, bool mirrored) {
+    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
+    for (size_t y = 0; y < a->height; y++) {
+        const float from_y = stretched(y, a->height, box->top, box->height);
+        for (size_t x = 0; x < a->width; x++, image += a->channels) {
+            const size_t to = mirrored ? a->width - 1 - x : x;
+            sample(image, &p, from_y, stretched(to, a->width, box->left, box->width));
         }
     }
 }

@@ -7,14 +7,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What lies outside of a picture. */
+typedef enum vit_edges {
+    VIT_EDGES_BLACK,   /* bytes that are 0 */
+    VIT_EDGES_REFLECT, /* the picture, mirrored at its outermost pixels */
+} vit_edges;
+
 typedef struct vit_augmentation {
     size_t height, width, channels;
+    vit_edges edges;
     size_t shift;  /* up to so many pixels each way */
     bool flip;     /* mirrored left to right, every other time */
     double rotate; /* by up to so many degrees either way */
     double scale;  /* by 1 - scale to 1 + scale */
     double shear;  /* a row goes right by up to so many of its distance from the centre */
+    double crop;  /* in place of the others but flip: torchvision's RandomResizedCrop, of this share
+                     of the area to all of it, its sides 3:4 to 4:3 */
+    double erase; /* so often, torchvision's RandomErasing: a rectangle of .02 to .33 of the area,
+                     its sides .3 to 3.3, becomes 0 after normalisation, the mean */
 } vit_augmentation;
+
+typedef struct vit_box {
+    size_t top, left, height, width;
+} vit_box;
 
 /* What is done to one picture, in this order, about its centre. */
 typedef struct vit_pose {
@@ -26,9 +41,20 @@ typedef struct vit_pose {
 /* Uniform in the ranges above; what is off draws no random numbers. */
 vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r);
 
-/* image: [height][width][channels] = table[channel][byte] of pixels, posed; bytes that come in from
- * outside are 0. Turned, scaled or sheared, the values are interpolated linearly. */
+/* image: [height][width][channels] = table[channel][byte] of pixels, posed. Turned, scaled or
+ * sheared, the values are interpolated linearly. */
 void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
                     const vit_augmentation *a, const vit_pose *pose);
+
+/* The part of a picture that `crop` takes: the first of ten draws that fits, or the largest in the
+ * middle whose sides are 3:4 to 4:3. */
+vit_box vit_crop_draw(const vit_augmentation *a, vit_random *r);
+
+/* image: that part, interpolated linearly to the whole size, perhaps mirrored. */
+void vit_crop_apply(float *image, const uint8_t *pixels, float table[3][256],
+                    const vit_augmentation *a, const vit_box *box, bool mirrored);
+
+/* What `erase` takes away: nothing (of no height), or the first of ten draws that fits. */
+vit_box vit_erase_draw(const vit_augmentation *a, vit_random *r);
 
 #endif

@@ -10,6 +10,8 @@
  * three ways. */
 typedef struct vit_sample_key {
     uint32_t epoch, position; /* position: in the epoch */
+    size_t other;             /* label of a picture mixed into it, and the share of that label in */
+    double share;             /* its target; 0: there is none */
 } vit_sample_key;
 
 /* Puts pictures first .. first + count - 1 of the batch into images: [count][height][width]

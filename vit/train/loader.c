@@ -28,7 +28,12 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                                        .flip = recipe->flip,
                                        .rotate = recipe->rotate,
                                        .scale = recipe->scale,
-                                       .shear = recipe->shear},
+                                       .shear = recipe->shear,
+                                       .edges = recipe->edges,
+                                       .crop = recipe->crop,
+                                       .erase = recipe->erase},
+                      .recipe = *recipe,
+                      .mixed_steps = UINT64_MAX,
                       .seed = seed,
                       .val_count = tenth < MOST_HELD_BACK ? tenth : MOST_HELD_BACK,
                       .order_epoch = NO_EPOCH};
@@ -70,13 +75,64 @@ static uint32_t record_at(vit_loader *l, uint64_t epoch, size_t position) {
     return l->train[l->order[position]];
 }
 
+void vit_loader_plan(vit_loader *l, uint64_t steps) {
+    l->mixed_steps = (uint64_t)(l->recipe.mix_until * (double)steps);
+}
+
 void vit_loader_prepare(vit_loader *l, uint64_t step) {
+    l->mixes = step < l->mixed_steps && (l->recipe.mixup > 0 || l->recipe.cutmix > 0);
     for (size_t i = 0; i < l->batch; i++) {
         const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
         const size_t position = (size_t)(at % l->train_count);
-        l->samples[i] =
-            (vit_sample){record_at(l, epoch, position), {(uint32_t)epoch, (uint32_t)position}};
+        l->samples[i] = (vit_sample){record_at(l, epoch, position / l->recipe.repeats),
+                                     {.epoch = (uint32_t)epoch, .position = (uint32_t)position}};
     }
+}
+
+/* Mirrored in one epoch, in the next one not, beginning as chance has it. */
+static bool alternates(const vit_loader *l, const vit_sample *s) {
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_FLIP, 0, s->record);
+    return (vit_random_u32(&r) + s->key.epoch) % 2 == 1;
+}
+
+/* One picture, augmented by itself. */
+static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, const vit_sample *s,
+                               vit_error *error) {
+    const vit_augmentation *a = &l->augmentation;
+    const uint8_t *pixels;
+    const vit_status status =
+        vit_record_get(&pixels, scratch, l->data, &l->data->train, s->record, error);
+    if (status != VIT_OK) return status;
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
+    vit_pose pose = vit_pose_draw(a, &r);
+    if (a->flip && l->recipe.flip_alternates) pose.mirrored = alternates(l, s);
+    if (a->crop > 0) {
+        const vit_box box = vit_crop_draw(a, &r);
+        vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
+    } else {
+        vit_pose_apply(image, pixels, l->table, a, &pose);
+    }
+    const vit_box hole = vit_erase_draw(a, &r);
+    for (size_t y = 0; y < hole.height; y++)
+        memset(image + ((hole.top + y) * a->width + hole.left) * a->channels, 0,
+               hole.width * a->channels * sizeof *image);
+    return VIT_OK;
+}
+
+/* Mixed with the one before it in the batch, as that is augmented. */
+static vit_status mix_picture(float *image, vit_sample_key *key, uint8_t **scratch, float *second,
+                              vit_loader *l, size_t index, vit_error *error) {
+    const vit_augmentation *a = &l->augmentation;
+    const vit_sample *other = &l->samples[(index + l->batch - 1) % l->batch];
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, key->epoch, key->position);
+    const vit_mix mix = vit_mix_draw(&l->recipe, a->height, a->width, &r);
+    if (!(mix.share > 0)) return VIT_OK;
+    const vit_status status = make_picture(second, scratch, l, other, error);
+    if (status != VIT_OK) return status;
+    vit_mix_apply(image, second, &mix, a->height, a->width, a->channels);
+    key->other = l->data->train.labels[other->record];
+    key->share = mix.share;
+    return VIT_OK;
 }
 
 vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
@@ -84,19 +140,20 @@ vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys
     vit_loader *l = context;
     const vit_dataset *data = l->data;
     const size_t values = data->height * data->width * data->channels;
-    const uint8_t *pixels;
+    float *second = l->mixes ? vit_alloc_unset(values, sizeof *second) : NULL;
+    if (l->mixes && !second) return vit_fail_memory(error, "a picture", values * sizeof *second);
     uint8_t *scratch = NULL;
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const vit_sample *s = &l->samples[first + i];
-        status = vit_record_get(&pixels, &scratch, data, &data->train, s->record, error);
-        if (status != VIT_OK) break;
-        vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
-        const vit_pose pose = vit_pose_draw(&l->augmentation, &r);
-        vit_pose_apply(images + i * values, pixels, l->table, &l->augmentation, &pose);
+        float *image = images + i * values;
         keys[i] = s->key;
         labels[i] = data->train.labels[s->record];
+        status = make_picture(image, &scratch, l, s, error);
+        if (status == VIT_OK && l->mixes)
+            status = mix_picture(image, &keys[i], &scratch, second, l, first + i, error);
     }
+    vit_free(second);
     vit_free(scratch);
     return status;
 }

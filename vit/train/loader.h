@@ -5,13 +5,15 @@
 #include "datasets/dataset.h"
 #include "vit/train/augment.h"
 #include "vit/train/batch.h"
-#include "vit/train/recipe.h"
+#include "vit/train/mix.h"
 
 /* The training pictures without those held back, in the order of each epoch. */
 typedef struct vit_loader {
     const vit_dataset *data;
     size_t batch;
     vit_augmentation augmentation;
+    vit_recipe recipe;
+    uint64_t mixed_steps; /* so many of the first steps mix pictures, if the recipe says so */
     uint64_t seed;
     uint32_t *train, *val; /* record numbers; owned by `train` */
     size_t train_count, val_count;
@@ -19,12 +21,16 @@ typedef struct vit_loader {
     uint32_t *order;     /* [train_count] of epoch order_epoch */
     uint64_t order_epoch;
     struct vit_sample *samples; /* [batch] of the batch that was prepared */
+    bool mixes;                 /* whether its pictures are mixed */
 } vit_loader;
 
 /* Holds back min(5,000, a tenth) of the training pictures, by seed. */
 vit_status vit_loader_new(vit_loader *out, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error);
 void vit_loader_free(vit_loader *loader);
+
+/* Mixing ends at the recipe's share of so many steps; until this is called, it does not. */
+void vit_loader_plan(vit_loader *loader, uint64_t steps);
 
 /* Chooses the pictures of batch number `step`: positions step * batch ... of the endless row of
  * epochs. Then vit_loader_source (a vit_batch_source, context: the loader) may be called. */

@@ -21,9 +21,7 @@ static uint64_t step_of(const vit_run *run) {
 }
 
 static double learning_rate(const vit_run *run, uint64_t step) {
-    return vit_learning_rate(run->preset.recipe.lr,
-                             vit_warmup_steps(&run->preset.recipe, run->schedule), step,
-                             run->schedule);
+    return vit_recipe_learning_rate(&run->preset.recipe, step, run->schedule);
 }
 
 vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
@@ -167,6 +165,7 @@ static bool ends_epoch(const vit_run *run, uint64_t steps) {
 }
 
 vit_status vit_run_loop(vit_run *run, vit_error *error) {
+    vit_loader_plan(&run->loader, run->schedule);
     for (uint64_t step = step_of(run); step < run->steps; step++) {
         vit_status status = one_step(run, step, error);
         if (status != VIT_OK) return status;

@@ -16,6 +16,9 @@ vit_recipe vit_recipe_default(void) {
                         .clip = 1,
                         .label_smoothing = .1,
                         .shift = 0,
+                        .repeats = 1,
+                        .mix_share = 1,
+                        .mix_until = 1,
                         .layer_decay = 1};
 }
 
@@ -24,28 +27,38 @@ typedef struct number {
     const char *key;
     size_t offset;
     double high;
+    bool rare; /* not written where it is `usual` */
+    double usual;
 } number;
 
 static const number numbers[] = {
-    {"epochs", offsetof(vit_recipe, epochs), 1e6},
-    {"lr", offsetof(vit_recipe, lr), 100},
-    {"warmup", offsetof(vit_recipe, warmup), 1},
-    {"weight_decay", offsetof(vit_recipe, weight_decay), 100},
-    {"beta1", offsetof(vit_recipe, beta1), .999999},
-    {"beta2", offsetof(vit_recipe, beta2), .999999},
-    {"eps", offsetof(vit_recipe, eps), 1},
-    {"clip", offsetof(vit_recipe, clip), 1e6},
-    {"label_smoothing", offsetof(vit_recipe, label_smoothing), .999999},
-    {"drop_path", offsetof(vit_recipe, drop_path), .999999},
-    {"ema", offsetof(vit_recipe, ema), .999999},
-    {"rotate", offsetof(vit_recipe, rotate), 180},
-    {"scale", offsetof(vit_recipe, scale), .9},
-    {"shear", offsetof(vit_recipe, shear), 1},
+    {"epochs", offsetof(vit_recipe, epochs), 1e6, false, 0},
+    {"lr", offsetof(vit_recipe, lr), 100, false, 0},
+    {"warmup", offsetof(vit_recipe, warmup), 1, false, 0},
+    {"weight_decay", offsetof(vit_recipe, weight_decay), 100, false, 0},
+    {"beta1", offsetof(vit_recipe, beta1), .999999, false, 0},
+    {"beta2", offsetof(vit_recipe, beta2), .999999, false, 0},
+    {"eps", offsetof(vit_recipe, eps), 1, false, 0},
+    {"clip", offsetof(vit_recipe, clip), 1e6, false, 0},
+    {"label_smoothing", offsetof(vit_recipe, label_smoothing), .999999, false, 0},
+    {"drop_path", offsetof(vit_recipe, drop_path), .999999, false, 0},
+    {"ema", offsetof(vit_recipe, ema), .999999, false, 0},
+    {"rotate", offsetof(vit_recipe, rotate), 180, false, 0},
+    {"scale", offsetof(vit_recipe, scale), .9, false, 0},
+    {"shear", offsetof(vit_recipe, shear), 1, false, 0},
+    {"crop", offsetof(vit_recipe, crop), 1, true, 0},
+    {"erase", offsetof(vit_recipe, erase), 1, true, 0},
+    {"mixup", offsetof(vit_recipe, mixup), 4, true, 0},
+    {"cutmix", offsetof(vit_recipe, cutmix), 4, true, 0},
+    {"mix_share", offsetof(vit_recipe, mix_share), 1, true, 1},
+    {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 6
+#define OTHERS 10
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
+static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
+static const char *const edges[] = {"black", "reflect", NULL};
 
 static double *number_at(vit_recipe *recipe, size_t i) {
     return (double *)((char *)recipe + numbers[i].offset);
@@ -66,6 +79,21 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     if (recipe->shift > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"shift\" is %zu, expected 0 to 64 pixels",
                         recipe->shift);
+    const double alphas[] = {recipe->mixup, recipe->cutmix};
+    for (size_t i = 0; i < 2; i++) {
+        char found[32];
+        if (alphas[i] <= 0 || alphas[i] >= .01) continue;
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0, or .01 to 4",
+                        i == 0 ? "mixup" : "cutmix", vit_format_double(found, alphas[i]));
+    }
+    if (recipe->repeats < 1 || recipe->repeats > 64)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"repeats\" is %zu, expected 1 to 64",
+                        recipe->repeats);
+    if (recipe->crop > 0 &&
+        (recipe->shift > 0 || recipe->rotate > 0 || recipe->scale > 0 || recipe->shear > 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\" and "
+                        "\"shear\": leave these out, or that");
     if (recipe->layer_decay > 0 && recipe->layer_decay <= 1) return VIT_OK;
     char found[32];
     return vit_fail(error, VIT_ERROR_ARGUMENT, "\"layer_decay\" is %s, expected more than 0, to 1",
@@ -81,13 +109,18 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
-    int precision = (int)recipe->precision;
+    int precision = (int)recipe->precision, schedule = (int)recipe->schedule;
+    int edge = (int)recipe->edges;
     vit_field fields[NUMBERS + OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
         {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
         {"precision", VIT_FIELD_ENUM, &precision, precisions},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
+        {"schedule", VIT_FIELD_ENUM, &schedule, schedules},
+        {"edges", VIT_FIELD_ENUM, &edge, edges},
+        {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
+        {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
         {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
     for (size_t i = 0; i < NUMBERS; i++)
         fields[i + OTHERS] =
@@ -97,6 +130,8 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     if (status != VIT_OK) return status;
     status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
     recipe->precision = (vit_precision)precision;
+    recipe->schedule = (vit_schedule)schedule;
+    recipe->edges = (vit_edges)edge;
     json_decref(object);
     return status;
 }
@@ -108,9 +143,16 @@ char *vit_recipe_write(const vit_recipe *recipe) {
                  recipe->flip ? "true" : "false");
     for (size_t i = 0; i < NUMBERS; i++) {
         char value[32];
+        if (numbers[i].rare && *number_at(&copy, i) == numbers[i].usual) continue;
         vit_text_add(&t, ", \"%s\": %s", numbers[i].key,
                      vit_format_double(value, *number_at(&copy, i)));
     }
+    if (recipe->schedule != VIT_SCHEDULE_COSINE)
+        vit_text_add(&t, ", \"schedule\": \"%s\"", schedules[recipe->schedule]);
+    if (recipe->edges != VIT_EDGES_BLACK)
+        vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->edges]);
+    if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
+    if (recipe->repeats != 1) vit_text_add(&t, ", \"repeats\": %zu", recipe->repeats);
     if (recipe->precision != VIT_PRECISION_F32)
         vit_text_add(&t, ", \"precision\": \"%s\"", precisions[recipe->precision]);
     if (recipe->freeze > 0) vit_text_add(&t, ", \"freeze\": %zu", recipe->freeze);
@@ -127,6 +169,25 @@ double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t ste
     if (step < warmup) return lr * (double)(step + 1) / (double)warmup;
     if (step >= steps) return 0;
     return lr * .5 * (1 + vit_cos(VIT_PI * (double)(step - warmup) / (double)(steps - warmup)));
+}
+
+/* PyTorch's OneCycleLR with its defaults but for the share of the first phase. */
+static double one_cycle(double lr, uint64_t warmup, uint64_t step, uint64_t steps) {
+    const double top = warmup > 1 ? (double)warmup - 1 : 0, end = (double)steps - 1;
+    const double at = (double)step, low = lr / 25, least = low / 1e4;
+    if (at < top) return lr + (low - lr) / 2 * (1 + vit_cos(VIT_PI * at / top));
+    if (at >= end) return least;
+    return least + (lr - least) / 2 * (1 + vit_cos(VIT_PI * (at - top) / (end - top)));
+}
+
+double vit_recipe_learning_rate(const vit_recipe *r, uint64_t step, uint64_t steps) {
+    const uint64_t warmup = vit_warmup_steps(r, steps);
+    uint64_t fall = warmup; /* the step from which a straight line falls */
+    if (r->schedule == VIT_SCHEDULE_ONE_CYCLE) return one_cycle(r->lr, warmup, step, steps);
+    if (r->schedule == VIT_SCHEDULE_COSINE || step < warmup || step >= steps)
+        return vit_learning_rate(r->lr, warmup, step, steps);
+    if (r->schedule == VIT_SCHEDULE_WSD && steps - steps / 5 > fall) fall = steps - steps / 5;
+    return step < fall ? r->lr : r->lr * (double)(steps - step) / (double)(steps - fall);
 }
 
 uint64_t vit_warmup_steps(const vit_recipe *recipe, uint64_t steps) {

@@ -3,6 +3,17 @@
 #define VIT_TRAIN_RECIPE_H
 
 #include "vit/base/error.h"
+#include "vit/train/augment.h"
+
+/* How the learning rate falls after the warm-up. */
+typedef enum vit_schedule {
+    VIT_SCHEDULE_COSINE,    /* as a half cosine to 0 (Loshchilov, Hutter: SGDR, eq. 5 without
+                               restarts) */
+    VIT_SCHEDULE_LINEAR,    /* straight to 0 */
+    VIT_SCHEDULE_WSD,       /* it stays, and falls straight to 0 over the last fifth of the steps */
+    VIT_SCHEDULE_ONE_CYCLE, /* PyTorch's OneCycleLR: from lr / 25 to lr, where the warm-up ends,
+                               then to lr / 250,000 in the last step, both as half cosines */
+} vit_schedule;
 
 typedef struct vit_recipe {
     size_t batch;
@@ -18,6 +29,15 @@ typedef struct vit_recipe {
     size_t shift;           /* the augmentation, vit/train/augment.h */
     bool flip;
     double rotate, scale, shear;
+    vit_edges edges;
+    bool flip_alternates;
+    double crop, erase;
+    size_t repeats; /* of every picture, side by side in a batch, each augmented in its own way;
+                       a pass then takes so many times fewer pictures */
+    double mixup, cutmix; /* the picture is mixed with another, vit/train/mix.h; 0: it is not */
+    double mix_share;     /* of the pictures are */
+    double mix_until;     /* share of the steps after which none is */
+    vit_schedule schedule;
     vit_precision precision; /* of the matrix products */
     size_t freeze;           /* so many of the first blocks, and what comes before them, keep their
                                 weights: no gradient, no decay; 0: all are trained */
@@ -36,17 +56,19 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 
 /* JSON object <-> recipe, keys as the members: {"batch": 128, "epochs": 10, "lr": 0.002, ...}. What
  * is left out keeps the value in *recipe; unknown keys are refused with the nearest known one;
- * `name` stands for where the text came from. Written are all keys, but "precision", "freeze" and
- * "layer_decay" only where their value is not the default; vit_recipe_write returns a string freed
+ * `name` stands for where the text came from. Written are the keys of the first recipes, all others
+ * only where their value is not the default; vit_recipe_write returns a string freed
  * by vit_free, NULL when there is no memory. */
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error);
 char *vit_recipe_write(const vit_recipe *recipe);
 
 /* The learning rate of step `step` (from 0) of `steps`: rises linearly over the first `warmup`
- * steps, lr (step + 1) / warmup, then falls as a half cosine to 0 (Loshchilov, Hutter: SGDR, eq. 5
- * without restarts). */
+ * steps, lr (step + 1) / warmup, then falls as a half cosine to 0. */
 double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t steps);
+
+/* The same by the recipe's schedule. */
+double vit_recipe_learning_rate(const vit_recipe *recipe, uint64_t step, uint64_t steps);
 
 /* Whole warm-up steps of a schedule: at least 1 unless the share is 0. */
 uint64_t vit_warmup_steps(const vit_recipe *recipe, uint64_t steps);

@@ -324,10 +324,12 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
                       count);
     w->state.keep = w->keep;
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
-    for (size_t i = 0; i < count; i++)
-        t->losses[first + i] = vit_cross_entropy(
-            w->state.d_logits + i * classes, w->state.logits + i * classes, classes, w->labels[i],
+    for (size_t i = 0; i < count; i++) {
+        const vit_mixed_label label = {w->labels[i], w->keys[i].other, w->keys[i].share};
+        t->losses[first + i] = vit_cross_entropy_mixed(
+            w->state.d_logits + i * classes, w->state.logits + i * classes, classes, &label,
             t->recipe.label_smoothing, 1 / (double)t->recipe.batch);
+    }
     vit_network_backward(&t->network, &exec, &w->state, gradients);
 }
 
