@@ -316,7 +316,8 @@ static void test_init_is_a_function_of_the_row(void **state) {
     float *rows = check_floats(table.size), *threads = check_floats(table.size);
     for (size_t k = 0; k < 2; k++) {
         float *want = initial(&table, inits[k], 4);
-        for (size_t i = table.count; i-- > 0;) vit_table_init_row(rows, &table, i, inits[k], 4);
+        for (size_t i = table.count; i-- > 0;)
+            vit_table_init_row(rows + table.rows[i].offset, &table, i, inits[k], 4);
         memset(threads, 0xff, table.size * sizeof *threads);
         vit_table_init(3, threads, &table, inits[k], 4);
         assert_memory_equal(rows, want, table.size * sizeof *want);

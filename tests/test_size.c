@@ -77,7 +77,7 @@ static void test_no_memory(void **state) {
     vit_model_file file;
     vit_error error;
     assert_int_equal(vit_safetensors_open(&opened, MODEL, &error), VIT_OK);
-    assert_int_equal(vit_model_file_load(&file, opened, &error), VIT_OK);
+    assert_int_equal(vit_model_file_load(&file, opened, NULL, &error), VIT_OK);
     vit_safetensors_close(opened);
     long n = 1;
     for (;; n++) {

@@ -98,6 +98,10 @@ typedef struct vit_model_options {
     size_t height, width; /* the network's input; 0: the model's own. Positions are resampled, the
                              preprocessing keeps its share of the picture (docs/formats.md) */
     const char *cpu;      /* as in vit_session_options; changes no byte */
+    vit_precision precision; /* of the sessions. BF16: weights are rounded as they are read and take
+                                half the memory; a session in F32 is then refused. F32 serves both:
+                                one copy in bf16 is made for the first session that wants it, and
+                                shared */
 } vit_model_options;
 
 /* Loads a model: a file of this library (docs/formats.md), or published weights, a file or a

@@ -100,13 +100,12 @@ static vit_status score(vit_score *out, double *seconds, const vit_model *m, con
     int threads;
     float table[3][256];
     vit_inference *inference = NULL;
-    vit_rounded rounded;
+    const vit_network *network;
     vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
-    status = vit_rounded_new(&rounded, m, &exec, error);
-    if (status == VIT_OK)
-        status = vit_inference_new(&inference, rounded.network, kernels, threads, error);
+    status = vit_model_network(&network, m, &exec, error);
+    if (status == VIT_OK) status = vit_inference_new(&inference, network, kernels, threads, error);
     if (status == VIT_OK) {
         vit_normalize_table(table, &m->file.preprocessing, m->file.config.channels);
         const double start = vit_clock();
@@ -115,7 +114,6 @@ static vit_status score(vit_score *out, double *seconds, const vit_model *m, con
         *seconds = vit_clock() - start;
     }
     vit_inference_free(inference);
-    vit_rounded_free(&rounded);
     return status;
 }
 

@@ -5,31 +5,29 @@
 #include "vit/model/infer.h"
 #include "vit/weights/model_file.h"
 
-struct vit_model {
-    vit_model_file file; /* of a model that was loaded, the weights of linear layers are only in
-                            `packed`: their values are given back to the system */
-    float *packed;       /* [file.table.packed_size] */
-    vit_network network;
-    char *config, *preprocessing; /* JSON, for vit_model_describe */
-    char **numbers;               /* ["0", "1", ...], one block, when file.labels is NULL */
-};
-
-/* Takes *file over (and clears it), whether it succeeds or not. Unless `keeps`, each linear weight
- * is given back once it is packed, so that there is hardly more than one copy at any time. */
-vit_status vit_model_from_file(vit_model **out, vit_model_file *file, const vit_kernels *kernels,
-                               bool keeps, vit_error *error);
-
-/* A model's network in a precision: its own in f32, else one with weights rounded and packed for
- * it. Must not be moved. The model must outlive it. */
+/* A network whose linear weights were rounded from those of a model in f32. */
 typedef struct vit_rounded {
-    const vit_network *network;
-    vit_network own;
+    vit_network network;
     float *packed;
 } vit_rounded;
 
-vit_status vit_rounded_new(vit_rounded *out, const vit_model *model, const vit_exec *exec,
-                           vit_error *error);
-void vit_rounded_free(vit_rounded *rounded);
+struct vit_model {
+    vit_model_file file; /* linear weights are only in file.packed, in the precision of the model */
+    vit_network network; /* of that precision */
+    _Atomic(vit_rounded *) rounded; /* of a model in f32: its network in bf16, made for the first
+                                       session that wants it; or NULL */
+    char *config, *preprocessing;   /* JSON, for vit_model_describe */
+    char **numbers;                 /* ["0", "1", ...], one block, when file.labels is NULL */
+};
+
+/* Takes *file, whose linear weights are packed, over (and clears it), whether it succeeds or not.
+ */
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
+
+/* The model's network in the exec's precision, for sessions: they share it, and the model frees it.
+ * ARGUMENT for f32 of a model that was opened for bf16. From any thread. */
+vit_status vit_model_network(const vit_network **out, const vit_model *model, const vit_exec *exec,
+                             vit_error *error);
 
 /* The kernels that an option asks for; NULL: the best. ARGUMENT for what is no instruction set. */
 vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error);

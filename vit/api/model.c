@@ -2,6 +2,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,22 +22,6 @@ static vit_status number_labels(vit_model *m, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status pack(vit_model *m, const vit_kernels *kernels, bool keeps, vit_error *error) {
-    const vit_table *table = &m->file.table;
-    const vit_exec exec = {.kernels = kernels, .threads = 1};
-    m->packed = vit_alloc_unset(table->packed_size, sizeof(float));
-    if (!m->packed)
-        return vit_fail_memory(error, "packed weights", table->packed_size * sizeof(float));
-    const vit_packed_weights packed = {.transposed = m->packed};
-    for (size_t i = 0; i < table->count; i++) {
-        vit_table one = {.rows = &table->rows[i], .count = 1};
-        vit_table_pack(&exec, &packed, m->file.values, &one);
-        if (!keeps && one.rows->kind == VIT_PARAMETER_WEIGHT)
-            vit_discard(m->file.values + one.rows->offset, one.rows->count * sizeof(float));
-    }
-    return VIT_OK;
-}
-
 static vit_status fill(vit_model *m, vit_error *error) {
     const vit_model_file *f = &m->file;
     m->network.config = f->config;
@@ -45,33 +30,53 @@ static vit_status fill(vit_model *m, vit_error *error) {
     if (!m->config || !m->preprocessing) return vit_fail_memory(error, "a description", 0);
     const vit_status status = number_labels(m, error);
     if (status != VIT_OK) return status;
-    const vit_packed_weights packed = {.transposed = m->packed};
-    return vit_weights_view(&m->network.weights, &f->config, &f->table, f->values, &packed, error);
+    return vit_weights_view(&m->network.weights, &f->config, &f->table, f->values, &f->packed,
+                            error);
 }
 
-vit_status vit_rounded_new(vit_rounded *out, const vit_model *m, const vit_exec *exec,
-                           vit_error *error) {
+static void free_rounded(vit_rounded *r) {
+    if (!r) return;
+    vit_weights_free(&r->network.weights);
+    vit_free(r->packed);
+    vit_free(r);
+}
+
+static vit_status make_rounded(vit_rounded **out, const vit_model *m, const vit_exec *exec,
+                               vit_error *error) {
     const vit_model_file *f = &m->file;
-    *out = (vit_rounded){.network = &m->network};
-    if (exec->precision == VIT_PRECISION_F32) return VIT_OK;
     const size_t words = vit_words(exec->precision, f->table.packed_size);
-    out->packed = vit_alloc(words, sizeof *out->packed);
-    if (!out->packed) return vit_fail_memory(error, "rounded weights", words * sizeof(float));
-    const vit_packed_weights packed = {out->packed, NULL, exec->precision};
-    vit_table_pack(exec, &packed, f->values, &f->table);
-    out->network = &out->own;
-    out->own.config = f->config;
-    return vit_weights_view(&out->own.weights, &f->config, &f->table, f->values, &packed, error);
+    vit_rounded *r = *out = vit_alloc(1, sizeof *r);
+    if (!r) return vit_fail_memory(error, "rounded weights", sizeof *r);
+    r->network.config = f->config;
+    r->packed = vit_alloc_unset(words, sizeof *r->packed);
+    if (!r->packed) return vit_fail_memory(error, "rounded weights", words * sizeof *r->packed);
+    const vit_packed_weights packed = {.transposed = r->packed, .precision = exec->precision};
+    vit_table_round(exec, &packed, &f->packed, &f->table);
+    return vit_weights_view(&r->network.weights, &f->config, &f->table, f->values, &packed, error);
 }
 
-void vit_rounded_free(vit_rounded *rounded) {
-    vit_weights_free(&rounded->own.weights);
-    vit_free(rounded->packed);
-    *rounded = (vit_rounded){0};
+vit_status vit_model_network(const vit_network **out, const vit_model *m, const vit_exec *exec,
+                             vit_error *error) {
+    *out = &m->network;
+    if (exec->precision == m->file.packed.precision) return VIT_OK;
+    if (exec->precision == VIT_PRECISION_F32)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "f32 is asked of a model that was opened for bf16, whose weights are "
+                        "rounded: open it for f32, which serves both");
+    _Atomic(vit_rounded *) *shared = (_Atomic(vit_rounded *) *)&m->rounded;
+    vit_rounded *found = atomic_load(shared), *made = NULL;
+    const vit_status status = found ? VIT_OK : make_rounded(&made, m, exec, error);
+    /* Of two threads that made one, the second takes the first's, which is the same. */
+    if (made && status == VIT_OK && atomic_compare_exchange_strong(shared, &found, made)) {
+        found = made;
+        made = NULL;
+    }
+    free_rounded(made);
+    if (status == VIT_OK) *out = &found->network;
+    return status;
 }
 
-vit_status vit_model_from_file(vit_model **out, vit_model_file *file, const vit_kernels *kernels,
-                               bool keeps, vit_error *error) {
+vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error) {
     vit_model *m = vit_alloc(1, sizeof *m);
     *out = NULL;
     if (!m) {
@@ -80,8 +85,7 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, const vit_
     }
     m->file = *file;
     *file = (vit_model_file){0};
-    vit_status status = pack(m, kernels, keeps, error);
-    if (status == VIT_OK) status = fill(m, error);
+    const vit_status status = fill(m, error);
     if (status == VIT_OK)
         *out = m;
     else
@@ -93,12 +97,10 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, const vit_
 static vit_status make(vit_model **out, vit_model_file *file, const vit_model_options *options,
                        vit_error *error) {
     const vit_config *c = &file->config;
-    const vit_kernels *kernels;
-    vit_status status = vit_choose_kernels(&kernels, options->cpu, error);
-    if (status == VIT_OK)
-        status = vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
-                                       options->width > 0 ? options->width : c->width, error);
-    if (status == VIT_OK) return vit_model_from_file(out, file, kernels, false, error);
+    const vit_status status =
+        vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
+                              options->width > 0 ? options->width : c->width, error);
+    if (status == VIT_OK) return vit_model_from_file(out, file, error);
     vit_model_file_clear(file);
     return status;
 }
@@ -107,13 +109,23 @@ vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
     return vit_model_load_with(out, path, &(vit_model_options){0}, error);
 }
 
+/* How the weights are packed. */
+static vit_status choose(vit_exec *packs, const vit_model_options *options, vit_error *error) {
+    int threads;
+    *packs = (vit_exec){.threads = 1, .precision = options->precision};
+    return vit_choose(&packs->kernels, &threads, options->cpu, 1, options->precision, error);
+}
+
 vit_status vit_model_load_with(vit_model **out, const char *path, const vit_model_options *options,
                                vit_error *error) {
     vit_model_file file;
+    vit_exec packs;
     *out = NULL;
+    vit_status status = choose(&packs, options, error);
+    if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
-    const vit_wanted wanted = {options->config, options->height, options->width};
-    vit_status status = vit_published_load(&file, path, &wanted, error);
+    const vit_wanted wanted = {options->config, options->height, options->width, &packs};
+    status = vit_published_load(&file, path, &wanted, error);
     if (status == VIT_OK) status = make(out, &file, options, error);
     vit_fpmode_leave(host);
     return status;
@@ -121,15 +133,18 @@ vit_status vit_model_load_with(vit_model **out, const char *path, const vit_mode
 
 vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size, const char *name,
                                  vit_error *error) {
+    const vit_model_options options = {0};
     vit_safetensors *opened;
     vit_model_file file;
+    vit_exec packs;
     *out = NULL;
-    vit_status status = vit_safetensors_parse(&opened, bytes, size, name, error);
+    vit_status status = choose(&packs, &options, error);
+    if (status == VIT_OK) status = vit_safetensors_parse(&opened, bytes, size, name, error);
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
-    status = vit_model_file_load(&file, opened, error);
+    status = vit_model_file_load(&file, opened, &packs, error);
     vit_safetensors_close(opened);
-    if (status == VIT_OK) status = make(out, &file, &(vit_model_options){0}, error);
+    if (status == VIT_OK) status = make(out, &file, &options, error);
     vit_fpmode_leave(host);
     return status;
 }
@@ -138,7 +153,7 @@ void vit_model_free(vit_model *m) {
     if (!m) return;
     vit_weights_free(&m->network.weights);
     vit_model_file_clear(&m->file);
-    vit_free(m->packed);
+    free_rounded(m->rounded);
     vit_free(m->config);
     vit_free(m->preprocessing);
     vit_free(m->numbers);

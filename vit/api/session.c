@@ -9,7 +9,6 @@
 struct vit_session {
     const vit_model *model;
     const vit_kernels *kernels;
-    vit_rounded rounded;
     vit_inference *inference;
     int threads;
     float table[3][256]; /* normalised value of a byte, per channel */
@@ -58,9 +57,10 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
     if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
-    if (status == VIT_OK) status = vit_rounded_new(&s->rounded, model, &exec, error);
+    const vit_network *network;
+    if (status == VIT_OK) status = vit_model_network(&network, model, &exec, error);
     if (status == VIT_OK)
-        status = vit_inference_new(&s->inference, s->rounded.network, kernels, threads, error);
+        status = vit_inference_new(&s->inference, network, kernels, threads, error);
     if (status == VIT_OK)
         *out = s;
     else
@@ -71,7 +71,6 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
 void vit_session_free(vit_session *s) {
     if (!s) return;
     vit_inference_free(s->inference);
-    vit_rounded_free(&s->rounded);
     vit_free(s->features);
     vit_free(s);
 }

@@ -209,11 +209,18 @@ static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) 
 /* Takes what *f holds. */
 static vit_status make_model(vit_model **out, const vit_run *run, vit_model_file *f,
                              vit_error *error) {
-    const size_t bytes = f->table.size * sizeof(float);
-    f->values = vit_alloc_unset(1, bytes);
-    if (!f->values) return vit_fail_memory(error, "the model", bytes);
-    memcpy(f->values, trained_values(run), bytes);
-    return vit_model_from_file(out, f, run->kernels, true, error);
+    const vit_exec packs = {.kernels = run->kernels, .threads = 1};
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    const float *values = trained_values(run);
+    vit_store store;
+    const vit_status status = vit_store_open(&store, f, &packs, error);
+    for (size_t i = 0; i < f->table.count && status == VIT_OK; i++) {
+        const vit_parameter *p = &f->table.rows[i], *from = &state.table->rows[i];
+        memcpy(vit_store_place(&store, p), values + from->offset, p->count * sizeof *values);
+        vit_store_keep(&store, p);
+    }
+    vit_store_close(&store);
+    return status == VIT_OK ? vit_model_from_file(out, f, error) : status;
 }
 
 /* The model is safe on the disk before it is tested. */

@@ -184,7 +184,8 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
         const vit_model_options opening = {.config = c->settings->config,
                                            .height = size.height,
                                            .width = size.width,
-                                           .cpu = choice.cpu};
+                                           .cpu = choice.cpu,
+                                           .precision = choice.precision};
         status = vit_model_load_with(&c->model, path, &opening, error);
         vit_free(path);
     }

@@ -257,7 +257,8 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
     const vit_model_options opening = {.config = s->config,
                                        .height = s->size.height,
                                        .width = s->size.width,
-                                       .cpu = vit_chosen_cpu()};
+                                       .cpu = vit_chosen_cpu(),
+                                       .precision = (vit_precision)s->precision};
     status = vit_model_load_with(model, path, &opening, error);
     vit_free(path);
     vit_evaluate_options choice = {.data = s->data,

@@ -224,6 +224,6 @@ const vit_kernels *vit_kernels_avx512(void);
 const vit_kernels *vit_kernels_avx512bf16(void);
 
 /* All NULL where the compiler cannot make them. */
-extern const vit_product_kernels vit_pairs_avx512bf16;
+extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_reference;
 
 #endif

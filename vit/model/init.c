@@ -67,9 +67,9 @@ void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_i
     vit_random r = vit_random_start(seed, VIT_RANDOM_INIT, 0, (uint32_t)row);
     const vit_parameter *p = &table->rows[row];
     if (init == VIT_INIT_TORCH)
-        init_torch(values + p->offset, p, &r);
+        init_torch(values, p, &r);
     else
-        init_timm(values + p->offset, p, &r);
+        init_timm(values, p, &r);
 }
 
 typedef struct initial {
@@ -82,7 +82,7 @@ typedef struct initial {
 static void row_task(size_t row, int thread, void *context) {
     const initial *i = context;
     (void)thread;
-    vit_table_init_row(i->values, i->table, row, i->init, i->seed);
+    vit_table_init_row(i->values + i->table->rows[row].offset, i->table, row, i->init, i->seed);
 }
 
 void vit_table_init(int threads, float *values, const vit_table *table, vit_init init,

@@ -184,6 +184,16 @@ vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *er
     return VIT_OK;
 }
 
+void vit_table_leave_weights(vit_table *table) {
+    table->size = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        vit_parameter *p = &table->rows[i];
+        const bool stays = p->kind != VIT_PARAMETER_WEIGHT;
+        p->offset = stays ? table->size : VIT_NO_PLACE;
+        if (stays) table->size += vit_padded(p->count);
+    }
+}
+
 void vit_table_free(vit_table *table) {
     vit_free(table->rows);
     *table = (vit_table){0};
@@ -220,4 +230,27 @@ void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, cons
     packing p = {*exec, packed, values, table};
     p.exec.precision = packed->precision;
     vit_parallel(exec->threads, table->count, pack_task, &p);
+}
+
+typedef struct rounding {
+    vit_exec exec;
+    float *to;
+    const float *from;
+    const vit_table *table;
+} rounding;
+
+static void round_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const rounding *r = context;
+    const vit_parameter *row = &r->table->rows[index];
+    if (row->kind != VIT_PARAMETER_WEIGHT) return;
+    vit_pack_again(&r->exec, r->to + vit_words(r->exec.precision, row->packed_offset),
+                   r->from + row->packed_offset, row->shape[0], row->count / row->shape[0]);
+}
+
+void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
+                     const vit_packed_weights *packed, const vit_table *table) {
+    rounding r = {*exec, rounded->transposed, packed->transposed, table};
+    r.exec.precision = rounded->precision;
+    vit_parallel(exec->threads, table->count, round_task, &r);
 }

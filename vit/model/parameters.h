@@ -22,23 +22,31 @@ typedef struct vit_parameter {
     vit_parameter_kind kind;
     size_t dims, shape[4];
     size_t count;         /* product of shape */
-    size_t offset;        /* floats, in an array of vit_table.size */
+    size_t offset;        /* floats, in an array of vit_table.size; or VIT_NO_PLACE */
     size_t fan_in;        /* WEIGHT, BIAS: inputs of the layer */
     bool convolves;       /* WEIGHT, BIAS: of a convolutional stem */
     size_t packed_offset; /* WEIGHT: floats, in an array of vit_table.packed_size */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
 } vit_parameter;
 
+/* The offset of a weight of a linear layer that is only kept packed. */
+#define VIT_NO_PLACE SIZE_MAX
+
 typedef struct vit_table {
     vit_parameter *rows; /* owned */
     size_t count;
-    size_t size;        /* floats of one copy of all tensors, each beginning at a multiple of 16 */
+    size_t size;        /* floats of one copy of all tensors that have a place, each beginning at a
+                           multiple of 16 */
     size_t packed_size; /* floats of all weights packed once */
     size_t parameters;  /* numbers trained: sum of counts */
 } vit_table;
 
 vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *error);
 void vit_table_free(vit_table *table);
+
+/* From now on weights of linear layers have no place among the values, and size is that of the
+ * rest. */
+void vit_table_leave_weights(vit_table *table);
 
 /* The row of that name, or NULL. */
 const vit_parameter *vit_table_find(const vit_table *table, const char *name);
@@ -48,7 +56,7 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 void vit_table_init(int threads, float *values, const vit_table *table, vit_init init,
                     uint64_t seed);
 
-/* The same of one tensor, table->rows[row]. */
+/* The same of one tensor, table->rows[row]: values [its count]. */
 void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
                         uint64_t seed);
 
@@ -62,6 +70,10 @@ typedef struct vit_packed_weights {
 /* packed: of `values`. Tensors are the tasks. */
 void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table);
+
+/* rounded->transposed from packed->transposed, which is in f32. Tensors are the tasks. */
+void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
+                     const vit_packed_weights *packed, const vit_table *table);
 
 /* The layers of a stem of convolutions, "stem.0", "stem.2", ..., the last the projection, or
  * "tokenizer.0", "tokenizer.1", ...: number i. */

@@ -598,3 +598,10 @@ void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n
     for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
         inner->copy_across(packed, VIT_PANEL, w + j, row, k, vit_min(VIT_PANEL, n - j));
 }
+
+void vit_pack_again(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k) {
+    const vit_product_kernels *inner = vit_products_of(exec);
+    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel, floats += VIT_PANEL * k)
+        inner->copy_across(packed, VIT_PANEL, floats, VIT_PANEL, k, VIT_PANEL);
+}

@@ -88,4 +88,8 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                    size_t row);
 
+/* packed = what vit_pack_transposed makes of W in the exec's precision, bf16, from what it makes of
+ * it in f32. One thread. */
+void vit_pack_again(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k);
+
 #endif

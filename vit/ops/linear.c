@@ -33,7 +33,7 @@ static vit_right part_of_rows(const vit_exec *exec, const vit_linear *w, size_t 
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count) {
     return (vit_linear){w->in,
                         count,
-                        w->weight + first * w->in,
+                        w->weight ? w->weight + first * w->in : NULL,
                         w->bias ? w->bias + first : NULL,
                         w->packed + first * vit_words(exec->precision, w->in),
                         part_of_rows(exec, w, first, count)};

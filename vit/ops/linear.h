@@ -12,7 +12,8 @@
 
 typedef struct vit_linear {
     size_t in, out;
-    const float *weight, *bias; /* bias may be NULL */
+    const float *weight; /* NULL where only `packed` is kept: forward needs no more */
+    const float *bias;   /* may be NULL */
     const float *packed;
     vit_right packed_rows; /* for dx; data NULL: W is read where it lies */
 } vit_linear;

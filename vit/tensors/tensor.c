@@ -174,6 +174,18 @@ vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error 
     }
 }
 
+vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values,
+                                   vit_error *error) {
+    char name[VIT_NAME_TEXT];
+    for (size_t i = 0; i < tensor->count; i++)
+        if (!isfinite(values[i]))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "tensor %s: element %zu is %g, expected a number: the weights are "
+                            "damaged, or of a training that failed",
+                            vit_name_text(name, tensor->name), i, (double)values[i]);
+    return VIT_OK;
+}
+
 /* ---- float32 as elements ---- */
 
 /* `bits` without its lower `drop` bits, to the nearest, halves to even. */

@@ -35,6 +35,10 @@ typedef struct vit_tensor {
  * would become infinite, an integer that is not exact. */
 vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error);
 
+/* FORMAT, naming the tensor and the element, where one of values [tensor->count] is NaN or infinite.
+ */
+vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values, vit_error *error);
+
 /* values [count] as elements of type F32, F16 or BF16, rounded to the nearest, halves to even. The
  * index of the first finite value that F16 cannot hold, and nothing from there on is written; count
  * where all are. */

@@ -103,7 +103,7 @@ vit_status vit_run_load_init(vit_run *run, vit_error *error) {
         if (fits)
             memcpy(state.values + to->offset, m->values + from->offset, to->count * sizeof(float));
         else if (strncmp(to->name, "head.", 5) == 0)
-            vit_table_init_row(state.values, state.table, i, run->preset.config.init,
+            vit_table_init_row(state.values + to->offset, state.table, i, run->preset.config.init,
                                run->options->seed);
         else
             return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s does not fit the network",

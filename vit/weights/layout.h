@@ -8,8 +8,8 @@
 #ifndef VIT_WEIGHTS_LAYOUT_H
 #define VIT_WEIGHTS_LAYOUT_H
 
-#include "vit/model/parameters.h"
 #include "vit/tensors/tensors.h"
+#include "vit/weights/model_file.h"
 
 typedef enum vit_reshape {
     VIT_SAME,        /* as it is; dimensions of 1 do not count */
@@ -92,8 +92,9 @@ const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *bindi
 vit_status vit_binding_check(const vit_binding *binding, const vit_table *table, const char *config,
                              vit_error *error);
 
-/* Fills values ([table->size]) from the file, which was checked. */
-vit_status vit_binding_load(float *values, const vit_binding *binding, const vit_table *table,
-                            const char *config, vit_error *error);
+/* Fills the store from the file, which was checked by its table. FORMAT for an element that is not
+ * finite. */
+vit_status vit_binding_load(const vit_store *store, const vit_binding *binding, const char *config,
+                            vit_error *error);
 
 #endif

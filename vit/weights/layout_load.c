@@ -1,7 +1,6 @@
 /* From the tensors of a file to those of a parameter table: checked, turned, joined. */
 #include "vit/base/sys.h"
 #include "vit/weights/layout.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,35 +138,27 @@ static void put_around_registers(float *to, const place *at, const float *from) 
     memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
 }
 
-static vit_status check_finite(const float *values, const place *at, vit_error *error) {
-    char name[VIT_NAME_TEXT];
-    for (size_t i = 0; i < at->s->tensor->count; i++)
-        if (!isfinite(values[i]))
-            return vit_fail(error, VIT_ERROR_FORMAT,
-                            "%s: tensor %s: element %zu is %g, expected a number: the weights are "
-                            "damaged, or of a training that failed",
-                            vit_tensors_name(at->binding->file),
-                            vit_name_text(name, at->s->tensor->name), i, (double)values[i]);
-    return VIT_OK;
+/* The file's tensor, as it has it. */
+static vit_status read_tensor(float *values, const place *at, vit_error *error) {
+    const vit_tensors *file = at->binding->file;
+    vit_status status = vit_tensors_read(file, at->s->tensor, values, error);
+    if (status != VIT_OK) return status;
+    status = vit_tensor_check_finite(at->s->tensor, values, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
 }
 
-/* values NULL: only checks. */
-static vit_status load_source(float *values, const place *at, vit_error *error) {
+/* to: the whole tensor of ours; NULL: only checks. */
+static vit_status load_source(float *to, const place *at, vit_error *error) {
     const vit_tensor *t = at->s->tensor;
     const vit_layout_row *row = at->s->row;
     vit_status status = check_shape(at, error);
-    if (status != VIT_OK || !values) return status;
-    float *to = values + at->p->offset;
+    if (status != VIT_OK || !to) return status;
     const bool is_plain = row->join == VIT_WHOLE && t->count == at->p->count &&
                           (row->reshape == VIT_SAME || row->reshape == VIT_AROUND_REGISTERS);
-    if (is_plain) {
-        status = vit_tensors_read(at->binding->file, t, to, error);
-        return status == VIT_OK ? check_finite(to, at, error) : status;
-    }
+    if (is_plain) return read_tensor(to, at, error);
     float *from = vit_alloc(t->count, sizeof *from);
     if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
-    status = vit_tensors_read(at->binding->file, t, from, error);
-    if (status == VIT_OK) status = check_finite(from, at, error);
+    status = read_tensor(from, at, error);
     if (status == VIT_OK) {
         if (row->reshape == VIT_FROM_PIXELS)
             put_pixels(to, at->p, from);
@@ -200,7 +191,8 @@ static vit_status missing(const vit_binding *b, const char *ours, const char *co
                     vit_tensors_name(b->file), vit_binding_name(name, b, ours), config);
 }
 
-static vit_status load_row(float *values, const vit_binding *b, const vit_table *table,
+/* to: as above. */
+static vit_status load_row(float *to, const vit_binding *b, const vit_table *table,
                            const vit_parameter *p, const char *config, vit_error *error) {
     size_t found = 0, parts = 1;
     for (size_t i = 0; i < b->count; i++) {
@@ -208,7 +200,7 @@ static vit_status load_row(float *values, const vit_binding *b, const vit_table 
         if (!means(at.s->ours, p->name)) continue;
         if (at.s->row->join != VIT_WHOLE) parts = at.s->row->parts;
         measure(&at);
-        const vit_status status = load_source(values, &at, error);
+        const vit_status status = load_source(to, &at, error);
         if (status != VIT_OK) return status;
         found++;
     }
@@ -239,11 +231,14 @@ vit_status vit_binding_check(const vit_binding *b, const vit_table *table, const
     return check_unused(b, table, config, error);
 }
 
-vit_status vit_binding_load(float *values, const vit_binding *b, const vit_table *table,
-                            const char *config, vit_error *error) {
-    for (size_t i = 0; i < table->count; i++) {
-        const vit_status status = load_row(values, b, table, &table->rows[i], config, error);
+vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const char *config,
+                            vit_error *error) {
+    for (size_t i = 0; i < store->table->count; i++) {
+        const vit_parameter *p = &store->table->rows[i];
+        const vit_status status =
+            load_row(vit_store_place(store, p), b, store->table, p, config, error);
         if (status != VIT_OK) return status;
+        vit_store_keep(store, p);
     }
     return VIT_OK;
 }

@@ -1,5 +1,6 @@
 #include "vit/weights/model_file.h"
 #include "vit/base/json.h"
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include <string.h>
 
@@ -30,6 +31,7 @@ static vit_status missing(const vit_safetensors *file, const char *name, vit_err
                     vit_safetensors_name(file), name);
 }
 
+/* values: [p->count] */
 static vit_status load_one(float *values, const vit_parameter *p, const vit_safetensors *file,
                            const char *name, vit_error *error) {
     const vit_tensor *t = vit_safetensors_find(file, name);
@@ -42,8 +44,9 @@ static vit_status load_one(float *values, const vit_parameter *p, const vit_safe
                         "%s: tensor %s has shape %s, its config asks for %s",
                         vit_safetensors_name(file), name, found, expected);
     }
-    const vit_status status = vit_tensor_floats(t, values + p->offset, error);
+    vit_status status = vit_tensor_floats(t, values, error);
     vit_safetensors_release(file, t);
+    if (status == VIT_OK) status = vit_tensor_check_finite(t, values, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_safetensors_name(file));
 }
 
@@ -52,10 +55,56 @@ vit_status vit_table_load(float *values, const vit_table *table, const vit_safet
     for (size_t i = 0; i < table->count; i++) {
         char name[NAME_SIZE];
         snprintf(name, sizeof name, "%s%s", prefix, table->rows[i].name);
-        const vit_status status = load_one(values, &table->rows[i], file, name, error);
+        const vit_parameter *p = &table->rows[i];
+        const vit_status status = load_one(values + p->offset, p, file, name, error);
         if (status != VIT_OK) return status;
     }
     return VIT_OK;
+}
+
+/* ---- tensors one by one ---- */
+
+static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs,
+                              vit_error *error) {
+    const size_t words = vit_words(packs->precision, m->table.packed_size);
+    size_t largest = 0;
+    for (size_t i = 0; i < m->table.count; i++)
+        if (m->table.rows[i].kind == VIT_PARAMETER_WEIGHT)
+            largest = vit_max(largest, m->table.rows[i].count);
+    vit_table_leave_weights(&m->table);
+    m->packed = (vit_packed_weights){.precision = packs->precision,
+                                     .transposed = vit_alloc_unset(words, sizeof(float))};
+    s->weight = vit_alloc_unset(largest, sizeof(float));
+    if (m->packed.transposed && s->weight) return VIT_OK;
+    return vit_fail_memory(error, "the weights", (words + largest) * sizeof(float));
+}
+
+vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs,
+                          vit_error *error) {
+    *s = (vit_store){.table = &m->table, .packs = packs};
+    const vit_status status = packs ? make_panels(s, m, packs, error) : VIT_OK;
+    if (status == VIT_OK) m->values = vit_alloc(m->table.size, sizeof(float));
+    if (status == VIT_OK && !m->values)
+        return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
+    s->values = m->values;
+    s->packed = m->packed;
+    return status;
+}
+
+float *vit_store_place(const vit_store *s, const vit_parameter *p) {
+    return p->offset == VIT_NO_PLACE ? s->weight : s->values + p->offset;
+}
+
+void vit_store_keep(const vit_store *s, const vit_parameter *p) {
+    vit_parameter weight = *p;
+    if (p->offset != VIT_NO_PLACE) return;
+    weight.offset = 0;
+    vit_table_pack(s->packs, &s->packed, s->weight, &(vit_table){.rows = &weight, .count = 1});
+}
+
+void vit_store_close(vit_store *s) {
+    vit_free(s->weight);
+    *s = (vit_store){0};
 }
 
 /* ---- reading ---- */
@@ -114,15 +163,25 @@ static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, 
     return read_labels(m, file, error);
 }
 
-vit_status vit_model_file_load(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
+static vit_status load_tensors(vit_model_file *m, const vit_safetensors *file,
+                               const vit_exec *packs, vit_error *error) {
+    vit_store store;
+    vit_status status = vit_store_open(&store, m, packs, error);
+    for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
+        const vit_parameter *p = &m->table.rows[i];
+        status = load_one(vit_store_place(&store, p), p, file, p->name, error);
+        if (status == VIT_OK) vit_store_keep(&store, p);
+    }
+    vit_store_close(&store);
+    return status;
+}
+
+vit_status vit_model_file_load(vit_model_file *m, const vit_safetensors *file,
+                               const vit_exec *packs, vit_error *error) {
     *m = (vit_model_file){0};
     vit_status status = read_metadata(m, file, error);
     if (status == VIT_OK) status = refuse_unexpected(&m->table, file, error);
-    if (status == VIT_OK) {
-        m->values = vit_alloc(m->table.size, sizeof(float));
-        status = m->values ? vit_table_load(m->values, &m->table, file, "", error)
-                           : vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
-    }
+    if (status == VIT_OK) status = load_tensors(m, file, packs, error);
     if (status != VIT_OK) vit_model_file_clear(m);
     return status;
 }
@@ -130,6 +189,7 @@ vit_status vit_model_file_load(vit_model_file *m, const vit_safetensors *file, v
 void vit_model_file_clear(vit_model_file *m) {
     vit_table_free(&m->table);
     vit_free(m->values);
+    vit_free(m->packed.transposed);
     vit_free(m->labels);
     vit_free(m->recipe);
     *m = (vit_model_file){0};

@@ -11,16 +11,40 @@
 typedef struct vit_model_file {
     vit_config config;
     vit_table table;
-    float *values; /* [table.size] */
-    char **labels; /* [config.classes], one block, or NULL: the numbers */
+    float *values;             /* [table.size] */
+    vit_packed_weights packed; /* `transposed` owned, of the linear weights, which then have no
+                                  place among the values; or NULL: all are there */
+    char **labels;             /* [config.classes], one block, or NULL: the numbers */
     vit_preprocessing preprocessing;
     vit_position_rule position_rule; /* of the library the file comes from; not written */
     char *recipe;                    /* JSON */
 } vit_model_file;
 
-/* Reads and checks everything: every tensor of the table must be there with its shape, none may be
- * left over, labels must be as many as classes. */
-vit_status vit_model_file_load(vit_model_file *out, const vit_safetensors *file, vit_error *error);
+/* Reads and checks everything: every tensor of the table must be there with its shape and finite,
+ * none may be left over, labels must be as many as classes. packs NULL: all tensors are kept as
+ * floats; else linear weights are packed with it, in its precision, one after the other, so that
+ * there is never more than one copy and one tensor. */
+vit_status vit_model_file_load(vit_model_file *out, const vit_safetensors *file,
+                               const vit_exec *packs, vit_error *error);
+
+/* Where the tensors of a table go that come one by one. */
+typedef struct vit_store {
+    const vit_table *table;
+    float *values;             /* [table->size] */
+    vit_packed_weights packed; /* transposed NULL: there are no weights without a place */
+    const vit_exec *packs;
+    float *weight; /* [of the largest]: the one on its way into panels */
+} vit_store;
+
+/* Makes room for the tensors of model->table, as vit_model_file_load does. */
+vit_status vit_store_open(vit_store *out, vit_model_file *model, const vit_exec *packs,
+                          vit_error *error);
+
+/* Where the elements of p, a row of the table, are to be put: [p->count]; and when they are there.
+ */
+float *vit_store_place(const vit_store *store, const vit_parameter *p);
+void vit_store_keep(const vit_store *store, const vit_parameter *p);
+void vit_store_close(vit_store *store); /* what the model holds stays */
 
 /* Writes the file atomically; its bytes depend on *model alone. */
 vit_status vit_model_file_save(const char *path, const vit_model_file *model, vit_error *error);
@@ -49,7 +73,7 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
                              const float *values, const char *prefix, vit_error *error);
 
 /* Fills values ([table->size]) from the tensors PREFIX + table name of `file`: MISMATCH where one
- * is missing or has another shape. */
+ * is missing or has another shape, FORMAT where an element is not finite. */
 vit_status vit_table_load(float *values, const vit_table *table, const vit_safetensors *file,
                           const char *prefix, vit_error *error);
 

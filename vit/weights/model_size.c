@@ -9,6 +9,7 @@ static vit_grid grid_of(const vit_config *c) {
 static vit_status take_over(const vit_model_file *to, const vit_model_file *from, size_t i,
                             vit_error *error) {
     const vit_parameter *p = &from->table.rows[i];
+    if (p->offset == VIT_NO_PLACE) return VIT_OK; /* packed: that is not of a size */
     const float *in = from->values + p->offset;
     float *out = to->values + to->table.rows[i].offset;
     if (p->kind != VIT_PARAMETER_POSITIONS) {
@@ -27,6 +28,7 @@ static vit_status fill(vit_model_file *to, const vit_model_file *from, vit_error
                              to->config.height, to->config.width, error);
     if (status == VIT_OK) status = vit_table_new(&to->table, &to->config, error);
     if (status != VIT_OK) return status;
+    if (from->packed.transposed) vit_table_leave_weights(&to->table);
     to->values = vit_alloc(to->table.size, sizeof *to->values);
     if (!to->values)
         return vit_fail_memory(error, "the weights", to->table.size * sizeof *to->values);

@@ -205,14 +205,16 @@ static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *err
 }
 
 static vit_status load_values(vit_model_file *m, const vit_binding *b, const vit_declared *d,
-                              vit_error *error) {
+                              const vit_exec *packs, vit_error *error) {
+    vit_store store;
     vit_status status = vit_table_new(&m->table, &m->config, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
     status = vit_binding_check(b, &m->table, d->name, error);
     if (status != VIT_OK) return status;
-    m->values = vit_alloc(m->table.size, sizeof(float));
-    if (!m->values) return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
-    return vit_binding_load(m->values, b, &m->table, d->name, error);
+    status = vit_store_open(&store, m, packs, error);
+    if (status == VIT_OK) status = vit_binding_load(&store, b, d->name, error);
+    vit_store_close(&store);
+    return status;
 }
 
 /* Networks that resample their positions for whatever size pictures are prepared to. */
@@ -236,7 +238,7 @@ static vit_status follow_pictures(vit_model_file *m, const vit_declared *d, cons
 static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d,
                         const vit_configs *c, vit_error *error) {
     vit_status status = vit_facts_config(&m->config, b, d, error);
-    if (status == VIT_OK) status = load_values(m, b, d, error);
+    if (status == VIT_OK) status = load_values(m, b, d, c->packs, error);
     m->position_rule = rule_of(b, c->object);
     m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
@@ -278,11 +280,12 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     return status;
 }
 
-static vit_status load_own(vit_model_file *m, const char *path, vit_error *error) {
+static vit_status load_own(vit_model_file *m, const char *path, const vit_exec *packs,
+                           vit_error *error) {
     vit_safetensors *file;
     vit_status status = vit_safetensors_open(&file, path, error);
     if (status != VIT_OK) return status;
-    status = vit_model_file_load(m, file, error);
+    status = vit_model_file_load(m, file, packs, error);
     vit_safetensors_close(file);
     return status;
 }
@@ -295,11 +298,12 @@ vit_status vit_published_load(vit_model_file *out, const char *path, const vit_w
     vit_status status = vit_tensors_open(&file, path, error);
     if (status != VIT_OK) return status;
     if (vit_tensors_metadata(file, "vit.config")) {
-        status = load_own(out, vit_tensors_name(file), error);
+        status = load_own(out, vit_tensors_name(file), wanted->packs, error);
     } else {
         status = configs_open(&c, vit_tensors_name(file), wanted->config, error);
         c.height = wanted->height;
         c.width = wanted->width;
+        c.packs = wanted->packs;
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
         configs_close(&c);
     }

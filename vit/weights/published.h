@@ -9,7 +9,8 @@
 /* What is asked for besides; zeroed: nothing. */
 typedef struct vit_wanted {
     const char *config;
-    size_t height, width; /* to which the model will be resized afterwards */
+    size_t height, width;  /* to which the model will be resized afterwards */
+    const vit_exec *packs; /* as vit_model_file_load has it */
 } vit_wanted;
 
 /* Opens what vit_tensors_open takes: our own model file, or weights of one of the layouts of
@@ -25,6 +26,7 @@ typedef struct vit_configs {
     char *path, *processor_path; /* config.json, preprocessor_config.json: for messages */
     json_t *object, *processor;  /* NULL: there is none */
     size_t height, width;        /* wanted, or 0 */
+    const vit_exec *packs;       /* wanted, or NULL */
 } vit_configs;
 
 /* The same of tensors that are open already and are no model file of ours. */

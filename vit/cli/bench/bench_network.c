@@ -119,20 +119,24 @@ static void answer(void *context) {
 }
 
 static vit_status make_model(vit_model **out, const bench *b, vit_error *error) {
+    const vit_exec packs = {.kernels = b->kernels, .threads = 1, .precision = b->precision};
     vit_model_file f = {.config = b->preset.config, .recipe = vit_strdup("{}")};
+    vit_store store = {0};
     vit_status status = vit_table_new(&f.table, &f.config, error);
     f.preprocessing.count = 1;
     f.preprocessing.operations[0] =
         (vit_operation){.kind = VIT_OP_NORMALIZE, .mean = {.5f, .5f, .5f}, .std = {.5f, .5f, .5f}};
-    if (status == VIT_OK) f.values = vit_alloc(f.table.size, sizeof(float));
-    if (status == VIT_OK && (!f.values || !f.recipe))
-        status = vit_fail_memory(error, "the weights", f.table.size * sizeof(float));
-    if (status != VIT_OK) {
-        vit_model_file_clear(&f);
-        return status;
+    if (status == VIT_OK && !f.recipe) status = vit_fail_memory(error, "the recipe", 0);
+    if (status == VIT_OK) status = vit_store_open(&store, &f, &packs, error);
+    for (size_t i = 0; i < f.table.count && status == VIT_OK; i++) {
+        const vit_parameter *p = &f.table.rows[i];
+        vit_table_init_row(vit_store_place(&store, p), &f.table, i, f.config.init, 0);
+        vit_store_keep(&store, p);
     }
-    vit_table_init(b->threads, f.values, &f.table, f.config.init, 0);
-    return vit_model_from_file(out, &f, b->kernels, true, error);
+    vit_store_close(&store);
+    if (status == VIT_OK) return vit_model_from_file(out, &f, error);
+    vit_model_file_clear(&f);
+    return status;
 }
 
 vit_status bench_infer(const bench *b, vit_error *error) {
