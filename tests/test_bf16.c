@@ -1,6 +1,7 @@
 /* bfloat16: products against a scalar emulation of VDPBF16PS, bit by bit; threads and batch leave
  * no trace; where the instructions are missing it is refused. Without them the rest is skipped. */
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include "vit/ops/linear.h"
 #include "vit/train/trainer.h"
 #include <math.h>
@@ -17,8 +18,10 @@
 
 static float *room; /* of four threads */
 
+/* The processor's, or in a build with it the reference (vit/kernels/kernels_bf16_reference.c). */
 static const vit_kernels *kernels_or_skip(void) {
     const vit_kernels *k = vit_kernels_choose(VIT_CPU_AVX512BF16);
+    if (!k->pairs) k = vit_kernels_scalar();
     if (!k->pairs) skip();
     return k;
 }
@@ -174,12 +177,16 @@ static void test_not_finite(void **state) {
 
 /* ---- training and answering ---- */
 
+#define TRAINED "trained.safetensors"
+
 static vit_model *trained(vit_precision precision, int threads) {
     const vit_train_options o = {.data = "digits",
                                  .preset = "digits",
                                  .steps = 12,
                                  .batch = 64,
+                                 .out = TRAINED,
                                  .threads = threads,
+                                 .cpu = vit_cpu_name(kernels_or_skip()->cpu),
                                  .precision = precision};
     vit_model *m;
     vit_error e = {0};
@@ -190,7 +197,8 @@ static vit_model *trained(vit_precision precision, int threads) {
 static void answer(const vit_model *m, vit_precision precision, int threads, size_t count,
                    size_t at_a_time, float *logits) {
     static uint8_t images[9 * PIXELS];
-    const vit_session_options o = {.threads = threads, .precision = precision};
+    const char *cpu = vit_cpu_name(kernels_or_skip()->cpu);
+    const vit_session_options o = {.threads = threads, .cpu = cpu, .precision = precision};
     vit_session *s;
     for (uint32_t i = 0; i < count; i++) vit_draw_digit(images + i * PIXELS, 2, i);
     assert_int_equal(vit_session_new(&s, m, &o, NULL), VIT_OK);
@@ -241,6 +249,38 @@ static void test_training_is_near_float32(void **state) {
     vit_model_free(b);
 }
 
+static vit_model *opened(vit_precision precision) {
+    const vit_model_options o = {.cpu = vit_cpu_name(kernels_or_skip()->cpu),
+                                 .precision = precision};
+    vit_model *m;
+    vit_error e;
+    if (vit_model_load_with(&m, TRAINED, &o, &e) != VIT_OK) fail_msg("%s", e.message);
+    return m;
+}
+
+/* What was trained, and what a file gives in whichever precision it is opened for. */
+static void test_a_file_is_the_model(void **state) {
+    (void)state;
+    kernels_or_skip();
+    float want[9 * CLASSES], got[9 * CLASSES];
+    vit_error e;
+    vit_session *s;
+    vit_model *models[] = {trained(VIT_PRECISION_F32, 1), opened(VIT_PRECISION_F32),
+                           opened(VIT_PRECISION_BF16)};
+    for (int p = VIT_PRECISION_F32; p <= VIT_PRECISION_BF16; p++) {
+        answer(models[0], p, 1, 9, 9, want);
+        for (size_t i = 1; i < 3; i++) {
+            if (i == 2 && p == VIT_PRECISION_F32) continue;
+            answer(models[i], p, 2, 9, 9, got);
+            assert_memory_equal(got, want, sizeof want);
+        }
+    }
+    assert_int_equal(vit_session_new(&s, models[2], NULL, &e), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(e.message, "opened for bf16"));
+    assert_null(s);
+    for (size_t i = 0; i < 3; i++) vit_model_free(models[i]);
+}
+
 static void test_refusal(void **state) {
     (void)state;
     vit_error e;
@@ -249,6 +289,7 @@ static void test_refusal(void **state) {
     assert_int_equal(vit_train(NULL, &o, &e), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(e.message, "avx512bf16"));
     assert_non_null(strstr(e.message, "slower than f32"));
+    if (vit_kernels_scalar()->pairs) skip(); /* a build with the reference */
     assert_int_equal(vit_precision_check(VIT_PRECISION_BF16, vit_kernels_scalar(), &e),
                      VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(e.message, "scalar is used"));
@@ -273,8 +314,9 @@ int main(void) {
         cmocka_unit_test(test_packed_rows),
         cmocka_unit_test(test_packing_stays_inside),
         cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_threads_and_batch_change_no_byte),
-        cmocka_unit_test(test_training_is_near_float32),
+        IN_DIRECTORY(test_threads_and_batch_change_no_byte),
+        IN_DIRECTORY(test_training_is_near_float32),
+        IN_DIRECTORY(test_a_file_is_the_model),
         cmocka_unit_test(test_refusal),
     };
     return cmocka_run_group_tests(tests, take_room, give_room);

@@ -1,5 +1,5 @@
 /* VDPBF16PS in plain C (docs/design.md), to test and debug bfloat16 where the processor has no
- * instructions for it: make BUILD=build/bf16 CFLAGS="-O2 -g -DVIT_BF16_REFERENCE" gives it to the
+ * instructions for it: make BUILD=build/bf16 CFLAGS="-O2 -mfma -DVIT_BF16_REFERENCE" gives it to the
  * scalar table. It is far slower than float32, so other builds leave it out. */
 #include "vit/kernels/kernels.h"
 #include <stdbool.h>
@@ -28,12 +28,11 @@ static inline uint32_t bits_of(float x) {
 static inline v16 v16_pair_step(v16 a, v16 b, v16 c) {
     for (int i = 0; i < 16; i++) {
         const uint32_t x = bits_of(a.lane[i]), y = bits_of(b.lane[i]);
-        const float high = fmaf(without_denormals(from_bits(x & 0xffff0000)),
-                                without_denormals(from_bits(y & 0xffff0000)),
-                                without_denormals(c.lane[i]));
-        const float low =
-            fmaf(without_denormals(from_bits(x << 16)), without_denormals(from_bits(y << 16)),
-                 without_denormals(high));
+        const float high =
+            fmaf(without_denormals(from_bits(x & 0xffff0000)),
+                 without_denormals(from_bits(y & 0xffff0000)), without_denormals(c.lane[i]));
+        const float low = fmaf(without_denormals(from_bits(x << 16)),
+                               without_denormals(from_bits(y << 16)), without_denormals(high));
         c.lane[i] = without_denormals(low);
     }
     return c;

@@ -35,7 +35,8 @@ typedef struct vit_tensor {
  * would become infinite, an integer that is not exact. */
 vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error);
 
-/* FORMAT, naming the tensor and the element, where one of values [tensor->count] is NaN or infinite.
+/* FORMAT, naming the tensor and the element, where one of values [tensor->count] is NaN or
+ * infinite.
  */
 vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values, vit_error *error);
 
