@@ -1,6 +1,6 @@
 /* VDPBF16PS in plain C (docs/design.md), to test and debug bfloat16 where the processor has no
- * instructions for it: make BUILD=build/bf16 CFLAGS="-O2 -mfma -DVIT_BF16_REFERENCE" gives it to the
- * scalar table. It is far slower than float32, so other builds leave it out. */
+ * instructions for it: make BUILD=build/bf16 CFLAGS="-O2 -mfma -DVIT_BF16_REFERENCE" gives it to
+ * the scalar table. It is far slower than float32, so other builds leave it out. */
 #include "vit/kernels/kernels.h"
 #include <stdbool.h>
 

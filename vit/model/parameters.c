@@ -189,7 +189,7 @@ void vit_table_leave_weights(vit_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         vit_parameter *p = &table->rows[i];
         const bool stays = p->kind != VIT_PARAMETER_WEIGHT;
-        p->offset = stays ? table->size : VIT_NO_PLACE;
+        p->offset = stays ? table->size : VIT_ONLY_PACKED;
         if (stays) table->size += vit_padded(p->count);
     }
 }

@@ -22,7 +22,7 @@ typedef struct vit_parameter {
     vit_parameter_kind kind;
     size_t dims, shape[4];
     size_t count;         /* product of shape */
-    size_t offset;        /* floats, in an array of vit_table.size; or VIT_NO_PLACE */
+    size_t offset;        /* floats, in an array of vit_table.size; or VIT_ONLY_PACKED */
     size_t fan_in;        /* WEIGHT, BIAS: inputs of the layer */
     bool convolves;       /* WEIGHT, BIAS: of a convolutional stem */
     size_t packed_offset; /* WEIGHT: floats, in an array of vit_table.packed_size */
@@ -30,7 +30,7 @@ typedef struct vit_parameter {
 } vit_parameter;
 
 /* The offset of a weight of a linear layer that is only kept packed. */
-#define VIT_NO_PLACE SIZE_MAX
+#define VIT_ONLY_PACKED SIZE_MAX
 
 typedef struct vit_table {
     vit_parameter *rows; /* owned */

@@ -21,7 +21,7 @@ static const vit_parameter *find(const binder *b, const char *layer, const char 
 }
 
 static const float *value(const binder *b, const vit_parameter *p) {
-    return p && b->values && p->offset != VIT_NO_PLACE ? b->values + p->offset : NULL;
+    return p && b->values && p->offset != VIT_ONLY_PACKED ? b->values + p->offset : NULL;
 }
 
 static float *gradient(const binder *b, const vit_parameter *p) {

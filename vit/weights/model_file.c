@@ -92,12 +92,12 @@ vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs
 }
 
 float *vit_store_place(const vit_store *s, const vit_parameter *p) {
-    return p->offset == VIT_NO_PLACE ? s->weight : s->values + p->offset;
+    return p->offset == VIT_ONLY_PACKED ? s->weight : s->values + p->offset;
 }
 
 void vit_store_keep(const vit_store *s, const vit_parameter *p) {
     vit_parameter weight = *p;
-    if (p->offset != VIT_NO_PLACE) return;
+    if (p->offset != VIT_ONLY_PACKED) return;
     weight.offset = 0;
     vit_table_pack(s->packs, &s->packed, s->weight, &(vit_table){.rows = &weight, .count = 1});
 }

@@ -9,7 +9,7 @@ static vit_grid grid_of(const vit_config *c) {
 static vit_status take_over(const vit_model_file *to, const vit_model_file *from, size_t i,
                             vit_error *error) {
     const vit_parameter *p = &from->table.rows[i];
-    if (p->offset == VIT_NO_PLACE) return VIT_OK; /* packed: that is not of a size */
+    if (p->offset == VIT_ONLY_PACKED) return VIT_OK; /* packed: that is not of a size */
     const float *in = from->values + p->offset;
     float *out = to->values + to->table.rows[i].offset;
     if (p->kind != VIT_PARAMETER_POSITIONS) {
