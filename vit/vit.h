@@ -44,6 +44,9 @@ extern "C" {
 
 #define VIT_VERSION "0.1.0"
 
+/* VIT_VERSION of the library that is linked, which may be another than that of this header. */
+VIT_API const char *vit_version(void);
+
 /* ---- errors --------------------------------------------------------------------------------- */
 
 typedef enum vit_status {

@@ -7,6 +7,10 @@
 
 #include "vit/base/text.h"
 
+const char *vit_version(void) {
+    return VIT_VERSION;
+}
+
 const char *vit_status_name(vit_status status) {
     switch (status) {
     case VIT_OK:

@@ -1,0 +1,160 @@
+"""Tests of the package; tests/python.sh runs them against build/lib/libvit.so."""
+import gc
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import vit  # noqa: E402
+
+NINE = HERE.parent / "examples" / "photographed-nine.jpg"
+
+
+def drawn(count, seed=3):
+    """Digits that the library draws, and their labels."""
+    images = np.empty((count, 28, 28), np.uint8)
+    labels = [vit._lib.vit_draw_digit(images[i].ctypes.data_as(
+        vit.ctypes.POINTER(vit.ctypes.c_uint8)), seed, i) for i in range(count)]
+    return images, np.array(labels)
+
+
+class TestVit(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = vit.Model("mnist")
+
+    def test_structures_are_those_of_the_header(self):
+        subprocess.run([sys.executable, str(HERE / "generate.py"), "--check"], check=True)
+
+    def test_a_file_is_read(self):
+        answers = self.model.classify(NINE)
+        self.assertEqual(answers[0].label, "9")
+        self.assertEqual(answers[0].index, 9)
+        self.assertEqual(len(answers), 5)
+        self.assertGreater(answers[0].probability, answers[1].probability)
+
+    def test_file_bytes_and_list_give_the_same_logits(self):
+        one = self.model.logits(str(NINE))
+        np.testing.assert_array_equal(one, self.model.logits(NINE.read_bytes()))
+        both = self.model.logits([NINE, NINE.read_bytes()])
+        np.testing.assert_array_equal(both, np.stack([one, one]))
+
+    def test_pixels(self):
+        image = drawn(1)[0][0]
+        grey = self.model.logits(image)
+        rgb = np.repeat(image[..., None], 3, axis=2)
+        self.assertEqual(grey.shape, (10,))
+        np.testing.assert_array_equal(grey, self.model.logits(rgb))
+        # rows need not lie side by side
+        wide = np.zeros((28, 60), np.uint8)
+        wide[:, :28] = image
+        np.testing.assert_array_equal(grey, self.model.logits(wide[:, :28]))
+        mixed = self.model.logits([NINE, image])
+        np.testing.assert_array_equal(mixed, np.stack([self.model.logits(NINE), grey]))
+
+    def test_prepared(self):
+        images, labels = drawn(64)
+        logits = self.model.prepared(images)
+        np.testing.assert_array_equal(logits, self.model.prepared(images[..., None]))
+        self.assertGreater(np.mean(logits.argmax(axis=1) == labels), 0.8)
+        for wrong in (images.astype(float), images[:, :27], np.repeat(images[..., None], 3, 3)):
+            with self.assertRaises(TypeError):
+                self.model.prepared(wrong)
+
+    def test_probabilities_and_embeddings(self):
+        probabilities = self.model.probabilities([NINE, NINE])
+        self.assertEqual(probabilities.shape, (2, 10))
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+        features = self.model.embed(NINE)
+        self.assertEqual(features.shape, (self.model.info["features"],))
+        self.assertTrue(np.isfinite(features).all())
+
+    def test_info(self):
+        self.assertEqual(self.model.labels, [str(i) for i in range(10)])
+        self.assertEqual(self.model.info["config"]["image"], [28, 28])
+
+    def test_errors_are_the_librarys_sentences(self):
+        for call in (lambda: vit.Model("/nonexistent/model"),
+                     lambda: self.model.classify("/nonexistent/picture.png"),
+                     lambda: vit.train("/nonexistent/data", steps=1)):
+            with self.assertRaises(vit.Error) as caught:
+                call()
+            self.assertIn("/nonexistent/", str(caught.exception))
+            self.assertEqual(caught.exception.status, "io")
+        with self.assertRaises(TypeError):
+            vit.train("digits", stepps=1)
+        with self.assertRaises(ValueError):
+            vit.Model("mnist", precision="f64")
+        with self.assertRaises(TypeError):
+            self.model.classify(np.zeros((28, 28)))
+
+    def test_training_calls_back_and_gives_a_model(self):
+        events = []
+        with tempfile.TemporaryDirectory() as directory:
+            out = pathlib.Path(directory) / "digits.safetensors"
+            model = vit.train("digits", steps=3, out=out, callback=events.append)
+            images, _ = drawn(4)
+            np.testing.assert_array_equal(model.prepared(images), vit.Model(out).prepared(images))
+        self.assertEqual([events[0]["event"], events[-1]["event"]], ["start", "done"])
+        self.assertEqual(events[-1]["step"], 3)
+        result = vit.evaluate(model, "digits")
+        self.assertEqual(result.confusion.sum(), result.images)
+        self.assertEqual(result.correct, np.trace(result.confusion))
+
+    def test_a_training_is_stopped(self):
+        with self.assertRaises(vit.Error) as caught:
+            vit.train("digits", steps=50, callback=lambda event: event["event"] != "step")
+        self.assertEqual(caught.exception.status, "cancelled")
+
+        def fails(event):
+            raise KeyError("of the caller")
+        with self.assertRaises(KeyError):
+            vit.train("digits", steps=50, callback=fails)
+
+    def test_threads_share_a_model(self):
+        want, got = self.model.logits(NINE), []
+        threads = [threading.Thread(target=lambda: got.append(self.model.logits(NINE)))
+                   for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one in got:
+            np.testing.assert_array_equal(one, want)
+        self.assertEqual(len(got), 4)
+
+    def test_models_are_freed(self):
+        for _ in range(3):
+            vit.Model("mnist").classify(NINE)
+        gc.collect()
+
+
+class Tap(unittest.TextTestResult):
+    """A line a test, as tests/run counts them."""
+    count = 0
+
+    def report(self, test, verdict):
+        Tap.count += 1
+        print(f"{verdict} {Tap.count} - {test._testMethodName}", flush=True)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.report(test, "ok")
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self.report(test, "not ok")
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self.report(test, "not ok")
+
+
+if __name__ == "__main__":
+    unittest.main(testRunner=unittest.TextTestRunner(resultclass=Tap, verbosity=0))

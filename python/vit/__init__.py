@@ -1,0 +1,329 @@
+"""Vision Transformers on a CPU: a door to libvit, the C library.
+
+    import vit
+    model = vit.Model("mnist")
+    print(model.classify("digit.png")[0])           # Answer(label='7', probability=0.99..., index=7)
+    model = vit.train("cifar10", minutes=10, out="cifar10.safetensors", callback=print)
+    print(vit.evaluate(model, "cifar10").top1)
+
+A picture is a path, the bytes of a PNG or JPEG file, or a NumPy array of uint8: [height][width]
+(grey) or [height][width][channels] (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA). Where one picture is
+taken, a list of them is, too; the answer then is a list, or has one row for each.
+
+The library is looked for in $VIT_LIBRARY, beside this file, in the source tree's build/lib, and
+where the system looks. Errors are `vit.Error`, with the library's sentence.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import threading
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _api
+
+__all__ = ["Answer", "Error", "Evaluation", "Model", "evaluate", "train"]
+__version__ = _api.VERSION
+
+Picture = Union[str, os.PathLike, bytes, np.ndarray]
+
+_HERE = pathlib.Path(__file__).resolve().parent
+_SOURCE = _HERE.parent.parent  # of a source tree
+_PRECISIONS = {"f32": _api.VIT_PRECISION_F32, "bf16": _api.VIT_PRECISION_BF16}
+_SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
+_EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
+           if name.startswith("VIT_EVENT_")}
+
+
+class Error(Exception):
+    """What the library refused or could not do. `status` is its name: "format", "io", ..."""
+
+    def __init__(self, message: str, status: str):
+        super().__init__(message)
+        self.status = status
+
+
+class Answer(NamedTuple):
+    """One of a picture's likeliest classes."""
+    label: str
+    probability: float
+    index: int
+
+
+class Evaluation(NamedTuple):
+    """Fractions are 0..1; confusion: [classes][classes], rows the true class."""
+    images: int
+    correct: int
+    top1: float
+    top5: float
+    loss: float
+    seconds: float
+    confusion: np.ndarray
+
+
+def _load() -> ctypes.CDLL:
+    named = os.environ.get("VIT_LIBRARY")
+    places = [named] if named else [str(p) for p in (_HERE / "libvit.so",
+                                                     _SOURCE / "build" / "lib" / "libvit.so")
+                                    if p.exists()] + ["libvit.so.0"]
+    try:
+        library = ctypes.CDLL(places[0])
+    except OSError as error:
+        raise ImportError(f"libvit could not be loaded ({error}): build it with `make`, or name it "
+                          "in VIT_LIBRARY") from None
+    for name, (result, parameters) in _api.FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{places[0]} has no {name}: it is not version {_api.VERSION}, which "
+                              "this package is for") from None
+        function.restype, function.argtypes = result, parameters
+    version = library.vit_version().decode()
+    if version != _api.VERSION:
+        raise ImportError(f"{places[0]} is version {version}, this package is for {_api.VERSION}")
+    return library
+
+
+_lib = _load()
+
+
+def _check(status: int, error: _api.vit_error) -> None:
+    if status != _api.VIT_OK:
+        raise Error(error.message.decode(errors="replace"), _lib.vit_status_name(status).decode())
+
+
+def _text(value: Any) -> Optional[bytes]:
+    return None if value is None else os.fsencode(value)
+
+
+def _floats(array: np.ndarray) -> Any:
+    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+
+
+def _options(kind: type, **values: Any) -> Any:
+    """A structure of options, zeroed but for what is given; unknown names are a TypeError."""
+    options = kind()
+    known = [field[0] for field in kind._fields_]
+    for name, value in values.items():
+        if name not in known:
+            raise TypeError(f"unknown option {name!r}; known are {', '.join(known)}")
+        if name == "precision":
+            value = _choose(_PRECISIONS, value, "precision")
+        if value is not None:
+            setattr(options, name, os.fsencode(value) if isinstance(value, (str, os.PathLike))
+                    else value)
+    return options
+
+
+def _choose(names: dict, name: str, what: str) -> int:
+    if name not in names:
+        raise ValueError(f"{what} {name!r}, expected {' or '.join(names)}")
+    return names[name]
+
+
+def _find(model: Union[str, os.PathLike]) -> str:
+    """The path of a shipped model's name; any other text is a path already."""
+    name = os.fspath(model)
+    if os.path.exists(name) or os.sep in name:
+        return name
+    places = [os.environ.get("VIT_MODELS"), _HERE / "models", _SOURCE / "models",
+              "/usr/local/share/vit/models", "/usr/share/vit/models"]
+    for place in filter(None, places):
+        path = pathlib.Path(place) / f"{name}.safetensors"
+        if path.exists():
+            return str(path)
+    return name
+
+
+class Model:
+    """A model: a file of this library, published weights (a file or a directory), or the name of a
+    shipped one, such as "mnist".
+
+    size: the network's input, (height, width) or one number for both; config: of published weights,
+    in place of the config.json beside them; threads: 0 for all; precision: "f32" or "bf16". Threads
+    of Python may share a model; their calls wait for each other.
+    """
+
+    def __init__(self, model: Union[str, os.PathLike] = "mnist", *,
+                 size: Union[int, Sequence[int], None] = None,
+                 config: Union[str, os.PathLike, None] = None,
+                 threads: int = 0, precision: str = "f32"):
+        height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
+        handle, error = ctypes.c_void_p(), _api.vit_error()
+        options = _options(_api.vit_model_options, config=config, height=height, width=width)
+        if hasattr(options, "precision"):
+            options.precision = _choose(_PRECISIONS, precision, "precision")
+        path = _find(model)
+        _check(_lib.vit_model_load_with(handle, _text(path), options, error), error)
+        self._open(handle, threads, precision)
+
+    def _open(self, handle: ctypes.c_void_p, threads: int, precision: str) -> None:
+        self._model, self._session, self._lock = handle, ctypes.c_void_p(), threading.Lock()
+        error = _api.vit_error()
+        options = _options(_api.vit_session_options, threads=threads, precision=precision)
+        _check(_lib.vit_session_new(self._session, handle, options, error), error)
+        self._precision, self._threads = precision, threads
+        self._info = _lib.vit_model_describe(handle)
+        self.labels: List[str] = [_lib.vit_model_label(handle, i).decode(errors="replace")
+                                  for i in range(self._info.classes)]
+
+    def __del__(self) -> None:
+        if getattr(self, "_session", None):
+            _lib.vit_session_free(self._session)
+        if getattr(self, "_model", None):
+            _lib.vit_model_free(self._model)
+
+    @property
+    def info(self) -> dict:
+        """What the model is: sizes, parameters, and config, preprocessing and recipe as objects."""
+        info = {name: getattr(self._info, name) for name, *_ in self._info._fields_}
+        for name in ("config", "preprocessing", "recipe"):
+            info[name] = json.loads(info[name])
+        return info
+
+    def _answer(self, pictures: Sequence[Picture]) -> "tuple[np.ndarray, np.ndarray]":
+        """Logits and features, a row for each picture. Files and bytes are answered together."""
+        logits = np.empty((len(pictures), self._info.classes), np.float32)
+        features = np.empty((len(pictures), self._info.features), np.float32)
+        files = [i for i, p in enumerate(pictures) if not isinstance(p, np.ndarray)]
+        with self._lock:
+            for i, picture in enumerate(pictures):
+                if isinstance(picture, np.ndarray):
+                    self._answer_pixels(picture, logits[i], features[i])
+            if files:
+                rows = self._answer_files([pictures[i] for i in files])
+                logits[files], features[files] = rows
+        return logits, features
+
+    def _answer_pixels(self, pixels: np.ndarray, logits: np.ndarray, features: np.ndarray) -> None:
+        if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3):
+            raise TypeError(f"a picture is an array of uint8, [height][width] or [height][width]"
+                            f"[channels], not of {pixels.dtype} {list(pixels.shape)}")
+        pixels, error = np.ascontiguousarray(pixels), _api.vit_error()
+        height, width, channels = (*pixels.shape, 1)[:3]
+        _check(_lib.vit_classify_pixels(self._session, pixels.ctypes.data_as(
+            ctypes.POINTER(ctypes.c_uint8)), width, height, channels, width * channels,
+            _floats(logits), error), error)
+        _check(_lib.vit_session_features(self._session, _floats(features), error), error)
+
+    def _answer_files(self, files: Sequence[Any]) -> "tuple[np.ndarray, np.ndarray]":
+        logits = np.empty((len(files), self._info.classes), np.float32)
+        features = np.empty((len(files), self._info.features), np.float32)
+        pictures, answers = (_api.vit_picture * len(files))(), (_api.vit_answer * len(files))()
+        for picture, file in zip(pictures, files):
+            if isinstance(file, bytes):
+                picture.name, picture.size = b"a picture in memory", len(file)
+                picture.bytes = ctypes.cast(ctypes.c_char_p(file), ctypes.c_void_p)
+            else:
+                picture.name = _text(file)
+        error = _api.vit_error()
+        _check(_lib.vit_classify_many(self._session, pictures, len(files), _floats(logits),
+                                      _floats(features), answers, error), error)
+        for answer in answers:
+            _check(answer.error.status, answer.error)
+        return logits, features
+
+    def logits(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
+        """[classes], or [pictures][classes] of a list. float32, the same bytes on every machine."""
+        return self._rows(pictures)[0]
+
+    def embed(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
+        """What the head sees: [features], or [pictures][features] of a list."""
+        return self._rows(pictures)[1]
+
+    def _rows(self, pictures: Any) -> "tuple[np.ndarray, np.ndarray]":
+        if isinstance(pictures, (list, tuple)):
+            return self._answer(pictures)
+        logits, features = self._answer([pictures])
+        return logits[0], features[0]
+
+    def probabilities(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
+        """Of the classes; shaped as `logits` is."""
+        return self._probabilities(self.logits(pictures))
+
+    def _probabilities(self, logits: np.ndarray) -> np.ndarray:
+        rows = np.empty_like(logits)
+        for row, out in zip(np.atleast_2d(logits), np.atleast_2d(rows)):
+            _lib.vit_probabilities(_floats(row), len(row), _floats(out))
+        return rows
+
+    def classify(self, pictures: Union[Picture, Sequence[Picture]],
+                 top: int = 5) -> Union[List[Answer], List[List[Answer]]]:
+        """The `top` likeliest classes, the likeliest first."""
+        probabilities = self.probabilities(pictures)
+        answers = [[Answer(self.labels[i], float(row[i]), int(i))
+                    for i in np.argsort(-row, kind="stable")[:top]]
+                   for row in np.atleast_2d(probabilities)]
+        return answers if probabilities.ndim == 2 else answers[0]
+
+    def prepared(self, images: np.ndarray) -> np.ndarray:
+        """Logits, [count][classes], of pictures that are as the network takes them, only to be
+        normalised: uint8 [count][height][width][channels], as the records of a data set are."""
+        info = self._info
+        shape = (info.height, info.width, info.channels)
+        images = np.ascontiguousarray(images)
+        if images.dtype != np.uint8 or images[..., None].shape[1:4] not in (shape, shape[:2] + (1,)) \
+                or images.size != len(images) * np.prod(shape):
+            raise TypeError(f"prepared pictures are an array of uint8, [count]{list(shape)}, not of "
+                            f"{images.dtype} {list(images.shape)}")
+        logits, error = np.empty((len(images), info.classes), np.float32), _api.vit_error()
+        with self._lock:
+            _check(_lib.vit_classify_prepared(self._session, images.ctypes.data_as(
+                ctypes.POINTER(ctypes.c_uint8)), len(images), _floats(logits), error), error)
+        return logits
+
+
+def evaluate(model: Model, data: Union[str, os.PathLike], split: str = "test",
+             note: Optional[Callable[[str], Any]] = None) -> Evaluation:
+    """Accuracy and loss on a data set: a directory, or a known name. `split`: "test", "train" or
+    "val"; `note` is called with what a person should know about the data."""
+    told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
+    options = _options(_api.vit_evaluate_options, data=data, note=told, threads=model._threads,
+                       split=_choose(_SPLITS, split, "split"), precision=model._precision)
+    result, error = _api.vit_evaluation(), _api.vit_error()
+    _check(_lib.vit_evaluate(model._model, options, result, error), error)
+    classes = result.classes
+    confusion = np.ctypeslib.as_array(result.confusion, (classes, classes)).astype(np.int64)
+    values = (result.images, result.correct, result.top1, result.top5, result.loss, result.seconds)
+    _lib.vit_evaluation_clear(result)
+    return Evaluation(*values, confusion)
+
+
+def _event(event: _api.vit_event) -> dict:
+    """Of the fields, those that hold something; "event" is "start", "step", "epoch", ..."""
+    values = {name: getattr(event, name) for name, *_ in event._fields_}
+    values["event"] = _EVENTS[values.pop("kind")]
+    return {name: value.decode(errors="replace") if isinstance(value, bytes) else value
+            for name, value in values.items() if value is not None and value == value}
+
+
+def train(data: Union[str, os.PathLike], *, callback: Optional[Callable[[dict], Any]] = None,
+          threads: int = 0, precision: Optional[str] = None, **options: Any) -> Model:
+    """Trains a network and returns it. `options` are those of vit_train_options in vit.h: preset,
+    init, out, checkpoint, resume, epochs, steps, minutes, batch, lr, seed, ... A precision of None
+    is the preset's.
+
+    callback(event) gets a dict; when it returns False, or raises, the training stops: the first is
+    an Error of status "cancelled", the second goes on to the caller."""
+    raised: List[BaseException] = []
+
+    def tell(event: Any, _: Any) -> bool:
+        try:
+            return callback is None or callback(_event(event.contents)) is not False
+        except BaseException as error:  # it must not pass through C
+            raised.append(error)
+            return False
+
+    filled = _options(_api.vit_train_options, data=data, threads=threads,
+                      precision=precision or "f32", precision_given=precision is not None,
+                      callback=_api.vit_callback(tell), **options)
+    handle, error = ctypes.c_void_p(), _api.vit_error()
+    status = _lib.vit_train(handle, filled, error)
+    if raised:
+        raise raised[0]
+    _check(status, error)
+    model = Model.__new__(Model)
+    model._open(handle, threads, "f32")
+    return model

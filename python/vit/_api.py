@@ -1,0 +1,249 @@
+"""Made from vit/vit.h by generate.py: do not edit."""
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double,
+                    c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64,
+                    c_void_p)
+
+VERSION = "0.1.0"
+
+VIT_OK = 0
+VIT_ERROR_ARGUMENT = 1
+VIT_ERROR_MEMORY = 2
+VIT_ERROR_IO = 3
+VIT_ERROR_FORMAT = 4
+VIT_ERROR_UNSUPPORTED = 5
+VIT_ERROR_MISMATCH = 6
+VIT_ERROR_CANCELLED = 7
+VIT_PRECISION_F32 = 0
+VIT_PRECISION_BF16 = 1
+VIT_SPLIT_TEST = 0
+VIT_SPLIT_TRAIN = 1
+VIT_SPLIT_VAL = 2
+VIT_EVENT_START = 0
+VIT_EVENT_STEP = 1
+VIT_EVENT_EPOCH = 2
+VIT_EVENT_CHECKPOINT = 3
+VIT_EVENT_NOTE = 4
+VIT_EVENT_DONE = 5
+
+vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
+
+
+class vit_error(Structure):
+    _fields_ = [
+        ("status", c_int),
+        ("message", c_char * 1024),
+    ]
+
+
+class vit_model_info(Structure):
+    _fields_ = [
+        ("height", c_size_t),
+        ("width", c_size_t),
+        ("channels", c_size_t),
+        ("patch", c_size_t),
+        ("dim", c_size_t),
+        ("depth", c_size_t),
+        ("heads", c_size_t),
+        ("mlp", c_size_t),
+        ("features", c_size_t),
+        ("classes", c_size_t),
+        ("has_head", c_bool),
+        ("parameters", c_size_t),
+        ("multiply_adds", c_size_t),
+        ("config", c_char_p),
+        ("preprocessing", c_char_p),
+        ("recipe", c_char_p),
+    ]
+
+
+class vit_model_options(Structure):
+    _fields_ = [
+        ("config", c_char_p),
+        ("height", c_size_t),
+        ("width", c_size_t),
+        ("cpu", c_char_p),
+    ]
+
+
+class vit_convert_options(Structure):
+    _fields_ = [
+        ("in", c_char_p),
+        ("config", c_char_p),
+        ("out", c_char_p),
+        ("layout", c_char_p),
+        ("type", c_char_p),
+        ("force", c_bool),
+        ("note", c_void_p),
+        ("user", c_void_p),
+    ]
+
+
+class vit_tensor_info(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("type", c_char_p),
+        ("dims", c_size_t),
+        ("shape", c_size_t * 8),
+        ("count", c_size_t),
+    ]
+
+
+class vit_tensor_statistics(Structure):
+    _fields_ = [
+        ("min", c_double),
+        ("max", c_double),
+        ("mean", c_double),
+        ("std", c_double),
+        ("finite", c_size_t),
+    ]
+
+
+class vit_session_options(Structure):
+    _fields_ = [
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("precision", c_int),
+    ]
+
+
+class vit_picture(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("bytes", c_void_p),
+        ("size", c_size_t),
+    ]
+
+
+class vit_answer(Structure):
+    _fields_ = [
+        ("error", vit_error),
+        ("warning", c_char_p),
+    ]
+
+
+class vit_evaluate_options(Structure):
+    _fields_ = [
+        ("data", c_char_p),
+        ("split", c_int),
+        ("batch", c_size_t),
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("precision", c_int),
+        ("note", vit_note),
+        ("user", c_void_p),
+    ]
+
+
+class vit_evaluation(Structure):
+    _fields_ = [
+        ("images", c_size_t),
+        ("correct", c_size_t),
+        ("top1", c_double),
+        ("top5", c_double),
+        ("loss", c_double),
+        ("seconds", c_double),
+        ("classes", c_size_t),
+        ("confusion", POINTER(c_size_t)),
+    ]
+
+
+class vit_event(Structure):
+    _fields_ = [
+        ("kind", c_int),
+        ("preset", c_char_p),
+        ("data", c_char_p),
+        ("parameters", c_size_t),
+        ("train_images", c_size_t),
+        ("val_images", c_size_t),
+        ("batch", c_size_t),
+        ("step", c_uint64),
+        ("steps", c_uint64),
+        ("epoch", c_double),
+        ("epochs", c_double),
+        ("loss", c_double),
+        ("lr", c_double),
+        ("val_top1", c_double),
+        ("val_loss", c_double),
+        ("test_top1", c_double),
+        ("images_per_second", c_double),
+        ("seconds", c_double),
+        ("seconds_left", c_double),
+        ("path", c_char_p),
+        ("text", c_char_p),
+    ]
+
+
+vit_callback = CFUNCTYPE(c_bool, POINTER(vit_event), c_void_p)
+
+
+class vit_train_options(Structure):
+    _fields_ = [
+        ("data", c_char_p),
+        ("preset", c_char_p),
+        ("init", c_char_p),
+        ("out", c_char_p),
+        ("checkpoint", c_char_p),
+        ("resume", c_bool),
+        ("epochs", c_double),
+        ("steps", c_uint64),
+        ("schedule_steps", c_uint64),
+        ("minutes", c_double),
+        ("batch", c_size_t),
+        ("lr", c_double),
+        ("freeze", c_size_t),
+        ("layer_decay", c_double),
+        ("seed", c_uint64),
+        ("threads", c_int),
+        ("recompute", c_bool),
+        ("cpu", c_char_p),
+        ("precision", c_int),
+        ("precision_given", c_bool),
+        ("callback", vit_callback),
+        ("user", c_void_p),
+    ]
+
+
+# name: (result, parameters)
+FUNCTIONS = {
+    "vit_version": (c_char_p, []),
+    "vit_status_name": (c_char_p, [c_int]),
+    "vit_model_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_error)]),
+    "vit_model_load_with": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_model_options),
+        POINTER(vit_error)]),
+    "vit_model_load_memory": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p,
+        POINTER(vit_error)]),
+    "vit_model_free": (None, [c_void_p]),
+    "vit_model_describe": (vit_model_info, [c_void_p]),
+    "vit_model_label": (c_char_p, [c_void_p, c_size_t]),
+    "vit_convert": (c_int, [POINTER(vit_convert_options), POINTER(vit_error)]),
+    "vit_tensor_list_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_error)]),
+    "vit_tensor_list_free": (None, [c_void_p]),
+    "vit_tensor_list_path": (c_char_p, [c_void_p]),
+    "vit_tensor_list_kind": (c_char_p, [c_void_p]),
+    "vit_tensor_list_count": (c_size_t, [c_void_p]),
+    "vit_tensor_list_at": (vit_tensor_info, [c_void_p, c_size_t]),
+    "vit_tensor_list_measure": (c_int, [c_void_p, c_size_t, POINTER(vit_tensor_statistics),
+        POINTER(vit_error)]),
+    "vit_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_session_options),
+        POINTER(vit_error)]),
+    "vit_session_free": (None, [c_void_p]),
+    "vit_classify_file": (c_int, [c_void_p, c_char_p, POINTER(c_float), POINTER(vit_error)]),
+    "vit_classify_memory": (c_int, [c_void_p, c_void_p, c_size_t, c_char_p, POINTER(c_float),
+        POINTER(vit_error)]),
+    "vit_classify_pixels": (c_int, [c_void_p, POINTER(c_uint8), c_size_t, c_size_t, c_size_t,
+        c_size_t, POINTER(c_float), POINTER(vit_error)]),
+    "vit_classify_prepared": (c_int, [c_void_p, POINTER(c_uint8), c_size_t, POINTER(c_float),
+        POINTER(vit_error)]),
+    "vit_classify_many": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
+        POINTER(c_float), POINTER(vit_answer), POINTER(vit_error)]),
+    "vit_embed_file": (c_int, [c_void_p, c_char_p, POINTER(c_float), POINTER(vit_error)]),
+    "vit_session_warning": (c_char_p, [c_void_p]),
+    "vit_session_features": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_error)]),
+    "vit_probabilities": (None, [POINTER(c_float), c_size_t, POINTER(c_float)]),
+    "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
+    "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
+        POINTER(vit_error)]),
+    "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
+    "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
+    "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
+}
