@@ -62,6 +62,7 @@ class vit_model_options(Structure):
         ("height", c_size_t),
         ("width", c_size_t),
         ("cpu", c_char_p),
+        ("precision", c_int),
     ]
 
 
