@@ -2,7 +2,7 @@
 
     import vit
     model = vit.Model("mnist")
-    print(model.classify("digit.png")[0])           # Answer(label='7', probability=0.99..., index=7)
+    print(model.classify("digit.png")[0])      # Answer(label='7', probability=0.99..., index=7)
     model = vit.train("cifar10", minutes=10, out="cifar10.safetensors", callback=print)
     print(vit.evaluate(model, "cifar10").top1)
 
@@ -264,10 +264,10 @@ class Model:
         info = self._info
         shape = (info.height, info.width, info.channels)
         images = np.ascontiguousarray(images)
-        if images.dtype != np.uint8 or images[..., None].shape[1:4] not in (shape, shape[:2] + (1,)) \
-                or images.size != len(images) * np.prod(shape):
-            raise TypeError(f"prepared pictures are an array of uint8, [count]{list(shape)}, not of "
-                            f"{images.dtype} {list(images.shape)}")
+        whole = images if images.ndim == 4 else images[..., None]
+        if images.dtype != np.uint8 or whole.shape[1:] != shape:
+            raise TypeError(f"prepared pictures are an array of uint8, [count]{list(shape)}, not "
+                            f"of {images.dtype} {list(images.shape)}")
         logits, error = np.empty((len(images), info.classes), np.float32), _api.vit_error()
         with self._lock:
             _check(_lib.vit_classify_prepared(self._session, images.ctypes.data_as(
