@@ -82,9 +82,9 @@ def generate(header):
              "callback": {n for _, n, _ in callbacks}}
     version = re.search(r'#define VIT_VERSION "(.*?)"', header)[1]
     lines = ['"""Made from vit/vit.h by generate.py: do not edit."""',
-             "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double,",
-             " " * 20 + "c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64,",
-             " " * 20 + "c_void_p)", "", f'VERSION = "{version}"', ""]
+             "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,",
+             " " * 20 + "c_double, c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32,",
+             " " * 20 + "c_uint64, c_void_p)", "", f'VERSION = "{version}"', ""]
     for name, body in enums:
         names = [entry.split("=")[0].strip() for entry in body.split(",") if entry.strip()]
         lines.extend(f"{entry} = {value}" for value, entry in enumerate(names))
