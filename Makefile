@@ -12,7 +12,7 @@
 
 BUILD  ?= build
 CFLAGS ?= -O2 -g
-PKGS    = stb jansson zlib
+PKGS    = stb libjpeg jansson zlib
 
 ifneq ($(shell pkg-config --exists $(PKGS) && echo yes),yes)
 ifeq ($(filter clean,$(MAKECMDGOALS)),)

@@ -1,9 +1,8 @@
-/* Inside the image floor: what is checked of a picture's file before stb_image sees it.
+/* Inside the image floor: one file format each.
  *
- * The system's stb_image may be version 2.27, which writes out of bounds when the Huffman tables
- * of a JPEG are invalid, fills a truncated JPEG with grey, ignores the check sums of a PNG, and
- * trusts the size a file claims. So the container is walked here first, and stb_image gets a
- * limit on what it may allocate.
+ * JPEG: libjpeg-turbo decodes; jpeg.c sets its limits and refuses what it would repair.
+ * PNG: stb_image decodes. It ignores check sums and trusts the size a file claims, so png_check.c
+ * walks the container first, and stb_image gets a limit on what it may allocate.
  */
 #ifndef VIT_IMAGE_CODEC_CONTAINER_H
 #define VIT_IMAGE_CODEC_CONTAINER_H
@@ -59,18 +58,11 @@ bool vit_jpeg_recognise(const uint8_t *bytes, size_t size);
 vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
                            vit_error *error);
 
-/* What a sound JPEG file says of its picture. */
-typedef struct vit_jpeg {
-    size_t width, height;
-    size_t memory; /* bytes that decoding takes at most */
-    unsigned orientation;
-} vit_jpeg;
+/* What the header says: no further than to the first scan. */
+vit_status vit_jpeg_measure(size_t *width, size_t *height, const uint8_t *bytes, size_t size,
+                            const char *name, vit_error *error);
 
-/* Walks the segments and the entropy-coded data to EOI: tables, frame, scans, restart markers. */
-vit_status vit_jpeg_check(vit_jpeg *out, const uint8_t *bytes, size_t size, const char *name,
-                          vit_error *error);
-
-/* Decodes a checked file with stb_image, which may allocate `budget` bytes in all. Errors: FORMAT,
+/* Decodes a checked PNG with stb_image, which may allocate `budget` bytes in all. Errors: FORMAT,
  * MEMORY. */
 vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, size_t budget,
                           const char *name, vit_error *error);

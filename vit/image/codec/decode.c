@@ -92,7 +92,6 @@ static vit_status check_file_size(size_t size, const char *name, vit_error *erro
 vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
                              const char *name, vit_error *error) {
     vit_png png = {0};
-    vit_jpeg jpeg = {0};
     *width = *height = 0;
     vit_status status = check_file_size(size, name, error);
     if (status) return status;
@@ -101,9 +100,7 @@ vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, s
         *width = png.width;
         *height = png.height;
     } else if (vit_jpeg_recognise(bytes, size)) {
-        status = vit_jpeg_check(&jpeg, bytes, size, name, error);
-        *width = jpeg.width;
-        *height = jpeg.height;
+        status = vit_jpeg_measure(width, height, bytes, size, name, error);
     } else {
         status = refuse_format(bytes, size, name, error);
     }

@@ -41,7 +41,6 @@ static void *reallocate(void *old, size_t old_bytes, size_t bytes) {
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
 #define STBI_NO_STDIO
 #define STBI_NO_FAILURE_STRINGS /* one of them is a shared buffer */
 #define STBI_MAX_DIMENSIONS 65535
