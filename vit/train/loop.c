@@ -164,7 +164,7 @@ static bool ends_epoch(const vit_run *run, uint64_t steps) {
     return steps == run->steps || steps * batch / pictures != (steps - 1) * batch / pictures;
 }
 
-vit_status vit_run_loop(vit_run *run, vit_error *error) {
+static vit_status all_steps(vit_run *run, vit_error *error) {
     vit_loader_plan(&run->loader, run->schedule);
     for (uint64_t step = step_of(run); step < run->steps; step++) {
         vit_status status = one_step(run, step, error);
@@ -182,4 +182,26 @@ vit_status vit_run_loop(vit_run *run, vit_error *error) {
         }
     }
     return VIT_OK;
+}
+
+/* ---- the whole ---- */
+
+static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
+    vit_status status = vit_run_open(run, error);
+    if (status != VIT_OK) return status;
+    const vit_event event = vit_run_event(run, VIT_EVENT_START);
+    if (!vit_run_emit(run, &event))
+        return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
+    status = all_steps(run, error);
+    if (status == VIT_OK) status = vit_run_finish(run, model, error);
+    if (status != VIT_OK || run->unsaved.status == VIT_OK) return status;
+    return vit_fail(error, run->unsaved.status,
+                    "%s; the model is complete, its checkpoint is of an earlier step or missing",
+                    run->unsaved.message);
+}
+
+vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error) {
+    const vit_status status = train(run, model, error);
+    vit_run_close(run);
+    return status;
 }

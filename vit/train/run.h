@@ -1,5 +1,6 @@
-/* A training from first to last step: how long it will be (plan.c), the loop over steps and epochs
- * with its events and checkpoints (loop.c). vit/api/train.c opens and closes what it needs. */
+/* A training from first to last: what it needs (open.c, init.c), how long it will be (plan.c), the
+ * loop over steps and epochs with its events and checkpoints (loop.c), what it leaves (finish.c).
+ */
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H
 
@@ -37,16 +38,25 @@ typedef struct vit_run {
     vit_error unsaved; /* of the last checkpoint, whose status is VIT_OK where it was written */
 } vit_run;
 
+/* The whole of it. The caller has set options, started, kernels and threads, and val_top1 and
+ * val_loss to NaN. *model, or NULL where none is wanted, is what vit_model_file_clear frees; its
+ * linear weights are packed. CANCELLED when the callback said so; the checkpoint is written then,
+ * too. Where that fails, so does the run; any other checkpoint that cannot be written is left to
+ * run->unsaved. */
+vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
+
+/* Data, preset and trainer, at the step where training begins; and frees all that a run holds. */
+vit_status vit_run_open(vit_run *run, vit_error *error);
+void vit_run_close(vit_run *run);
+
+/* Writes options->out, tests the model and emits DONE; *model as above. */
+vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);
+
 vit_identity vit_run_identity(const vit_run *run);
 
 /* Sets steps, schedule and deadline from the options; with `minutes`, by measuring. A schedule of
  * a checkpoint that will be resumed is kept: resumed is its number of steps, or 0. */
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
-
-/* Trains up to run->steps. CANCELLED when the callback said so; the checkpoint is written then
- * too. Where that fails, so does the run; any other checkpoint that cannot be written is left to
- * run->unsaved. */
-vit_status vit_run_loop(vit_run *run, vit_error *error);
 
 /* ---- init.c: a training that begins with options->init ---- */
 

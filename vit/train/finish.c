@@ -1,0 +1,137 @@
+/* What a training leaves: the model file, and how it does on the test pictures. */
+#include "datasets/dataset.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/train/run.h"
+#include "vit/train/score.h"
+#include <string.h>
+
+#define SCORE_BATCH 512
+
+/* How the model came to be. Nothing in it depends on time, path, host or threads. */
+static char *recipe_text(const vit_run *run) {
+    vit_text t = {0};
+    char *recipe = vit_recipe_write(&run->preset.recipe);
+    vit_text_add(&t, "{\"preset\": ");
+    vit_text_add_json(&t, run->preset.name);
+    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.title,
+                 run->data.checksum);
+    if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
+    vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
+                 (unsigned long long)run->options->seed,
+                 (unsigned long long)vit_trainer_get(run->trainer).step,
+                 (unsigned long long)run->schedule, recipe ? recipe : "");
+    if (t.failed || !recipe) vit_text_free(&t);
+    vit_free(recipe);
+    return t.text;
+}
+
+static void add_operation(vit_preprocessing *p, vit_operation operation) {
+    p->operations[p->count++] = operation;
+}
+
+/* What made the records; for records that came as they are: a picture is turned as its camera was
+ * held and put on white. Then, for digits in MNIST's format, the digit is looked for and prepared
+ * as those were; other pictures become grey (or RGB) and are resized. */
+static vit_preprocessing preprocessing_of(const vit_dataset *d) {
+    if (d->preprocessing.count > 0) return d->preprocessing;
+    vit_preprocessing p = {0};
+    vit_operation normalise = {.kind = VIT_OP_NORMALIZE};
+    const bool is_digits = strcmp(d->name, "mnist") == 0 || strcmp(d->name, "digits") == 0;
+    for (size_t i = 0; i < 3; i++) { /* grey: the one channel's, three times */
+        normalise.mean[i] = d->mean[i % d->channels];
+        normalise.std[i] = d->std[i % d->channels];
+    }
+    add_operation(&p, (vit_operation){.kind = VIT_OP_ORIENT});
+    add_operation(&p, (vit_operation){.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}});
+    if (is_digits) {
+        add_operation(&p, (vit_operation){.kind = VIT_OP_DIGIT});
+    } else {
+        add_operation(&p, (vit_operation){.kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
+        add_operation(&p, (vit_operation){.kind = VIT_OP_RESIZE,
+                                          .height = d->height,
+                                          .width = d->width,
+                                          .filter = VIT_FILTER_BILINEAR});
+    }
+    add_operation(&p, normalise);
+    return p;
+}
+
+static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *error) {
+    size_t bytes = d->classes * sizeof(char *);
+    if (!d->labels) return VIT_OK;
+    for (size_t i = 0; i < d->classes; i++) bytes += strlen(d->labels[i]) + 1;
+    *out = vit_alloc(1, bytes);
+    if (!*out) return vit_fail_memory(error, "labels", bytes);
+    char *text = (char *)(*out + d->classes);
+    for (size_t i = 0; i < d->classes; i++) {
+        const size_t size = strlen(d->labels[i]) + 1;
+        (*out)[i] = memcpy(text, d->labels[i], size);
+        text += size;
+    }
+    return VIT_OK;
+}
+
+/* All of the model but its values. */
+static vit_status describe(vit_model_file *f, const vit_run *run, vit_error *error) {
+    *f = (vit_model_file){.config = run->preset.config,
+                          .preprocessing = preprocessing_of(&run->data),
+                          .recipe = recipe_text(run)};
+    const vit_status status = f->recipe ? vit_table_new(&f->table, &f->config, error)
+                                        : vit_fail_memory(error, "the recipe", 0);
+    return status == VIT_OK ? copy_labels(&f->labels, &run->data, error) : status;
+}
+
+static float *trained_values(const vit_run *run) {
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    return state.average ? state.average : state.values;
+}
+
+/* From the trainer's own values: a copy would be the most memory that the training takes. */
+static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) {
+    f->values = trained_values(run);
+    const vit_status status = vit_model_file_save(run->options->out, f, error);
+    f->values = NULL;
+    return status;
+}
+
+/* The weights, packed as those of a model that is opened are. */
+static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error *error) {
+    const vit_exec packs = {.kernels = run->kernels, .threads = 1};
+    const vit_trainer_state state = vit_trainer_get(run->trainer);
+    const float *values = trained_values(run);
+    vit_store store;
+    const vit_status status = vit_store_open(&store, f, &packs, error);
+    for (size_t i = 0; i < f->table.count && status == VIT_OK; i++) {
+        const vit_parameter *p = &f->table.rows[i], *from = &state.table->rows[i];
+        memcpy(vit_store_place(&store, p), values + from->offset, p->count * sizeof *values);
+        vit_store_keep(&store, p);
+    }
+    vit_store_close(&store);
+    return status;
+}
+
+/* The model is safe on the disk before it is tested. */
+vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error) {
+    vit_score score = {0};
+    vit_model_file file;
+    vit_status status = describe(&file, run, error);
+    vit_trainer_settle(run->trainer);
+    if (status == VIT_OK && run->options->out) status = save(run, &file, error);
+    if (status == VIT_OK)
+        status = vit_score_records(&score, run->inference, &run->preset.config, &run->data,
+                                   &run->data.test, NULL, run->data.test.count, run->loader.table,
+                                   SCORE_BATCH, error);
+    if (status == VIT_OK && model) status = take_weights(&file, run, error);
+    if (status == VIT_OK && model) {
+        *model = file;
+        file = (vit_model_file){0};
+    }
+    vit_model_file_clear(&file);
+    if (status != VIT_OK) return status;
+    vit_event event = vit_run_event(run, VIT_EVENT_DONE);
+    if (score.images > 0) event.test_top1 = (double)score.correct / (double)score.images;
+    event.path = run->options->out;
+    vit_run_emit(run, &event);
+    return VIT_OK;
+}

@@ -1,0 +1,118 @@
+/* What a training needs before its first step: data, preset, trainer, and where it goes on from. */
+#include "datasets/dataset.h"
+#include "vit/base/sys.h"
+#include "vit/train/run.h"
+#include <string.h>
+
+static vit_status check_options(const vit_train_options *o, vit_error *error) {
+    if (!o->data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
+    if ((o->epochs > 0) + (o->steps > 0) + (o->minutes > 0) > 1)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "epochs, steps and minutes exclude each other: give one");
+    if (!(o->epochs >= 0) || !(o->minutes >= 0) || !(o->lr >= 0) || !(o->layer_decay >= 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "epochs, minutes, the learning rate and its decay must not be negative");
+    if (o->schedule_steps > 0 && o->steps > o->schedule_steps)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%llu steps of a schedule of %llu",
+                        (unsigned long long)o->steps, (unsigned long long)o->schedule_steps);
+    if (o->resume && !o->checkpoint)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "resuming needs to know the checkpoint's directory");
+    return VIT_OK;
+}
+
+/* Unknown 28x28 grey sets are trained as MNIST is, CIFAR-100 as CIFAR-10. */
+static const char *preset_of(const vit_run *run) {
+    if (run->options->preset) return run->options->preset;
+    if (strcmp(run->data.name, "grey") == 0) return "mnist";
+    if (strcmp(run->data.name, "cifar100") == 0) return "cifar10";
+    return run->data.name;
+}
+
+static vit_status open_data(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_dataset_options parts = {.need = VIT_PART_TRAIN,
+                                 .want = VIT_PART_TRAIN | VIT_PART_TEST,
+                                 .threads = run->threads,
+                                 .kernels = run->kernels};
+    vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
+    const vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
+    if (o->init) parts.preparation = &preparation;
+    return status == VIT_OK ? vit_dataset_open(&run->data, o->data, &parts, error) : status;
+}
+
+static vit_status open_inputs(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_status status = open_data(run, error);
+    if (status == VIT_OK) status = vit_preset_load(&run->preset, preset_of(run), error);
+    if (status != VIT_OK) return status;
+    if (o->batch > 0) run->preset.recipe.batch = o->batch;
+    if (o->lr > 0) run->preset.recipe.lr = o->lr;
+    if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
+    if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
+    if (o->precision_given || o->precision != VIT_PRECISION_F32)
+        run->preset.recipe.precision = o->precision;
+    if (run->preset.recipe.freeze > 0 && !o->init)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "the first %zu blocks are to keep their weights, which are random ones: "
+                        "give a model to start from, or leave freeze out",
+                        run->preset.recipe.freeze);
+    if (o->init) status = vit_run_adopt_init(run, error);
+    if (status == VIT_OK) status = vit_preset_fit(&run->preset, &run->data, error);
+    if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
+    return status;
+}
+
+static vit_status open_trainer(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_status status =
+        vit_loader_new(&run->loader, &run->data, &run->preset.recipe, o->seed, error);
+    if (status == VIT_OK)
+        status = vit_trainer_new(
+            &run->trainer, &run->preset.config, &run->preset.recipe,
+            &(vit_trainer_options){run->kernels, run->threads, o->recompute, o->init != NULL},
+            o->seed, error);
+    if (status == VIT_OK)
+        status = vit_inference_new(&run->inference, vit_trainer_network(run->trainer), run->kernels,
+                                   run->threads, error);
+    return status;
+}
+
+/* Plans, and goes to where a checkpoint was. */
+static vit_status start(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    bool found = false;
+    uint64_t schedule = 0;
+    vit_status status = VIT_OK;
+    if (o->resume) status = vit_checkpoint_schedule(&found, &schedule, o->checkpoint, error);
+    if (status == VIT_OK) status = vit_run_plan(run, found ? schedule : 0, error);
+    if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < run->data.note_count; i++) vit_run_note(run, "%s", run->data.notes[i]);
+    if (o->resume && !found)
+        vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
+    if (!found) return VIT_OK;
+    const vit_identity identity = vit_run_identity(run);
+    status = vit_checkpoint_load(run->trainer, o->checkpoint, &identity, error);
+    if (status == VIT_OK)
+        vit_run_note(run, "resuming after step %llu of %llu",
+                     (unsigned long long)vit_trainer_get(run->trainer).step,
+                     (unsigned long long)run->schedule);
+    return status;
+}
+
+vit_status vit_run_open(vit_run *run, vit_error *error) {
+    vit_status status = check_options(run->options, error);
+    if (status == VIT_OK) status = open_inputs(run, error);
+    if (status == VIT_OK) status = open_trainer(run, error);
+    if (status == VIT_OK) status = start(run, error);
+    return status;
+}
+
+void vit_run_close(vit_run *run) {
+    vit_inference_free(run->inference);
+    vit_trainer_free(run->trainer);
+    vit_loader_free(&run->loader);
+    vit_dataset_close(&run->data);
+    vit_model_file_clear(&run->start);
+}
