@@ -184,7 +184,7 @@ VIT_API vit_status vit_tensor_list_measure(const vit_tensor_list *list, size_t i
 typedef struct vit_session vit_session;
 
 typedef struct vit_session_options {
-    int threads;     /* 0: as many as the process may use, which is also the most */
+    int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
     const char *cpu; /* highest instruction set: "scalar", "neon", "avx2", "avx512" or "avx512bf16";
                         NULL: the best here */
     vit_precision precision;
@@ -269,7 +269,7 @@ typedef struct vit_evaluate_options {
     const char *data; /* a directory, or a known name: "mnist", "cifar10", ... (docs/data.md) */
     vit_split split;
     size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
-    int threads;     /* 0: as many as the process may use, which is also the most */
+    int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
     const char *cpu; /* as in vit_session_options */
     vit_precision precision;
     vit_note *note; /* NULL: nobody wants to know */
@@ -347,11 +347,11 @@ typedef struct vit_train_options {
     double layer_decay; /* X: the learning rate of block i, from 0, is lr X^(depth - i), and
                            lr X^(depth + 1) before the blocks; 0: the preset's (1) */
     uint64_t seed;
-    int threads;             /* 0: as many as the process may use, which is also the most; changes
-                                no byte of the result */
-    bool recompute;          /* keep only the input of each block for the backward pass and compute
-                                the rest again: less memory, more time; changes no byte */
-    const char *cpu;         /* as in vit_session_options; changes no byte of an f32 result */
+    int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use; changes
+                        no byte of the result */
+    bool recompute;  /* keep only the input of each block for the backward pass and compute
+                        the rest again: less memory, more time; changes no byte */
+    const char *cpu; /* as in vit_session_options; changes no byte of an f32 result */
     vit_precision precision; /* BF16 goes before the preset's; so does F32 where it is given */
     bool precision_given;
     vit_callback *callback;

@@ -1,5 +1,6 @@
 #include "vit/base/parallel.h"
 
+#include "vit/base/cpu.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -103,7 +104,7 @@ void vit_with_team(int threads, vit_team_body *body, void *context) {
         return;
     }
     team t = {0};
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) proc_bind(spread)
     {
         const int thread = omp_get_thread_num();
         if (thread > 0) {
@@ -133,9 +134,32 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
         lead(t, &w);
         return;
     }
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) proc_bind(spread)
     {
         run_work(&w, omp_get_thread_num());
         wait_for(&w.arrived, (size_t)omp_get_num_threads());
     }
+}
+
+/* ---- how many ---- */
+
+/* Processors in the places that OpenMP binds threads to; 0: it binds none. The thread that asks is
+ * then bound to one of them, so the system's word for it tells nothing. */
+static int bound_processors(void) {
+    if (omp_get_proc_bind() == omp_proc_bind_false) return 0;
+    int count = 0;
+    for (int place = 0; place < omp_get_num_places(); place++)
+        count += omp_get_place_num_procs(place);
+    return count < omp_get_num_procs() ? count : omp_get_num_procs();
+}
+
+int vit_threads_most(void) {
+    const int bound = bound_processors(), quota = vit_cpu_quota("");
+    if (bound <= 0) return vit_cpu_count();
+    return quota > 0 && quota < bound ? quota : bound;
+}
+
+int vit_threads_default(void) {
+    const int most = vit_threads_most(), wanted = omp_get_max_threads();
+    return wanted < most ? wanted : most;
 }

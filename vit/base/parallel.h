@@ -1,4 +1,4 @@
-/* Threads. All of the library's OpenMP is behind these two functions.
+/* Threads. All of the library's OpenMP is behind these functions.
  *
  * The threads are OpenMP's, so that OMP_NUM_THREADS and what the host sets up hold for them; how
  * they wait for each other is our own. OpenMP's barriers spin for milliseconds: where another
@@ -20,5 +20,12 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context);
  * team's body, or a task, it only calls. */
 typedef void vit_team_body(void *context);
 void vit_with_team(int threads, vit_team_body *body, void *context);
+
+/* The threads that have a processor each: by affinity and control groups, as vit_cpu_count, and
+ * where OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY bind threads, by the places these name. */
+int vit_threads_most(void);
+
+/* How many to use where nobody said: that number, or OMP_NUM_THREADS if it is smaller. */
+int vit_threads_default(void);
 
 #endif

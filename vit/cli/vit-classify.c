@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "vit/base/cpu.h"
+#include "vit/base/parallel.h"
 #include "vit/base/sys.h"
 #include "vit/cli/answers.h"
 #include "vit/cli/model_list.h"
@@ -148,7 +148,7 @@ enum { MOST_AT_FIRST = 64, MOST_TOGETHER = 256 };
 static const double soon = 0.5; /* seconds */
 
 static size_t room_at_first(const settings *s) {
-    size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_cpu_count();
+    size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_threads_default();
     return 4 * threads < MOST_AT_FIRST ? 4 * threads : MOST_AT_FIRST;
 }
 
