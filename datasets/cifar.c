@@ -4,6 +4,7 @@
 #include "datasets/gzip.h"
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
+#include "vit/base/size.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -224,7 +225,8 @@ static vit_status read_file(reading *g, vit_records *records, const char *name, 
 
 /* A part that is absent is an error only where it is needed. */
 static vit_status read_part(reading *g, part p, bool needed, vit_error *error) {
-    vit_records *records = p == TRAIN ? &g->out->train : &g->out->test;
+    vit_records *const parts[] = {&g->out->train, &g->out->test}, *records = parts[p];
+    VIT_CHECK_ROWS(parts, PARTS);
     size_t files = file_count(g->set, p);
     vit_status status = VIT_OK;
     if (!needed && !has_part(g->set, p, g->directory)) return VIT_OK;

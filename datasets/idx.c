@@ -5,6 +5,7 @@
 #include "datasets/gzip.h"
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
+#include "vit/base/size.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 typedef enum part { TRAIN, TEST, PARTS } part;
 typedef enum kind { LABELS, PICTURES, KINDS } kind;
 
-static const char *const prefixes[PARTS] = {"train", "t10k"};
+static const char *const prefixes[] = {"train", "t10k"};
+static const char *const kinds[] = {"labels", "images"};
+VIT_CHECK_ROWS(prefixes, PARTS);
+VIT_CHECK_ROWS(kinds, KINDS);
 
 /* ---- one file ---- */
 
@@ -119,8 +123,8 @@ static const known_set *recognise(part p, const uint8_t *bytes, size_t size) {
 
 /* The published names have a dash before "idx"; some archives unpack to a dot. */
 static void spell(char name[64], part p, kind k, int spelling) {
-    snprintf(name, 64, "%s-%s%cidx%c-ubyte%s", prefixes[p], k == LABELS ? "labels" : "images",
-             spelling % 2 == 0 ? '-' : '.', k == LABELS ? '1' : '3', spelling < 2 ? "" : ".gz");
+    snprintf(name, 64, "%s-%s%cidx%c-ubyte%s", prefixes[p], kinds[k], spelling % 2 == 0 ? '-' : '.',
+             k == LABELS ? '1' : '3', spelling < 2 ? "" : ".gz");
 }
 
 /* *path: the file in the directory, to be freed, or NULL when it is absent. */

@@ -218,40 +218,6 @@ static void test_layernorm(void **state) {
     check_layernorm(65, 129);
 }
 
-/* ---- gelu: theta = x ---- */
-
-static double gelu_loss(const double *theta, const void *context) {
-    const problem *p = context;
-    double loss = 0;
-    for (size_t i = 0; i < p->n; i++) loss += truth_gelu(theta[i]) * (double)p->dy[i];
-    return loss;
-}
-
-static void check_gelu(size_t n, float spread) {
-    const vit_exec exec = one_thread();
-    problem p = problem_new(n, n, (uint32_t)n);
-    for (size_t i = 0; i < n; i++) {
-        p.theta[i] *= spread;
-        p.exact[i] = (double)p.theta[i];
-        p.want[i] = truth_gelu(p.exact[i]);
-        p.want_bound[i] = CHECK_GELU_ERROR * fabs(p.exact[i]);
-        p.bound[i] = (CHECK_GELU_SLOPE_ERROR + 1.2 * U) * fabs((double)p.dy[i]); /* slope <= 1.13 */
-    }
-    vit_activation_forward(&exec, VIT_GELU, p.y, p.theta, n);
-    check_forward("gelu y", &p);
-    vit_activation_backward(&exec, VIT_GELU, p.gradient, NULL, p.dy, p.theta, n);
-    check_backward("gelu", &p, gelu_loss, &p);
-    problem_free(&p);
-}
-
-static void test_gelu(void **state) {
-    (void)state;
-    for (size_t i = 0; i < SIZES; i++) {
-        check_gelu(sizes[i], 1);
-        check_gelu(sizes[i], 4);
-    }
-}
-
 /* ---- embedding: theta = class token, positions, embedded patches ---- */
 
 typedef struct embed_case {
@@ -536,12 +502,11 @@ static void test_team(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),  cmocka_unit_test(test_layernorm),
-        cmocka_unit_test(test_gelu),    cmocka_unit_test(test_embed),
-        cmocka_unit_test(test_loss),    cmocka_unit_test(test_loss_extremes),
-        cmocka_unit_test(test_patches), cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_parallel),
-        cmocka_unit_test(test_team),
+        cmocka_unit_test(test_linear),        cmocka_unit_test(test_layernorm),
+        cmocka_unit_test(test_embed),         cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_loss_extremes), cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_nan),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_parallel),      cmocka_unit_test(test_team),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

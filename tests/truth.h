@@ -19,6 +19,14 @@ static inline double truth_gelu_slope(double x) {
     return truth_cdf(x) + (fabs(x) < 40 ? x * exp(-x * x / 2) * 0.39894228040143267794 : 0);
 }
 
+static inline double truth_relu(double x) {
+    return x > 0 ? x : 0;
+}
+
+static inline double truth_relu_slope(double x) {
+    return x > 0;
+}
+
 static inline double truth_sigmoid(double t) {
     return 1 / (1 + exp(-t));
 }

@@ -1,4 +1,5 @@
 #include "vit/base/fpmode.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/npz_write.h"
 #include "vit/weights/describe.h"
@@ -11,11 +12,14 @@
 /* The words of the options. */
 static const char *const type_names[] = {"f32", "bf16", "f16", NULL};
 static const vit_dtype types[] = {VIT_F32, VIT_BF16, VIT_F16};
+VIT_CHECK_ROWS(type_names, sizeof types / sizeof *types + 1);
 
 /* What each target's tensors are called, and its file of weights. */
 static const char *const layouts[] = {"timm", "Hugging Face", "torchvision", "Google"};
 static const char *const files[] = {"model.safetensors", "model.safetensors", "model.safetensors",
                                     "model.npz"};
+VIT_CHECK_ROWS(layouts, VIT_TARGET_COUNT);
+VIT_CHECK_ROWS(files, VIT_TARGET_COUNT);
 static const char config_name[] = "config.json";
 static const char processor_name[] = "preprocessor_config.json";
 

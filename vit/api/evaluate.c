@@ -84,12 +84,20 @@ static uint64_t seed_of(const vit_model *m) {
 static vit_status choose(chosen *c, vit_loader *loader, const vit_model *m, const vit_dataset *d,
                          vit_split split, vit_error *error) {
     const vit_recipe recipe = vit_recipe_default();
-    *c = (chosen){split == VIT_SPLIT_TEST ? &d->test : &d->train, NULL, 0};
-    c->count = c->records->count;
-    if (split != VIT_SPLIT_VAL) return VIT_OK;
-    const vit_status status = vit_loader_new(loader, d, &recipe, seed_of(m), error);
-    c->numbers = loader->val;
-    c->count = loader->val_count;
+    vit_status status = VIT_OK;
+    *c = (chosen){0};
+    switch (split) {
+    case VIT_SPLIT_TEST:
+        *c = (chosen){&d->test, NULL, d->test.count};
+        break;
+    case VIT_SPLIT_TRAIN:
+        *c = (chosen){&d->train, NULL, d->train.count};
+        break;
+    case VIT_SPLIT_VAL:
+        status = vit_loader_new(loader, d, &recipe, seed_of(m), error);
+        *c = (chosen){&d->train, loader->val, loader->val_count};
+        break;
+    }
     return status;
 }
 

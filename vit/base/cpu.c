@@ -3,6 +3,7 @@
 #endif
 
 #include "vit/base/cpu.h"
+#include "vit/base/size.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,13 +15,14 @@
 #endif
 
 static const char *const names[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+VIT_CHECK_ROWS(names, VIT_CPU_COUNT);
 
 const char *vit_cpu_name(vit_cpu cpu) {
     return names[cpu];
 }
 
 bool vit_cpu_parse(const char *name, vit_cpu *cpu) {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < VIT_CPU_COUNT; i++) {
         if (strcmp(name, names[i]) == 0) {
             *cpu = (vit_cpu)i;
             return true;

@@ -12,6 +12,7 @@ typedef enum vit_cpu {
     VIT_CPU_AVX2,       /* AVX2, FMA */
     VIT_CPU_AVX512,     /* AVX-512 F, VL, BW, DQ */
     VIT_CPU_AVX512BF16, /* and BF16 */
+    VIT_CPU_COUNT,
 } vit_cpu;
 
 vit_cpu vit_cpu_detect(void);

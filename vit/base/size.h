@@ -17,4 +17,8 @@ static inline size_t vit_ceil_div(size_t a, size_t b) {
     return (a + b - 1) / b;
 }
 
+/* Stops the build unless the table has a row for every value of an enum. */
+#define VIT_CHECK_ROWS(table, count) \
+    _Static_assert(sizeof(table) / sizeof *(table) == (count), "one row for every value: " #table)
+
 #endif

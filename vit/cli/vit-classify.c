@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "vit/base/parallel.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/answers.h"
 #include "vit/cli/model_list.h"
 #include "vit/cli/models.h"
 #include "vit/cli/pictures.h"
 
-enum { FORMAT_UNSAID = -1, FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+enum { FORMAT_UNSAID = -1, FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
 static const char *const formats[] = {"text", "json", "csv", NULL};
+VIT_CHECK_ROWS(formats, FORMATS + 1);
 
 typedef struct settings {
     const char *model, *config, *files_from, *out;

@@ -1,5 +1,6 @@
 #include "vit/image/axis.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <math.h>
@@ -53,6 +54,7 @@ static const struct {
     [VIT_FILTER_BILINEAR] = {bilinear, 1.0}, [VIT_FILTER_BICUBIC] = {bicubic, 2.0},
     [VIT_FILTER_LANCZOS] = {lanczos, 3.0},   [VIT_FILTER_HAMMING] = {hamming, 1.0},
 };
+VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
 /* The windows as the libraries have them, sample by sample, before rounding. */
 typedef struct windows {

@@ -55,6 +55,7 @@ typedef enum vit_filter {
     VIT_FILTER_BICUBIC,
     VIT_FILTER_LANCZOS,
     VIT_FILTER_HAMMING,
+    VIT_FILTER_COUNT,
 } vit_filter;
 
 /* Whose fixed-point arithmetic is followed. Both round to 8 bits and clip after each pass. */
@@ -64,6 +65,7 @@ typedef enum vit_arithmetic {
                               13 does, otherwise the rows first */
     VIT_ARITHMETIC_TORCH,  /* weights of 15 bits and sign, as many as the largest fills; the rows
                               first: torch.nn.functional.interpolate(antialias=True) on uint8 */
+    VIT_ARITHMETIC_COUNT,
 } vit_arithmetic;
 
 extern const char *const vit_filter_names[];     /* "nearest", "box", ..., NULL */

@@ -13,17 +13,22 @@
 enum { LANES = 16, QUADS = 4 * LANES, BETWEEN_BYTES = 1 << 22, STRIP_BYTES = 1 << 17 };
 
 const char *const vit_filter_names[] = {
-    [VIT_FILTER_NEAREST] = "nearest",   [VIT_FILTER_BOX] = "box",
-    [VIT_FILTER_BILINEAR] = "bilinear", [VIT_FILTER_BICUBIC] = "bicubic",
-    [VIT_FILTER_LANCZOS] = "lanczos",   [VIT_FILTER_HAMMING] = "hamming",
-    [VIT_FILTER_HAMMING + 1] = NULL,
+    [VIT_FILTER_NEAREST] = "nearest",
+    [VIT_FILTER_BOX] = "box",
+    [VIT_FILTER_BILINEAR] = "bilinear",
+    [VIT_FILTER_BICUBIC] = "bicubic",
+    [VIT_FILTER_LANCZOS] = "lanczos",
+    [VIT_FILTER_HAMMING] = "hamming",
+    NULL,
 };
+VIT_CHECK_ROWS(vit_filter_names, VIT_FILTER_COUNT + 1);
 
 const char *const vit_arithmetic_names[] = {
     [VIT_ARITHMETIC_PILLOW] = "pillow",
     [VIT_ARITHMETIC_TORCH] = "torch",
-    [VIT_ARITHMETIC_TORCH + 1] = NULL,
+    NULL,
 };
+VIT_CHECK_ROWS(vit_arithmetic_names, VIT_ARITHMETIC_COUNT + 1);
 
 bool vit_filter_parse(const char *name, vit_filter *filter) {
     for (size_t i = 0; vit_filter_names[i]; i++) {

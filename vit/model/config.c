@@ -1,5 +1,6 @@
 #include "vit/model/config.h"
 #include "vit/base/json.h"
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include <string.h>
 
@@ -10,12 +11,19 @@ static const char *const stems[] = {"linear", "conv", "cct", NULL};
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
 static const char *const position_kinds[] = {"learned", "sinusoidal", "sincos2d", NULL};
 static const char *const norm_places[] = {"pre", "post", NULL};
-static const char *const activations[] = {"gelu", "relu", "gelu_tanh", "gelu_quick", "silu", NULL};
 static const char *const pools[] = {"class",      "mean", "map", "class_mean",
                                     "class_dist", "seq",  NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", "none", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
+VIT_CHECK_ROWS(stems, VIT_STEM_COUNT + 1);
+VIT_CHECK_ROWS(patch_orders, VIT_PATCH_COUNT + 1);
+VIT_CHECK_ROWS(position_kinds, VIT_POSITIONS_COUNT + 1);
+VIT_CHECK_ROWS(norm_places, VIT_NORM_COUNT + 1);
+VIT_CHECK_ROWS(pools, VIT_POOL_COUNT + 1);
+VIT_CHECK_ROWS(attention_scales, VIT_SCALE_COUNT + 1);
+VIT_CHECK_ROWS(heads, VIT_HEAD_COUNT + 1);
+VIT_CHECK_ROWS(inits, VIT_INIT_COUNT + 1);
 
 vit_config vit_config_default(void) {
     return (vit_config){.patch_order = VIT_PATCH_CONV,
@@ -168,6 +176,8 @@ static vit_status read_image(vit_config *config, const json_t *object, const cha
 
 vit_status vit_config_read(vit_config *config, const char *json, const char *name,
                            vit_error *error) {
+    const char *activations[VIT_ACTIVATION_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < VIT_ACTIVATION_COUNT; i++) activations[i] = vit_activations[i].name;
     int stem = (int)config->stem, order = (int)config->patch_order,
         positions = (int)config->positions;
     int norm = (int)config->norm, activation = (int)config->activation, pool = (int)config->pool;
@@ -263,7 +273,7 @@ char *vit_config_write(const vit_config *c) {
                  stems[c->stem], patch_orders[c->patch_order]);
     vit_text_add(&t, "\"positions\": \"%s\", ", position_kinds[c->positions]);
     vit_text_add(&t, "\"norm\": \"%s\", \"activation\": \"%s\", \"qkv_bias\": %s, ",
-                 norm_places[c->norm], activations[c->activation], truth(c->qkv_bias));
+                 norm_places[c->norm], vit_activations[c->activation].name, truth(c->qkv_bias));
     vit_text_add(&t, "\"attention_scale\": \"%s\", \"norm_eps\": %s, \"final_norm\": %s, ",
                  attention_scales[c->attention_scale], vit_format_double(eps, c->norm_eps),
                  truth(c->final_norm));

@@ -14,22 +14,26 @@ typedef enum vit_stem {
     VIT_STEM_CCT,    /* the convolutional tokenizer of compact transformers (Hassani et al.):
                         log2(patch) convolutions of 3x3 and stride 1 without bias, twice as wide as
                         the one before, the last D wide, each with ReLU and max pooling */
+    VIT_STEM_COUNT,
 } vit_stem;
 
 typedef enum vit_attention_scale {
     VIT_SCALE_HEAD_DIM, /* head_dim^-0.5, sqrt(d_k) of the paper */
     VIT_SCALE_DIM,      /* dim^-0.5, the lecture's code */
+    VIT_SCALE_COUNT,
 } vit_attention_scale;
 
 typedef enum vit_norm_place {
     VIT_NORM_PRE,  /* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z': the ViT */
     VIT_NORM_POST, /* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)): the original Transformer */
+    VIT_NORM_COUNT,
 } vit_norm_place;
 
 typedef enum vit_position_kind {
     VIT_POSITIONS_LEARNED,
     VIT_POSITIONS_SINUSOIDAL, /* one-dimensional, of the original Transformer */
     VIT_POSITIONS_SINCOS2D,   /* half of the features for the row, half for the column */
+    VIT_POSITIONS_COUNT,
 } vit_position_kind;
 
 /* What the head sees, of the tokens' last states. */
@@ -40,12 +44,14 @@ typedef enum vit_pool {
     VIT_POOL_CLASS_MEAN, /* the class token's, beside it the mean of the patches': DINOv2 */
     VIT_POOL_CLASS_DIST, /* the class token's, beside it the distillation token's: DeiT */
     VIT_POOL_SEQ,        /* the mean of the patches', weighted by a softmax of one linear output */
+    VIT_POOL_COUNT,
 } vit_pool;
 
 typedef enum vit_head {
     VIT_HEAD_LINEAR, /* Linear(dim, classes) */
     VIT_HEAD_MLP,    /* Linear(dim, mlp), GELU, Linear(mlp, classes) */
     VIT_HEAD_NONE,   /* a backbone: its logits are its features, classes as many as these */
+    VIT_HEAD_COUNT,
 } vit_head;
 
 typedef enum vit_init {
@@ -53,6 +59,7 @@ typedef enum vit_init {
                        1e-6; biases 0 */
     VIT_INIT_TORCH, /* weights and biases as PyTorch's nn.Linear draws them, uniform
                        +-1/sqrt(fan_in); positions and class token N(0, 1): the lecture */
+    VIT_INIT_COUNT,
 } vit_init;
 
 typedef struct vit_config {

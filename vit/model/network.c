@@ -59,10 +59,16 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     for (size_t i = 0; i < c->depth; i++) {
         const size_t outputs = vit_block_outputs(c, i);
         const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
-        if (i == 0 || i == s->frozen || kept == VIT_KEPT_ALL)
+        switch (i == 0 || i == s->frozen ? VIT_KEPT_ALL : kept) {
+        case VIT_KEPT_ALL:
             block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING);
-        else if (kept == VIT_KEPT_INPUTS)
+            break;
+        case VIT_KEPT_INPUTS:
             block.z = vit_arena_floats(arena, rows * c->dim);
+            break;
+        case VIT_KEPT_NOTHING:
+            break; /* the block before it has all that it needs */
+        }
         block.norm = norm;
         block.active = apart ? active : block.hidden;
         if (outputs < vit_config_tokens(c)) {

@@ -1,4 +1,5 @@
 #include "vit/model/resample_positions.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ static const method methods[] = {
     [VIT_POSITIONS_OF_TORCHVISION] = {.cubic = true, .corners = true},
     [VIT_POSITIONS_OF_GOOGLE] = {.corners = true},
 };
+VIT_CHECK_ROWS(methods, VIT_POSITIONS_OF_COUNT);
 
 /* Output cell x is the sum of in[index[x][i]] weight[x][i] over i < count[x]. */
 typedef struct axis {

@@ -15,6 +15,7 @@ typedef enum vit_position_rule {
     VIT_POSITIONS_OF_HUGGING_FACE, /* cubic */
     VIT_POSITIONS_OF_TORCHVISION,  /* cubic, corners */
     VIT_POSITIONS_OF_GOOGLE,       /* linear, corners: vit_jax and big_vision */
+    VIT_POSITIONS_OF_COUNT,
 } vit_position_rule;
 
 typedef struct vit_grid {

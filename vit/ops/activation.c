@@ -5,38 +5,68 @@
 #define BLOCK ((size_t)4096)
 #define ELEMENT_COST 32
 
-/* y = x sigma(a x + b x^3): sqrt(2 / pi) (1 + tanh) / 2 is a sigmoid of twice the argument. */
-static const struct {
-    float a, b;
-} swish[] = {
-    [VIT_GELU_TANH] = {1.5957691216F, 0.0713548163F},
-    [VIT_GELU_QUICK] = {1.702F, 0},
-    [VIT_SILU] = {1, 0},
+/* ---- the activations ---- */
+
+static void gelu(const vit_kernels *k, float *y, const float *x, size_t n) {
+    k->gelu(y, x, n);
+}
+
+static void gelu_backward(const vit_kernels *k, float *dx, float *y, const float *dy,
+                          const float *x, size_t n) {
+    k->gelu_backward(dx, y, dy, x, n);
+}
+
+static void relu(const vit_kernels *k, float *y, const float *x, size_t n) {
+    k->relu(y, x, n);
+}
+
+static void relu_backward(const vit_kernels *k, float *dx, float *y, const float *dy,
+                          const float *x, size_t n) {
+    k->relu_backward(dx, y, dy, x, n);
+}
+
+/* The others are y = x sigma(a x + b x^3): sqrt(2 / pi) (1 + tanh) / 2 is a sigmoid of twice the
+ * argument. */
+#define SWISH(name, a, b)                                                                   \
+    static void name(const vit_kernels *k, float *y, const float *x, size_t n) {            \
+        k->swish(y, x, a, b, n);                                                            \
+    }                                                                                       \
+    static void name##_backward(const vit_kernels *k, float *dx, float *y, const float *dy, \
+                                const float *x, size_t n) {                                 \
+        k->swish_backward(dx, y, dy, x, a, b, n);                                           \
+    }
+
+SWISH(gelu_tanh, 1.5957691216F, 0.0713548163F)
+SWISH(gelu_quick, 1.702F, 0)
+SWISH(silu, 1, 0)
+
+const vit_activation_row vit_activations[] = {
+    {VIT_GELU, "gelu", "gelu", "gelu", {"gelu_python"}, gelu, gelu_backward},
+    {VIT_RELU, "relu", "relu", "relu", {NULL}, relu, relu_backward},
+    {VIT_GELU_TANH,
+     "gelu_tanh",
+     "gelu_pytorch_tanh",
+     "gelu_tanh",
+     {"gelu_new", "gelu_fast", "gelu_accurate"},
+     gelu_tanh,
+     gelu_tanh_backward},
+    {VIT_GELU_QUICK,
+     "gelu_quick",
+     "quick_gelu",
+     "quick_gelu",
+     {NULL},
+     gelu_quick,
+     gelu_quick_backward},
+    {VIT_SILU, "silu", "silu", "silu", {"swish"}, silu, silu_backward},
 };
+VIT_CHECK_ROWS(vit_activations, VIT_ACTIVATION_COUNT);
 
-static void forward(const vit_kernels *k, vit_activation f, float *y, const float *x, size_t n) {
-    if (f == VIT_GELU)
-        k->gelu(y, x, n);
-    else if (f == VIT_RELU)
-        k->relu(y, x, n);
-    else
-        k->swish(y, x, swish[f].a, swish[f].b, n);
-}
-
-static void backward(const vit_kernels *k, vit_activation f, float *dx, float *y, const float *dy,
-                     const float *x, size_t n) {
-    if (f == VIT_GELU)
-        k->gelu_backward(dx, y, dy, x, n);
-    else if (f == VIT_RELU)
-        k->relu_backward(dx, y, dy, x, n);
-    else
-        k->swish_backward(dx, y, dy, x, swish[f].a, swish[f].b, n);
-}
+/* ---- element by element ---- */
 
 /* Of the n elements of an array, or of a row of a gated MLP. */
 typedef struct elements {
     const vit_kernels *kernels;
-    vit_activation f;
+    const vit_activation_row *f;
     float *y;
     const float *x;
     size_t n;
@@ -48,12 +78,12 @@ static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
     const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
-    forward(e->kernels, e->f, e->y + first, e->x + first, n);
+    e->f->forward(e->kernels, e->y + first, e->x + first, n);
 }
 
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n) {
-    elements e = {.kernels = exec->kernels, .f = f, .y = y, .x = x, .n = n};
+    elements e = {.kernels = exec->kernels, .f = &vit_activations[f], .y = y, .x = x, .n = n};
     vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), forward_task,
                  &e);
 }
@@ -62,13 +92,13 @@ static void backward_task(size_t index, int thread, void *context) {
     (void)thread;
     const elements *e = context;
     const size_t first = index * BLOCK, n = vit_min(e->n - first, BLOCK);
-    backward(e->kernels, e->f, e->dx + first, e->y ? e->y + first : NULL, e->dy + first,
-             e->x + first, n);
+    e->f->backward(e->kernels, e->dx + first, e->y ? e->y + first : NULL, e->dy + first,
+                   e->x + first, n);
 }
 
 void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, float *y,
                              const float *dy, const float *x, size_t n) {
-    elements e = {exec->kernels, f, y, x, n, dx, dy};
+    elements e = {exec->kernels, &vit_activations[f], y, x, n, dx, dy};
     vit_parallel(vit_exec_threads(exec, n * ELEMENT_COST), vit_ceil_div(n, BLOCK), backward_task,
                  &e);
 }
@@ -80,13 +110,13 @@ static void gate_forward_task(size_t row, int thread, void *context) {
     const elements *e = context;
     const float *x = e->x + row * 2 * e->n;
     float *y = e->y + row * e->n;
-    forward(e->kernels, e->f, y, x, e->n);
+    e->f->forward(e->kernels, y, x, e->n);
     e->kernels->multiply(y, y, x + e->n, e->n);
 }
 
 void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
                       size_t n) {
-    elements e = {.kernels = exec->kernels, .f = f, .y = y, .x = x, .n = n};
+    elements e = {.kernels = exec->kernels, .f = &vit_activations[f], .y = y, .x = x, .n = n};
     vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_forward_task, &e);
 }
 
@@ -99,13 +129,13 @@ static void gate_backward_task(size_t row, int thread, void *context) {
     const float *dy = e->dy + row * n, *x = e->x + row * 2 * n;
     float *dx = e->dx + row * 2 * n, *y = e->y + row * n;
     k->multiply(dx, dy, x + n, n);
-    backward(k, e->f, dx, dx + n, dx, x, n);
+    e->f->backward(k, dx, dx + n, dx, x, n);
     k->multiply(y, dx + n, x + n, n);
     k->multiply(dx + n, dx + n, dy, n);
 }
 
 void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, float *y, const float *dy,
                        const float *x, size_t rows, size_t n) {
-    elements e = {exec->kernels, f, y, x, n, dx, dy};
+    elements e = {exec->kernels, &vit_activations[f], y, x, n, dx, dy};
     vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_backward_task, &e);
 }

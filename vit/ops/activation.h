@@ -15,7 +15,20 @@ typedef enum vit_activation {
     VIT_GELU_TANH,
     VIT_GELU_QUICK,
     VIT_SILU,
+    VIT_ACTIVATION_COUNT,
 } vit_activation;
+
+/* One row for each, in the order of the values. */
+typedef struct vit_activation_row {
+    vit_activation value;
+    const char *name, *hf, *timm; /* ours, and what the configs of published models call it */
+    const char *aliases[4];       /* other names in such configs, ended by NULL */
+    void (*forward)(const vit_kernels *k, float *y, const float *x, size_t n);
+    void (*backward)(const vit_kernels *k, float *dx, float *y, const float *dy, const float *x,
+                     size_t n);
+} vit_activation_row;
+
+extern const vit_activation_row vit_activations[];
 
 /* y may be x. */
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,

@@ -107,8 +107,16 @@ static void gather_task(size_t index, int thread, void *context) {
 
 static void extract(const vit_exec *exec, float *columns, const float *x, const vit_conv_shape *s) {
     walk w = walk_of(s, columns, x);
-    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * w.out_height,
-                 s->kind == VIT_CONV_STEM ? extract_task : extract_pixels_task, &w);
+    vit_task *task = NULL;
+    switch (s->kind) {
+    case VIT_CONV_STEM:
+        task = extract_task;
+        break;
+    case VIT_CONV_TOKENIZER:
+        task = extract_pixels_task;
+        break;
+    }
+    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * w.out_height, task, &w);
 }
 
 void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,

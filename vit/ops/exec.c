@@ -10,7 +10,12 @@ int vit_exec_threads(const vit_exec *exec, size_t multiply_adds) {
 
 vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,
                                vit_error *error) {
-    if (precision == VIT_PRECISION_F32 || kernels->pairs) return VIT_OK;
+    switch (precision) {
+    case VIT_PRECISION_F32:
+        return VIT_OK;
+    case VIT_PRECISION_BF16:
+        if (kernels->pairs) return VIT_OK;
+    }
     const bool here = vit_cpu_detect() >= VIT_CPU_AVX512BF16;
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "precision bf16 needs the instruction set avx512bf16, %s (%s is used), and "

@@ -71,10 +71,17 @@ static void add_columns(const vit_exec *exec, float *sums, const float *x, size_
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows) {
     /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
-    const vit_epilogue sum = {.accumulate = d->sum == VIT_SUM_CONTINUES,
-                              .scale = 1,
-                              .residual = d->sum == VIT_SUM_ADDS ? d->weight : NULL,
-                              .residual_row = w->in};
+    vit_epilogue sum = {.scale = 1, .residual_row = w->in};
+    switch (d->sum) {
+    case VIT_SUM_BEGINS:
+        break;
+    case VIT_SUM_CONTINUES:
+        sum.accumulate = true;
+        break;
+    case VIT_SUM_ADDS:
+        sum.residual = d->weight;
+        break;
+    }
     vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, dy_row},
              vit_right_plain(x, w->in), &sum);
     if (d->bias) add_columns(exec, d->bias, dy, rows, w->out, dy_row);

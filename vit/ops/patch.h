@@ -9,6 +9,7 @@
 typedef enum vit_patch_order {
     VIT_PATCH_CONV,  /* (channel, row, column), as the kernel of a convolution: timm, ... */
     VIT_PATCH_PIXEL, /* (row, column, channel), as the picture lies: the lecture, vit-pytorch */
+    VIT_PATCH_COUNT,
 } vit_patch_order;
 
 typedef struct vit_patch_shape {

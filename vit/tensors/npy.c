@@ -1,5 +1,6 @@
 #include "vit/tensors/npy.h"
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <stdio.h>
@@ -132,7 +133,8 @@ static vit_status take_order(scan *s, bool *fortran) {
 }
 
 enum { KEY_TYPE, KEY_ORDER, KEY_SHAPE, KEYS };
-static const char *const keys[KEYS] = {"descr", "fortran_order", "shape"};
+static const char *const keys[] = {"descr", "fortran_order", "shape"};
+VIT_CHECK_ROWS(keys, KEYS);
 
 static vit_status take_pair(scan *s, vit_tensor *tensor, bool *fortran, bool seen[KEYS]) {
     char key[32];

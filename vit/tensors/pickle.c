@@ -1,7 +1,9 @@
+#include "vit/base/size.h"
 #include "vit/tensors/pickle_machine.h"
 
 #include "vit/base/sys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_MEMO (1u << 20)
@@ -206,14 +208,23 @@ static vit_status add_pair(vit_pickle *p, value dict, value key, value v) {
     return VIT_OK;
 }
 
+static vit_status no_dictionary(vit_pickle *p, const char *what, vit_pickle_kind kind) {
+    static const char *const kinds[] = {"an object", "a mark",          "a number",
+                                        "a text",    "a tuple",         "a dictionary",
+                                        "a class",   "a tensor's data", "a tensor"};
+    VIT_CHECK_ROWS(kinds, VIT_PICKLE_COUNT);
+    char text[96];
+    snprintf(text, sizeof text, "%s are set in %s, which is no dictionary", what, kinds[kind]);
+    return vit_pickle_damaged(p, text);
+}
+
 /* Below `count` objects, keys and values, lies their dictionary. */
 static vit_status set_items(vit_pickle *p, size_t count, size_t marks) {
     vit_status status = VIT_OK;
     if (p->stack.count < count + marks + 1 || count % 2 != 0)
         return vit_pickle_damaged(p, "keys and values do not pair");
     const value *first = stack_end(p) - count, *dict = first - marks - 1;
-    if (dict->kind != VIT_PICKLE_DICT)
-        return vit_pickle_damaged(p, "items are set in an object that is no dictionary");
+    if (dict->kind != VIT_PICKLE_DICT) return no_dictionary(p, "items", dict->kind);
     for (size_t i = 0; i < count && status == VIT_OK; i += 2)
         status = add_pair(p, *dict, first[i], first[i + 1]);
     p->stack.count -= count + marks;
@@ -250,8 +261,7 @@ static vit_status build(vit_pickle *p) {
     vit_status status;
     const value *v = vit_pickle_last(p, 2, &status);
     if (!v) return status;
-    if (v->kind != VIT_PICKLE_DICT)
-        return vit_pickle_damaged(p, "attributes are set in an object that is no dictionary");
+    if (v->kind != VIT_PICKLE_DICT) return no_dictionary(p, "attributes", v->kind);
     p->stack.count--;
     return VIT_OK;
 }

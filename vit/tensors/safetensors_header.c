@@ -1,12 +1,14 @@
 #include "vit/tensors/safetensors_header.h"
 
+#include "vit/base/size.h"
 #include "vit/tensors/json_scan.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { FIELD_DTYPE, FIELD_SHAPE, FIELD_OFFSETS, FIELDS };
-static const char *const field_names[FIELDS] = {"dtype", "shape", "data_offsets"};
+static const char *const field_names[] = {"dtype", "shape", "data_offsets"};
+VIT_CHECK_ROWS(field_names, FIELDS);
 
 typedef struct parser {
     vit_scan scan;
@@ -59,7 +61,7 @@ static vit_status parse_dtype(parser *p) {
     const char *name;
     vit_status status = vit_scan_string(&p->scan, &name, "the dtype in double quotes");
     if (status != VIT_OK) return status;
-    for (vit_dtype dtype = 0; dtype <= VIT_BOOL; dtype++) {
+    for (vit_dtype dtype = 0; dtype < VIT_DTYPE_COUNT; dtype++) {
         p->tensor.dtype = dtype;
         if (strcmp(name, vit_dtype_name(dtype)) == 0) return VIT_OK;
     }

@@ -37,7 +37,7 @@ static vit_status check_tensor(const vit_tensor *t, vit_error *error) {
                         "a tensor's name is '%s', expected UTF-8 and not __metadata__",
                         t->name ? vit_name_text(name, t->name) : "(none)");
     vit_name_text(name, t->name);
-    if ((unsigned)t->dtype > VIT_BOOL || t->dims > VIT_MAX_DIMS)
+    if ((unsigned)t->dtype >= VIT_DTYPE_COUNT || t->dims > VIT_MAX_DIMS)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "tensor '%s' has dtype %u and %zu dimensions, expected at most %d and %d",
                         name, (unsigned)t->dtype, t->dims, VIT_BOOL, VIT_MAX_DIMS);

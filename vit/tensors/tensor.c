@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/tensors/safetensors.h"
 
@@ -19,6 +20,7 @@ static const struct {
     [VIT_I16] = {"I16", 2},   [VIT_I8] = {"I8", 1},   [VIT_U8] = {"U8", 1},
     [VIT_BOOL] = {"BOOL", 1},
 };
+VIT_CHECK_ROWS(dtypes, VIT_DTYPE_COUNT);
 
 const char *vit_dtype_name(vit_dtype dtype) {
     return dtypes[dtype].name;

@@ -15,6 +15,7 @@ typedef enum vit_dtype {
     VIT_I8,
     VIT_U8,
     VIT_BOOL,
+    VIT_DTYPE_COUNT,
 } vit_dtype;
 
 const char *vit_dtype_name(vit_dtype dtype); /* "F32" */

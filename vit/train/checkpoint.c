@@ -1,4 +1,5 @@
 #include "vit/train/checkpoint.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/model_file.h"
@@ -12,10 +13,12 @@
 
 /* The identity as metadata, and what a person calls each part. */
 enum { CONFIG, RECIPE, DATA, INIT, SEED, SCHEDULE, PARTS };
-static const char *const keys[PARTS + 1] = {"vit.config", "vit.train",    "vit.data", "vit.init",
-                                            "vit.seed",   "vit.schedule", "vit.step"};
-static const char *const what[PARTS] = {"network",      "recipe", "data (checksum)",
-                                        "--init model", "seed",   "number of steps"};
+static const char *const keys[] = {"vit.config", "vit.train",    "vit.data", "vit.init",
+                                   "vit.seed",   "vit.schedule", "vit.step"};
+static const char *const what[] = {"network",      "recipe", "data (checksum)",
+                                   "--init model", "seed",   "number of steps"};
+VIT_CHECK_ROWS(keys, PARTS + 1); /* and the step */
+VIT_CHECK_ROWS(what, PARTS);
 
 typedef struct parts {
     char *text[PARTS]; /* all but DATA and INIT are owned */

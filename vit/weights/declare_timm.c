@@ -1,4 +1,5 @@
 /* timm: config.json with "architecture", "model_args" and "pretrained_cfg". */
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/declared.h"
@@ -27,8 +28,9 @@ typedef enum word {
     WORD_MIIL,
     WORDS,
 } word;
-static const char *const words[WORDS] = {"distilled", "dinov2", "clip", "quickgelu",
-                                         "siglip",    "gap",    "reg",  "miil"};
+static const char *const words[] = {"distilled", "dinov2", "clip", "quickgelu",
+                                    "siglip",    "gap",    "reg",  "miil"};
+VIT_CHECK_ROWS(words, WORDS);
 
 typedef struct architecture {
     const char *name;

@@ -185,28 +185,20 @@ vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char 
 
 vit_status vit_declare_activation(vit_declared *d, const char *name, const char *key,
                                   vit_error *error) {
-    static const struct {
-        const char *name;
-        vit_activation f;
-    } known[] = {{"gelu", VIT_GELU},
-                 {"gelu_python", VIT_GELU},
-                 {"relu", VIT_RELU},
-                 {"gelu_tanh", VIT_GELU_TANH},
-                 {"gelu_new", VIT_GELU_TANH},
-                 {"gelu_pytorch_tanh", VIT_GELU_TANH},
-                 {"gelu_fast", VIT_GELU_TANH},
-                 {"gelu_accurate", VIT_GELU_TANH},
-                 {"quick_gelu", VIT_GELU_QUICK},
-                 {"silu", VIT_SILU},
-                 {"swish", VIT_SILU}};
+    char expected[160] = "";
     if (!name) return VIT_OK;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i].name, name) != 0) continue;
-        d->activation = (int)known[i].f;
-        return VIT_OK;
+    for (size_t i = 0; i < VIT_ACTIVATION_COUNT; i++) {
+        const vit_activation_row *row = &vit_activations[i];
+        bool known = strcmp(row->hf, name) == 0 || strcmp(row->timm, name) == 0;
+        for (size_t a = 0; row->aliases[a]; a++) known |= strcmp(row->aliases[a], name) == 0;
+        if (known) {
+            d->activation = (int)row->value;
+            return VIT_OK;
+        }
+        const size_t used = strlen(expected);
+        const char *comma = i == 0 ? "" : i + 1 < VIT_ACTIVATION_COUNT ? ", " : " or ";
+        snprintf(expected + used, sizeof expected - used, "%s%s", comma, row->timm);
     }
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: \"%s\" \"%s\" is not supported, expected gelu, gelu_tanh, quick_gelu, "
-                    "silu or relu",
-                    d->name, key, name);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" \"%s\" is not supported, expected %s",
+                    d->name, key, name, expected);
 }

@@ -1,20 +1,14 @@
 /* Hugging Face: config.json of ViT and DeiT, and preprocessor_config.json. */
+#include "vit/base/size.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/describe.h"
-
-static const char *const activations[] = {
-    [VIT_GELU] = "gelu",
-    [VIT_RELU] = "relu",
-    [VIT_GELU_TANH] = "gelu_pytorch_tanh",
-    [VIT_GELU_QUICK] = "quick_gelu",
-    [VIT_SILU] = "silu",
-};
 
 /* PIL's numbers. */
 static const unsigned filters[] = {
     [VIT_FILTER_NEAREST] = 0, [VIT_FILTER_LANCZOS] = 1, [VIT_FILTER_BILINEAR] = 2,
     [VIT_FILTER_BICUBIC] = 3, [VIT_FILTER_BOX] = 4,     [VIT_FILTER_HAMMING] = 5,
 };
+VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
 /* A number, or [height, width]. */
 static void add_image_size(vit_text *t, const vit_config *c) {
@@ -54,7 +48,7 @@ static void add_config(vit_description *d, const vit_model_file *m) {
     vit_text_add(t, "  \"num_attention_heads\": %zu,\n  \"intermediate_size\": %zu,\n", c->heads,
                  c->mlp);
     vit_text_add(t, "  \"hidden_act\": \"%s\",\n  \"layer_norm_eps\": %s,\n",
-                 activations[c->activation], vit_format_double(number, c->norm_eps));
+                 vit_activations[c->activation].hf, vit_format_double(number, c->norm_eps));
     vit_text_add(t, "  \"hidden_dropout_prob\": 0.0,\n  \"attention_probs_dropout_prob\": 0.0,\n");
     add_image_size(t, c);
     vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",

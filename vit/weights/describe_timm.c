@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-static const char *const activations[] = {
-    [VIT_GELU] = "gelu",           [VIT_RELU] = "relu",
-    [VIT_GELU_TANH] = "gelu_tanh", [VIT_GELU_QUICK] = "quick_gelu",
-    [VIT_SILU] = "silu",
-};
-
 static const char *truth(bool value) {
     return value ? "true" : "false";
 }
@@ -56,7 +50,7 @@ static void add_arguments(vit_text *t, const vit_config *c) {
     if (!c->final_norm) vit_text_add(t, ",\n    \"final_norm\": false");
     if (c->pool_prefix) vit_text_add(t, ",\n    \"pool_include_prefix\": true");
     if (c->activation != (c->gated ? VIT_SILU : VIT_GELU))
-        vit_text_add(t, ",\n    \"act_layer\": \"%s\"", activations[c->activation]);
+        vit_text_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
     vit_text_add(t, "\n  },\n");
 }
 

@@ -1,6 +1,8 @@
 #include "vit/weights/layout_limits.h"
+#include "vit/base/size.h"
 
 const char *const vit_target_names[] = {"timm", "hf", "torchvision", "npz", NULL};
+VIT_CHECK_ROWS(vit_target_names, VIT_TARGET_COUNT + 1);
 
 enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
 enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };

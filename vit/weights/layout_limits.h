@@ -10,6 +10,7 @@ typedef enum vit_target {
     VIT_TARGET_HF,
     VIT_TARGET_TORCHVISION,
     VIT_TARGET_NPZ, /* Google's names, with timm's config beside them */
+    VIT_TARGET_COUNT,
 } vit_target;
 
 extern const char *const vit_target_names[]; /* "timm", "hf", "torchvision", "npz", NULL */

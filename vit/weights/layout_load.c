@@ -20,8 +20,16 @@ static void measure(place *at) {
     const vit_layout_row *row = at->s->row;
     at->in = p->kind == VIT_PARAMETER_WEIGHT ? p->count / p->shape[0] : 1;
     at->out = p->count / at->in;
-    if (row->join == VIT_ROWS) at->out /= row->parts;
-    if (row->join == VIT_COLUMNS && p->kind == VIT_PARAMETER_WEIGHT) at->in /= row->parts;
+    switch (row->join) {
+    case VIT_WHOLE:
+        break;
+    case VIT_ROWS:
+        at->out /= row->parts;
+        break;
+    case VIT_COLUMNS:
+        if (p->kind == VIT_PARAMETER_WEIGHT) at->in /= row->parts;
+        break;
+    }
 }
 
 /* ---- shapes ---- */
@@ -160,12 +168,18 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
     if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
     status = read_tensor(from, at, error);
     if (status == VIT_OK) {
-        if (row->reshape == VIT_FROM_PIXELS)
-            put_pixels(to, at->p, from);
-        else if (row->reshape == VIT_AROUND_REGISTERS)
-            put_around_registers(to, at, from);
-        else
+        switch (row->reshape) {
+        case VIT_SAME:
+        case VIT_TRANSPOSED:
             put_matrix(to, at, from);
+            break;
+        case VIT_FROM_PIXELS:
+            put_pixels(to, at->p, from);
+            break;
+        case VIT_AROUND_REGISTERS:
+            put_around_registers(to, at, from);
+            break;
+        }
     }
     vit_free(from);
     return status;

@@ -110,11 +110,20 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const
                             "is %g, expected above 0",
                             d->name, p->std[i]);
     add(out, (vit_operation){.kind = c->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
-    if (p->kind == VIT_PREPARE_CENTER || p->kind == VIT_PREPARE_SQUASH ||
-        p->kind == VIT_PREPARE_BORDER)
+    switch (p->kind) {
+    case VIT_PREPARE_CENTER:
+    case VIT_PREPARE_SQUASH:
+    case VIT_PREPARE_BORDER:
         add_timm(out, p, c);
-    else
+        break;
+    case VIT_PREPARE_STRETCH:
+    case VIT_PREPARE_SHORTER:
+    case VIT_PREPARE_BIG_VISION:
         add_given(out, p, c);
+        break;
+    case VIT_PREPARE_UNKNOWN:
+        break; /* refused above */
+    }
     vit_operation normalize = {.kind = VIT_OP_NORMALIZE, .rescale = p->rescale, .fused = p->fused};
     for (size_t i = 0; i < 3; i++) {
         normalize.mean[i] = (float)p->mean[i];

@@ -43,9 +43,11 @@ static void multiply(void *context) {
         vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1}, weights_of(p),
                  &none);
         break;
-    default:
+    case WEIGHT_GRADIENT:
         vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},
                  vit_right_plain(p->b, p->k), &sum);
+        break;
+    case FORMS:
         break;
     }
 }

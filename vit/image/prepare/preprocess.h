@@ -26,6 +26,7 @@ typedef enum vit_fit {
     VIT_FIT_COVER,   /* both sides divided by min(h / height, w / width), rounded to the nearest,
                         halves to even: the smallest that covers height x width */
     VIT_FIT_CONTAIN, /* the same with max: the largest within height x width */
+    VIT_FIT_COUNT,
 } vit_fit;
 
 /* Where a CENTER_CROP of c pixels begins on a side of s: (s - c) / 2, rounded. */
@@ -34,6 +35,7 @@ typedef enum vit_rounding {
                            and timm */
     VIT_ROUNDING_ZERO,  /* towards zero: Hugging Face's processors on torchvision */
     VIT_ROUNDING_FLOOR, /* down: Hugging Face's processors on Pillow, big_vision */
+    VIT_ROUNDING_COUNT,
 } vit_rounding;
 
 typedef struct vit_operation {

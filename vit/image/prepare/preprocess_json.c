@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/image/pixels.h"
@@ -31,6 +32,8 @@ enum { KNOWN = sizeof known / sizeof *known };
 
 static const char *const fits[] = {"stretch", "cover", "contain", NULL};
 static const char *const roundings[] = {"even", "zero", "floor", NULL};
+VIT_CHECK_ROWS(fits, VIT_FIT_COUNT + 1);
+VIT_CHECK_ROWS(roundings, VIT_ROUNDING_COUNT + 1);
 
 /* Where a reader is, for its messages. */
 typedef struct reader {
