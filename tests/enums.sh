@@ -13,8 +13,8 @@ counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS)'
 
 # file, line and name of every enum of several values; those without a name have a count
 enums() {
-    grep -rnE --include='*.[ch]' "^(typedef enum [a-z_]+ \{|enum \{.*[ ,]$counts \};)" vit datasets |
-        sort | sed -E 's/^([^:]*):([0-9]*):(typedef enum ([a-z_]+)|enum).*/\1 \2 \4/'
+    grep -rnE --include='*.[ch]' "^(typedef enum [a-z_]+ \{|enum \{.*[ ,]$counts \};)" \
+        vit datasets | sort | sed -E 's/^([^:]*):([0-9]*):(typedef enum ([a-z_]+)|enum).*/\1 \2 \4/'
 }
 
 # The file with one value more: before the count, or as the last.
@@ -34,7 +34,8 @@ plant() {
 
 # The values of the enum at a line, as an expression.
 values() {
-    sed -n "$2,/} *[a-z_]*;\$/p" "$1" | sed 's|/\*.*||' | grep -oE '\b[A-Z][A-Z0-9_]+\b' | paste -sd'|' -
+    sed -n "$2,/} *[a-z_]*;\$/p" "$1" | sed 's|/\*.*||' |
+        grep -oE '\b[A-Z][A-Z0-9_]+\b' | paste -sd'|' -
 }
 
 number=0 bad=0
