@@ -11,6 +11,7 @@
 typedef enum vit_edges {
     VIT_EDGES_BLACK,   /* bytes that are 0 */
     VIT_EDGES_REFLECT, /* the picture, mirrored at its outermost pixels */
+    VIT_EDGES_COUNT,
 } vit_edges;
 
 typedef struct vit_augmentation {

@@ -1,6 +1,7 @@
 #include "vit/train/recipe.h"
 #include "vit/base/json.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include <string.h>
 
@@ -59,6 +60,8 @@ static const number numbers[] = {
 static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const edges[] = {"black", "reflect", NULL};
+VIT_CHECK_ROWS(schedules, VIT_SCHEDULE_COUNT + 1);
+VIT_CHECK_ROWS(edges, VIT_EDGES_COUNT + 1);
 
 static double *number_at(vit_recipe *recipe, size_t i) {
     return (double *)((char *)recipe + numbers[i].offset);

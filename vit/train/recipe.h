@@ -13,6 +13,7 @@ typedef enum vit_schedule {
     VIT_SCHEDULE_WSD,       /* it stays, and falls straight to 0 over the last fifth of the steps */
     VIT_SCHEDULE_ONE_CYCLE, /* PyTorch's OneCycleLR: from lr / 25 to lr, where the warm-up ends,
                                then to lr / 250,000 in the last step, both as half cosines */
+    VIT_SCHEDULE_COUNT,
 } vit_schedule;
 
 typedef struct vit_recipe {
