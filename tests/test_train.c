@@ -4,6 +4,7 @@
 #include "tests/fault.h"
 #include "tests/noise.h"
 #include "vit/base/sys.h"
+#include "vit/train/lanes.h"
 #include "vit/train/loader.h"
 #include "vit/train/preset.h"
 #include "vit/train/trainer.h"
@@ -295,7 +296,7 @@ static void slices_follow_the_network(void **unused) {
         c.depth = networks[i].depth;
         c.mlp = networks[i].mlp;
         assert_int_equal(vit_table_new(&table, &c, NULL), VIT_OK);
-        assert_int_equal(vit_trainer_slice(&c, &table, networks[i].batch), networks[i].pictures);
+        assert_int_equal(vit_lanes_slice(&c, &table, networks[i].batch), networks[i].pictures);
         vit_table_free(&table);
     }
 }

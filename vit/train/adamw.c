@@ -44,35 +44,6 @@ void vit_chunks_free(vit_chunks *chunks) {
     *chunks = (vit_chunks){0};
 }
 
-typedef struct sum {
-    vit_chunks *chunks;
-    const vit_kernels *kernels;
-    float *gradients;
-    size_t lanes, chains;
-} sum;
-
-static void sum_task(size_t index, int thread, void *context) {
-    (void)thread;
-    const sum *s = context;
-    const vit_chunk *c = &s->chunks->list[index];
-    const size_t lane = s->chunks->lane_size, next = s->chains * lane;
-    float *first = s->gradients + c->offset;
-    for (size_t i = 0; i < s->chains; i++)
-        s->kernels->column_sums(first + i * lane, first + i * lane + next,
-                                (s->lanes - 1 - i) / s->chains, c->count, next);
-    s->kernels->column_sums(first, first + lane, s->chains - 1, c->count, lane);
-    s->chunks->squares[index] = s->kernels->square_sum(first, c->count);
-}
-
-double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
-                     size_t lanes, size_t chains) {
-    sum s = {chunks, kernels, gradients, lanes, chains};
-    vit_parallel(threads, chunks->count, sum_task, &s);
-    double total = 0;
-    for (size_t i = 0; i < chunks->count; i++) total += chunks->squares[i];
-    return sqrt(total);
-}
-
 /* Of all chunks; step_size and decay are each chunk's. */
 static vit_adamw_scalars scalars(const vit_recipe *r, double norm, uint64_t step) {
     const double factor = r->clip > 0 ? r->clip / (norm + 1e-6) : 1;

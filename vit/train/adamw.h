@@ -1,4 +1,4 @@
-/* The optimiser: lanes of gradients -> one, its norm, AdamW. All of it walks the parameter table in
+/* The optimiser: AdamW. It walks the parameter table in
  * chunks of at most VIT_CHUNK elements of one tensor, which are the tasks of the threads. */
 #ifndef VIT_TRAIN_ADAMW_H
 #define VIT_TRAIN_ADAMW_H
@@ -23,12 +23,6 @@ typedef struct vit_chunks {
 vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
                           vit_error *error);
 void vit_chunks_free(vit_chunks *chunks);
-
-/* gradients: [lanes][table size]; lane 0 becomes the sum of `chains` chains, of which number i is
- * ((lane i + lane i + chains) + lane i + 2 chains) + ... Returns the Euclidean norm: the chunks'
- * sums added in double, in table order. */
-double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
-                     size_t lanes, size_t chains);
 
 typedef struct vit_adamw_state {
     float *values, *m, *v;

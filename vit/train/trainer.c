@@ -4,26 +4,8 @@
 #include "vit/ops/loss.h"
 #include "vit/train/adamw.h"
 #include "vit/train/drop_path.h"
-#include <stdatomic.h>
+#include "vit/train/lanes.h"
 #include <string.h>
-
-/* Rows (tokens) of a slice that fill the matrix product's tiles and leave its activations in the
- * cache; or, of a network whose weights do not stay there, so many that reading these and adding to
- * their gradients for every slice costs little, at least, in equal parts of a lane; or, of one with
- * one lane, whose activations do not stay there either; and copies of the gradient that are worth
- * their memory. */
-#define SLICE_ROWS 136
-#define LONG_SLICE_ROWS 384
-#define LARGE_SLICE_ROWS 768
-#define LONG_SLICE_FLOATS ((size_t)3 << 19)
-#define MOST_LANES 8
-#define LANES_FLOATS ((size_t)32 << 20)
-
-/* Chains that lanes of one slice are summed in. */
-#define CHAINS 2
-
-/* What a lane's next slice is while a thread has the lane. */
-#define TAKEN SIZE_MAX
 
 /* What the source said of a picture. */
 typedef struct loaded {
@@ -49,46 +31,19 @@ struct vit_trainer {
     vit_table frozen, trained; /* its first rows, those of frozen layers, and all others */
     vit_recipe recipe;
     vit_trainer_options options;
-    size_t slice, slices, lanes, chains;
-    bool adds; /* two lanes, to which what a slice gives is added at once: see `adds_slices` */
-    atomic_size_t next[MOST_LANES]; /* of each lane: the slice to run, or TAKEN */
+    vit_lanes lanes;
     float *values, *m, *v;
     float *average; /* NULL where there is none */
     vit_packed_weights packed, average_packed;
-    float *gradients; /* [lanes][table.size]; and as many again for what is no weight, if it adds */
-    vit_gradients *lane_views; /* [lanes][2]: for the lane's first slice, for the others */
     vit_chunks chunks;
-    worker *workers; /* [threads], or one that uses all threads when there is one lane */
-    size_t worker_count;
-    double *losses; /* [batch] */
+    worker *workers; /* [lanes.workers] */
+    double *losses;  /* [batch] */
     uint64_t seed, step;
     vit_batch_source *source;
     void *context;
 };
 
 /* ---- memory ---- */
-
-static bool has_one_lane(const vit_table *table) {
-    return 2 * table->size > LANES_FLOATS;
-}
-
-size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_t batch) {
-    const size_t tokens = vit_config_tokens(config);
-    if (has_one_lane(table)) return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), batch);
-    const size_t share = vit_ceil_div(batch, MOST_LANES); /* of a lane */
-    if (table->size < LONG_SLICE_FLOATS) return vit_min(vit_ceil_div(SLICE_ROWS, tokens), share);
-    return vit_ceil_div(share, vit_max(1, share * tokens / LONG_SLICE_ROWS));
-}
-
-/* Many copies of the gradient would crowd the weights out of the third-level cache. Where every
- * lane is one slice, up to two threads need only a copy for each chain, which the slice's products
- * add to. That takes one product a weight, of one block of rows: not one a picture, as a latent
- * query has, nor a convolution's of pixels, which are more than the tokens. */
-static bool adds_slices(const vit_trainer *t) {
-    const vit_config *c = &t->network.config;
-    return t->options.threads <= CHAINS && t->chains == CHAINS && c->stem == VIT_STEM_LINEAR &&
-           c->pool != VIT_POOL_MAP && t->slice * vit_config_tokens(c) <= VIT_ONE_BLOCK;
-}
 
 /* Layers are in order, so the frozen ones are first. */
 static void divide_table(vit_trainer *t) {
@@ -101,41 +56,22 @@ static void divide_table(vit_trainer *t) {
     t->trained.count -= n;
 }
 
-static void plan(vit_trainer *t) {
-    const size_t batch = t->recipe.batch;
-    t->slice = vit_trainer_slice(&t->network.config, &t->table, batch);
-    t->slices = vit_ceil_div(batch, t->slice);
-    t->lanes = has_one_lane(&t->table) ? 1 : vit_min(MOST_LANES, t->slices);
-    while (t->lanes > 1 && t->lanes * t->table.size > LANES_FLOATS) t->lanes /= 2;
-    /* A large network has fewer lanes; with more threads than that, one lane after another. */
-    const bool inside =
-        t->lanes < vit_min(MOST_LANES, t->slices) && t->lanes < (size_t)t->options.threads;
-    t->chains = t->lanes == t->slices && t->lanes > CHAINS ? CHAINS : 1;
-    t->adds = adds_slices(t);
-    if (t->adds) t->lanes = CHAINS;
-    t->worker_count = inside ? 1 : vit_min(t->lanes, (size_t)t->options.threads);
-}
-
-/* Threads inside an operator of a worker. */
-static int inner_threads(const vit_trainer *t) {
-    return t->worker_count == 1 ? t->options.threads : 1;
-}
-
 static void carve_worker(worker *w, const vit_trainer *t) {
     const vit_config *c = &t->network.config;
-    vit_state_carve(&w->state, &w->arena, c, t->slice, inner_threads(t),
+    vit_state_carve(&w->state, &w->arena, c, t->lanes.slice, t->lanes.inner_threads,
                     t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe.freeze);
-    w->images = vit_arena_floats(&w->arena, t->slice * c->height * c->width * c->channels);
-    w->labels = vit_arena_take(&w->arena, t->slice * sizeof *w->labels);
-    w->keys = vit_arena_take(&w->arena, t->slice * sizeof *w->keys);
-    w->loads = vit_arena_take(&w->arena, t->slice * sizeof *w->loads);
-    if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->slice);
+    w->images = vit_arena_floats(&w->arena, t->lanes.slice * c->height * c->width * c->channels);
+    w->labels = vit_arena_take(&w->arena, t->lanes.slice * sizeof *w->labels);
+    w->keys = vit_arena_take(&w->arena, t->lanes.slice * sizeof *w->keys);
+    w->loads = vit_arena_take(&w->arena, t->lanes.slice * sizeof *w->loads);
+    if (t->recipe.drop_path > 0)
+        w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->lanes.slice);
 }
 
 static vit_status make_workers(vit_trainer *t, vit_error *error) {
-    t->workers = vit_alloc(t->worker_count, sizeof *t->workers);
-    if (!t->workers) return vit_fail_memory(error, "training threads", t->worker_count);
-    for (size_t i = 0; i < t->worker_count; i++) {
+    t->workers = vit_alloc(t->lanes.workers, sizeof *t->workers);
+    if (!t->workers) return vit_fail_memory(error, "training threads", t->lanes.workers);
+    for (size_t i = 0; i < t->lanes.workers; i++) {
         worker *w = &t->workers[i];
         w->arena = vit_arena_count();
         carve_worker(w, t);
@@ -156,19 +92,6 @@ static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     return packed;
 }
 
-static size_t gradient_copies(const vit_trainer *t) {
-    return t->adds ? 2 * t->lanes : t->lanes;
-}
-
-static float *lane_sum(const vit_trainer *t, size_t lane) {
-    return t->gradients + lane * t->table.size;
-}
-
-/* Where slices but the lane's first put what is no weight. */
-static float *lane_others(const vit_trainer *t, size_t lane) {
-    return lane_sum(t, t->adds ? t->lanes + lane : lane);
-}
-
 /* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
 static void clear(const vit_trainer *t, float *x) {
     const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
@@ -182,15 +105,12 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     t->packed = new_packed(t, true);
     t->m = vit_alloc_unset(n, sizeof(float));
     t->v = vit_alloc_unset(n, sizeof(float));
-    t->gradients = vit_alloc_unset(gradient_copies(t) * n, sizeof(float));
-    t->lane_views = vit_alloc(2 * t->lanes, sizeof *t->lane_views);
     t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
-    if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->gradients || !t->lane_views ||
-        !t->losses)
-        return vit_fail_memory(error, "the network's weights and gradients",
-                               (gradient_copies(t) + 4) * n * sizeof(float));
-    for (size_t i = 0; i < gradient_copies(t); i++) clear(t, t->gradients + i * n);
-    return vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
+    if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->losses)
+        return vit_fail_memory(error, "the network's weights", 4 * n * sizeof(float));
+    vit_status status = vit_lanes_new(&t->lanes, &t->network.config, &t->table, &t->trained, error);
+    if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
+    return status;
 }
 
 static vit_status make_average(vit_trainer *t, vit_error *error) {
@@ -203,22 +123,6 @@ static vit_status make_average(vit_trainer *t, vit_error *error) {
     t->averaged.config = t->network.config;
     return vit_weights_view(&t->averaged.weights, &t->network.config, &t->table, t->average,
                             &t->average_packed, error);
-}
-
-static vit_status make_views(vit_trainer *t, vit_error *error) {
-    const vit_config *c = &t->network.config;
-    vit_status status =
-        vit_weights_view(&t->network.weights, c, &t->table, t->values, &t->packed, error);
-    for (size_t i = 0; i < t->lanes && status == VIT_OK; i++) {
-        float *sum = lane_sum(t, i);
-        const vit_gradient_arrays first = {sum, sum, VIT_SUM_BEGINS},
-                                  others = {sum, lane_others(t, i),
-                                            t->adds ? VIT_SUM_ADDS : VIT_SUM_CONTINUES};
-        status = vit_gradients_view(&t->lane_views[2 * i], c, &t->table, &first, error);
-        if (status == VIT_OK)
-            status = vit_gradients_view(&t->lane_views[2 * i + 1], c, &t->table, &others, error);
-    }
-    return status;
 }
 
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
@@ -236,10 +140,12 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     status = vit_table_new(&t->table, config, error);
     if (status == VIT_OK) {
         divide_table(t);
-        plan(t);
+        vit_lanes_plan(&t->lanes, config, &t->table, recipe->batch, options->threads);
         status = make_arrays(t, error);
     }
-    if (status == VIT_OK) status = make_views(t, error);
+    if (status == VIT_OK)
+        status =
+            vit_weights_view(&t->network.weights, config, &t->table, t->values, &t->packed, error);
     if (status == VIT_OK) status = make_average(t, error);
     if (status == VIT_OK) status = make_workers(t, error);
     if (status != VIT_OK) {
@@ -253,24 +159,16 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
 
 void vit_trainer_free(vit_trainer *t) {
     if (!t) return;
-    for (size_t i = 0; t->workers && i < t->worker_count; i++) vit_arena_free(&t->workers[i].arena);
-    for (size_t i = 0; t->lane_views && i < 2 * t->lanes; i++)
-        vit_gradients_free(&t->lane_views[i]);
+    for (size_t i = 0; t->workers && i < t->lanes.workers; i++)
+        vit_arena_free(&t->workers[i].arena);
+    vit_lanes_free(&t->lanes);
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
     vit_table_free(&t->table);
-    void *const arrays[] = {t->values,
-                            t->packed.transposed,
-                            t->m,
-                            t->v,
-                            t->gradients,
-                            t->average,
-                            t->lane_views,
-                            t->average_packed.transposed,
-                            t->losses,
-                            t->workers,
-                            t};
+    void *const arrays[] = {t->values, t->packed.transposed, t->m,
+                            t->v,      t->average,           t->average_packed.transposed,
+                            t->losses, t->workers,           t};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
 }
 
@@ -306,17 +204,20 @@ static void load_task(size_t i, int thread, void *context) {
 /* The slice's pictures; the threads that share its operators share them, too. */
 static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t count) {
     loading l = {t, w, first};
-    vit_parallel(inner_threads(t), count, load_task, &l);
+    vit_parallel(t->lanes.inner_threads, count, load_task, &l);
     for (size_t i = 0; i < count && w->status == VIT_OK; i++) {
         w->status = w->loads[i].status;
         if (w->status != VIT_OK) w->error = w->loads[i].error;
     }
 }
 
-static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradients *gradients) {
-    const vit_exec exec = {.kernels = t->options.kernels, .threads = inner_threads(t)};
-    const size_t first = index * t->slice, classes = t->network.config.classes;
-    const size_t count = vit_min(t->slice, t->recipe.batch - first);
+static void run_slice(size_t index, size_t worker_index, const vit_gradients *gradients,
+                      void *context) {
+    vit_trainer *t = context;
+    worker *w = &t->workers[worker_index];
+    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->lanes.inner_threads};
+    const size_t first = index * t->lanes.slice, classes = t->network.config.classes;
+    const size_t count = vit_min(t->lanes.slice, t->recipe.batch - first);
     if (w->status == VIT_OK) load_slice(t, w, first, count);
     if (w->status != VIT_OK) return;
     if (w->keep)
@@ -331,65 +232,6 @@ static void run_slice(vit_trainer *t, size_t index, worker *w, const vit_gradien
             t->recipe.label_smoothing, 1 / (double)t->recipe.batch);
     }
     vit_network_backward(&t->network, &exec, &w->state, gradients);
-}
-
-/* ---- lanes ---- */
-
-/* The slice for a thread whose lane goes on with `follows`: that one, since the lane's sum is in
- * the cache, until the lanes not yet begun are fewer than the workers; then the first whose lane
- * nobody has, so that no thread ends with a lane of many slices. Without any, t->slices. */
-static size_t choose_slice(const vit_trainer *t, size_t follows) {
-    size_t first = t->slices, fresh = 0;
-    bool goes_on = false;
-    for (size_t i = 0; i < t->lanes; i++) {
-        const size_t next = atomic_load_explicit(&t->next[i], memory_order_relaxed);
-        first = vit_min(first, next);
-        fresh += next < t->lanes;
-        goes_on |= next == follows && next < t->slices;
-    }
-    return goes_on && fresh >= t->worker_count ? follows : first;
-}
-
-/* The slice and its lane are the thread's until it gives them back. If all lanes that lack slices
- * are taken, there is none, and those who have them will end them. */
-static bool take_slice(vit_trainer *t, size_t follows, size_t *slice) {
-    for (;;) {
-        size_t next = *slice = choose_slice(t, follows);
-        if (next == t->slices) return false;
-        if (atomic_compare_exchange_strong_explicit(&t->next[next % t->lanes], &next, TAKEN,
-                                                    memory_order_acquire, memory_order_relaxed))
-            return true;
-    }
-}
-
-static void give_back(vit_trainer *t, size_t slice) {
-    atomic_store_explicit(&t->next[slice % t->lanes], slice + t->lanes, memory_order_release);
-}
-
-/* Adds the slice's gradient to its lane. */
-static void add_slice(vit_trainer *t, size_t slice, worker *w) {
-    const size_t lane = slice % t->lanes;
-    const bool is_first = slice == lane, apart = t->adds && !is_first;
-    float *sum = lane_sum(t, lane), *others = lane_others(t, lane);
-    if (is_first) vit_gradients_clear(sum, &t->trained);
-    if (apart) vit_gradients_clear(others, &t->trained);
-    run_slice(t, slice, w, &t->lane_views[2 * lane + !is_first]);
-    if (apart) vit_gradients_add(t->options.kernels, sum, others, &t->trained);
-}
-
-static void worker_task(size_t index, int thread, void *context) {
-    (void)index;
-    vit_trainer *t = context;
-    for (size_t slice, follows = t->slices; take_slice(t, follows, &slice);) {
-        add_slice(t, slice, &t->workers[thread]);
-        give_back(t, slice);
-        follows = slice + t->lanes;
-    }
-}
-
-static void run_slices(vit_trainer *t) {
-    for (size_t i = 0; i < t->lanes; i++) atomic_init(&t->next[i], i);
-    vit_parallel((int)t->worker_count, t->worker_count, worker_task, t);
 }
 
 /* ---- one step ---- */
@@ -411,14 +253,14 @@ typedef struct one_step {
 static void run_step(void *context) {
     one_step *s = context;
     vit_trainer *t = s->trainer;
-    run_slices(t);
-    for (size_t i = 0; i < t->worker_count && s->status == VIT_OK; i++)
+    vit_lanes_run(&t->lanes, t->options.kernels, run_slice, t);
+    for (size_t i = 0; i < t->lanes.workers && s->status == VIT_OK; i++)
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
     if (s->status != VIT_OK) return;
     const double norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads,
-                                      t->gradients, t->lanes, t->chains);
-    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->gradients};
+                                      t->lanes.gradients, t->lanes.count, t->lanes.chains);
+    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
     vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
                      norm, t->step);
     pack(t, &t->packed, t->values, &t->trained);
@@ -430,7 +272,7 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
     one_step s = {t, lr, VIT_OK, error};
     t->source = source;
     t->context = context;
-    for (size_t i = 0; i < t->worker_count; i++) t->workers[i].status = VIT_OK;
+    for (size_t i = 0; i < t->lanes.workers; i++) t->workers[i].status = VIT_OK;
     vit_with_team(t->options.threads, run_step, &s);
     if (s.status != VIT_OK) return s.status;
     double sum = 0;
@@ -461,5 +303,5 @@ void vit_trainer_settle(vit_trainer *t) {
 }
 
 const float *vit_trainer_gradient(const vit_trainer *t) {
-    return t->gradients;
+    return t->lanes.gradients;
 }

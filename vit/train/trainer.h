@@ -1,14 +1,6 @@
 /* One training step: forward, loss, backward, clipping, AdamW.
  *
- * A batch is cut into slices whose size follows from the shape of the network. A slice goes forward
- * and backward through the whole network on one thread, in that thread's own memory, so its
- * activations stay in the cache and nothing waits inside. Gradients are added into P lanes (P
- * follows from the network's size, never from the threads): slice s goes into lane s mod P, a lane
- * takes its slices in order, and the lanes are summed in order. So the result is the same for any
- * number of threads. Where every lane has one slice, the lanes are summed in two chains, the even
- * and the odd: one or two threads then add each slice to its chain at once and need two copies of
- * the gradient instead of P. A network too large for several copies of its gradient has one lane,
- * and the threads share the tiles and heads inside each operator instead.
+ * What threads do of it, and in which order gradients are summed: lanes.h.
  */
 #ifndef VIT_TRAIN_TRAINER_H
 #define VIT_TRAIN_TRAINER_H
@@ -18,9 +10,6 @@
 #include "vit/train/recipe.h"
 
 typedef struct vit_trainer vit_trainer;
-
-/* Pictures of a slice of a batch of a network whose parameters are `table`. */
-size_t vit_trainer_slice(const vit_config *config, const vit_table *table, size_t batch);
 
 /* How it computes, which changes no byte of what it makes of its weights. */
 typedef struct vit_trainer_options {

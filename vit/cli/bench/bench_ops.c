@@ -11,7 +11,7 @@
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
 #include "vit/ops/patch.h"
-#include "vit/train/trainer.h"
+#include "vit/train/lanes.h"
 #include <stdio.h>
 
 typedef struct operands {
@@ -151,7 +151,7 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     vit_table table;
     vit_status status = vit_table_new(&table, c, error);
     if (status != VIT_OK) return status;
-    o->samples = vit_trainer_slice(c, &table, b->batch);
+    o->samples = vit_lanes_slice(c, &table, b->batch);
     vit_table_free(&table);
     o->rows = o->samples * tokens;
     o->attention = (vit_attention_shape){.batch = o->samples,

@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/train/adamw.h"
+#include "vit/train/lanes.h"
 #include <stdio.h>
 
 /* Lanes of gradients that a small network has. */
