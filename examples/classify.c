@@ -12,7 +12,7 @@ static uint8_t bytes[16 << 20]; /* room for the file of one picture */
 static void answer(const char *from, const vit_model *model, const float *logits, float *chances) {
     size_t best, classes = vit_model_describe(model).classes;
     vit_top_k(logits, classes, 1, &best);
-    vit_probabilities(logits, classes, chances);
+    vit_model_probabilities(model, logits, chances);
     printf("%s: %s, %.1f %%\n", from, vit_model_label(model, best), 100 * (double)chances[best]);
 }
 

@@ -140,10 +140,10 @@ run 0 "% of the test pictures right; the model is digits.safetensors" "digits.sa
     vit-train --data digits --steps 40 --batch 64 --log log.jsonl
 holds "progress that is no terminal's has no carriage returns" \
     sh -c '! grep -q "$(printf "\r")" err'
-holds "a plain line for the epoch" grep -q '^epoch 0.14 of 0.14   loss [0-9.]*   held back ' err
+holds "a plain line for the epoch" grep -q '^epoch 0.13 of 0.13   loss [0-9.]*   held back ' err
 json "the log" log.jsonl '[e["event"] for e in r] == ["start", "epoch", "done"]
     and all({"epoch", "step", "loss", "lr", "images_per_second", "seconds"} <= set(e) for e in r)
-    and r[0]["steps"] == 40 and r[0]["train_images"] == 18000 and r[0]["loss"] is None
+    and r[0]["steps"] == 40 and r[0]["train_images"] == 19000 and r[0]["loss"] is None
     and r[2]["loss"] == r[1]["loss"] > 0
     and r[-1]["model"] == "digits.safetensors" and 0 <= r[-1]["test_top1"] <= 1'
 
@@ -196,6 +196,8 @@ json "vit-evaluate --json" evaluation 'r[0]["images"] == 2000
     and r[0]["top1"] == r[0]["correct"] / 2000 and r[0]["top1"] <= r[0]["top5"] <= 1
     and r[0]["loss"] > 0 and r[0]["seconds"] > 0 and r[0]["images_per_second"] > 0
     and [c["label"] for c in r[0]["per_class"]] == [str(i) for i in range(10)]
+    and 0 < r[0]["ece"] < 1 and 0 < r[0]["brier"] < 2 and r[0]["temperature"] > 0
+    and sum(b["images"] for b in r[0]["reliability"]) == 2000 and len(r[0]["reliability"]) == 15
     and sum(c["images"] for c in r[0]["per_class"]) == 2000
     and sum(c["correct"] for c in r[0]["per_class"]) == r[0]["correct"]
     and [sum(row) for row in r[0]["confusion"]] == [c["images"] for c in r[0]["per_class"]]'
@@ -206,7 +208,7 @@ fi
 run 0 "digits.safetensors on digits, split test: 2,000 pictures" "" \
     vit-evaluate --model digits.safetensors --data digits --confusion --batch 7 --threads 1
 holds "the table has a row for each class" grep -q '^  9  *200 ' out
-run 0 "split val: 2,000 pictures" "" \
+run 0 "split val: 1,000 pictures" "" \
     vit-evaluate --model digits.safetensors --data digits --split val
 
 "$draw" a.png 18 >/dev/null

@@ -21,7 +21,12 @@
 static vit_model *model; /* of the whole group */
 
 static vit_train_options few_steps(void) {
-    return (vit_train_options){.data = "digits", .preset = "digits", .steps = 6, .batch = 64};
+    return (vit_train_options){.data = "digits",
+                               .preset = "digits",
+                               .steps = 6,
+                               .batch = 64,
+                               .val = .1,
+                               .val_given = true};
 }
 
 static int train_once(void **unused) {
@@ -343,6 +348,15 @@ static void probabilities_and_the_best(void **unused) {
     vit_probabilities(values, 5, p);
     const double sum = exp(1) + 2 * exp(3) + exp(2) + exp(-1);
     for (size_t i = 0; i < 5; i++) assert_true(fabs(p[i] - exp(values[i]) / sum) < 1e-7);
+    const double t = vit_model_describe(model).temperature;
+    float logits[CLASSES], q[CLASSES], cold[CLASSES];
+    for (size_t i = 0; i < CLASSES; i++) {
+        logits[i] = (float)(i % 4);
+        cold[i] = (float)(logits[i] / t);
+    }
+    vit_model_probabilities(model, logits, q);
+    vit_probabilities(cold, CLASSES, cold);
+    for (size_t i = 0; i < CLASSES; i++) assert_true(fabs(q[i] - cold[i]) < 1e-6);
 }
 
 /* ---- evaluation ---- */
@@ -363,6 +377,16 @@ static void figures_do_not_depend_on_batch_or_threads(void **unused) {
     for (size_t i = 0; i < CLASSES; i++) correct += a.confusion[i * (CLASSES + 1)];
     assert_true(images == a.images && correct == a.correct);
     assert_true(a.top1 == (double)a.correct / 2000 && a.top5 >= a.top1 && a.loss > 0);
+    double gap = 0;
+    size_t binned = 0;
+    for (size_t i = 0; i < VIT_BINS; i++) {
+        if (a.bins[i].images == 0) continue;
+        binned += a.bins[i].images;
+        gap += fabs(a.bins[i].accuracy - a.bins[i].confidence) * (double)a.bins[i].images / 2000;
+    }
+    assert_true(binned == 2000 && fabs(a.ece - gap) < 1e-12 && a.brier > 0 && a.brier < 2);
+    assert_true(a.ece == b.ece && a.brier == b.brier);
+    assert_true(a.temperature == vit_model_describe(model).temperature && a.temperature != 1);
     vit_evaluation_clear(&a);
     vit_evaluation_clear(&b);
 }

@@ -93,6 +93,8 @@ typedef struct vit_model_info {
     const char *config;        /* the architecture, JSON */
     const char *preprocessing; /* ordered list of operations, JSON */
     const char *recipe;        /* how it was trained, or whence it comes, JSON; or "{}" */
+    double temperature;        /* of its probabilities, softmax(logits / temperature), fitted on
+                                  pictures that its training had not seen; 1 where it has none */
 } vit_model_info;
 
 /* How a model is opened; zeroed but for what is set. */
@@ -253,6 +255,12 @@ VIT_API vit_status vit_session_features(const vit_session *session, float *featu
 /* probabilities[i] = exp(logits[i]) / sum_j exp(logits[j]); both [classes], may be one array. */
 VIT_API void vit_probabilities(const float *logits, size_t classes, float *probabilities);
 
+/* The model's probabilities: those of its logits divided by its temperature, so that of answers
+ * with probability .9 about nine of ten are right. logits and probabilities: [classes of the
+ * model], may be one array. */
+VIT_API void vit_model_probabilities(const vit_model *model, const float *logits,
+                                     float *probabilities);
+
 /* indices[0..k) of the k largest values in falling order, the smaller index first where equal;
  * NaN comes last. k <= count. */
 VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indices);
@@ -276,13 +284,25 @@ typedef struct vit_evaluate_options {
     void *user;
 } vit_evaluate_options;
 
+/* The answers whose probability is in (i / VIT_BINS, (i + 1) / VIT_BINS]. */
+#define VIT_BINS 15
+typedef struct vit_reliability {
+    size_t images;
+    double confidence, accuracy; /* mean probability; share that is right. NaN without pictures */
+} vit_reliability;
+
 typedef struct vit_evaluation {
     size_t images, correct;
     double top1, top5; /* fractions 0..1 */
-    double loss;       /* mean cross-entropy, natural logarithm */
+    double loss;       /* mean cross-entropy of the logits as they are, natural logarithm */
     double seconds;    /* computing, without reading the data */
     size_t classes;
     size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
+    /* Of the model's probabilities, at its temperature: */
+    double temperature;
+    double ece;   /* expected calibration error over the bins below, 0..1 */
+    double brier; /* mean over pictures of the sum over classes of (probability - truth)^2, 0..2 */
+    vit_reliability bins[VIT_BINS]; /* by the probability of the answer */
 } vit_evaluation;
 
 VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
@@ -346,6 +366,10 @@ typedef struct vit_train_options {
                            their weights; 0: the preset's, which is none unless it says so */
     double layer_decay; /* X: the learning rate of block i, from 0, is lr X^(depth - i), and
                            lr X^(depth + 1) before the blocks; 0: the preset's (1) */
+    double val;         /* where val_given: training pictures held back, their number, or below 1
+                           their share; else the preset's, or a tenth of them, 1,000 at most. The
+                           temperature is fitted on them */
+    bool val_given;
     uint64_t seed;
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use; changes
                         no byte of the result */

@@ -4,6 +4,7 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/train/loader.h"
 #include "vit/train/score.h"
+#include <assert.h>
 #include <string.h>
 
 #define DEFAULT_BATCH 512
@@ -69,13 +70,15 @@ typedef struct chosen {
     size_t count;
 } chosen;
 
-/* The seed of the model's training; 0 where its recipe does not say. */
-static uint64_t seed_of(const vit_model *m) {
-    json_t *recipe;
+/* The seed of the model's training, and what it held back; 0 where its recipe does not say. */
+static uint64_t split_of(const vit_model *m, vit_recipe *recipe) {
+    json_t *object;
     uint64_t seed = 0;
-    if (vit_json_parse(&recipe, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
-        seed = (uint64_t)json_integer_value(json_object_get(recipe, "seed"));
-        json_decref(recipe);
+    if (vit_json_parse(&object, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
+        const json_t *val = json_object_get(json_object_get(object, "train"), "val");
+        seed = (uint64_t)json_integer_value(json_object_get(object, "seed"));
+        if (json_is_number(val)) recipe->val = json_number_value(val);
+        json_decref(object);
     }
     return seed;
 }
@@ -83,7 +86,8 @@ static uint64_t seed_of(const vit_model *m) {
 /* The held-back pictures are those that the model's own training held back. */
 static vit_status choose(chosen *c, vit_loader *loader, const vit_model *m, const vit_dataset *d,
                          vit_split split, vit_error *error) {
-    const vit_recipe recipe = vit_recipe_default();
+    vit_recipe recipe = vit_recipe_default();
+    const uint64_t seed = split_of(m, &recipe);
     vit_status status = VIT_OK;
     *c = (chosen){0};
     switch (split) {
@@ -94,7 +98,7 @@ static vit_status choose(chosen *c, vit_loader *loader, const vit_model *m, cons
         *c = (chosen){&d->train, NULL, d->train.count};
         break;
     case VIT_SPLIT_VAL:
-        status = vit_loader_new(loader, d, &recipe, seed_of(m), error);
+        status = vit_loader_new(loader, d, &recipe, seed, error);
         *c = (chosen){&d->train, loader->val, loader->val_count};
         break;
     }
@@ -125,12 +129,26 @@ static vit_status score(vit_score *out, double *seconds, const vit_model *m, con
     return status;
 }
 
+static void set_calibration(vit_evaluation *result, const vit_calibration *c) {
+    static_assert(VIT_BINS == VIT_CALIBRATION_BINS, "the same bins");
+    result->ece = vit_calibration_error(c);
+    result->brier = vit_calibration_brier(c);
+    for (size_t i = 0; i < VIT_BINS; i++) {
+        const double images = (double)c->images[i]; /* of none, all are NaN */
+        result->bins[i] = (vit_reliability){c->images[i], c->confidence[i] / images,
+                                            (double)c->right[i] / images};
+    }
+}
+
 static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluate_options *o,
                            vit_evaluation *result, vit_error *error) {
     const size_t classes = m->file.config.classes;
     chosen c;
     vit_loader loader = {0};
-    vit_score s = {.confusion = result->confusion};
+    vit_calibration calibration = {0};
+    vit_score s = {.confusion = result->confusion,
+                   .calibration = &calibration,
+                   .temperature = vit_model_temperature(m)};
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
     if (status == VIT_OK) status = choose(&c, &loader, m, d, o->split, error);
@@ -145,6 +163,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluat
     result->top5 = (double)s.correct5 / (double)s.images;
     result->loss = s.loss;
     result->classes = classes;
+    set_calibration(result, &calibration);
+    result->temperature = s.temperature;
     return VIT_OK;
 }
 

@@ -20,6 +20,9 @@ struct vit_model {
     char **numbers;                 /* ["0", "1", ...], one block, when file.labels is NULL */
 };
 
+/* 1 where the file says none. */
+double vit_model_temperature(const vit_model *model);
+
 /* Takes *file, whose linear weights are packed, over (and clears it), whether it succeeds or not.
  */
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);

@@ -160,6 +160,10 @@ void vit_model_free(vit_model *m) {
     vit_free(m);
 }
 
+double vit_model_temperature(const vit_model *m) {
+    return m->file.temperature > 0 ? m->file.temperature : 1;
+}
+
 vit_model_info vit_model_describe(const vit_model *m) {
     const vit_config *c = &m->file.config;
     return (vit_model_info){.height = c->height,
@@ -177,7 +181,8 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .multiply_adds = vit_config_multiply_adds(c),
                             .config = m->config,
                             .preprocessing = m->preprocessing,
-                            .recipe = m->file.recipe};
+                            .recipe = m->file.recipe,
+                            .temperature = vit_model_temperature(m)};
 }
 
 const char *vit_model_label(const vit_model *m, size_t index) {

@@ -289,6 +289,12 @@ void vit_probabilities(const float *logits, size_t classes, float *probabilities
     vit_fpmode_leave(host);
 }
 
+void vit_model_probabilities(const vit_model *model, const float *logits, float *probabilities) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_softmax_at(probabilities, logits, model->file.config.classes, vit_model_temperature(model));
+    vit_fpmode_leave(host);
+}
+
 /* Whether a comes before b; NaN comes last. */
 static bool before(const float *values, size_t a, size_t b) {
     const float x = values[a], y = values[b];

@@ -87,7 +87,7 @@ static void write_start(const vit_train_report *report, const vit_event *event) 
     vit_text text = {0};
     vit_text_add(&text, "training %s on ", event->preset != NULL ? event->preset : "a network");
     vit_text_add_visible(&text, event->data != NULL ? event->data : "the data", 0);
-    vit_text_add(&text, ": %s parameters, %s pictures, %s more held back\n",
+    vit_text_add(&text, ": %s parameters, %s pictures, %s more held back for the temperature\n",
                  vit_format_count(parameters, event->parameters),
                  vit_format_count(images, event->train_images),
                  vit_format_count(held_back, event->val_images));

@@ -281,7 +281,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .features = c->features + place * c->width,
                       .width = c->width};
     if (fine) {
-        vit_probabilities(logits, c->classes, c->probabilities);
+        vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
         if (about->warning != NULL) say_about(name, "warning: ", about->warning);
     }

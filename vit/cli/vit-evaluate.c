@@ -137,6 +137,18 @@ static void add_json_confusion(vit_json_out *json, const vit_evaluation *result)
     vit_json_close(json, ']');
 }
 
+static void add_json_reliability(vit_json_out *json, const vit_evaluation *result) {
+    vit_json_open(json, "reliability", '[');
+    for (size_t i = 0; i < VIT_BINS; i++) {
+        vit_json_open(json, NULL, '{');
+        vit_json_count(json, "images", result->bins[i].images);
+        vit_json_number(json, "confidence", result->bins[i].confidence);
+        vit_json_number(json, "accuracy", result->bins[i].accuracy);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
 static bool write_json(const report *r) {
     const vit_evaluation *result = r->result;
     vit_json_out json = {0};
@@ -149,6 +161,10 @@ static bool write_json(const report *r) {
     vit_json_number(&json, "top1", result->top1);
     vit_json_number(&json, "top5", result->top5);
     vit_json_number(&json, "loss", result->loss);
+    vit_json_number(&json, "temperature", result->temperature);
+    vit_json_number(&json, "ece", result->ece);
+    vit_json_number(&json, "brier", result->brier);
+    add_json_reliability(&json, result);
     vit_json_number(&json, "seconds", result->seconds);
     vit_json_number(&json, "images_per_second", images_per_second(result));
     add_json_classes(&json, r);
@@ -185,6 +201,11 @@ static void add_summary(vit_text *text, const report *r) {
     vit_text_add(text, "   the right class is among the five likeliest\n");
     vit_text_add(text, "  loss      %7s     mean cross-entropy\n",
                  vit_format_fixed(number, result->loss, 4));
+    vit_text_add(text, "  ece     ");
+    add_percent(text, result->ece);
+    vit_text_add(text, "   how far probabilities are from how often answers are right\n");
+    vit_text_add(text, "  brier     %7s     mean squared distance of probabilities and truth\n",
+                 vit_format_fixed(number, result->brier, 4));
     double rate = images_per_second(result);
     vit_text_add(text, "  time      %7s s   %s pictures a second\n\n",
                  vit_format_fixed(seconds, result->seconds, 2),
@@ -217,6 +238,24 @@ static void add_classes(vit_text *text, const report *r) {
     }
 }
 
+/* The bins that have answers. */
+static void add_reliability(vit_text *text, const report *r) {
+    char low[32], high[32], images[32];
+    vit_text_add(text, "\n  probability of the answer   pictures       mean      right\n");
+    for (size_t i = 0; i < VIT_BINS; i++) {
+        const vit_reliability *bin = &r->result->bins[i];
+        if (bin->images == 0) continue;
+        vit_text_add(text, "  %7s to %7s %%      %10s  ",
+                     vit_format_fixed(low, 100. * (double)i / VIT_BINS, 2),
+                     vit_format_fixed(high, 100. * (double)(i + 1) / VIT_BINS, 2),
+                     vit_format_count(images, bin->images));
+        add_percent(text, bin->confidence);
+        vit_text_add(text, "  ");
+        add_percent(text, bin->accuracy);
+        vit_text_add(text, "\n");
+    }
+}
+
 /* Columns carry the numbers of the classes, as labels may be long. */
 static void add_confusion(vit_text *text, const report *r) {
     size_t classes = r->result->classes, width = label_width(r);
@@ -236,6 +275,7 @@ static bool write_text(const report *r) {
     vit_text text = {0};
     add_summary(&text, r);
     add_classes(&text, r);
+    add_reliability(&text, r);
     if (r->settings->confusion) {
         add_confusion(&text, r);
     }

@@ -9,7 +9,7 @@
 
 typedef struct settings {
     const char *data, *preset, *init, *out, *checkpoint, *log;
-    double epochs, minutes, lr, layer_decay;
+    double epochs, minutes, lr, layer_decay, val;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads;
     bool resume, recompute, json;
@@ -91,6 +91,13 @@ static const vit_option options[] = {
      .help = "the learning rate falls by X from block to block towards\n"
              "the input, 0.75 say (default: the preset's, 1)",
      .max = 1},
+    {.name = "val",
+     VALUE(NUMBER, val),
+     .argument = "N|SHARE",
+     .help = "hold back N training pictures, or below 1 a share of them,\n"
+             "to fit the temperature (default: a tenth, at most 1,000)",
+     .min = NOT_GIVEN,
+     .max = 1e9},
     {.name = "seed",
      VALUE(COUNT, seed),
      .argument = "N",
@@ -201,6 +208,8 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .lr = s->lr,
         .freeze = (size_t)s->freeze,
         .layer_decay = s->layer_decay,
+        .val = s->val,
+        .val_given = s->val > NOT_GIVEN,
         .seed = s->seed,
         .threads = (int)s->threads,
         .recompute = s->recompute,
@@ -264,7 +273,7 @@ static int run(const settings *s) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.precision = NOT_GIVEN};
+    settings s = {.precision = NOT_GIVEN, .val = NOT_GIVEN};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
         return exit_status;

@@ -37,7 +37,14 @@ double vit_cross_entropy(float *d_logits, const float *logits, size_t classes, s
 }
 
 void vit_softmax(float *probabilities, const float *logits, size_t classes) {
-    const double max = largest(logits, classes), log_total = log_sum(logits, classes, max);
+    vit_softmax_at(probabilities, logits, classes, 1);
+}
+
+void vit_softmax_at(float *probabilities, const float *logits, size_t classes, double temperature) {
+    const double max = largest(logits, classes);
+    double sum = 0;
+    for (size_t i = 0; i < classes; i++) sum += vit_exp((logits[i] - max) / temperature);
+    const double log_total = vit_log(sum);
     for (size_t i = 0; i < classes; i++)
-        probabilities[i] = (float)vit_exp(logits[i] - max - log_total);
+        probabilities[i] = (float)vit_exp((logits[i] - max) / temperature - log_total);
 }

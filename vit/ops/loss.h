@@ -26,4 +26,7 @@ double vit_cross_entropy_mixed(float *d_logits, const float *logits, size_t clas
 /* probabilities = softmax(logits), [classes] each; may be one array. */
 void vit_softmax(float *probabilities, const float *logits, size_t classes);
 
+/* probabilities = softmax(logits / temperature); the same at 1. */
+void vit_softmax_at(float *probabilities, const float *logits, size_t classes, double temperature);
+
 #endif

@@ -87,6 +87,24 @@ static float *trained_values(const vit_run *run) {
     return state.average ? state.average : state.values;
 }
 
+/* The temperature that the pictures held back ask for; 0 where there are none. */
+static vit_status fit_temperature(double *temperature, vit_run *run, vit_error *error) {
+    const size_t count = run->loader.val_count, classes = run->preset.config.classes;
+    *temperature = 0;
+    if (count == 0) return VIT_OK;
+    vit_score score = {.logits = vit_alloc(count, classes * sizeof *score.logits)};
+    if (!score.logits)
+        return vit_fail_memory(error, "logits", count * classes * sizeof *score.logits);
+    const vit_status status =
+        vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
+                          run->loader.val, count, run->loader.table, SCORE_BATCH, error);
+    if (status == VIT_OK)
+        *temperature = vit_temperature_fit(score.logits, run->data.train.labels, run->loader.val,
+                                           count, classes);
+    vit_free(score.logits);
+    return status;
+}
+
 /* From the trainer's own values: a copy would be the most memory that the training takes. */
 static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) {
     f->values = trained_values(run);
@@ -117,6 +135,7 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     vit_model_file file;
     vit_status status = describe(&file, run, error);
     vit_trainer_settle(run->trainer);
+    if (status == VIT_OK) status = fit_temperature(&file.temperature, run, error);
     if (status == VIT_OK && run->options->out) status = save(run, &file, error);
     if (status == VIT_OK)
         status = vit_score_records(&score, run->inference, &run->preset.config, &run->data,

@@ -4,7 +4,6 @@
 #include "vit/image/prepare/preprocess.h"
 #include <string.h>
 
-#define MOST_HELD_BACK 5000
 #define NO_EPOCH UINT64_MAX
 
 typedef struct vit_sample {
@@ -18,7 +17,7 @@ static void count_up(uint32_t *numbers, size_t n) {
 
 vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error) {
-    const size_t n = data->train.count, tenth = n / 10;
+    const size_t n = data->train.count, val = vit_recipe_val(recipe, n);
     *l = (vit_loader){.data = data,
                       .batch = recipe->batch,
                       .augmentation = {.height = data->height,
@@ -35,8 +34,12 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                       .recipe = *recipe,
                       .mixed_steps = UINT64_MAX,
                       .seed = seed,
-                      .val_count = tenth < MOST_HELD_BACK ? tenth : MOST_HELD_BACK,
+                      .val_count = val,
                       .order_epoch = NO_EPOCH};
+    if (val > 0 && val >= n)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"val\" holds back %zu pictures, but %s has only %zu for training", val,
+                        data->name, n);
     l->train_count = n - l->val_count;
     l->train = vit_alloc(n, sizeof *l->train);
     l->order = vit_alloc(l->train_count, sizeof *l->order);

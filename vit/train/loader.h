@@ -24,7 +24,8 @@ typedef struct vit_loader {
     bool mixes;                 /* whether its pictures are mixed */
 } vit_loader;
 
-/* Holds back min(5,000, a tenth) of the training pictures, by seed. */
+/* Holds back as many of the training pictures as the recipe says, by seed. ARGUMENT where none is
+ * left. */
 vit_status vit_loader_new(vit_loader *out, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error);
 void vit_loader_free(vit_loader *loader);

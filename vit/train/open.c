@@ -41,6 +41,17 @@ static vit_status open_data(vit_run *run, vit_error *error) {
     return status == VIT_OK ? vit_dataset_open(&run->data, o->data, &parts, error) : status;
 }
 
+/* The temperature is fitted on so many pictures, at most, and nothing else is chosen by them. */
+#define HELD_BACK 1000
+
+/* Their number, which goes into the model file. */
+static void hold_back(vit_run *run) {
+    vit_recipe *recipe = &run->preset.recipe;
+    const size_t count = run->data.train.count, tenth = count / 10;
+    if (recipe->val < 0) recipe->val = (double)(tenth < HELD_BACK ? tenth : HELD_BACK);
+    recipe->val = (double)vit_recipe_val(recipe, count);
+}
+
 static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status = open_data(run, error);
@@ -48,6 +59,7 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
+    if (o->val_given) run->preset.recipe.val = o->val;
     if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
     if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
     if (o->precision_given || o->precision != VIT_PRECISION_F32)
@@ -60,6 +72,7 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (o->init) status = vit_run_adopt_init(run, error);
     if (status == VIT_OK) status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
+    if (status == VIT_OK) hold_back(run);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
+#include <math.h>
 #include <string.h>
 
 vit_recipe vit_recipe_default(void) {
@@ -20,6 +21,7 @@ vit_recipe vit_recipe_default(void) {
                         .repeats = 1,
                         .mix_share = 1,
                         .mix_until = 1,
+                        .val = -1,
                         .layer_decay = 1};
 }
 
@@ -55,7 +57,7 @@ static const number numbers[] = {
     {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 10
+#define OTHERS 11
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
@@ -89,6 +91,14 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0, or .01 to 4",
                         i == 0 ? "mixup" : "cutmix", vit_format_double(found, alphas[i]));
     }
+    if (recipe->val >= 1 ? recipe->val > 1e9 || recipe->val != floor(recipe->val)
+                         : !(recipe->val >= 0) && recipe->val != -1) {
+        char found[32];
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"val\" is %s, expected a whole number of pictures, or a share from 0 to "
+                        "less than 1",
+                        vit_format_double(found, recipe->val));
+    }
     if (recipe->repeats < 1 || recipe->repeats > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"repeats\" is %zu, expected 1 to 64",
                         recipe->repeats);
@@ -101,6 +111,11 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     char found[32];
     return vit_fail(error, VIT_ERROR_ARGUMENT, "\"layer_decay\" is %s, expected more than 0, to 1",
                     vit_format_double(found, recipe->layer_decay));
+}
+
+size_t vit_recipe_val(const vit_recipe *recipe, size_t count) {
+    if (recipe->val < 0) return count / 10 < 5000 ? count / 10 : 5000;
+    return (size_t)(recipe->val < 1 ? recipe->val * (double)count : recipe->val);
 }
 
 vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *error) {
@@ -124,6 +139,7 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
         {"edges", VIT_FIELD_ENUM, &edge, edges},
         {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
         {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
+        {"val", VIT_FIELD_DOUBLE, &recipe->val, NULL},
         {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
     for (size_t i = 0; i < NUMBERS; i++)
         fields[i + OTHERS] =
@@ -155,6 +171,10 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     if (recipe->edges != VIT_EDGES_BLACK)
         vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->edges]);
     if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
+    if (recipe->val >= 0) {
+        char value[32];
+        vit_text_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));
+    }
     if (recipe->repeats != 1) vit_text_add(&t, ", \"repeats\": %zu", recipe->repeats);
     if (recipe->precision != VIT_PRECISION_F32)
         vit_text_add(&t, ", \"precision\": \"%s\"", precisions[recipe->precision]);

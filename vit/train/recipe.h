@@ -39,6 +39,9 @@ typedef struct vit_recipe {
     double mix_share;     /* of the pictures are */
     double mix_until;     /* share of the steps after which none is */
     vit_schedule schedule;
+    double val; /* training pictures that are held back: their number, or below 1 their share.
+                   Negative: not said, as in older model files, which held back a tenth, at most
+                   5,000 */
     vit_precision precision; /* of the matrix products */
     size_t freeze;           /* so many of the first blocks, and what comes before them, keep their
                                 weights: no gradient, no decay; 0: all are trained */
@@ -51,6 +54,9 @@ vit_recipe vit_recipe_default(void);
 
 /* ARGUMENT, naming the value, unless all are in range. */
 vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error);
+
+/* How many of `count` training pictures it holds back. */
+size_t vit_recipe_val(const vit_recipe *recipe, size_t count);
 
 /* ARGUMENT where it freezes more blocks than a network of that depth has. */
 vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *error);

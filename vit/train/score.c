@@ -2,6 +2,7 @@
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
+#include <string.h>
 
 typedef struct records_source {
     const vit_dataset *data;
@@ -50,8 +51,9 @@ static size_t answer(const float *logits, size_t classes) {
     return best;
 }
 
-static void count_answers(vit_score *score, const float *logits, size_t classes,
-                          const records_source *s, size_t count) {
+/* Spoils the logits. */
+static void count_answers(vit_score *score, float *logits, size_t classes, const records_source *s,
+                          size_t count) {
     for (size_t i = 0; i < count; i++, logits += classes) {
         const size_t label = s->records->labels[record_number(s, i)];
         const size_t before = rank_of(logits, classes, label);
@@ -60,6 +62,11 @@ static void count_answers(vit_score *score, const float *logits, size_t classes,
         score->correct5 += before < 5 && before < classes;
         score->loss += vit_cross_entropy(NULL, logits, classes, label, 0, 1);
         if (score->confusion) score->confusion[label * classes + answer(logits, classes)]++;
+        if (score->logits)
+            memcpy(score->logits + (s->first + i) * classes, logits, classes * sizeof *logits);
+        if (!score->calibration) continue;
+        vit_softmax_at(logits, logits, classes, score->temperature);
+        vit_calibration_add(score->calibration, logits, classes, label);
     }
 }
 

@@ -5,16 +5,20 @@
 #include "datasets/dataset.h"
 #include "vit/image/image.h"
 #include "vit/model/infer.h"
+#include "vit/train/calibration.h"
 
 typedef struct vit_score {
     size_t images, correct, correct5;
     double loss;       /* mean cross-entropy */
     size_t *confusion; /* [classes][classes] rows: truth, columns: answer; NULL: not wanted */
+    float *logits;     /* [count][classes] of all pictures; NULL: not wanted */
+    vit_calibration *calibration; /* of softmax(logits / temperature); NULL: not wanted */
+    double temperature;
 } vit_score;
 
 /* Scores records[numbers[0..count)], or the first `count` when numbers is NULL, `batch` at a time.
  * Losses are added in order, in double: neither batch nor threads change a figure. `score` comes
- * zeroed but for confusion. */
+ * zeroed but for what is wanted. */
 vit_status vit_score_records(vit_score *score, vit_inference *inference, const vit_config *config,
                              const vit_dataset *data, const vit_records *records,
                              const uint32_t *numbers, size_t count, float table[3][256],

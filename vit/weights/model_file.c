@@ -146,6 +146,17 @@ static vit_status read_labels(vit_model_file *m, const vit_safetensors *file, vi
                     m->config.classes);
 }
 
+static vit_status read_temperature(vit_model_file *m, const vit_safetensors *file,
+                                   vit_error *error) {
+    const char *text = vit_safetensors_metadata(file, "vit.temperature");
+    if (!text) return VIT_OK;
+    if (vit_parse_double(text, &m->temperature) && m->temperature >= 1e-3 && m->temperature <= 1e3)
+        return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: \"vit.temperature\" is \"%.40s\", expected a number from 0.001 to 1000",
+                    vit_safetensors_name(file), text);
+}
+
 static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
     const char *config, *preprocessing, *recipe = vit_safetensors_metadata(file, "vit.recipe");
     vit_status status = need(&config, file, "vit.config", error);
@@ -160,7 +171,8 @@ static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, 
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
     m->recipe = vit_strdup(recipe ? recipe : "{}");
     if (!m->recipe) return vit_fail_memory(error, "the recipe", 0);
-    return read_labels(m, file, error);
+    status = read_temperature(m, file, error);
+    return status == VIT_OK ? read_labels(m, file, error) : status;
 }
 
 static vit_status load_tensors(vit_model_file *m, const vit_safetensors *file,
@@ -232,17 +244,21 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     return VIT_OK;
 }
 
+enum { VALUES = 5 };
+
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
-                             char *const values[4], vit_error *error) {
+                             char *const values[VALUES], vit_error *error) {
     static const char *const keys[] = {"vit.config", "vit.preprocessing", "vit.recipe",
-                                       "vit.labels"};
-    vit_metadata metadata[4];
+                                       "vit.labels", "vit.temperature"};
+    const bool wanted[] = {true, true, true, m->labels != NULL, m->temperature > 0};
+    vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;
-    const size_t count = m->labels ? 4 : 3;
-    for (size_t i = 0; i < count; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < VALUES; i++) {
+        if (!wanted[i]) continue;
         if (!values[i]) return vit_fail_memory(error, keys[i], 0);
-        metadata[i] = (vit_metadata){keys[i], values[i]};
+        metadata[count++] = (vit_metadata){keys[i], values[i]};
     }
     vit_tensor *tensors = vit_alloc(m->table.count, sizeof *tensors);
     if (!tensors) return vit_fail_memory(error, "tensor list", m->table.count * sizeof *tensors);
@@ -263,8 +279,11 @@ vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_er
 
 vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit_dtype dtype,
                                   vit_error *error) {
-    char *values[4] = {vit_config_write(&m->config), vit_preprocessing_write(&m->preprocessing),
-                       m->recipe, m->labels ? labels_text(m) : NULL};
+    char temperature[32];
+    vit_format_double(temperature, m->temperature);
+    char *values[VALUES] = {vit_config_write(&m->config),
+                            vit_preprocessing_write(&m->preprocessing), m->recipe,
+                            m->labels ? labels_text(m) : NULL, temperature};
     const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);

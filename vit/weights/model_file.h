@@ -1,5 +1,6 @@
 /* The model file: safetensors with timm's names, and in __metadata__ everything else that a
- * prediction needs: `vit.config`, `vit.labels`, `vit.preprocessing`, `vit.recipe` (JSON). */
+ * prediction needs: `vit.config`, `vit.labels`, `vit.preprocessing`, `vit.recipe`,
+ * `vit.temperature` (JSON). */
 #ifndef VIT_WEIGHTS_MODEL_FILE_H
 #define VIT_WEIGHTS_MODEL_FILE_H
 
@@ -18,6 +19,7 @@ typedef struct vit_model_file {
     vit_preprocessing preprocessing;
     vit_position_rule position_rule; /* of the library the file comes from; not written */
     char *recipe;                    /* JSON */
+    double temperature; /* of its probabilities, softmax(logits / temperature); 0: not said, 1 */
 } vit_model_file;
 
 /* Reads and checks everything: every tensor of the table must be there with its shape and finite,
