@@ -1,6 +1,5 @@
-/* JPEG files of all kinds against Pillow, to the bit: tests/fixtures/make_jpegs.py. With the path
- * of another file that the script made as its argument, only that is compared
- * (scripts/compare-jpeg).
+/* JPEG files of all kinds against Pillow, to the bit (tests/fixtures/make_jpegs.py), and damaged.
+ * With the path of another file that the script made, only that is compared (scripts/compare-jpeg).
  */
 #include "tests/pictures.h"
 #include "vit/image/codec/decode.h"
@@ -64,14 +63,195 @@ static void decodes_as_pillow_does(void **state) {
     assert_true(count > 0);
 }
 
+/* ---- damage ---- */
+
+/* A copy of a file that is changed, with room for 32 bytes more. */
+typedef struct changed {
+    uint8_t *bytes; /* to be freed by vit_free */
+    size_t size;
+    size_t start; /* of the first scan's data */
+    const char *kind;
+} changed;
+
+static changed copy_of(const uint8_t *bytes, size_t size, const char *kind) {
+    changed c = {.bytes = vit_alloc(size + 32, 1), .size = size, .start = 2, .kind = kind};
+    assert_non_null(c.bytes);
+    memcpy(c.bytes, bytes, size);
+    for (bool is_scan = false; !is_scan;
+         c.start += 2U + (bytes[c.start + 2] << 8 | bytes[c.start + 3]))
+        is_scan = bytes[c.start + 1] == 0xda;
+    return c;
+}
+
+/* The file up to `size`, and an end marker. */
+static void cut(changed *c, size_t size) {
+    c->bytes[size] = 0xff;
+    c->bytes[size + 1] = 0xd9;
+    c->size = size + 2;
+}
+
+static void insert(changed *c, size_t at, const void *bytes, size_t count) {
+    memmove(c->bytes + at + count, c->bytes + at, c->size - at);
+    memcpy(c->bytes + at, bytes, count);
+    c->size += count;
+}
+
+static vit_status decode(const changed *c, uint32_t *crc, vit_error *error) {
+    vit_image image;
+    vit_status status = vit_image_decode(&image, c->bytes, c->size, c->kind, error);
+    if (status == VIT_OK && crc) *crc = picture_crc(&image);
+    vit_image_free(&image);
+    return status;
+}
+
+/* Frees the copy. */
+static void assert_refused(changed *c, const char *how) {
+    vit_error error = {0};
+    const vit_status status = decode(c, NULL, &error);
+    if (status != VIT_ERROR_FORMAT)
+        fail_msg("%s, %zu bytes, %s: %s", c->kind, c->size, how, vit_status_name(status));
+    if (!strstr(error.message, " JPEG: ")) fail_msg("%s: \"%s\"", how, error.message);
+    vit_free(c->bytes);
+}
+
+static void for_each_record(void (*run)(const jpeg_record *r)) {
+    jpeg_record r;
+    gzFile file = gzopen(jpegs, "rb");
+    if (!file) fail_msg("%s cannot be opened", jpegs);
+    while (read_record(file, &r)) {
+        run(&r);
+        vit_free(r.bytes);
+    }
+    gzclose(file);
+}
+
+static const double percents[] = {10, 50, 90, 99};
+
+/* Any bytes are arithmetic code, and an end marker stands for zeros without end. */
+static void cut_record(const jpeg_record *r) {
+    for (size_t i = 0; i < 4 && !strstr(r->kind, "arithmetic"); i++) {
+        changed c = copy_of(r->bytes, r->size, r->kind);
+        cut(&c, c.start + (size_t)(percents[i] / 100 * (double)(c.size - 2 - c.start)));
+        if (c.size < r->size)
+            assert_refused(&c, "cut, with an end marker");
+        else
+            vit_free(c.bytes);
+    }
+}
+
+static void refuses_cut_scans(void **state) {
+    (void)state;
+    for_each_record(cut_record);
+}
+
+/* The last of several scans left out, its tables and all that follows. */
+static void drop_scan(const jpeg_record *r) {
+    size_t at = r->size - 2;
+    changed c = copy_of(r->bytes, r->size, r->kind);
+    while (memcmp(c.bytes + at, "\xff\xda", 2) != 0) at--;
+    if (at > c.start) {
+        cut(&c, at);
+        assert_refused(&c, "without its last scan");
+    } else {
+        vit_free(c.bytes);
+    }
+}
+
+static void refuses_missing_scans(void **state) {
+    (void)state;
+    for_each_record(drop_scan);
+}
+
+static bool is_restart(const uint8_t *p) {
+    return p[0] == 0xff && p[1] >= 0xd0 && p[1] <= 0xd7;
+}
+
+/* The first restart marker changed to another, or taken out. */
+static void lose_restart(const jpeg_record *r) {
+    for (int way = 0; way < 2; way++) {
+        changed c = copy_of(r->bytes, r->size, r->kind);
+        size_t at = c.start;
+        while (at + 2 < c.size && !is_restart(c.bytes + at)) at++;
+        if (at + 2 >= c.size) {
+            vit_free(c.bytes);
+            return;
+        }
+        if (way == 0) {
+            c.bytes[at + 1] ^= 3;
+        } else {
+            memmove(c.bytes + at, c.bytes + at + 2, c.size - at - 2);
+            c.size -= 2;
+        }
+        assert_refused(&c, way == 0 ? "another restart marker" : "a lost restart marker");
+    }
+}
+
+static void refuses_lost_restarts(void **state) {
+    (void)state;
+    for_each_record(lose_restart);
+}
+
+/* Parts of a photograph that a disk or a transfer gave back as zeros. */
+static void refuses_zeros(void **state) {
+    (void)state;
+    vit_bytes file;
+    vit_error error;
+    assert_int_equal(vit_read_file(&file, "examples/photographed-nine.jpg", 1 << 20, &error),
+                     VIT_OK);
+    for (size_t i = 0; i < 4; i++) {
+        changed c = copy_of(file.data, file.size, "a photograph");
+        const size_t end = c.size - 2, length = end - c.start;
+        const size_t at = c.start + (size_t)(percents[i] / 100 * (double)length);
+        memset(c.bytes + at, 0, end - at);
+        assert_refused(&c, "a tail of zeros");
+        c = copy_of(file.data, file.size, "a photograph");
+        memset(c.bytes + at, 0, c.size - at);
+        assert_refused(&c, "a tail of zeros without an end marker");
+        for (size_t hole = 64; hole <= 4096; hole *= 8) {
+            c = copy_of(file.data, file.size, "a photograph");
+            memset(c.bytes + (at < end - hole ? at : end - hole), 0, hole);
+            assert_refused(&c, "a hole of zeros");
+        }
+    }
+    vit_free(file.data);
+}
+
+/* Before every segment but the first, and before the end. */
+static void tolerates_stray_bytes(void **state) {
+    (void)state;
+    static const char *const names[] = {"image_420_restart.jpg", "image_grey.jpg"};
+    for (size_t i = 0; i < 2; i++) {
+        vit_bytes file = read_fixture(names[i]);
+        uint32_t whole = 0, crc = 1;
+        vit_error error = {0};
+        changed c = copy_of(file.data, file.size, names[i]);
+        assert_int_equal(decode(&c, &whole, &error), VIT_OK);
+        const size_t start = c.start;
+        for (size_t at = 2; at < start;) {
+            const size_t next = at + 2U + (file.data[at + 2] << 8 | file.data[at + 3]);
+            vit_free(c.bytes);
+            c = copy_of(file.data, file.size, names[i]);
+            insert(&c, at > 2 ? at : file.size - 2, "stray bytes", 11);
+            if (decode(&c, &crc, &error)) fail_msg("before byte %zu: %s", at, error.message);
+            assert_int_equal(crc, whole);
+            at = next;
+        }
+        vit_free(c.bytes);
+        vit_free(file.data);
+    }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes_as_pillow_does),
+        cmocka_unit_test(decodes_as_pillow_does), cmocka_unit_test(refuses_cut_scans),
+        cmocka_unit_test(refuses_missing_scans),  cmocka_unit_test(refuses_lost_restarts),
+        cmocka_unit_test(refuses_zeros),          cmocka_unit_test(tolerates_stray_bytes),
     };
+    const struct CMUnitTest comparison[] = {cmocka_unit_test(decodes_as_pillow_does)};
     if (argc > 1) {
         jpegs = argv[1];
         expected = 0;
-        return cmocka_run_group_tests_name("comparison", tests, NULL, NULL);
+        return cmocka_run_group_tests(comparison, NULL, NULL);
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
