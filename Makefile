@@ -43,11 +43,12 @@ LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
+MAN      = $(patsubst docs/%,$(BUILD)/%,$(sort $(wildcard docs/man/*.1)))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: all test tests bench lint asan fuzz fuzzers install uninstall clean
-all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES)
+all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3
@@ -100,6 +101,12 @@ $(filter-out %/vit-bench,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
+
+# The options of a page are those that the program names. EMULATOR runs it where another processor's
+# is built.
+$(MAN): $(BUILD)/man/%.1: docs/man/%.1 scripts/man $(BUILD)/bin/%
+	@mkdir -p $(@D)
+	$(EMULATOR) $(BUILD)/bin/$* --help | scripts/man docs/man/$*.1 > $@
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
@@ -156,10 +163,10 @@ AT_MODELS = $(AT_SHARE)/models
 AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
 
-install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
+install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN)
 	install -d $(AT_BIN) $(AT_MAN) $(AT_MODELS) $(AT_HEADER) $(AT_LIB)/pkgconfig
 	install $(PROGRAMS) $(AT_BIN)
-	install -m 644 docs/man/*.1 $(AT_MAN)
+	install -m 644 $(MAN) $(AT_MAN)
 	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
 	install -m 644 vit/vit.h $(AT_HEADER)
 	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
@@ -170,10 +177,9 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS)
 	chmod 644 $(AT_LIB)/pkgconfig/libvit.pc
 
 uninstall:
-	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(patsubst docs/man/%,$(AT_MAN)/%,\
-	  $(wildcard docs/man/*.1)) $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) \
-	  $(AT_HEADER)/vit.h $(AT_LIB)/pkgconfig/libvit.pc \
-	  $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
+	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(MAN:$(BUILD)/man/%=$(AT_MAN)/%) \
+	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(AT_HEADER)/vit.h \
+	  $(AT_LIB)/pkgconfig/libvit.pc $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
 	for directory in $(AT_MODELS) $(AT_SHARE) $(AT_HEADER); do \
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
@@ -181,4 +187,5 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
+.DELETE_ON_ERROR:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

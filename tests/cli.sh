@@ -11,7 +11,8 @@ PATH=$BUILD/bin:$PATH
 draw=$BUILD/examples/draw_digit
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-man=$PWD/docs/man
+man=$BUILD/man
+pages=$PWD/scripts/man
 fixtures=$PWD/tests/fixtures
 cd "$work" || exit 1
 unset VIT_CPU VIT_MODELS
@@ -82,6 +83,7 @@ END
 
 for program in vit-train vit-classify vit-evaluate vit-bench; do
     run 0 "usage: $program" "" $program --help
+    run 0 "usage: $program" "" $program -h
     run 0 "$program 0." "" $program --version
     run 2 "" "did you mean --threads?" $program --thraeds 3
     run 2 "" "try '$program --help'" $program --thraeds 3
@@ -103,6 +105,10 @@ for program in vit-train vit-classify vit-evaluate vit-info vit-convert vit-benc
         grep -v '^name$' | sort -u >manual
     holds "$program --help and $program.1 name the same options" cmp helped manual
 done
+# What a page adds is about options that there are.
+printf '.TH X 1\n.SH OPTIONS\n.\\" options\n.\\" --thraeds\nMore of it.\n' >page.1
+vit-train --help >helped
+run 1 "" "--thraeds is no option" sh -c "'$pages' page.1 <helped"
 run 2 "" "--data DATA is missing" vit-train
 run 2 "" "unexpected argument \"digits\"" vit-train --data digits digits
 run 2 "" "--epochs and --minutes exclude each other" vit-train --data digits --epochs 1 --minutes 1

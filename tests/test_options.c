@@ -189,7 +189,7 @@ static void test_refusals(void **state) {
         {"--hlep", "did you mean --help?"},
         {"--What 3", "unknown option --What"},
         {"--batc 3", "did you mean --batch?"},
-        {"-h", "unknown option -h: options begin with two dashes"},
+        {"-x", "unknown option -x: options begin with two dashes"},
         {"--=3", "unknown option --"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -251,7 +251,7 @@ static void test_help_is_aligned(void **state) {
                                    "  --json         JSON\n"
                                    "\n"
                                    "Help:\n"
-                                   "  --help         this text\n"
+                                   "  --help         this text; also -h\n"
                                    "  --version      the version\n"
                                    "\n"
                                    "The end.\n";

@@ -215,7 +215,7 @@ static const char *find_value(parser *p, const vit_option *option, const char *e
 
 /* One argument that begins with '-', and the next one where that is its value. */
 static vit_request take_option(parser *p, const char *argument, const char *next, bool *took_next) {
-    if (strcmp(argument, "--help") == 0) return VIT_REQUEST_HELP;
+    if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) return VIT_REQUEST_HELP;
     if (strcmp(argument, "--version") == 0) return VIT_REQUEST_VERSION;
     if (strncmp(argument, "--", 2) != 0) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT,
@@ -303,7 +303,7 @@ static void add_option_help(vit_text *out, const vit_option *option, size_t widt
 void vit_options_help(vit_text *out, const vit_command *command) {
     static const vit_option always[] = {
         {.kind = VIT_OPTION_GROUP, .help = "Help"},
-        {.name = "help", .help = "this text"},
+        {.name = "help", .help = "this text; also -h"},
         {.name = "version", .help = "the version"},
     };
     const vit_option *const tables[] = {command->options, always};

@@ -13,8 +13,8 @@
  *     };
  *
  * `--name VALUE` and `--name=VALUE` mean the same; `--` ends the options; options and operands may
- * be mixed; `-` alone is an operand. `--help` and `--version` are every program's. An option that
- * is unknown, given twice, out of range or without its value is refused.
+ * be mixed; `-` alone is an operand. `--help` (or `-h`) and `--version` are every program's. An
+ * option that is unknown, given twice, out of range or without its value is refused.
  */
 #ifndef VIT_CLI_OPTIONS_H
 #define VIT_CLI_OPTIONS_H
