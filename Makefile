@@ -39,7 +39,7 @@ BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_model.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
@@ -74,9 +74,13 @@ $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 	@mkdir -p $(@D)
 	scripts/embed-presets $(PRESETS) > $@
 
-$(BUILD)/obj/presets.o: $(BUILD)/presets.c $(BUILD)/flags
+$(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/presets.o' -c -o $@ $<
+	scripts/embed-text vit_pytorch_model vit/weights/pytorch_model.py > $@
+
+$(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_model.o: $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
 # Rebuilds everything when the compiler or its flags change.
 .PHONY: FORCE

@@ -178,12 +178,17 @@ run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 
 run 0 "usage: vit-convert" "" vit-convert --help
 run 2 "" "expected IN, a model, and OUT" vit-convert digits.safetensors
-run 2 "" "--layout: \"keras\" is not timm, hf, torchvision or npz" \
+run 2 "" "--layout: \"keras\" is not timm, hf, torchvision, npz, onnx or pytorch" \
     vit-convert digits.safetensors refused --layout keras
-run 1 "" "pictures are prepared as digits" vit-convert digits.safetensors refused --layout timm
-holds "nothing is left of what was refused" [ ! -e refused ]
-run 0 "" "is lost: pictures are prepared as digits" \
-    vit-convert digits.safetensors timm --layout timm --force
+run 0 "" "does not prepare pictures as digits" vit-convert digits.safetensors timm --layout timm
+run 0 "" "" vit-convert digits.safetensors digits.onnx --layout onnx
+holds "ONNX with its metadata" grep -q 'vit\.preprocessing' digits.onnx
+run 0 "" "" vit-convert digits.safetensors folder-onnx --layout onnx
+holds "a directory where OUT does not end in .onnx" cmp digits.onnx folder-onnx/model.onnx
+run 0 "" "" vit-convert digits.safetensors digits-pytorch --layout pytorch
+holds "the network as a class" \
+    grep -q '^class VisionTransformer(nn.Module):' digits-pytorch/model.py
+run 1 "" "digits.onnx" vit-classify --model digits.onnx "$fixtures/image_grey.jpg"
 run 2 "" "timm is there already" vit-convert digits.safetensors timm --layout timm --force
 run 0 '"architecture": "vit_base_patch16_224"' "" cat timm/config.json
 run 0 "" "" vit-convert digits.safetensors half.safetensors --dtype bf16

@@ -363,7 +363,21 @@ static void test_types(void **state) {
 
 /* ---- what is refused ---- */
 
+/* Without --force, and where the library could not load it also with that. */
 static void refused(const char *changes, const char *list, const char *layout, const char *reason) {
+    vit_error error;
+    notes n;
+    save_model("model.safetensors", changes, list);
+    for (int force = 0; force < 2; force++) {
+        assert_int_equal(convert("out", layout, NULL, force > 0, &n, &error),
+                         VIT_ERROR_UNSUPPORTED);
+        assert_says(&error, VIT_ERROR_UNSUPPORTED, reason, "the layouts \"onnx\" and \"pytorch\"");
+        assert_int_equal(vit_path_look("out"), VIT_PATH_NONE);
+    }
+}
+
+/* What --force writes, this library loads; and its own, tests/convert_peers.py. */
+static void forced(const char *changes, const char *list, const char *layout, const char *reason) {
     vit_error error;
     notes n;
     save_model("model.safetensors", changes, list);
@@ -372,6 +386,8 @@ static void refused(const char *changes, const char *list, const char *layout, c
     assert_int_equal(vit_path_look("out"), VIT_PATH_NONE);
     converts("out", layout, NULL, true, &n);
     assert_non_null(strstr(n.text, reason));
+    vit_model_file loaded = load("out");
+    vit_model_file_clear(&loaded);
     assert_int_equal(system("rm -r out"), 0);
 }
 
@@ -381,28 +397,32 @@ static void test_refusals(void **state) {
     refused("{\"norm\": \"post\"}", pictures, "hf", "post-norm");
     refused("{\"stem\": \"conv\"}", pictures, "timm", "its stem is of convolutions");
     refused("{\"positions\": \"sinusoidal\"}", pictures, "npz", "computed, not learned");
-    refused("{\"attention_scale\": \"dim\"}", pictures, "torchvision", "scaled by dim^-0.5");
-    refused("{\"norm_eps\": 1e-5}", pictures, "timm", "epsilon of its norms is not 1e-6");
+    forced("{\"attention_scale\": \"dim\"}", pictures, "torchvision", "scaled by dim^-0.5");
+    forced("{\"norm_eps\": 1e-5}", pictures, "timm", "epsilon of its norms is not 1e-6");
     refused("{\"registers\": 1}", pictures, "hf", "it has register tokens");
     refused("{\"pool\": \"class_dist\"}", pictures, "torchvision", "a distillation token");
     refused("{\"layer_scale\": true}", pictures, "npz", "layer scale");
-    refused("{\"activation\": \"relu\"}", pictures, "torchvision", "activation is not GELU");
+    forced("{\"activation\": \"relu\"}", pictures, "torchvision", "activation is not GELU");
     refused("{" MEAN "}", pictures, "hf", "pools its patches");
     refused("{" MEAN "}", pictures, "npz", "norm comes after pooling");
-    refused("{}", digit, "timm", "pictures are prepared as digits");
-    refused("{}", squash, "torchvision", "by their shorter side");
+    forced("{}", squash, "torchvision", "by their shorter side");
 }
 
-/* With --force the list of operations goes along, which this program then reads. */
-static void test_forced_preprocessing(void **state) {
+/* What no library does goes along as the list of operations, which this program then reads. */
+static void test_digits(void **state) {
     (void)state;
-    notes n;
+    static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "pytorch"};
     save_model("model.safetensors", "{}", digit);
-    converts("out", "timm", NULL, true, &n);
-    vit_model_file before = load("model.safetensors"), after = load("out");
-    check_same_pictures(&before, &after);
-    vit_model_file_clear(&before);
-    vit_model_file_clear(&after);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        notes n;
+        converts("out", layouts[i], NULL, false, &n);
+        if (i < 4) assert_non_null(strstr(n.text, "does not prepare pictures as digits"));
+        vit_model_file before = load("model.safetensors"), after = load("out");
+        check_same_pictures(&before, &after);
+        vit_model_file_clear(&before);
+        vit_model_file_clear(&after);
+        assert_int_equal(system("rm -r out"), 0);
+    }
 }
 
 static void test_options(void **state) {
@@ -411,7 +431,8 @@ static void test_options(void **state) {
     vit_error error;
     save_model("model.safetensors", "{}", pictures);
     assert_int_equal(convert("out", "keras", NULL, false, &n, &error), VIT_ERROR_ARGUMENT);
-    assert_says(&error, VIT_ERROR_ARGUMENT, "\"keras\"", "timm, hf, torchvision or npz");
+    assert_says(&error, VIT_ERROR_ARGUMENT, "\"keras\"",
+                "timm, hf, torchvision, npz, onnx or pytorch");
     assert_int_equal(convert("out", NULL, "f64", false, &n, &error), VIT_ERROR_ARGUMENT);
     assert_says(&error, VIT_ERROR_ARGUMENT, "\"f64\"", "f32, bf16 or f16");
     assert_int_equal(convert(".", "timm", NULL, false, &n, &error), VIT_ERROR_ARGUMENT);
@@ -423,9 +444,9 @@ static void test_options(void **state) {
 /* Whatever fails, nothing is left. */
 static void test_every_failing_call(void **state) {
     (void)state;
-    static const char *const layouts[] = {"hf", "npz"};
+    static const char *const layouts[] = {"hf", "npz", "onnx", "pytorch"};
     save_model("model.safetensors", "{\"depth\": 1}", pictures);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 4; i++)
         for (long n = 1;; n++) {
             notes said;
             vit_error error;
@@ -452,7 +473,7 @@ int main(void) {
         IN_DIRECTORY(test_configs),
         IN_DIRECTORY(test_types),
         IN_DIRECTORY(test_refusals),
-        IN_DIRECTORY(test_forced_preprocessing),
+        IN_DIRECTORY(test_digits),
         IN_DIRECTORY(test_options),
         IN_DIRECTORY(test_every_failing_call),
     };

@@ -134,17 +134,21 @@ VIT_API const char *vit_model_label(const vit_model *model, size_t index);
 typedef struct vit_convert_options {
     const char *in;     /* as for vit_model_load_with */
     const char *config; /* as there */
-    const char *out;    /* with a layout a directory, which must not be there yet; else a file */
-    const char *layout; /* "timm", "hf", "torchvision" or "npz"; NULL: this library's model file */
+    const char *out;    /* with a layout a directory, which must not be there yet; else, and for
+                           "onnx" where it ends in ".onnx", a file, which is replaced */
+    const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx" or "pytorch"; NULL: this
+                           library's model file */
     const char *type;   /* of the weights: "f32", "bf16" or "f16"; NULL: "f32" */
-    bool force;         /* write what the layout cannot say all of, and note what is lost */
+    bool force;         /* write what the layout cannot say all of, and note what is lost; but
+                           nothing that its library could not load */
     void (*note)(const char *text, void *user); /* as vit_note; NULL: nobody wants to know */
     void *user;
 } vit_convert_options;
 
 /* Writes a model as its own library, or another one, reads it: the weights, and with a layout
- * config.json and for "hf" preprocessor_config.json. UNSUPPORTED, with the reasons, for a model
- * that the layout has no words for. Nothing is left behind when it fails. */
+ * config.json, for "hf" preprocessor_config.json, for "pytorch" model.py; "onnx" is one file.
+ * UNSUPPORTED, with the reasons, for a model that the layout has no words for. Nothing is left
+ * behind when it fails. */
 VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *error);
 
 /* ---- the tensors of a file ------------------------------------------------------------------- */

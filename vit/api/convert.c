@@ -4,6 +4,7 @@
 #include "vit/tensors/npz_write.h"
 #include "vit/weights/describe.h"
 #include "vit/weights/layout_save.h"
+#include "vit/weights/onnx.h"
 #include "vit/weights/published.h"
 
 #include <stdio.h>
@@ -14,14 +15,29 @@ static const char *const type_names[] = {"f32", "bf16", "f16", NULL};
 static const vit_dtype types[] = {VIT_F32, VIT_BF16, VIT_F16};
 VIT_CHECK_ROWS(type_names, sizeof types / sizeof *types + 1);
 
-/* What each target's tensors are called, and its file of weights. */
-static const char *const layouts[] = {"timm", "Hugging Face", "torchvision", "Google"};
-static const char *const files[] = {"model.safetensors", "model.safetensors", "model.safetensors",
-                                    "model.npz"};
+/* What each target's tensors are called; NULL: as in the parameter table. And its files. */
+static const char *const layouts[] = {
+    [VIT_TARGET_TIMM] = "timm",
+    [VIT_TARGET_HF] = "Hugging Face",
+    [VIT_TARGET_TORCHVISION] = "torchvision",
+    [VIT_TARGET_NPZ] = "Google",
+    [VIT_TARGET_ONNX] = NULL,
+    [VIT_TARGET_PYTORCH] = NULL,
+};
+static const char safetensors_name[] = "model.safetensors", npz_name[] = "model.npz";
+static const char onnx_name[] = "model.onnx", config_name[] = "config.json";
+static const char processor_name[] = "preprocessor_config.json", module_name[] = "model.py";
+#define MOST_FILES 3
+static const char *const files[][MOST_FILES] = {
+    [VIT_TARGET_TIMM] = {safetensors_name, config_name},
+    [VIT_TARGET_HF] = {safetensors_name, config_name, processor_name},
+    [VIT_TARGET_TORCHVISION] = {safetensors_name, config_name},
+    [VIT_TARGET_NPZ] = {npz_name, config_name},
+    [VIT_TARGET_ONNX] = {onnx_name},
+    [VIT_TARGET_PYTORCH] = {safetensors_name, config_name, module_name},
+};
 VIT_CHECK_ROWS(layouts, VIT_TARGET_COUNT);
 VIT_CHECK_ROWS(files, VIT_TARGET_COUNT);
-static const char config_name[] = "config.json";
-static const char processor_name[] = "preprocessor_config.json";
 
 typedef struct conversion {
     const vit_convert_options *options;
@@ -41,6 +57,15 @@ static vit_status find_word(int *index, const char *word, const char *const *wor
                     expected);
 }
 
+/* Whether OUT is the file itself: a model file, or NAME.onnx. */
+static bool is_one_file(const conversion *c) {
+    const char *out = c->options->out, ending[] = ".onnx";
+    const size_t length = strlen(out);
+    if (!c->options->layout) return true;
+    return c->target == VIT_TARGET_ONNX && length >= sizeof ending &&
+           strcmp(out + length - (sizeof ending - 1), ending) == 0;
+}
+
 static vit_status check_options(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     int type = 0, target = 0;
@@ -48,10 +73,11 @@ static vit_status check_options(conversion *c, vit_error *error) {
         find_word(&type, o->type ? o->type : "f32", type_names, "type", "f32, bf16 or f16", error);
     if (status == VIT_OK && o->layout)
         status = find_word(&target, o->layout, vit_target_names, "layout",
-                           "timm, hf, torchvision or npz", error);
+                           "timm, hf, torchvision, npz, onnx or pytorch", error);
     if (status != VIT_OK) return status;
     c->dtype = types[type];
     c->target = (vit_target)target;
+    if (is_one_file(c)) return VIT_OK;
     if (o->layout && (vit_path_look(o->out) != VIT_PATH_NONE || vit_path_is_link(o->out)))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s is there already: name a directory that is not, which is then made",
@@ -65,15 +91,18 @@ static void note(const conversion *c, const char *text) {
     if (c->options->note) c->options->note(text, c->options->user);
 }
 
-/* `what` is a sentence's end: said when forced, else the reason to stop. */
-static vit_status lose(const conversion *c, const char *what, vit_error *error) {
+/* `what` is a sentence's end: said when forced, else the reason to stop. What its library could not
+ * load is not written in any case. */
+static vit_status lose(const conversion *c, const char *what, bool loads, vit_error *error) {
     vit_error message;
     const char *name = c->options->layout;
-    if (!c->options->force)
+    if (!c->options->force || !loads)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the layout \"%s\" cannot say all of this model: %s; to write it "
-                        "without that is --force",
-                        c->options->in, name, what);
+                        "%s: the layout \"%s\" cannot say all of this model: %s; %s",
+                        c->options->in, name, what,
+                        loads ? "to write it without that is --force"
+                              : "its library could not load it, the layouts \"onnx\" and "
+                                "\"pytorch\" take every model");
     vit_fail(&message, VIT_ERROR_UNSUPPORTED, "what the layout \"%s\" cannot say is lost: %s", name,
              what);
     note(c, message.message);
@@ -82,15 +111,16 @@ static vit_status lose(const conversion *c, const char *what, vit_error *error) 
 
 static vit_status check_loss(const conversion *c, vit_error *error) {
     const vit_exported *e = &c->exported;
+    const vit_description *d = &c->description;
     vit_status status = VIT_OK;
     char text[160];
-    if (c->description.reasons.length > 0) status = lose(c, c->description.reasons.text, error);
+    if (d->reasons.length > 0) status = lose(c, d->reasons.text, d->builds, error);
     if (status == VIT_OK && e->lost_count > 0) {
         snprintf(text, sizeof text, "it has no place for tensor %s%s", e->lost,
                  e->lost_count > 1 ? " and others" : "");
-        status = lose(c, text, error);
+        status = lose(c, text, false, error);
     }
-    if (status == VIT_OK && c->description.notes.length > 0) note(c, c->description.notes.text);
+    if (status == VIT_OK && d->notes.length > 0) note(c, d->notes.text);
     return status;
 }
 
@@ -106,37 +136,31 @@ static vit_status write_text(const char *path, const vit_text *text, vit_error *
     return status;
 }
 
-static vit_status write_weights(const conversion *c, const char *path, vit_error *error) {
+static vit_status write_file(const conversion *c, const char *name, const char *path,
+                             vit_error *error) {
     const vit_exported *e = &c->exported;
-    return c->target == VIT_TARGET_NPZ
-               ? vit_npz_write(path, e->tensors, e->count, error)
-               : vit_safetensors_write(path, e->tensors, e->count, NULL, 0, error);
+    const vit_description *d = &c->description;
+    if (name == onnx_name) return vit_onnx_write(path, &c->model, c->dtype, error);
+    if (name == npz_name) return vit_npz_write(path, e->tensors, e->count, error);
+    if (name == config_name) return write_text(path, &d->config, error);
+    if (name == processor_name) return write_text(path, &d->processor, error);
+    if (name == module_name) return write_text(path, &d->module, error);
+    return layouts[c->target] ? vit_safetensors_write(path, e->tensors, e->count, NULL, 0, error)
+                              : vit_model_file_save_as(path, &c->model, c->dtype, error);
 }
 
-/* The names of the files; those beyond `count` of them are not of this layout. */
-static size_t file_names(const conversion *c, const char *names[3]) {
-    names[0] = files[c->target];
-    names[1] = config_name;
-    names[2] = processor_name;
-    return c->description.processor.length > 0 ? 3 : 2;
-}
-
-static vit_status write_file(const conversion *c, size_t i, const char *name, vit_error *error) {
+static vit_status write_in_directory(const conversion *c, const char *name, vit_error *error) {
     char *path = vit_path_join(c->options->out, name);
     if (!path) return vit_fail_memory(error, "a path", strlen(name));
-    const vit_status status =
-        i == 0
-            ? write_weights(c, path, error)
-            : write_text(path, i == 1 ? &c->description.config : &c->description.processor, error);
+    const vit_status status = write_file(c, name, path, error);
     vit_free(path);
     return status;
 }
 
 /* After a failure: the directory is this call's own. */
 static void remove_files(const conversion *c) {
-    const char *names[3];
-    const size_t count = file_names(c, names);
-    for (size_t i = 0; i < count; i++) {
+    const char *const *names = files[c->target];
+    for (size_t i = 0; i < MOST_FILES && names[i]; i++) {
         char *path = vit_path_join(c->options->out, names[i]);
         if (path) vit_remove_file(path, NULL);
         vit_free(path);
@@ -144,13 +168,25 @@ static void remove_files(const conversion *c) {
     vit_remove_directory(c->options->out, NULL);
 }
 
-static vit_status write_directory(const conversion *c, vit_error *error) {
-    const char *names[3];
-    const size_t count = file_names(c, names);
+/* That what was written is a model, for this library too. */
+static vit_status check_written(conversion *c, vit_error *error) {
+    vit_model_file written;
+    vit_exported_free(&c->exported);
+    if (c->target == VIT_TARGET_ONNX) return VIT_OK;
+    const vit_status status =
+        vit_published_load(&written, c->options->out, &(vit_wanted){0}, error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, "what was written does not load");
+    vit_model_file_clear(&written);
+    return VIT_OK;
+}
+
+static vit_status write_directory(conversion *c, vit_error *error) {
+    const char *const *names = files[c->target];
     vit_status status = vit_make_directory(c->options->out, error);
     if (status != VIT_OK) return status;
-    for (size_t i = 0; i < count && status == VIT_OK; i++)
-        status = write_file(c, i, names[i], error);
+    for (size_t i = 0; i < MOST_FILES && names[i] && status == VIT_OK; i++)
+        status = write_in_directory(c, names[i], error);
+    if (status == VIT_OK) status = check_written(c, error);
     if (status != VIT_OK) remove_files(c);
     return status;
 }
@@ -161,13 +197,15 @@ static vit_status export(conversion *c, vit_error *error) {
     vit_model_file *m = &c->model;
     vit_exported *e = &c->exported;
     vit_status status = vit_describe(&c->description, c->target, m, error);
-    if (status == VIT_OK)
+    if (status == VIT_OK && layouts[c->target])
         status = vit_export(e, vit_layout_find(layouts[c->target]), &m->config, &m->table,
                             m->values, error);
     if (status == VIT_OK) status = check_loss(c, error);
-    if (status == VIT_OK && c->dtype != VIT_F32)
+    if (status == VIT_OK && e->count > 0 && c->dtype != VIT_F32)
         status = vit_tensors_encode(e->tensors, e->count, c->dtype, &c->encoded, error);
-    return status == VIT_OK ? write_directory(c, error) : status;
+    if (status != VIT_OK) return status;
+    return is_one_file(c) ? vit_onnx_write(c->options->out, m, c->dtype, error)
+                          : write_directory(c, error);
 }
 
 static vit_status convert(conversion *c, vit_error *error) {

@@ -13,7 +13,7 @@ typedef struct settings {
 
 #define PLACE(member) offsetof(settings, member)
 
-static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", NULL};
+static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL};
 static const char *const types[] = {"f32", "bf16", "f16", NULL};
 
 static const vit_option options[] = {
@@ -21,10 +21,12 @@ static const vit_option options[] = {
     {.name = "layout",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(layout),
-     .argument = "timm|hf|torchvision|npz",
+     .argument = "timm|hf|torchvision|npz|onnx|pytorch",
      .help = "OUT is a directory that the library loads: timm,\n"
              "Hugging Face's transformers, torchvision, or .npz with\n"
-             "Google's names (default: OUT is a model file)",
+             "Google's names; onnx: one file, NAME.onnx, for ONNX\n"
+             "Runtime; pytorch: model.py, the network in plain PyTorch,\n"
+             "and its weights (default: OUT is a model file)",
      .choices = layouts},
     {.name = "dtype",
      .kind = VIT_OPTION_CHOICE,
@@ -37,7 +39,7 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(force),
      .help = "write a model that the layout cannot say all of, and\n"
-             "say what is lost"},
+             "say what is lost; never one that it could not load"},
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
     {.name = "config",
      .kind = VIT_OPTION_TEXT,
@@ -55,11 +57,15 @@ static const vit_command command = {
              "\n"
              "  vit-convert mnist mnist-timm --layout timm\n"
              "      timm.create_model(\"local-dir:mnist-timm\", pretrained=True)\n"
+             "  vit-convert mnist mnist.onnx --layout onnx\n"
+             "      onnxruntime.InferenceSession(\"mnist.onnx\")\n"
              "  vit-convert vit_base_patch16_224/ base.safetensors --dtype bf16\n"
              "      one file, half as large\n",
     .operands = "IN OUT",
-    .notes = "A model that a layout cannot say all of is refused with the reason.\n"
-             "Exit status: 0 done, 1 the conversion failed, 2 wrong usage.\n",
+    .notes =
+        "A model that a layout cannot say all of is refused with the reason; onnx and pytorch\n"
+        "take every model.\n"
+        "Exit status: 0 done, 1 the conversion failed, 2 wrong usage.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

@@ -17,6 +17,15 @@ void vit_describe_numbers(vit_text *t, const float *numbers, size_t count) {
     vit_text_add(t, "]");
 }
 
+void vit_describe_labels(vit_text *t, const vit_model_file *m) {
+    vit_text_add(t, "[");
+    for (size_t i = 0; i < m->config.classes; i++) {
+        vit_text_add(t, i > 0 ? ", " : "");
+        vit_text_add_json(t, m->labels[i]);
+    }
+    vit_text_add(t, "]");
+}
+
 /* ---- pictures ---- */
 
 /* Sorts the operations by what they are; those that no library has are reasons, those that it does
@@ -26,7 +35,9 @@ static void find_operations(vit_pictures *p, vit_description *d, const vit_prepr
         const vit_operation *op = &list->operations[i];
         switch (op->kind) {
         case VIT_OP_DIGIT:
-            vit_describe_add(&d->reasons, "pictures are prepared as digits (\"digit\")");
+            p->digit = op;
+            vit_describe_add(&d->notes, "its library does not prepare pictures as digits, with "
+                                        "what is \"preprocessing\" in config.json");
             break;
         case VIT_OP_ORIENT:
             vit_describe_add(&d->notes, "its library does not turn pictures as EXIF says");
@@ -109,7 +120,7 @@ void vit_describe_pictures(vit_pictures *p, vit_description *d, vit_target targe
     p->share = share_of(p, &m->config);
     p->squashes = p->resize && p->resize->shorter == 0 && p->resize->fit == VIT_FIT_STRETCH;
     if (!p->resize || !is_crop_of(p, &m->config)) {
-        if (d->reasons.length == 0)
+        if (!p->digit)
             vit_describe_add(&d->reasons, "pictures are not resized to what the network takes");
         return;
     }
@@ -131,21 +142,51 @@ void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_fil
     vit_free(list);
 }
 
+/* ---- a class of our own ---- */
+
+extern const char *const vit_pytorch_model[]; /* vit/weights/pytorch_model.py, line by line */
+
+static void add_member(vit_text *t, const char *key, char *json) {
+    t->failed = t->failed || !json;
+    vit_text_add(t, "%s\n  \"%s\": %s", t->length > 1 ? "," : "", key, json ? json : "");
+    vit_free(json);
+}
+
+void vit_describe_pytorch(vit_description *d, const vit_model_file *m) {
+    vit_text *t = &d->config;
+    vit_text_add(t, "{");
+    add_member(t, "model", vit_config_write(&m->config));
+    add_member(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+    if (m->labels) {
+        vit_text_add(t, ",\n  \"labels\": ");
+        vit_describe_labels(t, m);
+    }
+    vit_text_add(t, "\n}\n");
+    for (size_t i = 0; vit_pytorch_model[i]; i++)
+        vit_text_add(&d->module, "%s", vit_pytorch_model[i]);
+}
+
 /* ---- the whole ---- */
 
 vit_status vit_describe(vit_description *d, vit_target target, const vit_model_file *m,
                         vit_error *error) {
     vit_pictures pictures;
     *d = (vit_description){0};
-    vit_layout_limits(&d->reasons, target, &m->config);
-    vit_describe_pictures(&pictures, d, target, m);
+    d->builds = target == VIT_TARGET_ONNX || target == VIT_TARGET_PYTORCH;
+    if (!d->builds) {
+        d->builds = vit_layout_limits(&d->reasons, target, &m->config);
+        vit_describe_pictures(&pictures, d, target, m);
+    }
     if (target == VIT_TARGET_HF)
         vit_describe_hf(d, m, &pictures);
+    else if (target == VIT_TARGET_PYTORCH)
+        vit_describe_pytorch(d, m);
     else if (target == VIT_TARGET_TORCHVISION)
         vit_describe_torchvision(d, m, &pictures);
-    else
+    else if (target != VIT_TARGET_ONNX)
         vit_describe_timm(d, m, &pictures);
-    if (!d->config.failed && !d->processor.failed && !d->reasons.failed && !d->notes.failed)
+    if (!d->config.failed && !d->processor.failed && !d->module.failed && !d->reasons.failed &&
+        !d->notes.failed)
         return VIT_OK;
     vit_description_clear(d);
     return vit_fail_memory(error, "the description of a network", 0);
@@ -154,6 +195,7 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
 void vit_description_clear(vit_description *d) {
     vit_text_free(&d->config);
     vit_text_free(&d->processor);
+    vit_text_free(&d->module);
     vit_text_free(&d->reasons);
     vit_text_free(&d->notes);
 }

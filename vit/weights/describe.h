@@ -9,7 +9,9 @@
 typedef struct vit_description {
     vit_text config;    /* config.json */
     vit_text processor; /* preprocessor_config.json; empty: the library has none */
+    vit_text module;    /* model.py, the network itself; empty: the library has it */
     vit_text reasons;   /* what it has no word for, "; " between; empty: nothing */
+    bool builds;        /* as of vit_layout_limits: with reasons, too, it is what can be loaded */
     vit_text notes;     /* what its library does slightly differently, likewise */
 } vit_description;
 
@@ -25,6 +27,7 @@ void vit_description_clear(vit_description *description);
  * where crop[0] > 0, the middle. */
 typedef struct vit_pictures {
     const vit_operation *resize, *crop, *normalize; /* resize, crop NULL: there is none */
+    const vit_operation *digit;                     /* NULL: they are prepared otherwise */
     bool squashes;                                  /* resize does not keep the shape */
     double share;                                   /* of a side that the crop keeps */
 } vit_pictures;
@@ -39,10 +42,14 @@ void vit_describe_add(vit_text *list, const char *sentence);
 /* "[0.5, 0.25]", one number a channel: shortest digits. */
 void vit_describe_numbers(vit_text *t, const float *numbers, size_t count);
 
+/* ["a", "b"]; model->labels is not NULL. */
+void vit_describe_labels(vit_text *t, const vit_model_file *model);
+
 /* Where the library's words do not say all, the list of operations as this program has it. */
 void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *model);
 
 void vit_describe_hf(vit_description *d, const vit_model_file *model, const vit_pictures *pictures);
+void vit_describe_pytorch(vit_description *d, const vit_model_file *model);
 void vit_describe_timm(vit_description *d, const vit_model_file *model,
                        const vit_pictures *pictures);
 void vit_describe_torchvision(vit_description *d, const vit_model_file *model,

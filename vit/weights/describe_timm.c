@@ -82,12 +82,8 @@ static void add_pictures(vit_text *t, const vit_config *c, const vit_pictures *p
 
 static void add_labels(vit_text *t, const vit_model_file *m) {
     if (!m->labels) return;
-    vit_text_add(t, ",\n  \"label_names\": [");
-    for (size_t i = 0; i < m->config.classes; i++) {
-        vit_text_add(t, i > 0 ? ", " : "");
-        vit_text_add_json(t, m->labels[i]);
-    }
-    vit_text_add(t, "]");
+    vit_text_add(t, ",\n  \"label_names\": ");
+    vit_describe_labels(t, m);
 }
 
 void vit_describe_timm(vit_description *d, const vit_model_file *m, const vit_pictures *p) {

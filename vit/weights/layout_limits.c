@@ -1,12 +1,14 @@
 #include "vit/weights/layout_limits.h"
 #include "vit/base/size.h"
 
-const char *const vit_target_names[] = {"timm", "hf", "torchvision", "npz", NULL};
+const char *const vit_target_names[] = {"timm", "hf",      "torchvision", "npz",
+                                        "onnx", "pytorch", NULL};
 VIT_CHECK_ROWS(vit_target_names, VIT_TARGET_COUNT + 1);
 
 enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
 enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };
 enum { ALL = TIMM | HF | TORCHVISION | NPZ };
+enum { BUILDS = 1 << 16 }; /* the library has all tensors, and computes somewhat otherwise */
 
 /* Each is true of a network that has what the reason says. */
 static bool is_post_norm(const vit_config *c) {
@@ -148,9 +150,10 @@ static const struct {
     {ALL, has_deep_head, "its head has two layers"},
     {ALL, lacks_head, "it is a backbone, it has no head"},
     {ALL, lacks_head_bias, "its head has no bias"},
-    {ALL, scales_by_dim, "its attention is scaled by dim^-0.5, not by that of a head's width"},
+    {ALL | BUILDS, scales_by_dim,
+     "its attention is scaled by dim^-0.5, not by that of a head's width"},
     {ALL, has_odd_heads, "its heads together are not as wide as its tokens"},
-    {TIMM | TORCHVISION | NPZ, has_other_epsilon, "the epsilon of its norms is not 1e-6"},
+    {TIMM | TORCHVISION | NPZ | BUILDS, has_other_epsilon, "the epsilon of its norms is not 1e-6"},
     {TIMM, has_norm_pre_and_bias,
      "of a norm before the blocks and a bias of the patches it must "
      "have one"},
@@ -172,12 +175,16 @@ static const struct {
     {HF | TORCHVISION, pools_patches, "it pools its patches"},
     {NPZ, pools_by_attention, "it pools by attention"},
     {NPZ, norms_after_pool, "its final norm comes after pooling"},
-    {TORCHVISION, is_not_gelu, "its activation is not GELU"},
+    {TORCHVISION | BUILDS, is_not_gelu, "its activation is not GELU"},
     {TORCHVISION, is_not_square, "its pictures are not square"},
 };
 
-void vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config) {
+bool vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config) {
+    bool builds = true;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (limits[i].targets & 1u << target && limits[i].holds(config))
+        if (limits[i].targets & 1u << target && limits[i].holds(config)) {
             vit_text_add(reasons, "%s%s", reasons->length > 0 ? "; " : "", limits[i].reason);
+            builds = builds && limits[i].targets & BUILDS;
+        }
+    return builds;
 }

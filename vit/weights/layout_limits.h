@@ -10,13 +10,17 @@ typedef enum vit_target {
     VIT_TARGET_HF,
     VIT_TARGET_TORCHVISION,
     VIT_TARGET_NPZ, /* Google's names, with timm's config beside them */
+    VIT_TARGET_ONNX,
+    VIT_TARGET_PYTORCH, /* our own names, with a class in Python beside them */
     VIT_TARGET_COUNT,
 } vit_target;
 
-extern const char *const vit_target_names[]; /* "timm", "hf", "torchvision", "npz", NULL */
+/* "timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL */
+extern const char *const vit_target_names[];
 
 /* Adds to `reasons`, separated by "; ", what of the network `target` has no word for; nothing where
- * it has one for all. */
-void vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config);
+ * it has one for all. Returns whether the library could build the network all the same, to compute
+ * almost what this one does. */
+bool vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config);
 
 #endif

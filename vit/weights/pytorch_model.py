@@ -1,0 +1,285 @@
+"""A Vision Transformer as vit trained it, in plain PyTorch. Beside this file lie config.json (the
+network under "model", how pictures are prepared, the labels) and model.safetensors (its weights).
+
+    from model import VisionTransformer
+    model = VisionTransformer.load("DIRECTORY")        # or VisionTransformer(config["model"])
+    logits = model(model.normalize(pixels))            # pixels: [batch, channels, height, width],
+    print(model.labels[logits[0].argmax()])            # 0 .. 255, resized as "preprocessing" says
+"""
+import json
+import math
+import pathlib
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_quick": lambda x: x * torch.sigmoid(1.702 * x),
+    "silu": F.silu,
+    "relu": F.relu,
+}
+
+
+class VisionTransformer(nn.Module):
+    def __init__(self, config):
+        """config: the object under "model" in config.json; what it leaves out is as in a plain
+        ViT."""
+        super().__init__()
+        defaults = {
+            "stem": "linear", "patch_order": "conv", "patch_bias": True, "patch_norm": False,
+            "positions": "learned", "prefix_positions": True, "registers": 0, "norm_pre": False,
+            "norm": "pre", "activation": "gelu", "gated": False, "qkv_bias": True,
+            "qk_norm": False, "layer_scale": False, "attention_scale": "head_dim",
+            "norm_eps": 1e-6, "final_norm": True, "norm_before_pool": False, "pool": "class",
+            "pool_prefix": False, "head": "linear", "head_bias": True, "head_dim": 0}
+        self.config = c = {**defaults, **config}
+        c.setdefault("class_token", c["pool"] not in ("mean", "map", "seq"))
+        c["head_dim"] = c["head_dim"] or c["dim"] // c["heads"]
+        self.labels, self.preprocessing = None, []
+        dim, double = c["dim"], c["pool"] in ("class_mean", "class_dist")
+        self.norms_tokens = c["final_norm"] and (
+            double or c["pool"] == "seq" or (c["norm_before_pool"] and c["pool"] != "class"))
+        self.make_tokens(dim)
+        self.make_stem(dim)
+        self.blocks = nn.ModuleList(self.make_block(dim) for _ in range(c["depth"]))
+        if c["pool"] == "map":
+            self.attn_pool = self.make_map(dim)
+        elif c["pool"] == "seq":
+            self.attention_pool = nn.Linear(dim, 1, bias=False)
+        if c["final_norm"]:
+            after = c["pool"] in ("mean", "map") and not self.norms_tokens
+            self.final_norm = "fc_norm" if after else "norm"
+            setattr(self, self.final_norm, self.layer_norm(dim))
+        features = 2 * dim if double else dim
+        if c["head"] == "linear":
+            self.head = nn.Linear(features, c["classes"], c["head_bias"])
+        elif c["head"] == "mlp":
+            self.head = nn.Sequential(nn.Linear(features, c["mlp"]), nn.GELU(),
+                                      nn.Linear(c["mlp"], c["classes"], c["head_bias"]))
+
+    # ---- parameters ----
+
+    def layer_norm(self, size):
+        return nn.LayerNorm(size, eps=self.config["norm_eps"])
+
+    def make_tokens(self, dim):
+        """The tokens before the patches, and the positions."""
+        c = self.config
+        counts = {"cls_token": int(c["class_token"]), "dist_token": int(c["pool"] == "class_dist"),
+                  "reg_token": c["registers"]}
+        self.prefix = [name for name, count in counts.items() if count > 0]
+        for name in self.prefix:
+            self.register_parameter(name, nn.Parameter(torch.zeros(1, counts[name], dim)))
+        self.prefix_count = sum(counts.values())
+        rows, columns = (side // c["patch"] for side in c["image"])
+        before = self.prefix_count if c["prefix_positions"] else 0
+        if c["positions"] == "learned":
+            self.pos_embed = nn.Parameter(torch.zeros(1, before + rows * columns, dim))
+        else:
+            table = (self.sinusoidal(before + rows * columns, dim)
+                     if c["positions"] == "sinusoidal" else self.sincos2d(before, rows, columns))
+            self.register_buffer("pos_embed", table[None].float(), persistent=False)
+
+    @staticmethod
+    def angles(positions, dim):
+        """[positions, dim / 2 rounded up]: p * 10000^(-2i / dim), in double precision."""
+        i = torch.arange((dim + 1) // 2, dtype=torch.float64)
+        return torch.arange(positions, dtype=torch.float64)[:, None] * 10000 ** (-2 * i / dim)
+
+    def sinusoidal(self, tokens, dim):
+        a = self.angles(tokens, dim)
+        return torch.stack([a.sin(), a.cos()], dim=2).flatten(1)[:, :dim]
+
+    def sincos2d(self, before, rows, columns):
+        half = self.config["dim"] // 2
+        y, x = (torch.cat([a.sin(), a.cos()], dim=1)
+                for a in (self.angles(rows, half), self.angles(columns, half)))
+        grid = torch.cat([y.repeat_interleave(columns, 0), x.repeat(rows, 1)], dim=1)
+        return torch.cat([grid.new_zeros(before, 2 * half), grid])
+
+    def make_stem(self, dim):
+        c = self.config
+        patch, channels = c["patch"], c["channels"]
+        count = int(math.log2(patch))
+        widths = [channels] + [dim >> (count - 1 - i) for i in range(count)]
+        if c["stem"] == "conv":
+            layers = [layer for i in range(count) for layer in
+                      (nn.Conv2d(widths[i], widths[i + 1], 3, stride=2, padding=1), nn.GELU())]
+            self.stem = nn.Sequential(*layers, nn.Conv2d(dim, dim, 1))
+        elif c["stem"] == "cct":
+            self.tokenizer = nn.ModuleList(
+                nn.ParameterDict({"weight": nn.Parameter(torch.zeros(out, 3, 3, channels))})
+                for channels, out in zip(widths, widths[1:]))
+        else:
+            inputs = patch * patch * channels
+            parts = {"proj": nn.Linear(inputs, dim, c["patch_bias"])
+                     if c["patch_order"] == "pixel"
+                     else nn.Conv2d(channels, dim, patch, patch, bias=c["patch_bias"])}
+            if c["patch_norm"]:
+                parts |= {"norm": self.layer_norm(inputs), "norm_after": self.layer_norm(dim)}
+            self.patch_embed = nn.ModuleDict(parts)
+        if c["norm_pre"]:
+            self.norm_pre = self.layer_norm(dim)
+
+    def make_block(self, dim):
+        c = self.config
+        wide = c["heads"] * c["head_dim"]
+        attn = {"qkv": nn.Linear(dim, 3 * wide, c["qkv_bias"]), "proj": nn.Linear(wide, dim)}
+        if c["qk_norm"]:
+            attn |= {"q_norm": self.layer_norm(c["head_dim"]),
+                     "k_norm": self.layer_norm(c["head_dim"])}
+        block = {"norm1": self.layer_norm(dim), "attn": nn.ModuleDict(attn),
+                 "norm2": self.layer_norm(dim),
+                 "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, c["mlp"] * (1 + c["gated"])),
+                                       "fc2": nn.Linear(c["mlp"], dim)})}
+        if c["layer_scale"]:
+            block |= {name: nn.ParameterDict({"gamma": nn.Parameter(torch.ones(dim))})
+                      for name in ("ls1", "ls2")}
+        return nn.ModuleDict(block)
+
+    def make_map(self, dim):
+        pool = nn.ModuleDict({
+            "q": nn.Linear(dim, dim), "kv": nn.Linear(dim, 2 * dim), "proj": nn.Linear(dim, dim),
+            "norm": self.layer_norm(dim),
+            "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, self.config["mlp"]),
+                                  "fc2": nn.Linear(self.config["mlp"], dim)})})
+        pool.register_parameter("latent", nn.Parameter(torch.zeros(1, 1, dim)))
+        return pool
+
+    # ---- forward ----
+
+    def embed(self, x):
+        """[batch, channels, height, width] -> [batch, tokens, dim]"""
+        c = self.config
+        if c["stem"] == "conv":
+            z = self.stem(x).flatten(2).transpose(1, 2)
+        elif c["stem"] == "cct":
+            for layer in self.tokenizer:
+                x = F.conv2d(x, layer["weight"].permute(0, 3, 1, 2), padding=1).relu()
+                x = F.max_pool2d(x, 3, stride=2, padding=1)
+            z = x.flatten(2).transpose(1, 2)
+        elif c["patch_order"] == "pixel":
+            b, channels, height, width = x.shape
+            p = c["patch"]
+            z = x.reshape(b, channels, height // p, p, width // p, p).permute(0, 2, 4, 3, 5, 1)
+            z = z.reshape(b, -1, p * p * channels)
+            z = self.patch_embed["norm"](z) if c["patch_norm"] else z
+            z = self.patch_embed["proj"](z)
+            z = self.patch_embed["norm_after"](z) if c["patch_norm"] else z
+        else:
+            z = self.patch_embed["proj"](x).flatten(2).transpose(1, 2)
+        prefix = [getattr(self, name).expand(len(x), -1, -1) for name in self.prefix]
+        if c["prefix_positions"]:
+            z = torch.cat([*prefix, z], dim=1) + self.pos_embed
+        else:
+            z = torch.cat([*prefix, z + self.pos_embed], dim=1)
+        return self.norm_pre(z) if c["norm_pre"] else z
+
+    def heads(self, x):
+        """[batch, tokens, heads * d] -> [batch, heads, tokens, d]"""
+        return x.unflatten(2, (self.config["heads"], -1)).transpose(1, 2)
+
+    def attention(self, block, x):
+        c, attn = self.config, block["attn"]
+        q, k, v = (self.heads(part) for part in attn["qkv"](x).chunk(3, dim=2))
+        if c["qk_norm"]:
+            q, k = attn["q_norm"](q), attn["k_norm"](k)
+        scaled_by = c["dim"] if c["attention_scale"] == "dim" else c["head_dim"]
+        o = torch.softmax(q @ k.transpose(2, 3) * scaled_by ** -0.5, dim=3) @ v
+        y = attn["proj"](o.transpose(1, 2).flatten(2))
+        return y * block["ls1"]["gamma"] if c["layer_scale"] else y
+
+    def mlp(self, block, x):
+        c, hidden = self.config, block["mlp"]["fc1"](x)
+        f = ACTIVATIONS[c["activation"]]
+        if c["gated"]:
+            gate, value = hidden.chunk(2, dim=2)
+            hidden = f(gate) * value
+        else:
+            hidden = f(hidden)
+        y = block["mlp"]["fc2"](hidden)
+        return y * block["ls2"]["gamma"] if c["layer_scale"] else y
+
+    def encode(self, z):
+        for block in self.blocks:
+            if self.config["norm"] == "pre":
+                z = z + self.attention(block, block["norm1"](z))
+                z = z + self.mlp(block, block["norm2"](z))
+            else:
+                z = block["norm1"](z + self.attention(block, z))
+                z = block["norm2"](z + self.mlp(block, z))
+        return z
+
+    def map_pool(self, z):
+        """One learned query's attention over the tokens, and an MLP."""
+        pool = self.attn_pool
+        q = self.heads(pool["q"](pool.latent))
+        k, v = (self.heads(part) for part in pool["kv"](z).chunk(2, dim=2))
+        o = torch.softmax(q @ k.transpose(2, 3) * q.shape[3] ** -0.5, dim=3) @ v
+        y = pool["proj"](o.transpose(1, 2).flatten(2))
+        hidden = ACTIVATIONS[self.config["activation"]](pool["mlp"]["fc1"](pool["norm"](y)))
+        return (y + pool["mlp"]["fc2"](hidden))[:, 0]
+
+    def features(self, x):
+        """What the head sees: [batch, dim], or twice that."""
+        c, z = self.config, self.encode(self.embed(x))
+        z = getattr(self, self.final_norm)(z) if self.norms_tokens else z
+        patches = z if c["pool_prefix"] else z[:, self.prefix_count:]
+        if c["pool"] == "map":
+            pooled = self.map_pool(patches)
+        elif c["pool"] == "seq":
+            p = torch.softmax(self.attention_pool(patches), dim=1)
+            pooled = (p.transpose(1, 2) @ patches)[:, 0]
+        elif c["pool"] == "mean":
+            pooled = patches.mean(dim=1)
+        elif c["pool"] == "class_mean":
+            pooled = torch.cat([z[:, 0], patches.mean(dim=1)], dim=1)
+        elif c["pool"] == "class_dist":
+            pooled = z[:, :2].flatten(1)
+        else:
+            pooled = z[:, 0]
+        if c["final_norm"] and not self.norms_tokens:
+            pooled = getattr(self, self.final_norm)(pooled)
+        return pooled
+
+    def forward(self, x):
+        """x: [batch, channels, height, width], normalised -> logits, [batch, classes]"""
+        features = self.features(x)
+        return features if self.config["head"] == "none" else self.head(features)
+
+    # ---- files ----
+
+    def normalize(self, pixels):
+        """0 .. 255 -> what the network takes: (pixels / 255 - mean) / std, channel by channel."""
+        last = self.preprocessing[-1]
+        mean, std = (torch.tensor(last[key]).view(-1, 1, 1) for key in ("mean", "std"))
+        return (pixels.float() / 255 - mean) / std
+
+    @staticmethod
+    def read_safetensors(path):
+        """The tensors of a file, as float32."""
+        types = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+        data = bytearray(pathlib.Path(path).read_bytes())
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:8 + size])
+        header.pop("__metadata__", None)
+        tensors = {}
+        for name, entry in header.items():
+            begin, end = (8 + size + offset for offset in entry["data_offsets"])
+            flat = torch.frombuffer(data[begin:end], dtype=types[entry["dtype"]])
+            tensors[name] = flat.reshape(entry["shape"]).float()
+        return tensors
+
+    @classmethod
+    def load(cls, directory=None):
+        """The model of a directory (of this file's own), ready to classify."""
+        directory = pathlib.Path(directory or pathlib.Path(__file__).parent)
+        config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+        model = cls(config["model"])
+        model.load_state_dict(cls.read_safetensors(directory / "model.safetensors"))
+        model.preprocessing = config["preprocessing"]
+        model.labels = config.get("labels")
+        return model.eval()
