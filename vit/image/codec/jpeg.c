@@ -27,6 +27,9 @@ enum {
      * More are the picture's, left over because the decoder lost its place. */
     MAX_STRAY = 16,
 
+    /* Bytes of zeros in a row that are no picture's (see zeros_are_a_hole). */
+    HOLE = 64,
+
     MAX_MEMORY = 1 << 30, /* for coefficients: 100 megapixels in 4:4:4 take 600 MB */
     MARKER_JPEG_LS = 0xf7,
     MAX_CHANNELS = 4,
@@ -249,6 +252,26 @@ static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, size_t pixels) {
     }
 }
 
+/* Zeros decode as a table's first symbol over and over. Where that is a coefficient other than 0,
+ * HOLE bytes of them are several blocks of 63 times the same one: they are no picture but what a
+ * disk or a transfer has lost. Where it is an end of block, they may be an even area. */
+static bool zeros_are_a_hole(const struct jpeg_decompress_struct *library) {
+    if (library->arith_code || library->progressive_mode) return false;
+    for (int i = 0; i < library->comps_in_scan; i++) {
+        const JHUFF_TBL *table = library->ac_huff_tbl_ptrs[library->cur_comp_info[i]->ac_tbl_no];
+        if (table != NULL && (table->huffval[0] & 15) != 0) return true;
+    }
+    return false;
+}
+
+/* Looked for at every HOLE / 2-th byte: a hole half as long again is always found. */
+static bool has_hole(const uint8_t *data, size_t size) {
+    static const uint8_t zeros[HOLE];
+    for (size_t i = 0; i + HOLE <= size; i += HOLE / 2)
+        if (data[i] == 0 && memcmp(data + i, zeros, HOLE) == 0) return true;
+    return false;
+}
+
 static void read_rows(jpeg_file *f) {
     struct jpeg_decompress_struct *library = &f->library;
     const size_t stride = f->image.width * f->image.channels;
@@ -270,15 +293,19 @@ static vit_status read_pixels(jpeg_file *f) {
     f->image.pixels = vit_alloc_unset(bytes, 1);
     if (!f->image.pixels) return vit_fail_memory(f->error, f->name, bytes);
     const bool has_scans = jpeg_has_multiple_scans(library);
+    const uint8_t *data = library->src->next_input_byte;
     vit_status status = VIT_OK;
     if (has_scans)
         status = read_scans(f);
     else
         jpeg_start_decompress(library);
     if (status) return status;
+    const bool knows_holes = !has_scans && zeros_are_a_hole(library); /* its tables are checked */
     read_rows(f);
     if (has_scans) jpeg_finish_output(library);
     jpeg_finish_decompress(library); /* to the end-of-image marker */
+    if (knows_holes && has_hole(data, (size_t)(library->src->next_input_byte - data)))
+        return corrupt(f, "a part of its data is lost: zeros stand there");
     return VIT_OK;
 }
 
