@@ -183,6 +183,48 @@ static void edges_reflect(void **unused) {
     }
 }
 
+/* ---- bends ---- */
+
+static void bends_move_pixels(void **unused) {
+    (void)unused;
+    static const uint8_t pixels[6] = {1, 2, 3, 4, 5, 6};
+    static const float bend[12] = {0, 1, 0, 0, 0, .5f, 1, 0, -.5f, -1, 0, 0};
+    static const float want[6] = {2, 5, 2.5f, 0, 5, 3};
+    const vit_augmentation a = {.height = 2, .width = 3, .channels = 1, .elastic = 1};
+    const vit_pose p = {.scale = 1, .bend = bend};
+    float table[3][256], image[6];
+    for (int i = 0; i < 256; i++) table[0][i] = (float)i;
+    vit_pose_apply(image, pixels, table, &a, &p);
+    for (size_t i = 0; i < 6; i++) assert_true(fabsf(image[i] - want[i]) <= 1e-5f);
+}
+
+/* Far from the edge: mean 0 and deviation alpha sqrt(1/3) / (2 sigma sqrt(pi)), and neighbours move
+ * together: by exp(-1 / (4 sigma^2)). */
+static void bends_are_smooth(void **unused) {
+    (void)unused;
+    enum { SIDE_OF = 96, AREA = SIDE_OF * SIDE_OF };
+    static float bend[2 * AREA], room[AREA];
+    const vit_augmentation a = {.height = SIDE_OF, .width = SIDE_OF, .channels = 1, .elastic = 30};
+    double squares = 0, products = 0, sum = 0, count = 0;
+    for (uint32_t n = 0; n < 20; n++) {
+        vit_random r = check_random(n);
+        vit_bend_draw(bend, room, &a, &r);
+        for (size_t y = 12; y < 2 * SIDE_OF - 12; y++) {
+            if (y >= SIDE_OF - 12 && y < SIDE_OF + 12) continue;
+            for (size_t x = 12; x < SIDE_OF - 12; x++, count++) {
+                const double here = bend[y * SIDE_OF + x];
+                sum += here;
+                squares += here * here;
+                products += here * bend[y * SIDE_OF + x + 1];
+            }
+        }
+    }
+    const double deviation = 30 * sqrt(1. / 3) / (8 * sqrt(3.14159265358979));
+    assert_true(fabs(sum / count) < .1 * deviation);
+    assert_true(fabs(sqrt(squares / count) / deviation - 1) < .05);
+    assert_true(fabs(products / squares - exp(-1. / 64)) < .01);
+}
+
 /* ---- the loader ---- */
 
 #define RECORDS 40
@@ -339,6 +381,8 @@ int main(void) {
         cmocka_unit_test(crops_are_stretched),
         cmocka_unit_test(holes_are_of_the_sizes_asked_for),
         cmocka_unit_test(edges_reflect),
+        cmocka_unit_test(bends_move_pixels),
+        cmocka_unit_test(bends_are_smooth),
         cmocka_unit_test(the_loader_mixes_neighbours),
         cmocka_unit_test(flips_alternate),
         cmocka_unit_test(pictures_repeat_side_by_side),

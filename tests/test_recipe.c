@@ -71,6 +71,10 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     assert_int_equal(vit_preset_fit(&p, &cifar, &error), VIT_OK);
     assert_true(c->patch == 4 && c->stem == VIT_STEM_CONV && c->pool == VIT_POOL_MEAN);
     assert_true(p.recipe.flip);
+    assert_int_equal(vit_preset_load(&p, "cifar10-best", &error), VIT_OK);
+    assert_int_equal(vit_preset_fit(&p, &cifar, &error), VIT_OK);
+    assert_true(c->stem == VIT_STEM_CCT && c->pool == VIT_POOL_SEQ && !c->class_token);
+    assert_true(p.recipe.edges == VIT_EDGES_REFLECT && p.recipe.cutmix == 1);
     assert_int_equal(vit_preset_load(&p, "minst", &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "did you mean \"mnist\""));
 }

@@ -37,7 +37,7 @@ static const vit_option options[] = {
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
      .help = "network and recipe: mnist, fashion, digits, cifar10,\n"
-             "folder, handwriting, lecture, or a JSON file\n"
+             "cifar10-best, folder, handwriting, lecture, or a JSON file\n"
              "(default: the data decides)"},
     {.name = "init",
      VALUE(TEXT, init),

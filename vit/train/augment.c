@@ -12,7 +12,7 @@ static double draw_between(vit_random *r, double range) {
 }
 
 vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r) {
-    vit_pose pose;
+    vit_pose pose = {0};
     pose.dy = draw_shift(r, a->shift);
     pose.dx = draw_shift(r, a->shift);
     pose.mirrored = a->flip && vit_random_below(r, 2) == 1;
@@ -101,7 +101,8 @@ static void sample(float *out, const picture *p, float y, float x) {
 
 void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
                     const vit_augmentation *a, const vit_pose *pose) {
-    if (a->rotate <= 0 && a->scale <= 0 && a->shear <= 0) {
+    const float *bend = pose->bend;
+    if (a->rotate <= 0 && a->scale <= 0 && a->shear <= 0 && !bend) {
         move(image, pixels, table, a, pose);
         return;
     }
@@ -110,8 +111,44 @@ void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
     for (int y = 0; y < p.height; y++) {
         for (int x = 0; x < p.width; x++, image += p.channels) {
             const float fx = (float)x, fy = (float)y;
-            sample(image, &p, t.yx * fx + t.yy * fy + t.y0, t.xx * fx + t.xy * fy + t.x0);
+            const float down = bend ? bend[y * p.width + x] : 0;
+            const float right = bend ? bend[(p.height + y) * p.width + x] : 0;
+            sample(image, &p, t.yx * fx + t.yy * fy + t.y0 + down,
+                   t.xx * fx + t.xy * fy + t.x0 + right);
         }
+    }
+}
+
+/* ---- bends ---- */
+
+#define SIGMA 4
+#define RADIUS (3 * SIGMA)
+
+/* to[i][j] = sum_k weights[k + RADIUS] from[i][j + k], `step` floats from j to j + 1. */
+static void smooth(float *to, const float *from, const float *weights, size_t lines,
+                   size_t line_step, size_t n, size_t step) {
+    for (size_t i = 0; i < lines; i++, to += line_step, from += line_step) {
+        for (size_t j = 0; j < n; j++) {
+            float sum = 0;
+            for (size_t k = j > RADIUS ? j - RADIUS : 0; k < n && k <= j + RADIUS; k++)
+                sum += weights[k + RADIUS - j] * from[k * step];
+            to[j * step] = sum;
+        }
+    }
+}
+
+void vit_bend_draw(float *bend, float *room, const vit_augmentation *a, vit_random *r) {
+    const size_t h = a->height, w = a->width;
+    float weights[2 * RADIUS + 1];
+    double gauss[2 * RADIUS + 1], sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        sum += gauss[k + RADIUS] = vit_exp(-k * k / (2. * SIGMA * SIGMA));
+    for (int k = 0; k <= 2 * RADIUS; k++) weights[k] = (float)(gauss[k] / sum);
+    for (size_t field = 0; field < 2; field++, bend += h * w) {
+        for (size_t i = 0; i < h * w; i++)
+            bend[i] = (float)((2 * vit_random_uniform(r) - 1) * a->elastic);
+        smooth(room, bend, weights, h, w, w, 1);
+        smooth(bend, room, weights, w, 1, h, w);
     }
 }
 

@@ -17,11 +17,13 @@ typedef enum vit_edges {
 typedef struct vit_augmentation {
     size_t height, width, channels;
     vit_edges edges;
-    size_t shift;  /* up to so many pixels each way */
-    bool flip;     /* mirrored left to right, every other time */
-    double rotate; /* by up to so many degrees either way */
-    double scale;  /* by 1 - scale to 1 + scale */
-    double shear;  /* a row goes right by up to so many of its distance from the centre */
+    size_t shift;   /* up to so many pixels each way */
+    bool flip;      /* mirrored left to right, every other time */
+    double rotate;  /* by up to so many degrees either way */
+    double scale;   /* by 1 - scale to 1 + scale */
+    double shear;   /* a row goes right by up to so many of its distance from the centre */
+    double elastic; /* alpha of Simard et al.: Best Practices for Convolutional Neural Networks:
+                       every pixel comes from elsewhere, neighbours from near each other */
     double crop;  /* in place of the others but flip: torchvision's RandomResizedCrop, of this share
                      of the area to all of it, its sides 3:4 to 4:3 */
     double erase; /* so often, torchvision's RandomErasing: a rectangle of .02 to .33 of the area,
@@ -37,10 +39,16 @@ typedef struct vit_pose {
     bool mirrored;
     double shear, scale, degrees; /* clockwise */
     int dy, dx;
+    const float *bend; /* [2][height][width]: how far below and to the right of there a pixel comes
+                          from; NULL: no further */
 } vit_pose;
 
 /* Uniform in the ranges above; what is off draws no random numbers. */
 vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r);
+
+/* bend: as above, two fields of numbers from -1 to 1, smoothed by a Gaussian of 4 pixels, outside
+ * of the picture being 0, times a->elastic; room: [height][width]. */
+void vit_bend_draw(float *bend, float *room, const vit_augmentation *a, vit_random *r);
 
 /* image: [height][width][channels] = table[channel][byte] of pixels, posed. Turned, scaled or
  * sheared, the values are interpolated linearly. */

@@ -29,6 +29,7 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                                        .scale = recipe->scale,
                                        .shear = recipe->shear,
                                        .edges = recipe->edges,
+                                       .elastic = recipe->elastic,
                                        .crop = recipe->crop,
                                        .erase = recipe->erase},
                       .recipe = *recipe,
@@ -113,7 +114,14 @@ static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, c
         const vit_box box = vit_crop_draw(a, &r);
         vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
     } else {
+        const size_t n = a->height * a->width;
+        float *bend = a->elastic > 0 ? vit_alloc_unset(3 * n, sizeof *bend) : NULL;
+        if (a->elastic > 0 && !bend)
+            return vit_fail_memory(error, "a picture", 3 * n * sizeof *bend);
+        if (bend) vit_bend_draw(bend, bend + 2 * n, a, &r);
+        pose.bend = bend;
         vit_pose_apply(image, pixels, l->table, a, &pose);
+        vit_free(bend);
     }
     const vit_box hole = vit_erase_draw(a, &r);
     for (size_t y = 0; y < hole.height; y++)

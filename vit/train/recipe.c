@@ -49,6 +49,7 @@ static const number numbers[] = {
     {"rotate", offsetof(vit_recipe, rotate), 180, false, 0},
     {"scale", offsetof(vit_recipe, scale), .9, false, 0},
     {"shear", offsetof(vit_recipe, shear), 1, false, 0},
+    {"elastic", offsetof(vit_recipe, elastic), 200, true, 0},
     {"crop", offsetof(vit_recipe, crop), 1, true, 0},
     {"erase", offsetof(vit_recipe, erase), 1, true, 0},
     {"mixup", offsetof(vit_recipe, mixup), 4, true, 0},
@@ -102,11 +103,11 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     if (recipe->repeats < 1 || recipe->repeats > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"repeats\" is %zu, expected 1 to 64",
                         recipe->repeats);
-    if (recipe->crop > 0 &&
-        (recipe->shift > 0 || recipe->rotate > 0 || recipe->scale > 0 || recipe->shear > 0))
+    if (recipe->crop > 0 && (recipe->shift > 0 || recipe->rotate > 0 || recipe->scale > 0 ||
+                             recipe->shear > 0 || recipe->elastic > 0))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\" and "
-                        "\"shear\": leave these out, or that");
+                        "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\", \"shear\" "
+                        "and \"elastic\": leave these out, or that");
     if (recipe->layer_decay > 0 && recipe->layer_decay <= 1) return VIT_OK;
     char found[32];
     return vit_fail(error, VIT_ERROR_ARGUMENT, "\"layer_decay\" is %s, expected more than 0, to 1",

@@ -32,7 +32,7 @@ typedef struct vit_recipe {
     double rotate, scale, shear;
     vit_edges edges;
     bool flip_alternates;
-    double crop, erase;
+    double elastic, crop, erase;
     size_t repeats; /* of every picture, side by side in a batch, each augmented in its own way;
                        a pass then takes so many times fewer pictures */
     double mixup, cutmix; /* the picture is mixed with another, vit/train/mix.h; 0: it is not */
