@@ -99,6 +99,32 @@ static bool alternates(const vit_loader *l, const vit_sample *s) {
     return (vit_random_u32(&r) + s->key.epoch) % 2 == 1;
 }
 
+/* image = pixels, moved, bent or cropped, and a hole in it. */
+static vit_status move_picture(float *image, const uint8_t *pixels, vit_loader *l,
+                               const vit_sample *s, vit_random *r, vit_error *error) {
+    const vit_augmentation *a = &l->augmentation;
+    vit_pose pose = vit_pose_draw(a, r);
+    if (a->flip && l->recipe.flip_alternates) pose.mirrored = alternates(l, s);
+    if (a->crop > 0) {
+        const vit_box box = vit_crop_draw(a, r);
+        vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
+    } else {
+        const size_t n = a->height * a->width;
+        float *bend = a->elastic > 0 ? vit_alloc_unset(3 * n, sizeof *bend) : NULL;
+        if (a->elastic > 0 && !bend)
+            return vit_fail_memory(error, "a picture", 3 * n * sizeof *bend);
+        if (bend) vit_bend_draw(bend, bend + 2 * n, a, r);
+        pose.bend = bend;
+        vit_pose_apply(image, pixels, l->table, a, &pose);
+        vit_free(bend);
+    }
+    const vit_box hole = vit_erase_draw(a, r);
+    for (size_t y = 0; y < hole.height; y++)
+        memset(image + ((hole.top + y) * a->width + hole.left) * a->channels, 0,
+               hole.width * a->channels * sizeof *image);
+    return VIT_OK;
+}
+
 /* One picture, augmented by itself. */
 static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, const vit_sample *s,
                                vit_error *error) {
@@ -107,27 +133,20 @@ static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, c
     const vit_status status =
         vit_record_get(&pixels, scratch, l->data, &l->data->train, s->record, error);
     if (status != VIT_OK) return status;
+    const size_t values = a->height * a->width * a->channels;
+    uint8_t *changed = NULL;
     vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
-    vit_pose pose = vit_pose_draw(a, &r);
-    if (a->flip && l->recipe.flip_alternates) pose.mirrored = alternates(l, s);
-    if (a->crop > 0) {
-        const vit_box box = vit_crop_draw(a, &r);
-        vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
-    } else {
-        const size_t n = a->height * a->width;
-        float *bend = a->elastic > 0 ? vit_alloc_unset(3 * n, sizeof *bend) : NULL;
-        if (a->elastic > 0 && !bend)
-            return vit_fail_memory(error, "a picture", 3 * n * sizeof *bend);
-        if (bend) vit_bend_draw(bend, bend + 2 * n, a, &r);
-        pose.bend = bend;
-        vit_pose_apply(image, pixels, l->table, a, &pose);
-        vit_free(bend);
+    if (l->recipe.policy != VIT_POLICY_NONE) {
+        const vit_bytes_shape shape = {a->height, a->width, a->channels};
+        changed = vit_alloc_unset(2, values);
+        if (!changed) return vit_fail_memory(error, "a picture", 2 * values);
+        memcpy(changed, pixels, values);
+        vit_policy_apply(changed, changed + values, &shape, l->recipe.policy, &r);
+        pixels = changed;
     }
-    const vit_box hole = vit_erase_draw(a, &r);
-    for (size_t y = 0; y < hole.height; y++)
-        memset(image + ((hole.top + y) * a->width + hole.left) * a->channels, 0,
-               hole.width * a->channels * sizeof *image);
-    return VIT_OK;
+    const vit_status moved = move_picture(image, pixels, l, s, &r, error);
+    vit_free(changed);
+    return moved;
 }
 
 /* Mixed with the one before it in the batch, as that is augmented. */

@@ -58,10 +58,11 @@ static const number numbers[] = {
     {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 11
+#define OTHERS 12
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
+static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
 static const char *const edges[] = {"black", "reflect", NULL};
 VIT_CHECK_ROWS(schedules, VIT_SCHEDULE_COUNT + 1);
 VIT_CHECK_ROWS(edges, VIT_EDGES_COUNT + 1);
@@ -129,7 +130,7 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
     int precision = (int)recipe->precision, schedule = (int)recipe->schedule;
-    int edge = (int)recipe->edges;
+    int edge = (int)recipe->edges, policy = (int)recipe->policy;
     vit_field fields[NUMBERS + OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
@@ -138,6 +139,7 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
         {"schedule", VIT_FIELD_ENUM, &schedule, schedules},
         {"edges", VIT_FIELD_ENUM, &edge, edges},
+        {"policy", VIT_FIELD_ENUM, &policy, policies},
         {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
         {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
         {"val", VIT_FIELD_DOUBLE, &recipe->val, NULL},
@@ -152,6 +154,7 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     recipe->precision = (vit_precision)precision;
     recipe->schedule = (vit_schedule)schedule;
     recipe->edges = (vit_edges)edge;
+    recipe->policy = (vit_policy)policy;
     json_decref(object);
     return status;
 }
@@ -171,6 +174,8 @@ char *vit_recipe_write(const vit_recipe *recipe) {
         vit_text_add(&t, ", \"schedule\": \"%s\"", schedules[recipe->schedule]);
     if (recipe->edges != VIT_EDGES_BLACK)
         vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->edges]);
+    if (recipe->policy != VIT_POLICY_NONE)
+        vit_text_add(&t, ", \"policy\": \"%s\"", policies[recipe->policy]);
     if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
     if (recipe->val >= 0) {
         char value[32];

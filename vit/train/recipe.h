@@ -4,6 +4,7 @@
 
 #include "vit/base/error.h"
 #include "vit/train/augment.h"
+#include "vit/train/operators.h"
 
 /* How the learning rate falls after the warm-up. */
 typedef enum vit_schedule {
@@ -31,6 +32,7 @@ typedef struct vit_recipe {
     bool flip;
     double rotate, scale, shear;
     vit_edges edges;
+    vit_policy policy; /* before all other augmentation */
     bool flip_alternates;
     double elastic, crop, erase;
     size_t repeats; /* of every picture, side by side in a batch, each augmented in its own way;
