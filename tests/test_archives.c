@@ -157,8 +157,9 @@ static void test_state_dict(void **state) {
 
 static void test_state_dict_of_a_training(void **state) {
     (void)state;
-    const char *const names[] = {"model.pth", "average.pth"};
-    for (size_t i = 0; i < 2; i++) {
+    const char *const names[] = {"model.pth", "average.pth", "namespace.pth", "timm.pth.tar",
+                                 "fastai.pth"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         vit_tensors *file = open_fixture(names[i]);
         assert_int_equal(vit_tensors_count(file), 2);
         check_tensor(file, "fc.weight", VIT_F32, SHAPE(3, 4));
@@ -167,10 +168,19 @@ static void test_state_dict_of_a_training(void **state) {
     }
 }
 
+/* The wrapper's name is left to those who look for a network. */
+static void test_checkpoint_of_lightning(void **state) {
+    (void)state;
+    vit_tensors *file = open_fixture("lightning.ckpt");
+    assert_int_equal(vit_tensors_count(file), 2);
+    check_tensor(file, "model.fc.weight", VIT_F32, SHAPE(3, 4));
+    check_tensor(file, "model.fc.bias", VIT_F32, SHAPE(3));
+    vit_tensors_close(file);
+}
+
 static void test_pickles_that_are_not_run(void **state) {
     (void)state;
     refused("runs.pth", VIT_ERROR_UNSUPPORTED, "asks for posix.system");
-    refused("namespace.pth", VIT_ERROR_UNSUPPORTED, "asks for argparse.Namespace");
     refused("module.pth", VIT_ERROR_UNSUPPORTED, "asks for torch.nn.modules.container.Sequential");
     refused("complex.pth", VIT_ERROR_UNSUPPORTED, "asks for torch.ComplexFloatStorage");
     refused("expanded.pth", VIT_ERROR_FORMAT, "tensor 'w': the shape [4] needs more than");
@@ -275,6 +285,7 @@ int main(void) {
         cmocka_unit_test(test_arrays_that_are_not_read),
         cmocka_unit_test(test_state_dict),
         cmocka_unit_test(test_state_dict_of_a_training),
+        cmocka_unit_test(test_checkpoint_of_lightning),
         cmocka_unit_test(test_pickles_that_are_not_run),
         cmocka_unit_test(test_cut_off_anywhere),
         cmocka_unit_test(test_a_wrong_byte_anywhere),

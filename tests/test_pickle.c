@@ -147,7 +147,13 @@ static void test_what_is_not_needed(void **state) {
     refused(BYTES("(ios\nsystem\n."), VIT_ERROR_UNSUPPORTED, "byte 1: the opcode 0x69");
     refused(BYTES("\x80\6."), VIT_ERROR_UNSUPPORTED, "protocol 6");
     refused(BYTES("\x80\1."), VIT_ERROR_UNSUPPORTED, "protocol 1");
-    refused(BYTES(")\x81."), VIT_ERROR_UNSUPPORTED, "opcode 0x81");
+    refused(BYTES("N)\x81."), VIT_ERROR_FORMAT, "no class of settings");
+    refused(BYTES("ctorch\nFloatStorage\n)\x81."), VIT_ERROR_FORMAT, "no class of settings");
+    refused(BYTES(")\x81."), VIT_ERROR_FORMAT, "more objects");
+    check_kind(BYTES("cargparse\nNamespace\n)\x81}X\2\0\0\0lrK\1sb."), VIT_PICKLE_OBJECT, 0);
+    check_kind(BYTES("cnumpy\ndtype\n(NNtRNNs(NNu."), VIT_PICKLE_OBJECT, 0);
+    check_kind(BYTES("C\2ab."), VIT_PICKLE_OTHER, 0);
+    refused(BYTES("C\3ab."), VIT_ERROR_FORMAT, "cut off");
     refused(BYTES("P0\n."), VIT_ERROR_UNSUPPORTED, "opcode 0x50");
     refused(BYTES(REBUILD "(" STORAGE "K\1K\2K\3\x86K\1K\2\x86\x89" ORDERED "}K\1K\1stR."),
             VIT_ERROR_UNSUPPORTED, "conjugated");

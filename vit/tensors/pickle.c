@@ -127,6 +127,15 @@ static vit_status push_other(vit_pickle *p, size_t skip) {
     return status == VIT_OK ? vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER}) : status;
 }
 
+/* Bytes have no meaning here. */
+static vit_status push_bytes(vit_pickle *p, size_t size_bytes) {
+    uint64_t size = 0;
+    const uint8_t *bytes = NULL;
+    vit_status status = take_number(p, &size, size_bytes);
+    if (status == VIT_OK) status = take(p, &bytes, size);
+    return status == VIT_OK ? vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER}) : status;
+}
+
 static vit_status check_protocol(vit_pickle *p) {
     uint64_t version = 0;
     const vit_status status = take_number(p, &version, 1);
@@ -209,9 +218,9 @@ static vit_status add_pair(vit_pickle *p, value dict, value key, value v) {
 }
 
 static vit_status no_dictionary(vit_pickle *p, const char *what, vit_pickle_kind kind) {
-    static const char *const kinds[] = {"an object", "a mark",          "a number",
-                                        "a text",    "a tuple",         "a dictionary",
-                                        "a class",   "a tensor's data", "a tensor"};
+    static const char *const kinds[] = {"an object", "a mark",       "a number", "a text",
+                                        "a tuple",   "a dictionary", "a class",  "a tensor's data",
+                                        "a tensor",  "settings"};
     VIT_CHECK_ROWS(kinds, VIT_PICKLE_COUNT);
     char text[96];
     snprintf(text, sizeof text, "%s are set in %s, which is no dictionary", what, kinds[kind]);
@@ -224,6 +233,10 @@ static vit_status set_items(vit_pickle *p, size_t count, size_t marks) {
     if (p->stack.count < count + marks + 1 || count % 2 != 0)
         return vit_pickle_damaged(p, "keys and values do not pair");
     const value *first = stack_end(p) - count, *dict = first - marks - 1;
+    if (dict->kind == VIT_PICKLE_OBJECT) {
+        p->stack.count -= count + marks;
+        return VIT_OK;
+    }
     if (dict->kind != VIT_PICKLE_DICT) return no_dictionary(p, "items", dict->kind);
     for (size_t i = 0; i < count && status == VIT_OK; i += 2)
         status = add_pair(p, *dict, first[i], first[i + 1]);
@@ -256,12 +269,14 @@ static vit_status drop_one(vit_pickle *p) {
     return status;
 }
 
-/* The attributes of a dictionary, such as a state_dict's _metadata, are dropped. */
+/* The attributes of a dictionary, such as a state_dict's _metadata, and of an object are dropped.
+ */
 static vit_status build(vit_pickle *p) {
     vit_status status;
     const value *v = vit_pickle_last(p, 2, &status);
     if (!v) return status;
-    if (v->kind != VIT_PICKLE_DICT) return no_dictionary(p, "attributes", v->kind);
+    if (v->kind != VIT_PICKLE_DICT && v->kind != VIT_PICKLE_OBJECT)
+        return no_dictionary(p, "attributes", v->kind);
     p->stack.count--;
     return VIT_OK;
 }
@@ -311,6 +326,8 @@ static vit_status run_large(vit_pickle *p, unsigned opcode) {
     switch (opcode) {
     case 0x80:
         return check_protocol(p);
+    case 0x81:
+        return vit_pickle_new_object(p);
     case 0x85:
         return make_tuple(p, 1);
     case 0x86:
@@ -326,6 +343,10 @@ static vit_status run_large(vit_pickle *p, unsigned opcode) {
         return push_text(p, 1);
     case 0x8d:
         return push_text(p, 8);
+    case 0x8f: /* an empty set */
+        return push_other(p, 0);
+    case 0x90:
+        return drop_marked(p);
     case 0x93:
         return take_stack_global(p);
     case 0x94:
@@ -352,6 +373,9 @@ static vit_status run(vit_pickle *p, unsigned opcode) {
         return push_other(p, 8);
     case '}':
         return vit_pickle_push_dictionary(p);
+    case 'B': /* bytes */
+    case 'C':
+        return push_bytes(p, opcode == 'B' ? 4 : 1);
     case 'J':
         return push_number(p, 4);
     case 'K':

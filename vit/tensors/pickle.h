@@ -22,6 +22,7 @@ typedef enum vit_pickle_kind {
     VIT_PICKLE_GLOBAL,
     VIT_PICKLE_STORAGE,
     VIT_PICKLE_TENSOR,
+    VIT_PICKLE_OBJECT, /* of a class that only holds settings: what is in it is passed over */
     VIT_PICKLE_COUNT,
 } vit_pickle_kind;
 

@@ -55,4 +55,7 @@ vit_status vit_pickle_push_storage(vit_pickle *p);
 /* The last two objects, a class or function and its arguments, become what it makes of them. */
 vit_status vit_pickle_reduce(vit_pickle *p);
 
+/* The last two objects, a class and arguments, become an object that nothing is known of. */
+vit_status vit_pickle_new_object(vit_pickle *p);
+
 #endif

@@ -7,7 +7,7 @@ typedef vit_pickle_value value;
 
 /* ---- classes and functions ---- */
 
-enum { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, STORAGES };
+enum { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, SETTINGS, STORAGES };
 
 static const struct {
     const char *name;
@@ -29,6 +29,69 @@ static const struct {
     {"torch.BoolStorage", STORAGES + VIT_BOOL},
 };
 
+/* What training programs keep beside the weights: settings, paths, dates, numbers of NumPy. Nothing
+ * of these is made or called here either; what they hold is passed over. A final '.' stands for all
+ * that a module has. */
+static const char *const settings[] = {
+    "argparse.Namespace",
+    "_codecs.encode",
+    "collections.defaultdict",
+    "collections.Counter",
+    "copy_reg._reconstructor",
+    "copyreg._reconstructor",
+    "datetime.",
+    "functools.partial",
+    "pathlib.",
+    "numpy.",
+    "torch.device",
+    "torch.Size",
+    "torch.float32",
+    "torch.float16",
+    "torch.bfloat16",
+    "torch.optim.",
+    "__builtin__.set",
+    "builtins.set",
+    "__builtin__.frozenset",
+    "builtins.frozenset",
+    "__builtin__.dict",
+    "builtins.dict",
+    "__builtin__.list",
+    "builtins.list",
+    "__builtin__.tuple",
+    "builtins.tuple",
+    "__builtin__.int",
+    "builtins.int",
+    "__builtin__.long",
+    "builtins.long",
+    "__builtin__.float",
+    "builtins.float",
+    "__builtin__.bool",
+    "builtins.bool",
+    "__builtin__.str",
+    "builtins.str",
+    "__builtin__.unicode",
+    "builtins.unicode",
+    "__builtin__.object",
+    "builtins.object",
+    "fastai.",
+    "fastcore.",
+    "lightning.",
+    "lightning_fabric.",
+    "pytorch_lightning.",
+    "omegaconf.",
+    "transformers.",
+};
+
+static bool is_settings(const char *full) {
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const size_t length = strlen(settings[i]);
+        const bool module = settings[i][length - 1] == '.';
+        if (module ? strncmp(full, settings[i], length) == 0 : strcmp(full, settings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 vit_status vit_pickle_push_global(vit_pickle *p, const char *module, size_t module_length,
                                   const char *name, size_t length) {
     char full[160] = "a name that is too long";
@@ -38,6 +101,8 @@ vit_status vit_pickle_push_global(vit_pickle *p, const char *module, size_t modu
         if (strcmp(full, globals[i].name) == 0)
             return vit_pickle_push(p,
                                    (value){.kind = VIT_PICKLE_GLOBAL, .index = globals[i].index});
+    if (is_settings(full))
+        return vit_pickle_push(p, (value){.kind = VIT_PICKLE_GLOBAL, .index = SETTINGS});
     return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
                     "the pickle asks for %s, which a dictionary of tensors does not need and "
                     "which is not run: in Python, save the model's state_dict() alone, or write "
@@ -124,9 +189,20 @@ vit_status vit_pickle_reduce(vit_pickle *p) {
         return vit_pickle_damaged(p, "what is called is no class or function");
     p->stack.count -= 2;
     if (called.index == ORDERED_DICT && args.length == 0) return vit_pickle_push_dictionary(p);
+    if (called.index == SETTINGS) return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OBJECT});
     if (called.index == REBUILD_TENSOR) return rebuild_tensor(p, args);
     if (called.index == REBUILD_PARAMETER && args.length > 0 &&
         vit_pickle_element(p, args, 0)->kind == VIT_PICKLE_TENSOR)
         return vit_pickle_push(p, *vit_pickle_element(p, args, 0));
     return vit_pickle_damaged(p, "a class or function is called with arguments that do not fit it");
+}
+
+vit_status vit_pickle_new_object(vit_pickle *p) {
+    vit_status status;
+    const value *v = vit_pickle_last(p, 2, &status);
+    if (!v) return status;
+    if (v[0].kind != VIT_PICKLE_GLOBAL || v[0].index != SETTINGS || v[1].kind != VIT_PICKLE_TUPLE)
+        return vit_pickle_damaged(p, "an object is made of what is no class of settings");
+    p->stack.count -= 2;
+    return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OBJECT});
 }
