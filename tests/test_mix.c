@@ -289,6 +289,30 @@ static void the_loader_mixes_neighbours(void **unused) {
     vit_loader_free(&l);
 }
 
+/* A policy and jitter change pictures, and the same ones again in the same way. */
+static void the_loader_applies_operators(void **unused) {
+    (void)unused;
+    uint8_t pixels[RECORDS * 16];
+    uint16_t labels[RECORDS];
+    const vit_dataset data = halves(pixels, labels);
+    vit_recipe recipe = vit_recipe_default();
+    recipe.batch = BATCH;
+    vit_loader plain = loader_of(&data, &recipe);
+    recipe.policy = VIT_POLICY_RAND_AUGMENT;
+    recipe.jitter = .3;
+    vit_loader l = loader_of(&data, &recipe), m = loader_of(&data, &recipe);
+    batch a, b, c;
+    take(&a, &plain, 3);
+    take(&b, &l, 3);
+    take(&c, &m, 3);
+    assert_memory_equal(a.labels, b.labels, sizeof a.labels);
+    assert_memory_not_equal(a.images, b.images, sizeof a.images);
+    assert_memory_equal(b.images, c.images, sizeof b.images);
+    vit_loader_free(&plain);
+    vit_loader_free(&l);
+    vit_loader_free(&m);
+}
+
 static void flips_alternate(void **unused) {
     (void)unused;
     uint8_t pixels[RECORDS * 16];
@@ -384,6 +408,7 @@ int main(void) {
         cmocka_unit_test(bends_move_pixels),
         cmocka_unit_test(bends_are_smooth),
         cmocka_unit_test(the_loader_mixes_neighbours),
+        cmocka_unit_test(the_loader_applies_operators),
         cmocka_unit_test(flips_alternate),
         cmocka_unit_test(pictures_repeat_side_by_side),
         cmocka_unit_test(rates_are_those_of_the_schedule),

@@ -83,10 +83,28 @@ static void policies_are_drawn(void **unused) {
     }
 }
 
+/* Of a grey picture only the brightness changes, contrast and colour having nothing to do. */
+static void jitter_keeps_its_range(void **unused) {
+    (void)unused;
+    const vit_bytes_shape s = {4, 4, 3};
+    int least = 255, most = 0;
+    for (uint32_t n = 0; n < 2000; n++) {
+        uint8_t pixels[48], room[48];
+        memset(pixels, 100, sizeof pixels);
+        vit_random r = check_random(n);
+        vit_jitter_apply(pixels, room, &s, .4, &r);
+        for (size_t i = 1; i < 48; i++) assert_int_equal(pixels[i], pixels[0]);
+        least = pixels[0] < least ? pixels[0] : least;
+        most = pixels[0] > most ? pixels[0] : most;
+    }
+    assert_true(least >= 60 && least <= 61 && most >= 138 && most <= 140);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_and_magnitudes_are_torchvisions),
         cmocka_unit_test(policies_are_drawn),
+        cmocka_unit_test(jitter_keeps_its_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,12 +136,14 @@ static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, c
     const size_t values = a->height * a->width * a->channels;
     uint8_t *changed = NULL;
     vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
-    if (l->recipe.policy != VIT_POLICY_NONE) {
+    if (l->recipe.policy != VIT_POLICY_NONE || l->recipe.jitter > 0) {
         const vit_bytes_shape shape = {a->height, a->width, a->channels};
         changed = vit_alloc_unset(2, values);
         if (!changed) return vit_fail_memory(error, "a picture", 2 * values);
         memcpy(changed, pixels, values);
         vit_policy_apply(changed, changed + values, &shape, l->recipe.policy, &r);
+        if (l->recipe.jitter > 0)
+            vit_jitter_apply(changed, changed + values, &shape, l->recipe.jitter, &r);
         pixels = changed;
     }
     const vit_status moved = move_picture(image, pixels, l, s, &r, error);

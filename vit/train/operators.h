@@ -43,6 +43,11 @@ typedef enum vit_policy {
 void vit_policy_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, vit_policy policy,
                       vit_random *r);
 
+/* torchvision's ColorJitter without hue: brightness, contrast and colour, in an order that is
+ * drawn, each by a factor of 1 - amount to 1 + amount. */
+void vit_jitter_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, double amount,
+                      vit_random *r);
+
 /* The value of an operator of a policy at magnitude 0 to 30, without its sign. */
 double vit_policy_value(const vit_bytes_shape *s, vit_policy policy, vit_operator op,
                         int magnitude);

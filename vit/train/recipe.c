@@ -49,6 +49,7 @@ static const number numbers[] = {
     {"rotate", offsetof(vit_recipe, rotate), 180, false, 0},
     {"scale", offsetof(vit_recipe, scale), .9, false, 0},
     {"shear", offsetof(vit_recipe, shear), 1, false, 0},
+    {"jitter", offsetof(vit_recipe, jitter), 1, true, 0},
     {"elastic", offsetof(vit_recipe, elastic), 200, true, 0},
     {"crop", offsetof(vit_recipe, crop), 1, true, 0},
     {"erase", offsetof(vit_recipe, erase), 1, true, 0},

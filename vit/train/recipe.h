@@ -34,6 +34,7 @@ typedef struct vit_recipe {
     vit_edges edges;
     vit_policy policy; /* before all other augmentation */
     bool flip_alternates;
+    double jitter; /* vit_jitter_apply, after the policy */
     double elastic, crop, erase;
     size_t repeats; /* of every picture, side by side in a batch, each augmented in its own way;
                        a pass then takes so many times fewer pictures */
