@@ -277,6 +277,7 @@ static vit_status describe(vit_dataset *out, const cifar_set *s, const vit_listi
                            vit_error *error) {
     char *path;
     snprintf(out->name, sizeof out->name, "%s", s->name);
+    out->preset = "cifar10"; /* CIFAR-100, too: pictures of the same kind */
     out->height = out->width = SIDE;
     out->channels = 3;
     out->classes = s->classes;
@@ -322,13 +323,14 @@ static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,
                              const vit_dataset_options *options, vit_error *error) {
     bool is_inside;
     const cifar_set *s = recognise(directory, &is_inside);
-    if (!is_inside) return read_set(out, s, directory, options, error);
+    const vit_dataset_options o = vit_options_without_val(options);
+    if (!is_inside) return read_set(out, s, directory, &o, error);
     char **names = NULL, *path = vit_path_join(directory->path, s->directory);
     if (path == NULL) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
     vit_listing inner = {.path = path};
     vit_status status = vit_list_directory(&names, &inner.count, path, error);
     inner.names = names;
-    if (status == VIT_OK) status = read_set(out, s, &inner, options, error);
+    if (status == VIT_OK) status = read_set(out, s, &inner, &o, error);
     vit_free(names);
     vit_free(path);
     return status;

@@ -25,12 +25,17 @@ typedef struct vit_records {
 #define VIT_MAX_NOTES 8
 
 typedef struct vit_dataset {
-    char name[32];  /* "mnist", "fashion", "cifar10", "cifar100", "digits", "folder", "grey": also
-                       the default preset, where there is one of that name */
-    char title[64]; /* the same, or of joined sets all names: "mnist+digits" */
-    char checksum[65]; /* SHA-256, hex, of what defines the training part, or the test part where
-                          that one was not read; goes into the model's recipe. Files count
-                          uncompressed, in a fixed order (labels, then pictures) */
+    char name[256];      /* for titles, logs and messages: a known set's ("mnist", "cifar10", ...),
+                            else the directory's; of joined sets all names: "mnist+digits" */
+    const char *preset;  /* what trains it where nobody says otherwise */
+    bool is_digits;      /* one digit each, white on black, placed as MNIST's are: other pictures
+                            become so by VIT_OP_DIGIT */
+    bool has_characters; /* digits or letters, or classes without a name that may be such: a
+                            mirrored picture is none of its class */
+    char checksum[65];   /* SHA-256, hex, of what defines the training part, or the test part where
+                            that one was not read; goes into the model's recipe. Files count
+                            uncompressed, in a fixed order (labels, then pictures) */
+    char *joined; /* of joined sets the checksum of each, 64 digits after a space; NULL: one set */
     size_t height, width, channels, classes;
     const char *const *labels; /* [classes], or NULL: numbers */
     void *label_memory;        /* what `labels` lies in, one block; NULL: nothing of ours */
@@ -40,12 +45,16 @@ typedef struct vit_dataset {
     vit_preprocessing preprocessing; /* what made the records out of pictures as people have them;
                                         count 0: the records came as they are */
     const vit_kernels *kernels;      /* of the options */
-    vit_records train, test;
+    vit_records train, val, test;    /* val: the set's own, to choose by; most have none */
+    bool test_is_val;                /* there is a val part, but no test part: `test` is `val` */
+    const char *test_is; /* which pictures the test part is, a few words, where it is not simply
+                            that; else NULL */
     char *notes[VIT_MAX_NOTES]; /* what the user should know, one sentence each */
     size_t note_count;
 } vit_dataset;
 
-enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2 };
+/* VAL of a set without such a part is TRAIN: who wants to choose holds some of it back. */
+enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2, VIT_PART_VAL = 4 };
 
 /* How a model wants its pictures. */
 typedef struct vit_preparation {
@@ -62,9 +71,14 @@ typedef struct vit_dataset_options {
                             read where they are there. Others are not read */
     const vit_preparation *preparation; /* for pictures as people have them; NULL: chosen. Sets of
                                            prepared records ignore it */
-    size_t cache;                       /* in place of VIT_DATASET_CACHE; 0: that */
-    int threads;                        /* that decode pictures while a set is opened; 0: one */
-    const vit_kernels *kernels;         /* that resample them; NULL: the best here */
+    const char *trained_on; /* checksums of what a model was trained on ("": unknown data), to test
+                               it: a folder without parts is then tested with all its pictures, or,
+                               where it is that very data, with those that were held back. NULL:
+                               always with those */
+    bool empty_classes;     /* classes without a training picture are no error */
+    size_t cache;           /* in place of VIT_DATASET_CACHE; 0: that */
+    int threads;            /* that decode pictures while a set is opened; 0: one */
+    const vit_kernels *kernels; /* that resample them; NULL: the best here */
 } vit_dataset_options;
 
 /* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion",

@@ -370,6 +370,8 @@ static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count,
 vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error) {
     vit_status status = VIT_OK;
     snprintf(out->name, sizeof out->name, "digits");
+    out->preset = "digits";
+    out->is_digits = out->has_characters = true;
     out->height = out->width = SIDE;
     out->channels = 1;
     out->classes = 10;

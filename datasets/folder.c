@@ -78,7 +78,9 @@ static vit_status median_side(size_t *median, const vit_tree_part *part, vit_err
 }
 
 static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree, vit_error *error) {
-    const vit_tree_part *part = tree->train.count > 0 ? &tree->train : &tree->test;
+    const vit_tree_part *part = tree->train.count > 0  ? &tree->train
+                                : tree->test.count > 0 ? &tree->test
+                                                       : &tree->val;
     size_t side = common_side(part), median = 0;
     if (side == 0) {
         vit_status status = median_side(&median, part, error);
@@ -167,27 +169,40 @@ static void free_left_out(left_out *l) {
     *l = (left_out){0};
 }
 
-/* Takes the files with a problem out of the part, and their rows of `row` bytes out of the first
+static bool can_be_read(const vit_tree_file *file) {
+    return file->status == VIT_OK;
+}
+
+static bool is_held_back(const vit_tree_file *file) {
+    return file->is_held_back;
+}
+
+/* Leaves the files that are to be kept in the part, and their rows of `row` bytes in the first
  * *resident of `pixels`. */
-static void drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixels, size_t row,
-                          size_t *resident) {
+static void keep(bool (*is_kept)(const vit_tree_file *), vit_tree_part *part, uint8_t *pixels,
+                 size_t row, size_t *resident) {
     size_t kept = 0, kept_resident = 0;
     for (size_t i = 0; i < part->count; i++) {
-        vit_tree_file *file = &part->files[i];
-        if (file->problem != NULL) {
-            if (l->count < PROBLEMS_NAMED) {
-                l->first[l->count] = file->problem;
-                file->problem = NULL;
-            }
-            l->count++;
-            vit_tree_file_free(file);
+        if (!is_kept(&part->files[i])) {
+            vit_tree_file_free(&part->files[i]);
             continue;
         }
         if (i < *resident) memmove(pixels + kept_resident++ * row, pixels + i * row, row);
-        part->files[kept++] = *file;
+        part->files[kept++] = part->files[i];
     }
     part->count = kept;
     *resident = kept_resident;
+}
+
+static void drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixels, size_t row,
+                          size_t *resident) {
+    for (size_t i = 0; i < part->count; i++) {
+        vit_tree_file *file = &part->files[i];
+        if (file->problem == NULL || l->count++ >= PROBLEMS_NAMED) continue;
+        l->first[l->count - 1] = file->problem;
+        file->problem = NULL;
+    }
+    keep(can_be_read, part, pixels, row, resident);
 }
 
 static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *error) {
@@ -210,7 +225,9 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
                                   "left out: %s and %zu more files or folders that lie beside the "
                                   "classes",
                                   tree->stray, tree->strays - 1);
-    if (status == VIT_OK && tree->is_shared_out && out->test.count > 0)
+    if (status == VIT_OK && tree->test_is_val && out->test.count > 0)
+        status = vit_dataset_note(out, error, "%s has no test/: val/ is the test, too", path);
+    if (status == VIT_OK && tree->is_shared_out && out->test.count > 0 && out->test_is == NULL)
         status = vit_dataset_note(out, error,
                                   "%s has neither test/ nor val/: a sixth of each class, chosen by "
                                   "the files' names, %zu pictures, is the test part",
@@ -241,15 +258,16 @@ static vit_status empty_class(const vit_tree *tree, size_t class, const left_out
     return VIT_ERROR_FORMAT;
 }
 
-/* Every class has a training picture. */
+/* Every class has a training picture, and there are two or more. */
 static vit_status check_classes(const vit_tree *tree, const left_out *l, const char *path,
-                                vit_error *error) {
+                                bool may_be_empty, vit_error *error) {
     const vit_tree_part *part = &tree->train;
     size_t class = 0, i = 0;
     for (; i < part->count && part->files[i].label == class; class ++)
         while (i < part->count && part->files[i].label == class) i++;
-    if (class < tree->class_count) return empty_class(tree, class, l, path, error);
-    if (class > 1) return VIT_OK;
+    if (class < tree->class_count && (!may_be_empty || part->count == 0))
+        return empty_class(tree, class, l, path, error);
+    if (tree->class_count > 1) return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: holds one folder of pictures, %s, expected one for each of two or more "
                     "classes",
@@ -261,7 +279,7 @@ static vit_text no_test_text(const vit_tree *tree, const char *path) {
     vit_text text = {0};
     if (!tree->is_shared_out || tree->shared == 0) {
         vit_text_add(&text, "expected a folder per class of PNG or JPEG files, directly or in "
-                            "train/ and test/");
+                            "train/, val/ and test/");
     } else {
         vit_text_add(&text,
                      "without test/ or val/ the test is a sixth of each class, and the %zu files "
@@ -282,32 +300,47 @@ static vit_status lacks(const vit_tree *tree, const char *what, const left_out *
     return VIT_ERROR_IO;
 }
 
+static const vit_tree_part *test_part(const vit_tree *tree) {
+    return tree->test_is_val ? &tree->val : &tree->test;
+}
+
 static vit_status check_parts(const vit_tree *tree, const left_out *l, const char *path,
                               const vit_dataset_options *o, vit_error *error) {
-    const unsigned parts = o->need | o->want;
-    if (o->need & VIT_PART_TRAIN && !tree->has_train)
-        return lacks(tree, " for training", l, path, error);
-    if (o->need & VIT_PART_TEST && tree->test.count == 0)
+    const unsigned train =
+        VIT_PART_TRAIN | (tree->has_val ? 0 : VIT_PART_VAL); /* any of these is read from it */
+    if (o->need & train && !tree->has_train) return lacks(tree, " for training", l, path, error);
+    if (o->need & VIT_PART_TEST && test_part(tree)->count == 0)
         return lacks(tree, " for the test", l, path, error);
-    if (parts & VIT_PART_TRAIN && tree->has_train) return check_classes(tree, l, path, error);
-    return tree->test.count > 0 ? VIT_OK : lacks(tree, "", l, path, error);
+    if (o->need & VIT_PART_VAL && tree->has_val && tree->val.count == 0)
+        return lacks(tree, " to choose by", l, path, error);
+    if ((o->need | o->want) & train && tree->has_train)
+        return check_classes(tree, l, path, o->empty_classes, error);
+    return tree->test.count + tree->val.count > 0 ? VIT_OK : lacks(tree, "", l, path, error);
 }
 
 /* ---- the checksum ---- */
 
-/* Over (name, checksum) of every file of the training part, or of the test part where there is no
- * other; a name begins with its class. */
-static void take_checksum(vit_dataset *out, const vit_tree *tree) {
-    const vit_tree_part *part = tree->train.count > 0 ? &tree->train : &tree->test;
+/* Over (name, checksum) of files; a name begins with its class. all: also of those that are held
+ * back. */
+static void hash_part(char checksum[65], const vit_tree_part *part, bool all) {
     vit_sha256 hash;
     vit_sha256_start(&hash);
     for (size_t i = 0; i < part->count; i++) {
         const vit_tree_file *file = &part->files[i];
         const char *name = file->path + file->name;
+        if (file->is_held_back && !all) continue;
         vit_sha256_add(&hash, name, strlen(name) + 1);
         vit_sha256_add(&hash, file->digest, sizeof file->digest);
     }
-    vit_sha256_hex(&hash, out->checksum);
+    vit_sha256_hex(&hash, checksum);
+}
+
+/* Of the training part, or of another where that is not read. */
+static void take_checksum(vit_dataset *out, const vit_tree *tree) {
+    const vit_tree_part *part = tree->train.count > 0  ? &tree->train
+                                : tree->test.count > 0 ? &tree->test
+                                                       : &tree->val;
+    hash_part(out->checksum, part, true);
 }
 
 /* ---- one part ---- */
@@ -361,9 +394,17 @@ static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error
 
 /* ---- the whole ---- */
 
+/* Digits and letters have a direction; classes named by one character are taken for such. */
+static bool has_characters(const vit_tree *tree) {
+    for (size_t i = 0; i < tree->class_count; i++)
+        if (tree->classes[i][vit_utf8_length(tree->classes[i])] == 0) return true;
+    return false;
+}
+
 static void describe(vit_dataset *out, vit_tree *tree, const vit_preparation *p) {
     const vit_operation *normalize = &p->preprocessing.operations[p->preprocessing.count - 1];
-    snprintf(out->name, sizeof out->name, "folder");
+    out->preset = "folder";
+    out->has_characters = has_characters(tree);
     out->height = p->height;
     out->width = p->width;
     out->channels = p->channels;
@@ -375,13 +416,55 @@ static void describe(vit_dataset *out, vit_tree *tree, const vit_preparation *p)
     memcpy(out->std, normalize->std, sizeof out->std);
 }
 
+static const char all_of_it[] = "all of them, as the model was not trained on this folder";
+static const char its_share[] = "the sixth of each class that its training held back";
+
+static bool was_trained_on(const vit_dataset_options *o, const vit_tree_part *part) {
+    char checksum[65];
+    hash_part(checksum, part, false);
+    return strstr(o->trained_on, checksum) != NULL;
+}
+
+/* Which pictures of a folder without parts are the test, where nothing else is read. */
+static vit_status choose_test(vit_dataset *out, vit_tree *tree, const vit_dataset_options *o,
+                              vit_error *error) {
+    if (o->trained_on != NULL && !was_trained_on(o, &tree->train)) {
+        out->test_is = all_of_it;
+        return vit_tree_test_all(tree, error);
+    }
+    if (o->trained_on != NULL) out->test_is = its_share;
+    vit_tree_part_free(&tree->train);
+    return VIT_OK;
+}
+
+static vit_status measure_parts(vit_dataset *out, vit_tree *tree, left_out *l,
+                                const vit_dataset_options *o, vit_error *error) {
+    const unsigned train = VIT_PART_TRAIN | (tree->has_val ? 0 : VIT_PART_VAL);
+    const bool test_alone = tree->is_shared_out && !((o->need | o->want) & train);
+    vit_status status = VIT_OK;
+    /* Of no use but to say why the test is empty. */
+    if (test_alone && o->trained_on == NULL && tree->test.count > 0)
+        vit_tree_part_free(&tree->train);
+    status = measure_part(&tree->train, true, l, o->threads, error);
+    const bool hashes = tree->train.count == 0 || test_alone;
+    if (status == VIT_OK) status = measure_part(&tree->val, hashes, l, o->threads, error);
+    if (status == VIT_OK) status = measure_part(&tree->test, hashes, l, o->threads, error);
+    return status == VIT_OK && test_alone ? choose_test(out, tree, o, error) : status;
+}
+
+/* A damaged file that only decoding finds is in no checksum. */
+static void choose_again(vit_dataset *out, vit_tree *tree, const vit_dataset_options *o) {
+    if (out->test_is != all_of_it || !was_trained_on(o, &tree->test)) return;
+    out->test_is = its_share;
+    keep(is_held_back, &tree->test, out->test.pixels, out->height * out->width * out->channels,
+         &out->test.files->resident);
+}
+
 static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
                              const vit_dataset_options *o, vit_error *error) {
     size_t cache = o->cache > 0 ? o->cache : VIT_DATASET_CACHE;
     vit_preparation chosen;
-    vit_status status = measure_part(&tree->train, true, l, o->threads, error);
-    if (status == VIT_OK)
-        status = measure_part(&tree->test, tree->train.count == 0, l, o->threads, error);
+    vit_status status = measure_parts(out, tree, l, o, error);
     if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
     if (status == VIT_OK && o->preparation == NULL)
         status = choose_preparation(&chosen, tree, error);
@@ -389,7 +472,10 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     describe(out, tree, o->preparation != NULL ? o->preparation : &chosen);
     status = prepare_part(&out->train, out, &tree->train, &cache, l, o->threads, error);
     if (status == VIT_OK)
+        status = prepare_part(&out->val, out, &tree->val, &cache, l, o->threads, error);
+    if (status == VIT_OK)
         status = prepare_part(&out->test, out, &tree->test, &cache, l, o->threads, error);
+    if (status == VIT_OK) choose_again(out, tree, o);
     if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
     return status;
 }
@@ -398,7 +484,14 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, const left_out *l, co
                          vit_error *error) {
     take_checksum(out, tree);
     vit_status status = hand_over(&out->train, &tree->train, error);
+    if (status == VIT_OK) status = hand_over(&out->val, &tree->val, error);
     if (status == VIT_OK) status = hand_over(&out->test, &tree->test, error);
+    if (status == VIT_OK && tree->test_is_val) {
+        vit_free(out->test.pixels);
+        vit_free(out->test.labels);
+        out->test = out->val;
+        out->test_is_val = true;
+    }
     if (status == VIT_OK) status = note_layout(out, tree, path, error);
     if (status == VIT_OK) status = note_left_out(out, l, error);
     return status;

@@ -80,7 +80,8 @@ typedef struct known_set {
     const char *name;
     const char *const *labels;
     float mean, std;
-    const char *fingerprints[PARTS]; /* SHA-256 of the label files, uncompressed */
+    bool are_digits;
+    const char *fingerprints[KINDS][PARTS]; /* SHA-256 of the files, uncompressed */
 } known_set;
 
 #define KNOWN_CLASSES 10
@@ -96,24 +97,30 @@ static const known_set known_sets[] = {
      digits,
      0.1307f,
      0.3081f,
-     {"65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-      "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}},
+     true,
+     {{"65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+       "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
+      {"ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+       "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"}}},
     {"fashion",
      clothes,
      0.2860f,
      0.3530f,
-     {"bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
-      "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"}},
+     false,
+     {{"bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+       "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"},
+      {"c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+       "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"}}},
 };
 
-static const known_set *recognise(part p, const uint8_t *bytes, size_t size) {
+static const known_set *recognise(kind k, part p, const uint8_t *bytes, size_t size) {
     vit_sha256 hash;
     char hex[65];
     vit_sha256_start(&hash);
     vit_sha256_add(&hash, bytes, size);
     vit_sha256_hex(&hash, hex);
     for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)
-        if (strcmp(hex, known_sets[i].fingerprints[p]) == 0) return &known_sets[i];
+        if (strcmp(hex, known_sets[i].fingerprints[k][p]) == 0) return &known_sets[i];
     return NULL;
 }
 
@@ -177,7 +184,7 @@ static vit_status read_labels(vit_records *records, gathered *g, part p, const c
         return status;
     }
     if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
-    g->known[p] = recognise(p, file.data, file.size);
+    g->known[p] = recognise(LABELS, p, file.data, file.size);
     records->labels = vit_alloc(idx.count, sizeof *records->labels);
     if (records->labels == NULL)
         status = vit_fail_memory(error, path, idx.count * sizeof *records->labels);
@@ -207,13 +214,34 @@ static vit_status check_pictures(const vit_idx *idx, const vit_records *records,
     return VIT_OK;
 }
 
+/* Pictures of a known set whose labels are not the set's: the file of labels is damaged. */
+static vit_status check_known(const vit_records *records, part p, const vit_bytes *pictures,
+                              const char *label_path, vit_error *error) {
+    const known_set *known = recognise(PICTURES, p, pictures->data, pictures->size);
+    size_t i = 0;
+    if (known == NULL) return VIT_OK;
+    while (i < records->count && records->labels[i] < KNOWN_CLASSES) i++;
+    if (i < records->count)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: is damaged: the pictures beside it are those of %s, but label %zu is "
+                        "%d, expected 0 to %d",
+                        label_path, known->name, i, records->labels[i], KNOWN_CLASSES - 1);
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: the pictures beside it are those of %s, but the labels are not (expected "
+                    "SHA-256 %s): it is damaged. Other labels for these pictures can be given as "
+                    "images.npy and labels.npy",
+                    label_path, known->name, known->fingerprints[LABELS][p]);
+}
+
 static vit_status read_pictures(vit_records *records, gathered *g, part p, const char *path,
-                                vit_error *error) {
+                                const char *label_path, vit_error *error) {
     vit_bytes file;
     vit_idx idx;
     vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
     if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 3, path, error);
     if (status == VIT_OK) status = check_pictures(&idx, records, g->set, g->known[p], path, error);
+    if (status == VIT_OK && g->known[p] == NULL && idx.height == KNOWN_SIDE)
+        status = check_known(records, p, &file, label_path, error);
     if (status != VIT_OK) {
         vit_free(file.data);
         return status;
@@ -247,7 +275,8 @@ static vit_status read_part(gathered *g, const vit_listing *directory, part p, b
     for (kind k = LABELS; k < KINDS && status == VIT_OK; k++)
         if (paths[k] == NULL) status = missing(directory, p, k, error);
     if (status == VIT_OK) status = read_labels(records, g, p, paths[LABELS], error);
-    if (status == VIT_OK) status = read_pictures(records, g, p, paths[PICTURES], error);
+    if (status == VIT_OK)
+        status = read_pictures(records, g, p, paths[PICTURES], paths[LABELS], error);
     g->hashed = true;
 done:
     for (kind k = LABELS; k < KINDS; k++) vit_free(paths[k]);
@@ -266,13 +295,18 @@ static size_t count_classes(const vit_dataset *set) {
 }
 
 static void describe(vit_dataset *set, const known_set *known) {
-    snprintf(set->name, sizeof set->name, "%s", known != NULL ? known->name : "grey");
     set->channels = 1;
     if (known == NULL) {
+        /* Its classes have no names: they may be digits or letters. */
+        set->has_characters = true;
+        set->preset = set->height % 7 == 0 && set->width % 7 == 0 ? "mnist" : "folder";
         set->classes = count_classes(set);
         vit_dataset_measure(set);
         return;
     }
+    snprintf(set->name, sizeof set->name, "%s", known->name);
+    set->preset = known->name;
+    set->is_digits = set->has_characters = known->are_digits;
     set->classes = KNOWN_CLASSES;
     set->labels = known->labels;
     set->mean[0] = known->mean;
@@ -301,7 +335,8 @@ static vit_status check_test_labels(const vit_dataset *set, const vit_listing *d
 
 static vit_status read_idx(vit_dataset *out, const vit_listing *directory,
                            const vit_dataset_options *options, vit_error *error) {
-    unsigned need = options->need, want = options->want;
+    const vit_dataset_options o = vit_options_without_val(options);
+    unsigned need = o.need, want = o.want;
     gathered g = {.set = out};
     vit_status status = VIT_OK;
     vit_sha256_start(&g.hash);
@@ -315,7 +350,8 @@ static vit_status read_idx(vit_dataset *out, const vit_listing *directory,
     if (status != VIT_OK) return status;
     describe(out, g.known[out->train.count > 0 ? TRAIN : TEST]);
     vit_sha256_hex(&g.hash, out->checksum);
-    return check_test_labels(out, directory, error);
+    if (!options->empty_classes) status = vit_dataset_check_classes(out, directory->path, error);
+    return status == VIT_OK ? check_test_labels(out, directory, error) : status;
 }
 
 const vit_reader vit_reader_idx = {

@@ -2,6 +2,7 @@
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,14 +52,21 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, vit_error
     return VIT_OK;
 }
 
-static void join_names(vit_dataset *a, const vit_dataset *b) {
+static vit_status join_names(vit_dataset *a, const vit_dataset *b, vit_error *error) {
     vit_sha256 hash;
+    vit_text joined = {0};
+    vit_text_add(&joined, "%s%s %s", a->joined != NULL ? a->joined : " ",
+                 a->joined != NULL ? "" : a->checksum, b->checksum);
+    if (joined.failed) return vit_fail_memory(error, "checksums", 3 * sizeof a->checksum);
+    vit_free(a->joined);
+    a->joined = joined.text;
     vit_sha256_start(&hash);
     vit_sha256_add(&hash, a->checksum, strlen(a->checksum));
     vit_sha256_add(&hash, b->checksum, strlen(b->checksum));
     vit_sha256_hex(&hash, a->checksum);
-    const size_t used = strlen(a->title);
-    snprintf(a->title + used, sizeof a->title - used, "+%s", b->title);
+    const size_t used = strlen(a->name);
+    snprintf(a->name + used, sizeof a->name - used, "+%s", b->name);
+    return VIT_OK;
 }
 
 vit_status vit_dataset_join(vit_dataset *a, const vit_dataset *b, vit_error *error) {
@@ -66,6 +74,5 @@ vit_status vit_dataset_join(vit_dataset *a, const vit_dataset *b, vit_error *err
     if (status == VIT_OK && b->train.count > 0) status = append_records(a, b, error);
     for (size_t i = 0; i < b->note_count && status == VIT_OK; i++)
         status = vit_dataset_note(a, error, "%s", b->notes[i]);
-    if (status == VIT_OK) join_names(a, b);
-    return status;
+    return status == VIT_OK ? join_names(a, b, error) : status;
 }

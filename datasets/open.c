@@ -55,6 +55,7 @@ static vit_status open_directory(vit_dataset *out, const char *path,
     while (i < COUNT(readers) && !readers[i]->probe(&directory)) i++;
     status = i < COUNT(readers) ? readers[i]->read(out, &directory, options, error)
                                 : nothing_known(&directory, error);
+    if (out->name[0] == 0) vit_path_name(out->name, sizeof out->name, path);
     vit_free(names);
     return status;
 }
@@ -117,11 +118,11 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
         status = open_directory(out, data, options, error);
     else if (!is_known(data))
         status = unknown(data, error);
-    else if (strcmp(data, "digits") == 0)
-        status = vit_digits_open(out, options->need | options->want, error);
-    else
+    else if (strcmp(data, "digits") == 0) {
+        const vit_dataset_options o = vit_options_without_val(options);
+        status = vit_digits_open(out, o.need | o.want, error);
+    } else
         status = open_name(out, data, options, error);
-    snprintf(out->title, sizeof out->title, "%s", out->name);
     if (status != VIT_OK) vit_dataset_close(out);
     return status;
 }
@@ -130,6 +131,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
 static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_options *options,
                                vit_error *error) {
     vit_dataset_options more = *options;
+    more = vit_options_without_val(&more);
     more.need &= VIT_PART_TRAIN;
     more.want &= VIT_PART_TRAIN;
     char *next = strchr(names, '+');

@@ -35,6 +35,14 @@ void vit_files_free(vit_files *files, size_t count); /* takes NULL */
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *dataset, const char *path,
                             vit_error *error);
 
+/* need and want, without VAL: what is read of a set that has no such part. */
+vit_dataset_options vit_options_without_val(const vit_dataset_options *options);
+
+/* Every class, 0 .. classes - 1, has a training picture, where there is a training part. `where` is
+ * the directory. Errors: FORMAT. */
+vit_status vit_dataset_check_classes(const vit_dataset *dataset, const char *where,
+                                     vit_error *error);
+
 /* Adds a note, a sentence for the user; beyond VIT_MAX_NOTES it is dropped. */
 vit_status vit_dataset_note(vit_dataset *dataset, vit_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -73,6 +73,32 @@ void vit_dataset_measure(vit_dataset *d) {
     for (size_t c = 0; c < channels; c++) measure_channel(&d->mean[c], &d->std[c], counts[c]);
 }
 
+/* ---- what must be there ---- */
+
+vit_dataset_options vit_options_without_val(const vit_dataset_options *options) {
+    vit_dataset_options o = *options;
+    if (o.need & VIT_PART_VAL) o.need |= VIT_PART_TRAIN;
+    if (o.want & VIT_PART_VAL) o.want |= VIT_PART_TRAIN;
+    o.need &= ~(unsigned)VIT_PART_VAL;
+    o.want &= ~(unsigned)VIT_PART_VAL;
+    return o;
+}
+
+vit_status vit_dataset_check_classes(const vit_dataset *d, const char *where, vit_error *error) {
+    if (d->train.count == 0) return VIT_OK;
+    bool *seen = vit_alloc(d->classes, sizeof *seen);
+    if (seen == NULL) return vit_fail_memory(error, "classes", d->classes);
+    for (size_t i = 0; i < d->train.count; i++) seen[d->train.labels[i]] = true;
+    size_t class = 0;
+    while (class < d->classes && seen[class]) class ++;
+    vit_free(seen);
+    if (class == d->classes) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: the labels go up to %zu, but no training picture has label %zu: is the "
+                    "largest label wrong? If not, --empty-classes allows it",
+                    where, d->classes - 1, class);
+}
+
 /* ---- notes ---- */
 
 vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format, ...) {
@@ -105,7 +131,9 @@ static void free_records(vit_records *r) {
 
 void vit_dataset_close(vit_dataset *dataset) {
     free_records(&dataset->train);
-    free_records(&dataset->test);
+    free_records(&dataset->val);
+    if (!dataset->test_is_val) free_records(&dataset->test);
+    vit_free(dataset->joined);
     vit_free(dataset->label_memory);
     for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);
     *dataset = (vit_dataset){0};

@@ -155,7 +155,7 @@ static int compare_ranked(const void *a, const void *b) {
 }
 
 /* Marks, of the files first .. first + count - 1, those that go to the test part. */
-static vit_status choose_share(bool *chosen, const vit_tree_part *part, size_t first, size_t count,
+static vit_status choose_share(bool *chosen, vit_tree_part *part, size_t first, size_t count,
                                vit_error *error) {
     ranked *order = vit_alloc(count, sizeof *order);
     if (order == NULL) return vit_fail_memory(error, "a list of files", count * sizeof *order);
@@ -169,7 +169,8 @@ static vit_status choose_share(bool *chosen, const vit_tree_part *part, size_t f
         order[i].index = first + i;
     }
     qsort(order, count, sizeof *order, compare_ranked);
-    for (size_t i = 0; i < count / SHARE; i++) chosen[order[i].index] = true;
+    for (size_t i = 0; i < count / SHARE; i++)
+        chosen[order[i].index] = part->files[order[i].index].is_held_back = true;
     vit_free(order);
     return VIT_OK;
 }
@@ -182,6 +183,7 @@ static vit_status move_chosen(vit_tree *tree, const bool *chosen, vit_error *err
     if (test->files == NULL)
         return vit_fail_memory(error, "a list of files", train->count * sizeof *test->files);
     test->capacity = train->count;
+    for (size_t i = 0; i < train->count; i++) train->files[i].position = i;
     for (size_t i = 0; i < train->count; i++)
         *(chosen[i] ? &test->files[test->count++] : &train->files[left++]) = train->files[i];
     train->count = left;
@@ -206,11 +208,19 @@ static vit_status share_out(vit_tree *tree, vit_error *error) {
 
 /* ---- layouts ---- */
 
+typedef enum part_kind { TRAIN, VAL, TEST, PART_KINDS } part_kind;
+
+#define SPELLINGS 3
+
+/* The names of a part, the first that is there counts. */
+static const char *const part_names[PART_KINDS][SPELLINGS] = {
+    [TRAIN] = {"train"}, [VAL] = {"val", "valid", "validation"}, [TEST] = {"test"}};
+
 typedef struct layout {
-    char *train, *test; /* directories that hold classes; NULL: absent */
+    char *parts[PART_KINDS]; /* directories that hold classes; NULL: absent */
 } layout;
 
-/* A folder train, test or val is a part when it holds folders; else it is a class of that name. */
+/* A folder of such a name is a part when it holds folders; else it is a class of that name. */
 static vit_status find_part(char **path, const char *root, const char *name, vit_error *error) {
     char **names = NULL;
     size_t count = 0;
@@ -233,9 +243,10 @@ static vit_status find_strays(vit_tree *tree, const layout *l, const char *root,
         if (!is_visible(names[i])) continue;
         status = join(&path, root, names[i], error);
         if (status != VIT_OK) break;
-        if ((l->train == NULL || strcmp(path, l->train) != 0) &&
-            (l->test == NULL || strcmp(path, l->test) != 0))
-            status = note_stray(tree, path, error);
+        bool is_part = false;
+        for (part_kind k = 0; k < PART_KINDS; k++)
+            is_part = is_part || (l->parts[k] != NULL && strcmp(path, l->parts[k]) == 0);
+        if (!is_part) status = note_stray(tree, path, error);
         vit_free(path);
     }
     vit_free(names);
@@ -243,13 +254,18 @@ static vit_status find_strays(vit_tree *tree, const layout *l, const char *root,
 }
 
 static vit_status find_layout(layout *l, vit_tree *tree, const char *root, vit_error *error) {
-    vit_status status = find_part(&l->train, root, "train", error);
-    if (status == VIT_OK) status = find_part(&l->test, root, "test", error);
-    if (status == VIT_OK && l->test == NULL) status = find_part(&l->test, root, "val", error);
-    if (status != VIT_OK) return status;
-    if (l->train != NULL || l->test != NULL) return find_strays(tree, l, root, error);
-    l->train = vit_strdup(root);
-    return l->train != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
+    vit_status status = VIT_OK;
+    bool found = false;
+    for (part_kind k = 0; k < PART_KINDS; k++)
+        for (int i = 0; i < SPELLINGS && part_names[k][i] != NULL; i++) {
+            if (l->parts[k] == NULL)
+                status = find_part(&l->parts[k], root, part_names[k][i], error);
+            if (status != VIT_OK) return status;
+            found = found || l->parts[k] != NULL;
+        }
+    if (found) return find_strays(tree, l, root, error);
+    l->parts[TRAIN] = vit_strdup(root);
+    return l->parts[TRAIN] != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
 }
 
 /* ---- the whole ---- */
@@ -261,7 +277,9 @@ static vit_status scan_train(vit_tree *tree, const char *directory, vit_error *e
     return status;
 }
 
-static vit_status scan_test(vit_tree *tree, const char *directory, vit_error *error) {
+/* val or test: some of the training part's classes. */
+static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *directory,
+                             vit_error *error) {
     char **names;
     size_t count, label;
     vit_status status = list_folders(&names, &count, tree, directory, error);
@@ -272,30 +290,43 @@ static vit_status scan_test(vit_tree *tree, const char *directory, vit_error *er
                               "could not be answered",
                               directory, names[i]);
         else
-            status = walk_class(&tree->test, directory, names[i], label, error);
+            status = walk_class(part, directory, names[i], label, error);
     }
     vit_free(names);
     return status;
 }
 
+/* The classes are those of the training part, or of the one that is asked for. */
+static const char *class_directory(const layout *l, unsigned parts) {
+    if (l->parts[TRAIN] != NULL) return l->parts[TRAIN];
+    if (l->parts[TEST] == NULL) return l->parts[VAL];
+    return parts & VIT_PART_TEST || l->parts[VAL] == NULL ? l->parts[TEST] : l->parts[VAL];
+}
+
 static vit_status scan(vit_tree *tree, const layout *l, unsigned parts, vit_error *error) {
-    const char *first = l->train != NULL ? l->train : l->test;
+    const char *first = class_directory(l, parts), *const *p = (const char *const *)l->parts;
     vit_status status = list_folders(&tree->classes, &tree->class_count, tree, first, error);
-    tree->has_train = l->train != NULL;
-    tree->is_shared_out = l->test == NULL;
+    tree->has_train = p[TRAIN] != NULL;
+    tree->has_val = p[VAL] != NULL;
+    tree->test_is_val = p[TEST] == NULL && p[VAL] != NULL;
+    tree->is_shared_out = p[TEST] == NULL && p[VAL] == NULL;
     if (status == VIT_OK && tree->class_count > MAX_CLASSES)
         status =
             vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: holds %zu folders, at most %d are read",
                      first, tree->class_count, MAX_CLASSES);
-    if (status == VIT_OK && l->train != NULL && (parts & VIT_PART_TRAIN || tree->is_shared_out))
-        status = scan_train(tree, l->train, error);
+    const unsigned train_for = VIT_PART_TRAIN | (p[VAL] == NULL ? VIT_PART_VAL : 0);
+    const unsigned val_for = VIT_PART_VAL | (p[TEST] == NULL ? VIT_PART_TEST : 0);
+    if (status == VIT_OK && p[TRAIN] != NULL && (parts & train_for || tree->is_shared_out))
+        status = scan_train(tree, p[TRAIN], error);
     if (status == VIT_OK && tree->is_shared_out) status = share_out(tree, error);
-    if (status == VIT_OK && l->test != NULL && parts & VIT_PART_TEST)
-        status = scan_test(tree, l->test, error);
+    if (status == VIT_OK && p[VAL] != NULL && parts & val_for)
+        status = scan_other(tree, &tree->val, p[VAL], error);
+    if (status == VIT_OK && p[TEST] != NULL && parts & VIT_PART_TEST)
+        status = scan_other(tree, &tree->test, p[TEST], error);
     return status;
 }
 
-static void free_part(vit_tree_part *part) {
+void vit_tree_part_free(vit_tree_part *part) {
     for (size_t i = 0; i < part->count; i++) vit_tree_file_free(&part->files[i]);
     vit_free(part->files);
     *part = (vit_tree_part){0};
@@ -306,12 +337,29 @@ vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_er
     *out = (vit_tree){0};
     vit_status status = find_layout(&l, out, root, error);
     if (status == VIT_OK) status = scan(out, &l, parts, error);
-    const bool wants_reason = out->is_shared_out && out->test.count == 0;
-    if (!(parts & VIT_PART_TRAIN) && !wants_reason) free_part(&out->train);
-    if (!(parts & VIT_PART_TEST)) free_part(&out->test);
-    vit_free(l.train);
-    vit_free(l.test);
+    if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
+    for (part_kind k = 0; k < PART_KINDS; k++) vit_free(l.parts[k]);
     return status;
+}
+
+static int compare_files(const void *a, const void *b) {
+    const vit_tree_file *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+vit_status vit_tree_test_all(vit_tree *tree, vit_error *error) {
+    vit_tree_part *train = &tree->train, *test = &tree->test;
+    const size_t count = train->count + test->count;
+    vit_tree_file *files = vit_alloc(count, sizeof *files);
+    if (files == NULL) return vit_fail_memory(error, "a list of files", count * sizeof *files);
+    for (size_t i = 0; i < count; i++)
+        files[i] = i < train->count ? train->files[i] : test->files[i - train->count];
+    qsort(files, count, sizeof *files, compare_files);
+    vit_free(train->files);
+    vit_free(test->files);
+    *train = (vit_tree_part){0};
+    *test = (vit_tree_part){.files = files, .count = count, .capacity = count};
+    return VIT_OK;
 }
 
 void vit_tree_file_free(vit_tree_file *file) {
@@ -321,8 +369,9 @@ void vit_tree_file_free(vit_tree_file *file) {
 }
 
 void vit_tree_free(vit_tree *tree) {
-    free_part(&tree->train);
-    free_part(&tree->test);
+    vit_tree_part_free(&tree->train);
+    vit_tree_part_free(&tree->val);
+    vit_tree_part_free(&tree->test);
     vit_free(tree->classes);
     vit_free(tree->stray);
     *tree = (vit_tree){0};

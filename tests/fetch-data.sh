@@ -124,6 +124,14 @@ cifar() {
     truncate -s 1000 "$work/copy/data/cifar10/cifar-10-batches-bin/test_batch.bin"
     check "a file cut off" fetch_copy cifar10
     check "is replaced" whole
+    printf x | dd of="$work/copy/data/cifar10/cifar-10-batches-bin/test_batch.bin" bs=1 seek=5000 \
+        conv=notrunc 2>/dev/null
+    check "a file of the right size that is wrong" fetch_copy cifar10
+    check "is said" says "test_batch.bin is there, but its sha256 is not that in SHA256SUMS"
+    check "and replaced" whole
+    rm "$work/copy/data/cifar10/cifar-10-batches-bin/SHA256SUMS"
+    check "files of unknown checksums" fetch_copy cifar10
+    check "are not trusted" says "has no SHA256SUMS"
     check "another set has another archive" exits 1 fetch_copy cifar100
     check "which is named" says "cifar-100-binary.tar.gz could not be fetched"
 }

@@ -86,11 +86,12 @@ static void check_message(const vit_error *error, const char *part) {
 
 static void refuse(const char *data, unsigned need, vit_status status, const char *a,
                    const char *b) {
-    refuse_set(data, &(vit_dataset_options){.need = need, .want = BOTH}, status, a, b);
+    refuse_set(data, &(vit_dataset_options){.need = need, .want = BOTH, .empty_classes = true},
+               status, a, b);
 }
 
 static void accept(vit_dataset *set, const char *data, unsigned need, unsigned want) {
-    open_set(set, data, &(vit_dataset_options){.need = need, .want = want});
+    open_set(set, data, &(vit_dataset_options){.need = need, .want = want, .empty_classes = true});
 }
 
 static uint64_t sum(const vit_dataset *set, const vit_records *r) {
@@ -255,7 +256,9 @@ static void test_grey(void **state) {
     put_idx("t10k-images-idx3-ubyte", 2, 5, 3, 0);
     put_idx("t10k-labels-idx1-ubyte", 2, 0, 0, 3);
     accept(&set, directory, BOTH, BOTH);
-    assert_string_equal(set.name, "grey");
+    assert_string_equal(set.name, strrchr(directory, '/') + 1);
+    assert_true(set.has_characters && !set.is_digits);
+    assert_string_equal(set.preset, "folder"); /* no patches of 7 pixels */
     assert_true(set.height == 5 && set.width == 3 && set.channels == 1);
     assert_null(set.labels);
     assert_int_equal(set.classes, 6); /* the training labels go up to 5 */
@@ -528,8 +531,9 @@ static void test_joined(void **state) {
     accept(&mnist, "mnist", BOTH, BOTH);
     accept(&digits, "digits", BOTH, BOTH);
     const size_t first = mnist.train.count * 28 * 28, second = digits.train.count * 28 * 28;
-    assert_string_equal(both.name, "mnist");
-    assert_string_equal(both.title, "mnist+digits");
+    assert_string_equal(both.preset, "mnist");
+    assert_string_equal(both.name, "mnist+digits");
+    assert_true(both.is_digits && both.joined[0] == ' ' && strlen(both.joined) == 2 * 65);
     assert_string_not_equal(both.checksum, mnist.checksum);
     assert_int_equal(both.test.count, mnist.test.count);
     assert_int_equal(both.train.count, mnist.train.count + digits.train.count);

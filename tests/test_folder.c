@@ -45,7 +45,9 @@ static void test_flat(void **state) {
     put_png("d/.hidden/x.png", 32, 32, 1, 1, 1);
     put_png("d/a/.x.png", 32, 32, 1, 1, 1);
     open_set(&set, "d", &any);
-    assert_string_equal(set.name, "folder");
+    assert_string_equal(set.name, "d");
+    assert_string_equal(set.preset, "folder");
+    assert_true(set.has_characters); /* as all classes are letters */
     assert_true(set.height == 32 && set.width == 32 && set.channels == 3 && set.classes == 3);
     assert_string_equal(set.labels[0], "C"); /* byte order */
     assert_string_equal(set.labels[1], "a");
@@ -100,14 +102,18 @@ static void test_parts(void **state) {
     (void)state;
     vit_dataset set;
     char checksum[65];
+    const vit_dataset_options three = {.want = BOTH | VIT_PART_VAL, .threads = 2};
+    const vit_dataset_options val = {.need = VIT_PART_VAL, .want = VIT_PART_VAL};
     put_class("d/train/cat", 3, 32, 10);
     put_class("d/train/dog", 4, 32, 20);
     put_class("d/train/emu", 2, 32, 30);
     put_class("d/val/emu", 2, 32, 31);
     put_class("d/val/cat", 1, 32, 11);
-    open_set(&set, "d", &any);
+    open_set(&set, "d", &any); /* val/ is the test where there is no other */
     assert_true(set.train.count == 9 && set.test.count == 3 && set.classes == 3);
-    assert_int_equal(set.note_count, 0);
+    assert_true(set.test_is_val && !set.has_characters);
+    assert_int_equal(set.note_count, 1);
+    assert_note(&set, "d has no test/: val/ is the test, too");
     assert_int_equal(count_label(&set.test, 2), 2); /* as in train/, though test has no dog */
     memcpy(checksum, set.checksum, sizeof checksum);
     vit_dataset_close(&set);
@@ -117,16 +123,69 @@ static void test_parts(void **state) {
     assert_string_not_equal(set.checksum, checksum);
     vit_dataset_close(&set);
 
-    put_class("d/test/dog", 2, 32, 21); /* now val/ is not the test any more */
-    open_set(&set, "d", &any);
-    assert_int_equal(set.test.count, 2);
+    put_class("d/test/dog", 2, 32, 21); /* now it is only what it is called */
+    open_set(&set, "d", &three);
+    assert_true(set.train.count == 9 && set.val.count == 3 && set.test.count == 2);
     assert_int_equal(set.test.labels[0], 1);
-    assert_note(&set, "left out: d/val: lies beside the classes");
+    assert_int_equal(set.val.labels[0], 0);
+    assert_int_equal(set.note_count, 0);
     assert_string_equal(set.checksum, checksum); /* the same training */
+    vit_dataset_close(&set);
+    open_set(&set, "d", &val);
+    assert_true(set.train.count == 0 && set.val.count == 3 && set.test.count == 0);
+    vit_dataset_close(&set);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rename(i == 0 ? "d/val" : "d/valid", i == 0 ? "d/valid" : "d/validation"),
+                         0);
+        open_set(&set, "d", &three);
+        assert_true(set.train.count == 9 && set.val.count == 3 && set.test.count == 2);
+        vit_dataset_close(&set);
+    }
+    put_class("d/val/dog", 1, 32, 9); /* of two, one is val */
+    open_set(&set, "d", &three);
+    assert_int_equal(set.val.count, 1);
+    assert_note(&set, "left out: d/validation: lies beside the classes");
     vit_dataset_close(&set);
 
     put_class("d/test/fox", 1, 32, 9);
     refuse_set("d", &any, VIT_ERROR_MISMATCH, "d/test: has a folder fox", "training part has not");
+}
+
+/* A folder without parts is tested with all that it holds, unless it is what was trained on. */
+static void test_what_a_model_was_trained_on(void **state) {
+    (void)state;
+    vit_dataset set;
+    char trained[67] = " ";
+    vit_dataset_options options = {.need = VIT_PART_TEST, .want = VIT_PART_TEST, .threads = 2};
+    put_class("d/a-b", 7, 32, 10);
+    put_class("d/a", 13, 32, 20);
+    put_png("d/a/x/1.png", 32, 32, 1, 2, 3);
+    put_png("d/a/x-y/1.png", 32, 32, 1, 2, 3);
+    put_hollow_png("d/a/1.png"); /* only decoding shows that it is none */
+    open_set(&set, "d", &any);
+    assert_int_equal(set.train.count, 18);
+    assert_int_equal(set.test.count, 3);
+    memcpy(trained + 1, set.checksum, 65);
+    vit_dataset_close(&set);
+    options.trained_on = trained;
+    for (size_t cache = 0; cache < 2; cache++) {
+        options.cache = cache;
+        open_set(&set, "d", &options);
+        assert_int_equal(set.test.count, 3);
+        assert_true(count_label(&set.test, 0) == 2 && count_label(&set.test, 1) == 1);
+        assert_non_null(strstr(set.test_is, "held back"));
+        vit_dataset_close(&set);
+    }
+    options.trained_on = "";
+    open_set(&set, "d", &options);
+    assert_int_equal(set.test.count, 21);
+    assert_non_null(strstr(set.test_is, "not trained on"));
+    vit_dataset_close(&set);
+    options.trained_on = trained;
+    put_png("d/a/another.png", 32, 32, 1, 2, 3);
+    open_set(&set, "d", &options);
+    assert_int_equal(set.test.count, 22);
+    vit_dataset_close(&set);
 }
 
 static void test_train_part_alone(void **state) {
@@ -411,6 +470,7 @@ int main(void) {
         IN_DIRECTORY(test_flat),
         IN_DIRECTORY(test_share_depends_on_names_alone),
         IN_DIRECTORY(test_parts),
+        IN_DIRECTORY(test_what_a_model_was_trained_on),
         IN_DIRECTORY(test_train_part_alone),
         IN_DIRECTORY(test_test_part_alone),
         IN_DIRECTORY(test_class_called_train),

@@ -219,20 +219,36 @@ static void expect_network(size_t side, size_t pictures, size_t patch, size_t di
     assert_int_equal(p.config.depth, depth);
 }
 
-static bool flips(const char *const *labels) {
-    vit_dataset set = {.height = 32, .width = 32, .channels = 3, .classes = 2, .labels = labels};
+static bool flips(bool has_characters) {
+    vit_dataset set = {
+        .height = 32, .width = 32, .channels = 3, .classes = 2, .has_characters = has_characters};
     vit_preset p;
     assert_int_equal(vit_preset_load(&p, "folder", NULL), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &set, NULL), VIT_OK);
     return p.recipe.flip;
 }
 
+static bool set_has_characters(const char *a, const char *b) {
+    vit_dataset set;
+    char path[64];
+    snprintf(path, sizeof path, "classes-%s-%s/%s", a, b, a);
+    put_class(path, 1, 32, 10);
+    snprintf(path, sizeof path, "classes-%s-%s/%s", a, b, b);
+    put_class(path, 1, 32, 20);
+    snprintf(path, sizeof path, "classes-%s-%s", a, b);
+    open_set(&set, path, &any);
+    const bool found = set.has_characters;
+    vit_dataset_close(&set);
+    return found;
+}
+
 static void test_preset_follows_the_data(void **state) {
     (void)state;
-    assert_true(flips((const char *const[]){"cat", "dog"}));
-    assert_true(flips(NULL));
-    assert_false(flips((const char *const[]){"3", "other"}));
-    assert_false(flips((const char *const[]){"other", "\xc3\x84"}));
+    assert_true(flips(false));
+    assert_false(flips(true));
+    assert_false(set_has_characters("cat", "dog"));
+    assert_true(set_has_characters("3", "other"));
+    assert_true(set_has_characters("other", "\xc3\x84"));
     expect_network(8, 50, 1, 96, 5);
     expect_network(16, 50, 2, 96, 5);
     expect_network(64, 2250, 8, 96, 5);
@@ -276,9 +292,11 @@ static void test_train_and_evaluate(void **state) {
     notes = 0;
     vit_evaluate_options evaluate = {.data = "other", .note = count_notes, .user = &notes};
     if (vit_evaluate(model, &evaluate, &result, &error) != VIT_OK) fail_msg("%s", error.message);
-    assert_int_equal(result.images, 3);
-    assert_int_equal(result.confusion[0 * 3 + 0], 2);
-    assert_int_equal(result.confusion[2 * 3 + 2], 1);
+    assert_int_equal(result.images, 18); /* all, as it was not trained on them */
+    assert_int_equal(result.confusion[0 * 3 + 0], 12);
+    assert_int_equal(result.confusion[2 * 3 + 2], 6);
+    assert_string_equal(result.data, "other");
+    assert_non_null(strstr(result.which, "not trained on"));
     assert_true(notes >= 1);
     vit_evaluation_clear(&result);
 
@@ -289,9 +307,15 @@ static void test_train_and_evaluate(void **state) {
     put_class("other/y", 6, 60, 120);
     notes = 0;
     if (vit_evaluate(model, &evaluate, &result, &error) != VIT_OK) fail_msg("%s", error.message);
-    assert_int_equal(result.confusion[1 * 3 + 2], 1); /* x, the second, is white as c */
-    assert_int_equal(result.confusion[2 * 3 + 1], 1);
-    assert_true(notes >= 2);
+    assert_int_equal(result.confusion[1 * 3 + 2], 6); /* x, the second, is white as c */
+    assert_int_equal(result.confusion[2 * 3 + 1], 6);
+    assert_true(notes >= 1);
+    vit_evaluation_clear(&result);
+
+    evaluate.data = "d"; /* what it was trained on: those held back */
+    if (vit_evaluate(model, &evaluate, &result, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_int_equal(result.images, 6);
+    assert_non_null(strstr(result.which, "held back"));
     vit_evaluation_clear(&result);
     vit_model_free(model);
 }
@@ -428,7 +452,7 @@ int main(void) {
         IN_DIRECTORY(test_training_does_not_depend_on_the_bound),
         IN_DIRECTORY(test_a_file_that_vanishes_ends_the_training),
         IN_DIRECTORY(test_a_file_that_changes),
-        cmocka_unit_test(test_preset_follows_the_data),
+        IN_DIRECTORY(test_preset_follows_the_data),
         IN_DIRECTORY(test_train_and_evaluate),
         IN_DIRECTORY(test_a_checkpoint_that_fails_does_not_end_the_training),
         IN_DIRECTORY(test_training_further),

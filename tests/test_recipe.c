@@ -49,7 +49,7 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     vit_error error;
     vit_preset p;
     const vit_dataset mnist = {
-        .name = "mnist", .height = 28, .width = 28, .channels = 1, .classes = 10};
+        .is_digits = true, .height = 28, .width = 28, .channels = 1, .classes = 10};
     static const char *const names[] = {"mnist", "fashion", "digits", "handwriting", "lecture"};
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(vit_preset_load(&p, names[i], &error), VIT_OK);
@@ -65,8 +65,7 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     p.recipe.flip = true;
     assert_int_equal(vit_preset_fit(&p, &mnist, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "\"flip\" mirrors pictures"));
-    const vit_dataset cifar = {
-        .name = "cifar10", .height = 32, .width = 32, .channels = 3, .classes = 10};
+    const vit_dataset cifar = {.height = 32, .width = 32, .channels = 3, .classes = 10};
     assert_int_equal(vit_preset_load(&p, "cifar10", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &cifar, &error), VIT_OK);
     assert_true(c->patch == 4 && c->stem == VIT_STEM_CONV && c->pool == VIT_POOL_MEAN);

@@ -300,6 +300,8 @@ typedef struct vit_evaluation {
     double top1, top5; /* fractions 0..1 */
     double loss;       /* mean cross-entropy of the logits as they are, natural logarithm */
     double seconds;    /* computing, without reading the data */
+    char data[256];    /* the name of the data */
+    const char *which; /* which of its pictures were answered, a few words: "its test part", ... */
     size_t classes;
     size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
     /* Of the model's probabilities, at its temperature: */
@@ -374,6 +376,7 @@ typedef struct vit_train_options {
                            their share; else the preset's, or a tenth of them, 1,000 at most. The
                            temperature is fitted on them */
     bool val_given;
+    bool empty_classes; /* classes without a training picture are no error */
     uint64_t seed;
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use; changes
                         no byte of the result */

@@ -53,6 +53,7 @@ class vit_model_info(Structure):
         ("config", c_char_p),
         ("preprocessing", c_char_p),
         ("recipe", c_char_p),
+        ("temperature", c_double),
     ]
 
 
@@ -135,6 +136,14 @@ class vit_evaluate_options(Structure):
     ]
 
 
+class vit_reliability(Structure):
+    _fields_ = [
+        ("images", c_size_t),
+        ("confidence", c_double),
+        ("accuracy", c_double),
+    ]
+
+
 class vit_evaluation(Structure):
     _fields_ = [
         ("images", c_size_t),
@@ -143,8 +152,14 @@ class vit_evaluation(Structure):
         ("top5", c_double),
         ("loss", c_double),
         ("seconds", c_double),
+        ("data", c_char * 256),
+        ("which", c_char_p),
         ("classes", c_size_t),
         ("confusion", POINTER(c_size_t)),
+        ("temperature", c_double),
+        ("ece", c_double),
+        ("brier", c_double),
+        ("bins[VIT_BINS]", vit_reliability),
     ]
 
 
@@ -193,6 +208,9 @@ class vit_train_options(Structure):
         ("lr", c_double),
         ("freeze", c_size_t),
         ("layer_decay", c_double),
+        ("val", c_double),
+        ("val_given", c_bool),
+        ("empty_classes", c_bool),
         ("seed", c_uint64),
         ("threads", c_int),
         ("recompute", c_bool),
@@ -241,6 +259,7 @@ FUNCTIONS = {
     "vit_session_warning": (c_char_p, [c_void_p]),
     "vit_session_features": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_error)]),
     "vit_probabilities": (None, [POINTER(c_float), c_size_t, POINTER(c_float)]),
+    "vit_model_probabilities": (None, [c_void_p, POINTER(c_float), POINTER(c_float)]),
     "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),

@@ -1,10 +1,12 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/json.h"
+#include "vit/base/text.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/train/loader.h"
 #include "vit/train/score.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_BATCH 512
@@ -49,7 +51,8 @@ static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_eva
     }
     if (!unknown) {
         relabel(&d->train, to);
-        relabel(&d->test, to);
+        relabel(&d->val, to);
+        if (!d->test_is_val) relabel(&d->test, to);
     }
     vit_free(to);
     if (!unknown) return VIT_OK;
@@ -64,45 +67,70 @@ static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_eva
 
 /* ---- what is scored ---- */
 
+/* What the model's recipe says of its training, where it has one. */
+typedef struct training {
+    uint64_t seed;
+    double val;      /* of the recipe: how many it held back */
+    char *checksums; /* of its data, a space before each; "" where it does not say */
+} training;
+
+static vit_status training_of(training *t, const vit_model *m, vit_error *error) {
+    json_t *recipe;
+    vit_text checksums = {0};
+    *t = (training){.val = vit_recipe_default().val};
+    vit_text_add(&checksums, "%s", "");
+    if (vit_json_parse(&recipe, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
+        static const char *const keys[] = {"data_sha256", "joined_sha256"};
+        const json_t *val = json_object_get(json_object_get(recipe, "train"), "val");
+        if (json_is_number(val)) t->val = json_number_value(val);
+        t->seed = (uint64_t)json_integer_value(json_object_get(recipe, "seed"));
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            const char *value = json_string_value(json_object_get(recipe, keys[i]));
+            if (value) vit_text_add(&checksums, " %s", value);
+        }
+        json_decref(recipe);
+    }
+    t->checksums = checksums.text;
+    return checksums.failed ? vit_fail_memory(error, "a recipe", checksums.length) : VIT_OK;
+}
+
 typedef struct chosen {
     const vit_records *records;
     const uint32_t *numbers; /* NULL: all */
     size_t count;
+    const char *which;
 } chosen;
 
-/* The seed of the model's training, and what it held back; 0 where its recipe does not say. */
-static uint64_t split_of(const vit_model *m, vit_recipe *recipe) {
-    json_t *object;
-    uint64_t seed = 0;
-    if (vit_json_parse(&object, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
-        const json_t *val = json_object_get(json_object_get(object, "train"), "val");
-        seed = (uint64_t)json_integer_value(json_object_get(object, "seed"));
-        if (json_is_number(val)) recipe->val = json_number_value(val);
-        json_decref(object);
-    }
-    return seed;
-}
-
-/* The held-back pictures are those that the model's own training held back. */
-static vit_status choose(chosen *c, vit_loader *loader, const vit_model *m, const vit_dataset *d,
+/* The held-back pictures are those that the model's own training held back, or the set's own. */
+static vit_status choose(chosen *c, vit_loader *loader, const training *t, const vit_dataset *d,
                          vit_split split, vit_error *error) {
     vit_recipe recipe = vit_recipe_default();
-    const uint64_t seed = split_of(m, &recipe);
+    recipe.val = t->val;
     vit_status status = VIT_OK;
-    *c = (chosen){0};
+    *c = (chosen){.which = "its training part"};
     switch (split) {
     case VIT_SPLIT_TEST:
-        *c = (chosen){&d->test, NULL, d->test.count};
+        c->records = &d->test;
+        c->which = d->test_is       ? d->test_is
+                   : d->test_is_val ? "its val part, as it has no test part"
+                                    : "its test part";
         break;
     case VIT_SPLIT_TRAIN:
-        *c = (chosen){&d->train, NULL, d->train.count};
+        c->records = &d->train;
         break;
     case VIT_SPLIT_VAL:
-        status = vit_loader_new(loader, d, &recipe, seed, error);
-        *c = (chosen){&d->train, loader->val, loader->val_count};
-        break;
+        status = vit_loader_new(loader, d, &recipe, t->seed, error);
+        if (status != VIT_OK) return status;
+        c->records = vit_loader_val_records(loader);
+        c->numbers = loader->val;
+        c->which = loader->val ? "those that a training with the model's seed holds back of its "
+                                 "training part"
+                               : "its val part";
+        c->count = loader->val_count;
+        return VIT_OK;
     }
-    return status;
+    c->count = c->records->count;
+    return VIT_OK;
 }
 
 static vit_status score(vit_score *out, double *seconds, const vit_model *m, const vit_dataset *d,
@@ -140,8 +168,9 @@ static void set_calibration(vit_evaluation *result, const vit_calibration *c) {
     }
 }
 
-static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluate_options *o,
-                           vit_evaluation *result, vit_error *error) {
+static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
+                           const vit_evaluate_options *o, vit_evaluation *result,
+                           vit_error *error) {
     const size_t classes = m->file.config.classes;
     chosen c;
     vit_loader loader = {0};
@@ -151,7 +180,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluat
                    .temperature = vit_model_temperature(m)};
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
-    if (status == VIT_OK) status = choose(&c, &loader, m, d, o->split, error);
+    if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
     if (status == VIT_OK) status = score(&s, &result->seconds, m, d, &c, o, error);
@@ -165,15 +194,19 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_evaluat
     result->classes = classes;
     set_calibration(result, &calibration);
     result->temperature = s.temperature;
+    result->which = c.which;
+    snprintf(result->data, sizeof result->data, "%s", d->name);
     return VIT_OK;
 }
 
 /* Pictures as people have them go through the model's own preprocessing. */
 static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
-                            const vit_evaluate_options *o, vit_error *error) {
+                            const vit_evaluate_options *o, const char *trained_on,
+                            vit_error *error) {
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
-    vit_dataset_options options = {.need = part, .want = part, .preparation = &preparation};
+    vit_dataset_options options = {
+        .need = part, .want = part, .preparation = &preparation, .trained_on = trained_on};
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
@@ -185,8 +218,11 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
 vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         vit_evaluation *result, vit_error *error) {
     const size_t classes = m->file.config.classes;
-    const unsigned part = options->split == VIT_SPLIT_TEST ? VIT_PART_TEST : VIT_PART_TRAIN;
+    static const unsigned parts[] = {[VIT_SPLIT_TEST] = VIT_PART_TEST,
+                                     [VIT_SPLIT_TRAIN] = VIT_PART_TRAIN,
+                                     [VIT_SPLIT_VAL] = VIT_PART_VAL};
     vit_dataset data;
+    training before;
     *result = (vit_evaluation){0};
     if (m->file.config.head == VIT_HEAD_NONE)
         return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -194,14 +230,17 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         "of %s: vit-train --init gives it a head",
                         options->data);
     const vit_fpmode host = vit_fpmode_enter();
-    vit_status status = open_data(&data, m, part, options, error);
+    vit_status status = training_of(&before, m, error);
+    if (status == VIT_OK)
+        status = open_data(&data, m, parts[options->split], options, before.checksums, error);
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion
-                     ? evaluate(m, &data, options, result, error)
+                     ? evaluate(m, &data, &before, options, result, error)
                      : vit_fail_memory(error, "the confusion matrix", classes * classes);
         vit_dataset_close(&data);
     }
+    vit_free(before.checksums);
     vit_fpmode_leave(host);
     if (status != VIT_OK) vit_evaluation_clear(result);
     return status;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -285,6 +286,24 @@ vit_path_kind vit_path_look(const char *path) {
 bool vit_path_is_link(const char *path) {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+void vit_path_name(char *name, size_t size, const char *path) {
+    char *real = NULL;
+    for (int turn = 0; turn < 2; turn++) {
+        size_t end = strlen(path);
+        while (end > 0 && path[end - 1] == '/') end--;
+        size_t start = end;
+        while (start > 0 && path[start - 1] != '/') start--;
+        snprintf(name, size, "%.*s", (int)(end - start), path + start);
+        if (turn > 0 || (*name != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)) break;
+        real = realpath(path, NULL);
+        if (real == NULL) break;
+        path = real;
+    }
+    if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        snprintf(name, size, "data");
+    free(real);
 }
 
 char *vit_path_join(const char *directory, const char *name) {

@@ -64,6 +64,10 @@ vit_path_kind vit_path_look(const char *path);
 
 bool vit_path_is_link(const char *path); /* a symbolic one */
 
+/* The last part of a path as it is given, for titles; of "." or "x/.." that of the directory
+ * itself; "data" where there is none. Cut to fit. */
+void vit_path_name(char *name, size_t size, const char *path);
+
 /* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
 char *vit_path_join(const char *directory, const char *name);
 

@@ -48,7 +48,9 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(split),
      .argument = "test|train|val",
-     .help = "which of its pictures (default: test)",
+     .help = "which of its pictures (default: test). Of a folder\n"
+             "without parts, test is what the training held back,\n"
+             "and all where the model was not trained on it",
      .choices = splits},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {.name = "json", .kind = VIT_OPTION_FLAG, .offset = PLACE(json), .help = "one JSON object"},
@@ -154,8 +156,9 @@ static bool write_json(const report *r) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "model", r->settings->model);
-    vit_json_text(&json, "data", r->settings->data);
+    vit_json_text(&json, "data", result->data);
     vit_json_text(&json, "split", splits[r->settings->split]);
+    vit_json_text(&json, "which", result->which);
     vit_json_count(&json, "images", result->images);
     vit_json_count(&json, "correct", result->correct);
     vit_json_number(&json, "top1", result->top1);
@@ -190,9 +193,9 @@ static void add_summary(vit_text *text, const report *r) {
     char images[32], number[32], seconds[32];
     vit_text_add_visible(text, r->settings->model, 0);
     vit_text_add(text, " on ");
-    vit_text_add_visible(text, r->settings->data, 0);
-    vit_text_add(text, ", split %s: %s pictures\n\n", splits[r->settings->split],
-                 vit_format_count(images, result->images));
+    vit_text_add_visible(text, result->data, 0);
+    vit_text_add(text, ", split %s: %s pictures, %s\n\n", splits[r->settings->split],
+                 vit_format_count(images, result->images), result->which);
     vit_text_add(text, "  right     ");
     add_percent(text, result->top1);
     vit_text_add(text, "   %s pictures\n", vit_format_count(number, result->correct));

@@ -12,7 +12,7 @@ typedef struct settings {
     double epochs, minutes, lr, layer_decay, val;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads;
-    bool resume, recompute, json;
+    bool resume, recompute, empty_classes, json;
     int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
 
@@ -33,6 +33,9 @@ static const vit_option options[] = {
              "data/); or digits, drawn by the program; FIRST+SECOND\n"
              "trains on both",
      .required = true},
+    {.name = "empty-classes",
+     VALUE(FLAG, empty_classes),
+     .help = "classes without a training picture are no error"},
     {.name = "preset",
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
@@ -210,6 +213,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .layer_decay = s->layer_decay,
         .val = s->val,
         .val_given = s->val > NOT_GIVEN,
+        .empty_classes = s->empty_classes,
         .seed = s->seed,
         .threads = (int)s->threads,
         .recompute = s->recompute,

@@ -75,7 +75,7 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
         const double middle = (low + high) / 2, b = vit_exp(middle);
         double sum = 0;
         for (size_t i = 0; i < count; i++)
-            sum += slope(logits + i * classes, classes, labels[numbers[i]], b, off);
+            sum += slope(logits + i * classes, classes, labels[numbers ? numbers[i] : i], b, off);
         if (sum < 0)
             low = middle;
         else

@@ -26,10 +26,10 @@ double vit_calibration_error(const vit_calibration *c);
 double vit_calibration_brier(const vit_calibration *c);
 
 /* The T that makes the mean cross-entropy of softmax(logits / T) least; logits: [count][classes],
- * labels[numbers[i]] of picture i. As in Platt scaling the target is 1 - 1 / (count + 2) for the
- * label and the rest for the others, so that a few right answers do not make everything certain.
- * Between .05 and 20, rounded to a thousandth; 1 for fewer than 50 pictures, and where logits are
- * not finite. */
+ * labels[numbers[i]] of picture i, or labels[i] where numbers is NULL. As in Platt scaling the
+ * target is 1 - 1 / (count + 2) for the label and the rest for the others, so that a few right
+ * answers do not make everything certain. Between .05 and 20, rounded to a thousandth; 1 for fewer
+ * than 50 pictures, and where logits are not finite. */
 double vit_temperature_fit(const float *logits, const uint16_t *labels, const uint32_t *numbers,
                            size_t count, size_t classes);
 

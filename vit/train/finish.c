@@ -14,8 +14,10 @@ static char *recipe_text(const vit_run *run) {
     char *recipe = vit_recipe_write(&run->preset.recipe);
     vit_text_add(&t, "{\"preset\": ");
     vit_text_add_json(&t, run->preset.name);
-    vit_text_add(&t, ", \"data\": \"%s\", \"data_sha256\": \"%s\", ", run->data.title,
-                 run->data.checksum);
+    vit_text_add(&t, ", \"data\": ");
+    vit_text_add_json(&t, run->data.name);
+    vit_text_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
+    if (run->data.joined) vit_text_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
     if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
                  (unsigned long long)run->options->seed,
@@ -37,14 +39,13 @@ static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     if (d->preprocessing.count > 0) return d->preprocessing;
     vit_preprocessing p = {0};
     vit_operation normalise = {.kind = VIT_OP_NORMALIZE};
-    const bool is_digits = strcmp(d->name, "mnist") == 0 || strcmp(d->name, "digits") == 0;
     for (size_t i = 0; i < 3; i++) { /* grey: the one channel's, three times */
         normalise.mean[i] = d->mean[i % d->channels];
         normalise.std[i] = d->std[i % d->channels];
     }
     add_operation(&p, (vit_operation){.kind = VIT_OP_ORIENT});
     add_operation(&p, (vit_operation){.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}});
-    if (is_digits) {
+    if (d->is_digits) {
         add_operation(&p, (vit_operation){.kind = VIT_OP_DIGIT});
     } else {
         add_operation(&p, (vit_operation){.kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
@@ -90,17 +91,18 @@ static float *trained_values(const vit_run *run) {
 /* The temperature that the pictures held back ask for; 0 where there are none. */
 static vit_status fit_temperature(double *temperature, vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
+    const vit_records *records = vit_loader_val_records(&run->loader);
     *temperature = 0;
     if (count == 0) return VIT_OK;
     vit_score score = {.logits = vit_alloc(count, classes * sizeof *score.logits)};
     if (!score.logits)
         return vit_fail_memory(error, "logits", count * classes * sizeof *score.logits);
     const vit_status status =
-        vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
+        vit_score_records(&score, run->inference, &run->preset.config, &run->data, records,
                           run->loader.val, count, run->loader.table, SCORE_BATCH, error);
     if (status == VIT_OK)
-        *temperature = vit_temperature_fit(score.logits, run->data.train.labels, run->loader.val,
-                                           count, classes);
+        *temperature =
+            vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
     vit_free(score.logits);
     return status;
 }

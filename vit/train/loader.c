@@ -17,7 +17,8 @@ static void count_up(uint32_t *numbers, size_t n) {
 
 vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error) {
-    const size_t n = data->train.count, val = vit_recipe_val(recipe, n);
+    const bool has_val = data->val.count > 0;
+    const size_t n = data->train.count, held_back = has_val ? 0 : vit_recipe_val(recipe, n);
     *l = (vit_loader){.data = data,
                       .batch = recipe->batch,
                       .augmentation = {.height = data->height,
@@ -35,13 +36,13 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                       .recipe = *recipe,
                       .mixed_steps = UINT64_MAX,
                       .seed = seed,
-                      .val_count = val,
+                      .train_count = n - held_back,
+                      .val_count = has_val ? data->val.count : held_back,
                       .order_epoch = NO_EPOCH};
-    if (val > 0 && val >= n)
+    if (held_back > 0 && held_back >= n)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"val\" holds back %zu pictures, but %s has only %zu for training", val,
-                        data->name, n);
-    l->train_count = n - l->val_count;
+                        "\"val\" holds back %zu pictures, but %s has only %zu for training",
+                        held_back, data->name, n);
     l->train = vit_alloc(n, sizeof *l->train);
     l->order = vit_alloc(l->train_count, sizeof *l->order);
     l->samples = vit_alloc(l->batch, sizeof *l->samples);
@@ -53,7 +54,7 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
     count_up(l->train, n);
     vit_random r = vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0);
     vit_random_shuffle(&r, l->train, (uint32_t)n);
-    l->val = l->train + l->train_count;
+    if (!has_val) l->val = l->train + l->train_count;
     vit_preprocessing normalise = {.count = 1};
     normalise.operations[0].kind = VIT_OP_NORMALIZE;
     memcpy(normalise.operations[0].mean, data->mean, sizeof data->mean);
@@ -67,6 +68,10 @@ void vit_loader_free(vit_loader *l) {
     vit_free(l->order);
     vit_free(l->samples);
     *l = (vit_loader){0};
+}
+
+const vit_records *vit_loader_val_records(const vit_loader *l) {
+    return l->data->val.count > 0 ? &l->data->val : &l->data->train;
 }
 
 static uint32_t record_at(vit_loader *l, uint64_t epoch, size_t position) {

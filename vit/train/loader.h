@@ -15,7 +15,7 @@ typedef struct vit_loader {
     vit_recipe recipe;
     uint64_t mixed_steps; /* so many of the first steps mix pictures, if the recipe says so */
     uint64_t seed;
-    uint32_t *train, *val; /* record numbers; owned by `train` */
+    uint32_t *train, *val; /* record numbers; owned by `train`. val NULL: the set's own val part */
     size_t train_count, val_count;
     float table[3][256]; /* normalised value of a byte, per channel */
     uint32_t *order;     /* [train_count] of epoch order_epoch */
@@ -24,14 +24,17 @@ typedef struct vit_loader {
     bool mixes;                 /* whether its pictures are mixed */
 } vit_loader;
 
-/* Holds back as many of the training pictures as the recipe says, by seed. ARGUMENT where none is
- * left. */
+/* Holds back as many of the training pictures as the recipe says, by seed; none where the set has a
+ * val part of its own. ARGUMENT where none is left. */
 vit_status vit_loader_new(vit_loader *out, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error);
 void vit_loader_free(vit_loader *loader);
 
 /* Mixing ends at the recipe's share of so many steps; until this is called, it does not. */
 void vit_loader_plan(vit_loader *loader, uint64_t steps);
+
+/* What `val` and val_count count in: the set's val part, or the training part. */
+const vit_records *vit_loader_val_records(const vit_loader *loader);
 
 /* Chooses the pictures of batch number `step`: positions step * batch ... of the endless row of
  * epochs. Then vit_loader_source (a vit_batch_source, context: the loader) may be called. */

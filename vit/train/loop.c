@@ -30,7 +30,7 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
     const double per_step = run->done > 0 ? run->training / (double)run->done : NAN;
     return (vit_event){.kind = kind,
                        .preset = run->preset.name,
-                       .data = run->data.title,
+                       .data = run->data.name,
                        .parameters = vit_trainer_get(run->trainer).table->parameters,
                        .train_images = run->loader.train_count,
                        .val_images = run->loader.val_count,
@@ -71,9 +71,10 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
     vit_score score = {0};
     if (run->loader.val_count == 0) return VIT_OK;
     vit_trainer_settle(run->trainer);
-    const vit_status status = vit_score_records(
-        &score, run->inference, &run->preset.config, &run->data, &run->data.train, run->loader.val,
-        run->loader.val_count, run->loader.table, SCORE_BATCH, error);
+    const vit_status status =
+        vit_score_records(&score, run->inference, &run->preset.config, &run->data,
+                          vit_loader_val_records(&run->loader), run->loader.val,
+                          run->loader.val_count, run->loader.table, SCORE_BATCH, error);
     run->val_top1 = (double)score.correct / (double)run->loader.val_count;
     run->val_loss = score.loss;
     return status;

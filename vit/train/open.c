@@ -21,18 +21,11 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     return VIT_OK;
 }
 
-/* Unknown 28x28 grey sets are trained as MNIST is, CIFAR-100 as CIFAR-10. */
-static const char *preset_of(const vit_run *run) {
-    if (run->options->preset) return run->options->preset;
-    if (strcmp(run->data.name, "grey") == 0) return "mnist";
-    if (strcmp(run->data.name, "cifar100") == 0) return "cifar10";
-    return run->data.name;
-}
-
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_dataset_options parts = {.need = VIT_PART_TRAIN,
-                                 .want = VIT_PART_TRAIN | VIT_PART_TEST,
+                                 .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
+                                 .empty_classes = o->empty_classes,
                                  .threads = run->threads,
                                  .kernels = run->kernels};
     vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
@@ -55,7 +48,8 @@ static void hold_back(vit_run *run) {
 static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status = open_data(run, error);
-    if (status == VIT_OK) status = vit_preset_load(&run->preset, preset_of(run), error);
+    if (status == VIT_OK)
+        status = vit_preset_load(&run->preset, o->preset ? o->preset : run->data.preset, error);
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;

@@ -118,14 +118,6 @@ static size_t patch_of(size_t side) {
     return patch;
 }
 
-/* Digits and letters have a direction; classes named by one character are taken for such. */
-static bool has_characters(const vit_dataset *data) {
-    if (!data->labels) return false;
-    for (size_t i = 0; i < data->classes; i++)
-        if (data->labels[i][vit_utf8_length(data->labels[i])] == 0) return true;
-    return false;
-}
-
 void vit_preset_size(vit_preset *p, const vit_dataset *data) {
     size_t i = 0;
     while (data->train.count > networks[i].pictures) i++;
@@ -136,7 +128,7 @@ void vit_preset_size(vit_preset *p, const vit_dataset *data) {
     p->config.heads = networks[i].heads;
     p->config.mlp = networks[i].mlp;
     p->recipe.epochs = networks[i].epochs;
-    p->recipe.flip = !has_characters(data);
+    p->recipe.flip = !data->has_characters;
 }
 
 /* ---- fitting ---- */
@@ -161,7 +153,7 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (status == VIT_OK)
         status = fit(&c->classes, data->classes, "number of classes", p->name, error);
     if (status != VIT_OK) return status;
-    if (p->recipe.flip && (strcmp(data->name, "mnist") == 0 || strcmp(data->name, "digits") == 0))
+    if (p->recipe.flip && data->is_digits)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
                         "it out",
