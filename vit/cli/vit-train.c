@@ -29,13 +29,10 @@ static const vit_option options[] = {
      .argument = "DATA",
      .help = "the pictures: a directory of IDX or CIFAR files, or with\n"
              "a folder per class of PNG or JPEG files; or mnist,\n"
-             "fashion, cifar10, cifar100 (looked up in $VIT_DATA, then\n"
-             "data/); or digits, drawn by the program; FIRST+SECOND\n"
-             "trains on both",
+             "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"
+             "or digits, which are drawn; FIRST+SECOND trains on both",
      .required = true},
-    {.name = "empty-classes",
-     VALUE(FLAG, empty_classes),
-     .help = "classes without a training picture are no error"},
+    {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
     {.name = "preset",
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
