@@ -183,8 +183,8 @@ static void layernorm(const vit_kernels *k, float *const *p, const shape *s) {
     k->layernorm(p[0], p[1], p[2], p[3], p[4], p[5], 1e-6f, s->rows, s->n);
 }
 
-static void layernorm_again(const vit_kernels *k, float *const *p, const shape *s) {
-    k->layernorm_again(p[0], p[1], p[2], p[3], p[4], p[5], s->rows, s->n);
+static void layernorm_recompute(const vit_kernels *k, float *const *p, const shape *s) {
+    k->layernorm_recompute(p[0], p[1], p[2], p[3], p[4], p[5], s->rows, s->n);
 }
 
 static void layernorm_backward(const vit_kernels *k, float *const *p, const shape *s) {
@@ -283,7 +283,7 @@ static kernel row_kernels[] = {
     {"softmax", "S", softmax},
     {"softmax_backward", "SS", softmax_backward},
     {"layernorm", "NRRNCC", layernorm},
-    {"layernorm_again", "NNRRCC", layernorm_again},
+    {"layernorm_recompute", "NNRRCC", layernorm_recompute},
     {"layernorm_backward", "NNNRRC", layernorm_backward},
     {"layernorm_sums", "CCMMRR", layernorm_sums},
     {"gelu", "NN", gelu},

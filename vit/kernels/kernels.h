@@ -137,8 +137,8 @@ typedef struct vit_kernels {
                       const float *beta, float eps, size_t rows, size_t n);
 
     /* The same y once more, given mean and rstd. */
-    void (*layernorm_again)(float *y, const float *x, const float *mean, const float *rstd,
-                            const float *gamma, const float *beta, size_t rows, size_t n);
+    void (*layernorm_recompute)(float *y, const float *x, const float *mean, const float *rstd,
+                                const float *gamma, const float *beta, size_t rows, size_t n);
 
     /* dx += gradient of layernorm, given dy. */
     void (*layernorm_backward)(float *dx, const float *dy, const float *x, const float *mean,

@@ -195,7 +195,7 @@ void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state 
     for (size_t i = n->config.depth; i-- > s->frozen;) {
         const vit_block_call call = block_call(n, &here, s, i);
         if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
-            vit_block_forward_again(&call, s->blocks[i + 1].z, &s->blocks[i]);
+            vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
         vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
     }
     if (s->frozen == 0) embed_backward(n, &here, s, g);

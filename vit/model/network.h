@@ -190,7 +190,7 @@ void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_stat
 
 /* Once more, for the backward pass; z_next holds what vit_block_forward left there, and still does
  * afterwards. What only z_next needs of it is left out. */
-void vit_block_forward_again(const vit_block_call *call, float *z_next, vit_block_state *state);
+void vit_block_recompute(const vit_block_call *call, float *z_next, vit_block_state *state);
 
 /* On entry s->d_z is the gradient of the block's output, [batch][outputs][D], on return that of its
  * input. */

@@ -43,13 +43,13 @@ static void again_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
-    n->kernels->layernorm_again(n->y + at, n->x + at, n->state->mean + first,
-                                n->state->rstd + first, n->w->gamma, n->w->beta,
-                                vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
+    n->kernels->layernorm_recompute(n->y + at, n->x + at, n->state->mean + first,
+                                    n->state->rstd + first, n->w->gamma, n->w->beta,
+                                    vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
 }
 
-void vit_layernorm_again(const vit_exec *exec, float *y, const vit_norm_state *state,
-                         const float *x, const vit_norm *w, size_t rows) {
+void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
+                             const float *x, const vit_norm *w, size_t rows) {
     norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
     each_block(exec, again_task, &n);
 }

@@ -24,8 +24,8 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
                            const float *x, const vit_norm *w, size_t rows);
 
 /* The same y once more, from what is kept. */
-void vit_layernorm_again(const vit_exec *exec, float *y, const vit_norm_state *state,
-                         const float *x, const vit_norm *w, size_t rows);
+void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
+                             const float *x, const vit_norm *w, size_t rows);
 
 /* dx += ..., dgamma += ..., dbeta += ...: dx holds the gradient of the residual path already. */
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,

@@ -67,9 +67,9 @@ static void layernorm_forward(void *context) {
     vit_layernorm_forward(&o->exec, o->y, &o->stats, o->x, &o->norm, o->rows);
 }
 
-static void layernorm_again(void *context) {
+static void layernorm_recompute(void *context) {
     const operands *o = context;
-    vit_layernorm_again(&o->exec, o->y, &o->stats, o->x, &o->norm, o->rows);
+    vit_layernorm_recompute(&o->exec, o->y, &o->stats, o->x, &o->norm, o->rows);
 }
 
 static void layernorm_backward(void *context) {
@@ -248,7 +248,7 @@ static void measure_rows(const bench *b, operands *o) {
     char shape[64];
     snprintf(shape, sizeof shape, "%zu rows of %zu", o->rows, o->config->dim);
     measure(b, o, "layernorm", shape, layernorm_forward, 0, 2 * narrow);
-    measure(b, o, "layernorm again", shape, layernorm_again, 0, 2 * narrow);
+    measure(b, o, "layernorm recompute", shape, layernorm_recompute, 0, 2 * narrow);
     measure(b, o, "layernorm backward", shape, layernorm_backward, 0, 4 * narrow);
     snprintf(shape, sizeof shape, "%zu rows of %zu", o->rows, o->config->mlp);
     measure(b, o, "gelu", shape, gelu_forward, 0, 2 * wide);
