@@ -1,5 +1,6 @@
 #include "datasets/tree.h"
 #include "vit/base/sha256.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <stdlib.h>
@@ -213,8 +214,9 @@ typedef enum part_kind { TRAIN, VAL, TEST, PART_KINDS } part_kind;
 #define SPELLINGS 3
 
 /* The names of a part, the first that is there counts. */
-static const char *const part_names[PART_KINDS][SPELLINGS] = {
+static const char *const part_names[][SPELLINGS] = {
     [TRAIN] = {"train"}, [VAL] = {"val", "valid", "validation"}, [TEST] = {"test"}};
+VIT_CHECK_ROWS(part_names, PART_KINDS);
 
 typedef struct layout {
     char *parts[PART_KINDS]; /* directories that hold classes; NULL: absent */

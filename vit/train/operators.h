@@ -36,6 +36,7 @@ typedef enum vit_policy {
     VIT_POLICY_NONE,
     VIT_POLICY_RAND_AUGMENT,    /* Cubuk et al.: two operators of magnitude 9 of 0 to 30 */
     VIT_POLICY_TRIVIAL_AUGMENT, /* Mueller, Hutter: one operator of any magnitude, in wide ranges */
+    VIT_POLICY_COUNT,
 } vit_policy;
 
 /* pixels become those of the policy's operators, drawn from *r; room: as pixels. Both are as large

@@ -66,6 +66,7 @@ static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", 
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
 static const char *const edges[] = {"black", "reflect", NULL};
 VIT_CHECK_ROWS(schedules, VIT_SCHEDULE_COUNT + 1);
+VIT_CHECK_ROWS(policies, VIT_POLICY_COUNT + 1);
 VIT_CHECK_ROWS(edges, VIT_EDGES_COUNT + 1);
 
 static double *number_at(vit_recipe *recipe, size_t i) {
