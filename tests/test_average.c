@@ -147,17 +147,29 @@ static void test_average(void **state) {
 
 static void test_checkpoint(void **state) {
     (void)state;
+    static const char *const directories[] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"};
+    assert_true(MODELS <= sizeof directories / sizeof *directories);
     for (size_t m = 0; m < MODELS; m++) {
         vit_preset p = preset_of(models[m]);
         const vit_identity identity = {&p, "data", "", 7, 100};
         vit_trainer *whole = trainer_new(&p, VIT_CPU_AVX512, 2);
         vit_trainer *again = trainer_new(&p, VIT_CPU_AVX512, 2);
         char *path;
+        vit_checkpoints c;
+        vit_checkpoint found;
+        vit_history history = {.skipped = 3, .best_top1 = 0.1};
+        assert_int_equal(vit_checkpoints_open(&c, directories[m], NULL), VIT_OK);
         steps(whole, &p, 2);
-        assert_int_equal(vit_checkpoint_save(&path, "checkpoints", whole, &identity, NULL), VIT_OK);
+        assert_int_equal(vit_checkpoints_save(&path, &c, whole, &identity, &history, NULL), VIT_OK);
         steps(whole, &p, 2);
         steps(again, &p, 1);
-        assert_int_equal(vit_checkpoint_load(again, "checkpoints", &identity, NULL), VIT_OK);
+        history = (vit_history){0};
+        assert_int_equal(vit_checkpoints_newest(&found, &c, NULL, NULL, NULL), VIT_OK);
+        assert_int_equal(vit_checkpoint_compare(&found, &identity, NULL), VIT_OK);
+        assert_int_equal(vit_checkpoint_load(again, &history, &found, NULL), VIT_OK);
+        assert_true(history.skipped == 3 && history.best_top1 == 0.1);
+        vit_checkpoint_close(&found);
+        vit_checkpoints_close(&c);
         steps(again, &p, 2);
         assert_equal(whole, again);
         vit_free(path);

@@ -360,7 +360,14 @@ typedef struct vit_train_options {
     const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
                                next epoch tries again; only the last one fails the call, after the
                                model was written */
-    bool resume;            /* go on from the checkpoint */
+    bool resume;            /* go on from the newest checkpoint that verifies */
+    const char *rescue;     /* without `checkpoint`: a directory for that of a training that is
+                               stopped, or NULL */
+    bool overwrite;  /* replace a model in `out`, and checkpoints, that this same training did not
+                        make; else those are refused, VIT_ERROR_MISMATCH */
+    bool keep_best;  /* the model is that of the epoch with the best held-back answers (top-1, then
+                        loss), not the last one */
+    size_t patience; /* stop after so many epochs without better held-back answers; 0: never */
     /* How long; at most one of the three kinds. All 0: the preset's epochs. */
     double epochs;
     uint64_t steps, schedule_steps; /* stop after `steps` of a schedule of `schedule_steps`

@@ -62,6 +62,10 @@ void vit_map_release(const vit_bytes *file, const void *data, size_t size);
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);
 
+/* Whether there is something of that name, be it a link that leads nowhere. Only the system's "no
+ * such file" is a no; whatever else keeps it from looking is an error. */
+vit_status vit_path_exists(bool *exists, const char *path, vit_error *error);
+
 bool vit_path_is_link(const char *path); /* a symbolic one */
 
 /* The last part of a path as it is given, for titles; of "." or "x/.." that of the directory
@@ -83,12 +87,21 @@ vit_status vit_remove_directory(const char *path, vit_error *error);
 /* Removes a file; one that is absent is fine. */
 vit_status vit_remove_file(const char *path, vit_error *error);
 
+/* ---- locks between processes ---- */
+
+/* Makes the file `path` where it is absent and locks it until vit_lock_drop or the end of the
+ * process, however it ends. VIT_ERROR_IO where another process has it. The file stays. */
+vit_status vit_lock_take(int *lock, const char *path, vit_error *error);
+bool vit_lock_holds(int lock, const char *path); /* and `path` still is that file */
+void vit_lock_drop(int lock);                    /* takes -1 */
+
 /* ---- writing: all or nothing ---- */
 
 /* A file that appears under its name only when it is complete and on the disk: written beside it
- * under a temporary name (.vit-PID-N.tmp), then fsync, close, rename, fsync of the directory. It
- * keeps the mode of the file it replaces. Where `path` is a symbolic link, the file behind it is
- * replaced. Directories, devices, pipes and files that may not be written are errors. */
+ * under a temporary name (.vit-NAME-PID-N.tmp, NAME 8 digits that follow from the file's name),
+ * then fsync, close, rename, fsync of the directory. It keeps the mode of the file it replaces.
+ * Where `path` is a symbolic link, the file behind it is replaced. Directories, devices, pipes and
+ * files that may not be written are errors. */
 typedef struct vit_writer vit_writer;
 
 vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error);
@@ -98,6 +111,13 @@ vit_status vit_writer_put(vit_writer *writer, const void *data, size_t size, vit
  * place, complete, and the message says that it may not survive a power failure. */
 vit_status vit_writer_commit(vit_writer *writer, vit_error *error);
 void vit_writer_abort(vit_writer *writer); /* takes NULL */
+
+/* The next vit_writer_put has room: `size` bytes are set aside on the disk, where the file system
+ * can do so (else, nothing is known). */
+vit_status vit_writer_reserve(vit_writer *writer, size_t size, vit_error *error);
+
+/* Renames a file within a directory, replacing what is there, and syncs the directory. */
+vit_status vit_rename_file(const char *from, const char *to, vit_error *error);
 
 /* ---- time ---- */
 

@@ -1,19 +1,24 @@
 /* Files that appear whole or not at all (vit/base/sys.h). */
 #define _XOPEN_SOURCE 700 /* realpath */
+#define _DEFAULT_SOURCE   /* flock */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "vit/base/sys.h"
 
 struct vit_writer {
     char *path;      /* as the caller named it: for messages */
     char *target;    /* the file itself, behind symbolic links */
+    char *place;     /* its directory */
     char *temporary; /* beside the target; NULL once it is gone or renamed */
     int fd, directory;
     bool failed;
@@ -55,38 +60,75 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
 
 /* Opens the directory now, so that what can fail does so before anything is replaced. */
 static vit_status open_directory(vit_writer *w, size_t length, vit_error *error) {
-    char *name = vit_alloc(length + 2, 1);
-    if (name == NULL) {
+    w->place = vit_alloc(length + 2, 1);
+    if (w->place == NULL) {
         return vit_fail_memory(error, "a file name", length + 2);
     }
-    memcpy(name, length > 0 ? w->target : ".", length > 0 ? length : 1);
-    w->directory = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    memcpy(w->place, length > 0 ? w->target : ".", length > 0 ? length : 1);
+    w->directory = open(w->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     vit_status status = VIT_OK;
     if (w->directory < 0) {
         status =
             vit_fail_errno(error, errno, "cannot write %s: cannot open its directory", w->path);
     }
-    vit_free(name);
     return status;
 }
 
-/* The first free name of ".vit-PID-N.tmp"; it does not grow with the target's name, which may be
- * as long as names can be. `length`: of the directory in front, with its slash. */
+/* ".vit-NAME-" of the target's name, the same for every process that writes it. */
+static void temporary_prefix(char prefix[32], const char *name) {
+    const uLong digits = crc32(0, (const Bytef *)name, (uInt)strlen(name));
+    snprintf(prefix, 32, ".vit-%08lx-", (unsigned long)digits);
+}
+
+/* Removes what processes left that were killed while they wrote this target. One that lives has
+ * its file locked. What cannot be removed is in nobody's way. */
+static void remove_leftovers(const vit_writer *w, const char *prefix) {
+    struct dirent **list;
+    const int directory = w->directory, found = scandir(w->place, &list, NULL, NULL);
+    for (int i = 0; i < found; i++) {
+        const char *name = list[i]->d_name;
+        if (strncmp(name, prefix, strlen(prefix)) == 0) {
+            const int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+            if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) unlinkat(directory, name, 0);
+            if (fd >= 0) close(fd);
+        }
+        free(list[i]);
+    }
+    if (found >= 0) free(list);
+}
+
+/* Makes the file `name` and locks it. 1: there is one, or another process has just taken it for a
+ * leftover; -1: errno says why it cannot be. */
+static int make_temporary(vit_writer *w, const char *name) {
+    struct stat info;
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return errno == EEXIST || errno == EINTR ? 1 : -1;
+    flock(fd, LOCK_EX | LOCK_NB); /* where there are no locks, leftovers are not removed either */
+    if (fstat(fd, &info) == 0 && info.st_nlink == 0) {
+        close(fd);
+        return 1;
+    }
+    w->fd = fd;
+    return 0;
+}
+
+/* The first free name of ".vit-NAME-PID-N.tmp"; it does not grow with the target's name, which may
+ * be as long as names can be. `length`: of the directory in front, with its slash. */
 static vit_status open_temporary(vit_writer *w, size_t length, vit_error *error) {
     const size_t size = length + 64;
-    char *name = vit_alloc(size, 1);
+    char prefix[32], *name = vit_alloc(size, 1);
     if (name == NULL) {
         return vit_fail_memory(error, "a file name", size);
     }
     memcpy(name, w->target, length);
-    for (int i = 0; i < 10000 && w->fd < 0; i++) {
-        snprintf(name + length, size - length, ".vit-%ld-%d.tmp", (long)getpid(), i);
-        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd < 0 && errno != EEXIST && errno != EINTR) {
-            break;
-        }
+    temporary_prefix(prefix, w->target + length);
+    remove_leftovers(w, prefix);
+    int made = 1;
+    for (int i = 0; i < 10000 && made == 1; i++) {
+        snprintf(name + length, size - length, "%s%ld-%d.tmp", prefix, (long)getpid(), i);
+        made = make_temporary(w, name);
     }
-    if (w->fd < 0) {
+    if (made != 0) {
         vit_status status =
             vit_fail_errno(error, errno, "cannot write %s: cannot make a file beside it", w->path);
         vit_free(name);
@@ -102,6 +144,7 @@ static void clear(vit_writer *w) {
     if (w->directory >= 0) close(w->directory);
     if (w->temporary != NULL) unlink(w->temporary);
     vit_free(w->temporary);
+    vit_free(w->place);
     vit_free(w->target);
     vit_free(w->path);
     vit_free(w);
@@ -157,6 +200,14 @@ vit_status vit_writer_put(vit_writer *w, const void *data, size_t size, vit_erro
     return VIT_OK;
 }
 
+vit_status vit_writer_reserve(vit_writer *w, size_t size, vit_error *error) {
+    int number;
+    do number = size > 0 ? posix_fallocate(w->fd, 0, (off_t)size) : 0;
+    while (number == EINTR);
+    if (number == 0 || number == EINVAL || number == EOPNOTSUPP) return VIT_OK;
+    return vit_fail_errno(error, number, "cannot write %s: it needs %zu bytes", w->path, size);
+}
+
 /* After EINTR the descriptor is closed on Linux, and closing again could hit another thread's. */
 static vit_status finish_file(vit_writer *w, vit_error *error) {
     if (w->failed) {
@@ -195,4 +246,17 @@ void vit_writer_abort(vit_writer *w) {
     if (w != NULL) {
         clear(w);
     }
+}
+
+vit_status vit_rename_file(const char *from, const char *to, vit_error *error) {
+    vit_writer w = {.path = (char *)to, .target = (char *)to, .fd = -1, .directory = -1};
+    const char *slash = strrchr(to, '/');
+    vit_status status = open_directory(&w, slash ? (size_t)(slash - to) + 1 : 0, error);
+    if (status == VIT_OK && rename(from, to) != 0)
+        status = vit_fail_errno(error, errno, "cannot rename %s to %s", from, to);
+    if (status == VIT_OK && fsync(w.directory) != 0 && errno != EINVAL)
+        status = vit_fail_errno(error, errno, "cannot sync the directory of %s", to);
+    if (w.directory >= 0) close(w.directory);
+    vit_free(w.place);
+    return status;
 }

@@ -13,12 +13,18 @@ static void on_signal(int number) {
     received = number;
 }
 
-/* Calls under way go on (SA_RESTART): a checkpoint being written is finished. */
+/* Calls under way go on (SA_RESTART): a checkpoint being written is finished. A signal that the
+ * program was started to ignore (nohup; a background job of a shell without job control) stays
+ * ignored. */
 void vit_interrupt_catch(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, inherited;
+        sigemptyset(&action.sa_mask);
+        if (sigaction(signals[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
 }
 
 int vit_interrupted(void) {

@@ -1,4 +1,5 @@
-/* SIGINT and SIGTERM: the first one asks the program to stop, a second one ends it at once. */
+/* SIGINT, SIGTERM and SIGHUP, unless they are ignored: the first one asks the program to stop, a
+ * second one ends it at once. */
 #ifndef VIT_CLI_INTERRUPT_H
 #define VIT_CLI_INTERRUPT_H
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "vit/base/sys.h"
 #include "vit/cli/json_out.h"
 
 /* The name of an event in JSON; NULL for those that are not written there. */
@@ -114,9 +115,26 @@ static void write_done(const vit_train_report *report, const vit_event *event) {
     vit_print(report->command, &text);
 }
 
+/* Whether there is a file that does not begin as a log does. */
+static bool is_other_kind(const char *path) {
+    bool other = false;
+    FILE *file = vit_path_look(path) == VIT_PATH_FILE ? fopen(path, "r") : NULL;
+    if (file != NULL) {
+        int first = fgetc(file), second = first == EOF ? EOF : fgetc(file);
+        other = first != EOF && (first != '{' || second != '"');
+        fclose(file);
+    }
+    return other;
+}
+
 vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error) {
     report->progress = vit_progress_start(!report->json);
     report->loss = NAN;
+    if (report->log_path != NULL && is_other_kind(report->log_path)) {
+        return vit_fail(error, VIT_ERROR_IO,
+                        "--log: %s exists and is no log of a training: it is not written to",
+                        report->log_path);
+    }
     if (report->log_path != NULL) {
         report->log = fopen(report->log_path, append ? "a" : "w");
         if (report->log == NULL) {
@@ -131,6 +149,7 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         report->step = event->step;
         report->steps = event->steps;
     }
+    report->saved |= event->kind == VIT_EVENT_CHECKPOINT;
     if (event->kind == VIT_EVENT_EPOCH) {
         report->loss = event->loss;
     }

@@ -11,34 +11,51 @@ typedef struct settings {
     const char *data, *preset, *init, *out, *checkpoint, *log;
     double epochs, minutes, lr, layer_decay, val;
     vit_steps steps;
-    uint64_t batch, seed, freeze, threads;
-    bool resume, recompute, empty_classes, json;
+    uint64_t batch, seed, freeze, threads, patience;
+    int keep; /* KEEP_LAST or KEEP_BEST */
+    bool resume, recompute, empty_classes, json, overwrite;
     int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
 
 enum { NOT_GIVEN = -1 };
 
+enum { KEEP_LAST, KEEP_BEST };
+static const char *const keeps[] = {"last", "best", NULL};
+
 enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
 
+#define DATA_HELP                                                \
+    "the pictures: a directory of IDX or CIFAR files, or with\n" \
+    "a folder per class of PNG or JPEG files; or mnist,\n"       \
+    "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"   \
+    "or digits, which are drawn; FIRST+SECOND trains on both"
+
+#define PRESET_HELP                                                \
+    "network and recipe: mnist, fashion, digits, cifar10,\n"       \
+    "cifar10-best, folder, handwriting, lecture, or a JSON file\n" \
+    "(default: the data decides)"
+
+#define CHECKPOINT_HELP                                         \
+    "save the state there after every epoch, every ten\n"       \
+    "minutes and when interrupted; the last two and the best\n" \
+    "are kept (default: nowhere)"
+
+#define RECOMPUTE_HELP                                          \
+    "keep only the input of each block for the backward pass\n" \
+    "and compute the rest again: less memory, more time, the\n" \
+    "same bytes"
+
+#define KEEP_HELP                                              \
+    "the model: that of the last step, or of the epoch with\n" \
+    "the best answers to the held-back pictures (default: last)"
+
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
-    {.name = "data",
-     VALUE(TEXT, data),
-     .argument = "DATA",
-     .help = "the pictures: a directory of IDX or CIFAR files, or with\n"
-             "a folder per class of PNG or JPEG files; or mnist,\n"
-             "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"
-             "or digits, which are drawn; FIRST+SECOND trains on both",
-     .required = true},
+    {.name = "data", VALUE(TEXT, data), .argument = "DATA", .help = DATA_HELP, .required = true},
     {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
-    {.name = "preset",
-     VALUE(TEXT, preset),
-     .argument = "NAME|FILE",
-     .help = "network and recipe: mnist, fashion, digits, cifar10,\n"
-             "cifar10-best, folder, handwriting, lecture, or a JSON file\n"
-             "(default: the data decides)"},
+    {.name = "preset", VALUE(TEXT, preset), .argument = "NAME|FILE", .help = PRESET_HELP},
     {.name = "init",
      VALUE(TEXT, init),
      .argument = "MODEL",
@@ -66,6 +83,18 @@ static const vit_option options[] = {
      .help = "as many steps as fit into M minutes, test included",
      .max = 1e6,
      .exclusive = HOW_LONG},
+    {.name = "keep",
+     VALUE(CHOICE, keep),
+     .argument = "last|best",
+     .choices = keeps,
+     .help = KEEP_HELP},
+    {.name = "patience",
+     VALUE(COUNT, patience),
+     .argument = "N",
+     .help =
+         "stop after N epochs without better answers to the\nheld-back pictures (default: never)",
+     .min = 1,
+     .max = 1e6},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
      VALUE(COUNT, batch),
@@ -104,17 +133,15 @@ static const vit_option options[] = {
      .help = "same seed, same bytes (default: 0)"},
     VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
-    {.name = "recompute",
-     VALUE(FLAG, recompute),
-     .help = "keep only the input of each block for the backward pass\n"
-             "and compute the rest again: less memory, more time, the\n"
-             "same bytes"},
+    {.name = "recompute", VALUE(FLAG, recompute), .help = RECOMPUTE_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
-    {.name = "checkpoint",
-     VALUE(TEXT, checkpoint),
-     .argument = "DIR",
-     .help = "save the state there after every epoch and when\ninterrupted (default: nowhere)"},
-    {.name = "resume", VALUE(FLAG, resume), .help = "go on from the state in --checkpoint DIR"},
+    {.name = "checkpoint", VALUE(TEXT, checkpoint), .argument = "DIR", .help = CHECKPOINT_HELP},
+    {.name = "resume",
+     VALUE(FLAG, resume),
+     .help = "go on from the newest state in --checkpoint DIR that is\nwhole"},
+    {.name = "overwrite",
+     VALUE(FLAG, overwrite),
+     .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
     {.name = "log",
      VALUE(TEXT, log),
@@ -138,9 +165,10 @@ static const vit_command command = {
              "      your own pictures: pets/cat/*.jpg, pets/dog/*.jpg, ...\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and given again; ends in the same bytes\n",
-    .notes = "Progress is on standard error, the result on standard output. Ctrl-C finishes\n"
-             "the step and saves it where --checkpoint is given; a second one ends at once.\n"
-             "Exit status: 0 done, 1 failed, 2 wrong usage, 130 or 143 interrupted.\n"
+    .notes = "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
+             "SIGTERM, SIGHUP) finishes the step and saves the state, into NAME.checkpoint beside\n"
+             "the model where no --checkpoint is given; a second one ends at once.\n"
+             "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n"
              "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
              "used; in f32 the model is the same with each.\n",
     .options = options,
@@ -173,26 +201,13 @@ static char *default_out(const settings *s) {
     return out;
 }
 
-/* What would otherwise fail only after hours: the model and the checkpoints can be written. */
-static vit_status check_places(const settings *s, const char *out, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, out, error);
-    if (status == VIT_OK) {
-        vit_writer_abort(writer);
-    }
-    if (status == VIT_OK && s->checkpoint != NULL) {
-        status = vit_make_directory(s->checkpoint, error);
-    }
-    return status;
-}
-
 static bool on_event(const vit_event *event, void *user) {
     vit_train_report_event(user, event);
     return vit_interrupted() == 0;
 }
 
 static vit_train_options train_options(const settings *s, const char *init, const char *out,
-                                       vit_train_report *report) {
+                                       const char *rescue, vit_train_report *report) {
     return (vit_train_options){
         .data = s->data,
         .preset = s->preset,
@@ -200,6 +215,10 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .out = out,
         .checkpoint = s->checkpoint,
         .resume = s->resume,
+        .rescue = rescue,
+        .overwrite = s->overwrite,
+        .keep_best = s->keep == KEEP_BEST,
+        .patience = (size_t)s->patience,
         .epochs = s->epochs,
         .steps = s->steps.steps,
         .schedule_steps = s->steps.schedule,
@@ -223,35 +242,57 @@ static vit_train_options train_options(const settings *s, const char *init, cons
 }
 
 /* Says why the training ended early; returns the exit status. */
-static int explain(const settings *s, const vit_train_report *report, const vit_error *error) {
+static int explain(const settings *s, const vit_train_report *report, const char *rescue,
+                   const vit_error *error) {
     int number = vit_interrupted();
     if (error->status != VIT_ERROR_CANCELLED || number == 0) {
         int exit_status = vit_say_error(&command, error);
         return report->steps == 0 ? exit_status : VIT_EXIT_FAILED; /* no usage error any more */
     }
     vit_text text = {0};
-    vit_text_add(&text, "interrupted after step %llu of %llu; %s", (unsigned long long)report->step,
-                 (unsigned long long)report->steps,
-                 s->checkpoint != NULL ? "the same command with --resume goes on from there"
-                                       : "nothing was saved, as no --checkpoint was given");
+    vit_text_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
+                 (unsigned long long)report->steps);
+    if (s->checkpoint != NULL) {
+        vit_text_add(&text, "the same command with --resume goes on from there");
+    } else if (report->saved) {
+        vit_text_add(&text, "the same command with --checkpoint %s --resume goes on from there",
+                     rescue);
+    } else {
+        vit_text_add(&text, "nothing was saved");
+    }
     vit_say(&command, text.failed ? "interrupted" : text.text);
     vit_text_free(&text);
     return 128 + number;
 }
 
-static int train(const settings *s, const char *init, const char *out) {
+/* OUT without .safetensors, and ".checkpoint": where a training goes that is interrupted and has no
+ * --checkpoint. */
+static char *rescue_name(const char *out) {
+    static const char ending[] = ".safetensors";
+    size_t length = strlen(out), tail = sizeof ending - 1;
+    if (length > tail && strcmp(out + length - tail, ending) == 0) {
+        length -= tail;
+    }
+    vit_text name = {0};
+    vit_text_add_bytes(&name, out, length);
+    vit_text_add(&name, ".checkpoint");
+    char *copy = name.failed ? NULL : vit_strdup(name.text);
+    vit_text_free(&name);
+    return copy;
+}
+
+static int train(const settings *s, const char *init, const char *out, const char *rescue) {
     vit_error error = {0};
     vit_train_report report = {
         .command = &command, .out = out, .log_path = s->log, .json = s->json};
-    if (check_places(s, out, &error) != VIT_OK ||
-        vit_train_report_start(&report, s->resume, &error) != VIT_OK) {
+    if (vit_train_report_start(&report, s->resume, &error) != VIT_OK) {
         return vit_say_error(&command, &error);
     }
-    vit_train_options choice = train_options(s, init, out, &report);
+    vit_train_options choice = train_options(s, init, out, rescue, &report);
     vit_status status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
     if (status != VIT_OK) {
-        return explain(s, &report, &error);
+        return explain(s, &report, rescue, &error);
     }
     return logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
@@ -261,14 +302,16 @@ static int run(const settings *s) {
     vit_error error = {0};
     char *init = NULL;
     char *out = s->out != NULL ? vit_strdup(s->out) : default_out(s);
-    if (out == NULL) {
+    char *rescue = out != NULL ? rescue_name(out) : NULL;
+    if (rescue == NULL) {
         vit_fail_memory(&error, "the name of the model", strlen(s->data));
     } else if (s->init != NULL) {
         vit_find_model(&init, s->init, &error);
     }
     int exit_status =
-        error.status != VIT_OK ? vit_say_error(&command, &error) : train(s, init, out);
+        error.status != VIT_OK ? vit_say_error(&command, &error) : train(s, init, out, rescue);
     vit_free(init);
+    vit_free(rescue);
     vit_free(out);
     return exit_status;
 }
@@ -281,6 +324,9 @@ int main(int argc, char **argv) {
     }
     if (s.resume && s.checkpoint == NULL) {
         return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
+    }
+    if (s.log != NULL && s.out != NULL && strcmp(s.log, s.out) == 0) {
+        return vit_say_usage(&command, "--log and --out name the same file");
     }
     vit_interrupt_catch();
     exit_status = run(&s);

@@ -49,7 +49,12 @@ vit_status vit_safetensors_write(const char *path, const vit_tensor *tensors, si
                                  const vit_metadata *metadata, size_t metadata_count,
                                  vit_error *error);
 
-/* The same into memory; out->data is freed by vit_free. */
+/* The SHA-256 of the bytes that such a file has. */
+vit_status vit_safetensors_hash(char hex[65], const vit_tensor *tensors, size_t count,
+                                const vit_metadata *metadata, size_t metadata_count,
+                                vit_error *error);
+
+/* As vit_safetensors_write, into memory; out->data is freed by vit_free. */
 vit_status vit_safetensors_encode(vit_bytes *out, const vit_tensor *tensors, size_t count,
                                   const vit_metadata *metadata, size_t metadata_count,
                                   vit_error *error);

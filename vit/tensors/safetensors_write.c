@@ -1,3 +1,4 @@
+#include "vit/base/sha256.h"
 #include "vit/base/text.h"
 #include "vit/tensors/safetensors_header.h"
 
@@ -222,6 +223,25 @@ vit_status vit_safetensors_write(const char *path, const vit_tensor *tensors, si
     else
         vit_writer_abort(writer);
 done:
+    plan_free(&p);
+    return status;
+}
+
+static vit_status put_hash(void *to, const void *data, size_t size, vit_error *error) {
+    (void)error;
+    vit_sha256_add(to, data, size);
+    return VIT_OK;
+}
+
+vit_status vit_safetensors_hash(char hex[65], const vit_tensor *tensors, size_t count,
+                                const vit_metadata *metadata, size_t metadata_count,
+                                vit_error *error) {
+    plan p = {0};
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    vit_status status = plan_make(&p, tensors, count, metadata, metadata_count, error);
+    if (status == VIT_OK) status = emit(&p, put_hash, &hash, error);
+    vit_sha256_hex(&hash, hex);
     plan_free(&p);
     return status;
 }

@@ -1,28 +1,38 @@
 #include "vit/train/checkpoint.h"
+#include "vit/base/json.h"
+#include "vit/base/sha256.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/model_file.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Arrays of a trainer: weights, moments and average. */
 #define GROUPS 4
 
-#define FILE_NAME "checkpoint.safetensors"
+#define NEW_NAME "checkpoint.new"
+#define OLD_NAME "checkpoint.safetensors"
+#define LOCK_NAME "lock"
+#define KEPT 2
 
-/* The identity as metadata, and what a person calls each part. */
-enum { CONFIG, RECIPE, DATA, INIT, SEED, SCHEDULE, PARTS };
-static const char *const keys[] = {"vit.config", "vit.train",    "vit.data", "vit.init",
-                                   "vit.seed",   "vit.schedule", "vit.step"};
+/* The identity as metadata, and what a person calls each part; then what is no part of it. */
+enum { CONFIG, RECIPE, DATA, INIT, SEED, SCHEDULE, PARTS, STEP = PARTS, HISTORY, CHECKSUM, KEYS };
+static const char *const keys[] = {"vit.config", "vit.train",   "vit.data",
+                                   "vit.init",   "vit.seed",    "vit.schedule",
+                                   "vit.step",   "vit.history", "vit.sha256"};
 static const char *const what[] = {"network",      "recipe", "data (checksum)",
                                    "--init model", "seed",   "number of steps"};
-VIT_CHECK_ROWS(keys, PARTS + 1); /* and the step */
+VIT_CHECK_ROWS(keys, KEYS);
 VIT_CHECK_ROWS(what, PARTS);
+
+/* The checksum is that of the file with these digits in its place. */
+static const char zeros[65] = "0000000000000000000000000000000000000000000000000000000000000000";
 
 typedef struct parts {
     char *text[PARTS]; /* all but DATA and INIT are owned */
-    char numbers[3][32];
+    char numbers[2][32];
 } parts;
 
 static vit_status parts_new(parts *p, const vit_identity *identity, vit_error *error) {
@@ -43,70 +53,131 @@ static void parts_free(parts *p) {
     vit_free(p->text[RECIPE]);
 }
 
-/* ---- writing ---- */
+static vit_status join(char **path, const char *directory, const char *name, vit_error *error) {
+    *path = vit_path_join(directory, name);
+    return *path ? VIT_OK : vit_fail_memory(error, directory, strlen(directory));
+}
 
-static vit_status write_state(const char *path, const vit_trainer_state *s, parts *p,
-                              vit_error *error) {
-    const struct {
-        const char *prefix;
-        const vit_table *table;
-        const float *values;
-    } groups[GROUPS] = {{"", s->table, s->values},
-                        {"adamw.m.", s->trained, s->m},
-                        {"adamw.v.", s->trained, s->v},
-                        {"ema.", s->table, s->average}};
-    const size_t most = GROUPS * s->table->count;
-    size_t count = 0;
-    char *names[GROUPS] = {0};
-    vit_metadata metadata[PARTS + 1];
-    vit_status status = VIT_OK;
-    vit_tensor *tensors = vit_alloc(most, sizeof *tensors);
-    if (!tensors) return vit_fail_memory(error, "a checkpoint", most * sizeof *tensors);
-    for (size_t i = 0; i < PARTS; i++) metadata[i] = (vit_metadata){keys[i], p->text[i]};
-    snprintf(p->numbers[2], sizeof p->numbers[2], "%llu", (unsigned long long)s->step);
-    metadata[PARTS] = (vit_metadata){keys[PARTS], p->numbers[2]};
-    for (size_t i = 0; i < GROUPS && groups[i].values && status == VIT_OK; i++) {
-        status = vit_table_tensors(tensors + count, &names[i], groups[i].table, groups[i].values,
-                                   groups[i].prefix, error);
-        count += groups[i].table->count;
+static vit_status step_path(char **path, const vit_checkpoints *c, uint64_t step,
+                            vit_error *error) {
+    char name[64];
+    snprintf(name, sizeof name, "checkpoint-%012llu.safetensors", (unsigned long long)step);
+    return join(path, c->directory, name, error);
+}
+
+/* ---- the directory ---- */
+
+static bool parse_name(const char *name, uint64_t *step) {
+    char again[64], digits[32] = {0};
+    if (strncmp(name, "checkpoint-", 11) != 0) return false;
+    const size_t length = strspn(name + 11, "0123456789");
+    if (length < 12 || length >= sizeof digits) return false;
+    memcpy(digits, name + 11, length);
+    if (!vit_parse_u64(digits, step)) return false;
+    snprintf(again, sizeof again, "checkpoint-%012llu.safetensors", (unsigned long long)*step);
+    return strcmp(name, again) == 0;
+}
+
+/* Puts a step in its place among the entries, as one of this training. */
+static vit_status add_entry(vit_checkpoints *c, uint64_t step, vit_error *error) {
+    size_t at = 0;
+    while (at < c->count && c->entries[at].step < step) at++;
+    if (at == c->count || c->entries[at].step != step) {
+        void *more = vit_make_room(c->entries, c->count, &c->capacity, sizeof *c->entries,
+                                   "the list of checkpoints", error);
+        if (!more) return VIT_ERROR_MEMORY;
+        c->entries = more;
+        memmove(c->entries + at + 1, c->entries + at, (c->count - at) * sizeof *c->entries);
+        c->count++;
     }
-    if (status == VIT_OK)
-        status = vit_safetensors_write(path, tensors, count, metadata, PARTS + 1, error);
-    for (size_t i = 0; i < GROUPS; i++) vit_free(names[i]);
-    vit_free(tensors);
+    c->entries[at] = (vit_checkpoint_entry){step, false};
+    return VIT_OK;
+}
+
+static vit_status list(vit_checkpoints *c, vit_error *error) {
+    char **names;
+    size_t count;
+    uint64_t step;
+    vit_status status = vit_list_directory(&names, &count, c->directory, error);
+    c->count = 0;
+    c->has_old = false;
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        c->has_old = c->has_old || strcmp(names[i], OLD_NAME) == 0;
+        if (parse_name(names[i], &step)) status = add_entry(c, step, error);
+    }
+    vit_free(names);
     return status;
 }
 
-vit_status vit_checkpoint_save(char **path, const char *directory, vit_trainer *trainer,
-                               const vit_identity *identity, vit_error *error) {
-    parts p = {0};
-    const vit_trainer_state state = vit_trainer_get(trainer);
-    vit_status status = vit_make_directory(directory, error);
-    *path = NULL;
+/* Makes and locks it; where it is ours already, nothing. */
+static vit_status enter(vit_checkpoints *c, vit_error *error) {
+    char *path;
+    vit_status status = join(&path, c->directory, LOCK_NAME, error);
     if (status != VIT_OK) return status;
-    *path = vit_path_join(directory, FILE_NAME);
-    if (!*path) return vit_fail_memory(error, directory, strlen(directory));
-    status = parts_new(&p, identity, error);
-    if (status == VIT_OK) status = write_state(*path, &state, &p, error);
-    parts_free(&p);
-    if (status != VIT_OK) {
-        vit_free(*path);
-        *path = NULL;
+    if (!vit_lock_holds(c->lock, path)) {
+        vit_lock_drop(c->lock);
+        c->lock = -1;
+        status = vit_make_directory(c->directory, error);
+        if (status == VIT_OK) status = vit_lock_take(&c->lock, path, error);
+        if (status == VIT_OK) status = list(c, error);
     }
+    vit_free(path);
     return status;
+}
+
+vit_status vit_checkpoints_open(vit_checkpoints *c, const char *directory, vit_error *error) {
+    *c = (vit_checkpoints){.lock = -1, .directory = vit_strdup(directory)};
+    if (!c->directory) return vit_fail_memory(error, directory, strlen(directory));
+    return enter(c, error);
+}
+
+void vit_checkpoints_close(vit_checkpoints *c) {
+    if (c->directory) vit_lock_drop(c->lock);
+    vit_free(c->directory);
+    vit_free(c->entries);
+    *c = (vit_checkpoints){.lock = -1};
+}
+
+void vit_checkpoints_replace(vit_checkpoints *c) {
+    for (size_t i = 0; i < c->count; i++) c->entries[i].stale = true;
 }
 
 /* ---- reading ---- */
 
-/* *file NULL and OK when there is none. */
-static vit_status open_checkpoint(vit_safetensors **file, const char *directory, vit_error *error) {
-    char *path = vit_path_join(directory, FILE_NAME);
-    vit_status status = VIT_OK;
-    *file = NULL;
-    if (!path) return vit_fail_memory(error, directory, strlen(directory));
-    if (vit_path_look(path) != VIT_PATH_NONE) status = vit_safetensors_open(file, path, error);
-    vit_free(path);
-    return status;
+void vit_checkpoint_close(vit_checkpoint *checkpoint) {
+    vit_safetensors_close(checkpoint->file);
+    vit_unmap_file(&checkpoint->bytes);
+    vit_free(checkpoint->path);
+    *checkpoint = (vit_checkpoint){0};
+}
+
+/* The place of the checksum's 64 digits within a file, or 0. */
+static size_t find_checksum(const vit_bytes *b) {
+    static const char mark[] = "\"vit.sha256\":\"";
+    const size_t length = sizeof mark - 1;
+    uint64_t header = 0;
+    for (size_t i = 0; i < 8 && b->size >= 8; i++) header |= (uint64_t)b->data[i] << (8 * i);
+    if (b->size < 8 || header > b->size - 8 || header < length + 64) return 0;
+    for (size_t i = 8; i + length + 64 <= 8 + header; i++)
+        if (memcmp(b->data + i, mark, length) == 0) return i + length;
+    return 0;
+}
+
+static vit_status verify(const vit_bytes *b, const char *path, vit_error *error) {
+    const size_t at = find_checksum(b);
+    vit_sha256 hash;
+    char hex[65];
+    if (at == 0)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s has no checksum: it is cut or damaged", path);
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, b->data, at);
+    vit_sha256_add(&hash, zeros, 64);
+    vit_sha256_add(&hash, b->data + at + 64, b->size - at - 64);
+    vit_sha256_hex(&hash, hex);
+    if (memcmp(hex, b->data + at, 64) == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s is damaged: its bytes have the checksum %.12s..., it says %.12s...", path,
+                    hex, (const char *)b->data + at);
 }
 
 static vit_status read_number(uint64_t *value, const vit_safetensors *file, size_t key,
@@ -117,55 +188,333 @@ static vit_status read_number(uint64_t *value, const vit_safetensors *file, size
                     vit_safetensors_name(file), keys[key], text ? text : "missing");
 }
 
-vit_status vit_checkpoint_schedule(bool *found, uint64_t *schedule, const char *directory,
-                                   vit_error *error) {
-    vit_safetensors *file;
-    *found = false;
-    vit_status status = open_checkpoint(&file, directory, error);
-    if (status != VIT_OK || !file) return status;
-    status = read_number(schedule, file, SCHEDULE, error);
-    *found = status == VIT_OK;
-    vit_safetensors_close(file);
+static vit_status check_steps(const vit_checkpoint *c, vit_error *error) {
+    if (c->step <= c->schedule) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: it is of step %llu of a schedule of %llu steps",
+                    c->path, (unsigned long long)c->step, (unsigned long long)c->schedule);
+}
+
+/* Takes `path` over. */
+static vit_status open_path(vit_checkpoint *out, char *path, vit_error *error) {
+    *out = (vit_checkpoint){.path = path};
+    vit_status status = vit_map_file(&out->bytes, path, error);
+    if (status == VIT_OK) status = verify(&out->bytes, path, error);
+    if (status == VIT_OK)
+        status = vit_safetensors_parse(&out->file, out->bytes.data, out->bytes.size, path, error);
+    if (status == VIT_OK) status = read_number(&out->step, out->file, STEP, error);
+    if (status == VIT_OK) status = read_number(&out->schedule, out->file, SCHEDULE, error);
+    if (status == VIT_OK) status = check_steps(out, error);
+    if (status != VIT_OK) vit_checkpoint_close(out);
     return status;
 }
 
-static vit_status compare(const vit_safetensors *file, const parts *p, vit_error *error) {
-    for (size_t i = 0; i < PARTS; i++) {
-        const char *theirs = vit_safetensors_metadata(file, keys[i]);
-        if (theirs && strcmp(theirs, p->text[i]) == 0) continue;
-        return vit_fail(
-            error, VIT_ERROR_MISMATCH,
-            "%s belongs to another training: its %s is %.300s, this command's is %.300s",
-            vit_safetensors_name(file), what[i], theirs && *theirs ? theirs : "missing",
-            *p->text[i] ? p->text[i] : "none");
+vit_status vit_checkpoints_at(vit_checkpoint *out, const vit_checkpoints *c, uint64_t step,
+                              vit_error *error) {
+    char *path;
+    *out = (vit_checkpoint){0};
+    const vit_status status = step_path(&path, c, step, error);
+    return status == VIT_OK ? open_path(out, path, error) : status;
+}
+
+vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c,
+                                  vit_checkpoint_skipped *skipped, void *context,
+                                  vit_error *error) {
+    vit_error why = {0};
+    *out = (vit_checkpoint){0};
+    for (size_t i = c->count; i-- > 0;) {
+        const vit_status status = vit_checkpoints_at(out, c, c->entries[i].step, &why);
+        if (status == VIT_OK) return VIT_OK;
+        if (status == VIT_ERROR_MEMORY) return vit_fail(error, status, "%s", why.message);
+        c->entries[i].stale = true;
+        if (skipped) skipped(why.message, context);
+    }
+    if (c->count > 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: none of its %zu checkpoints can be used; the last reason: %s",
+                        c->directory, c->count, why.message);
+    if (c->has_old)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s/" OLD_NAME " is of version 0.1, without a checksum, and cannot be gone "
+                        "on from: move it away to start afresh",
+                        c->directory);
+    return VIT_OK;
+}
+
+/* ---- whose it is ---- */
+
+/* The keys with different values in two JSON objects, "lr: 0.001 and 0.01, ..."; {0}: none or no
+ * objects. */
+static vit_text differing_keys(const char *theirs, const char *ours) {
+    vit_text t = {0};
+    const char *key;
+    json_t *a, *b, *value;
+    if (vit_json_parse(&a, theirs, strlen(theirs), "", NULL) != VIT_OK) return t;
+    if (vit_json_parse(&b, ours, strlen(ours), "", NULL) != VIT_OK) {
+        json_decref(a);
+        return t;
+    }
+    json_object_update_missing(a, b); /* so that each key of either is met */
+    json_t *their_own;
+    if (vit_json_parse(&their_own, theirs, strlen(theirs), "", NULL) == VIT_OK) {
+        json_object_foreach(a, key, value) {
+            json_t *was = json_object_get(their_own, key), *is = json_object_get(b, key);
+            if (was && is && json_equal(was, is)) continue;
+            char *before = was ? json_dumps(was, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+            char *now = is ? json_dumps(is, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+            vit_text_add(&t, "%s\"%s\" is %.60s, this command's is %.60s", t.length > 0 ? "; " : "",
+                         key, before ? before : "not there", now ? now : "not there");
+            free(before);
+            free(now);
+        }
+        json_decref(their_own);
+    }
+    json_decref(a);
+    json_decref(b);
+    return t;
+}
+
+static vit_status another(const vit_checkpoint *c, size_t part, const char *theirs,
+                          const char *ours, vit_error *error) {
+    vit_text text = {0};
+    if (theirs && part <= RECIPE) text = differing_keys(theirs, ours);
+    if (text.length > 0 && !text.failed)
+        vit_fail(error, VIT_ERROR_MISMATCH, "%s belongs to another training: in its %s %.700s",
+                 c->path, what[part], text.text);
+    else
+        vit_fail(error, VIT_ERROR_MISMATCH,
+                 "%s belongs to another training: its %s is %.300s, this command's is %.300s",
+                 c->path, what[part], theirs && *theirs ? theirs : "missing",
+                 *ours ? ours : "none");
+    vit_text_free(&text);
+    return VIT_ERROR_MISMATCH;
+}
+
+vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *identity,
+                                  vit_error *error) {
+    parts p = {0};
+    vit_status status = parts_new(&p, identity, error);
+    for (size_t i = 0; i < PARTS && status == VIT_OK; i++) {
+        const char *theirs = vit_safetensors_metadata(c->file, keys[i]);
+        if (!theirs || strcmp(theirs, p.text[i]) != 0)
+            status = another(c, i, theirs, p.text[i], error);
+    }
+    parts_free(&p);
+    return status;
+}
+
+/* ---- history ---- */
+
+#define HISTORY_FIELDS(h)                                               \
+    {"best_step", VIT_FIELD_SIZE, &(h)->best_step, NULL},               \
+        {"best_top1", VIT_FIELD_DOUBLE, &(h)->best_top1, NULL},         \
+        {"best_loss", VIT_FIELD_DOUBLE, &(h)->best_loss, NULL},         \
+        {"stale", VIT_FIELD_SIZE, &(h)->stale, NULL},                   \
+        {"skipped", VIT_FIELD_SIZE, &(h)->skipped, NULL},               \
+        {"skipped_in_row", VIT_FIELD_SIZE, &(h)->skipped_in_row, NULL}, \
+        {"loss_sum", VIT_FIELD_DOUBLE, &(h)->loss_sum, NULL},           \
+        {"loss_steps", VIT_FIELD_SIZE, &(h)->loss_steps, NULL},
+
+static vit_text write_history(const vit_history *history) {
+    vit_history h = *history;
+    const vit_field fields[] = {HISTORY_FIELDS(&h)};
+    vit_text t = {0};
+    char number[32];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        vit_text_add(&t, "%s\"%s\": ", i > 0 ? ", " : "{", fields[i].key);
+        if (fields[i].kind == VIT_FIELD_SIZE)
+            vit_text_add(&t, "%zu", *(size_t *)fields[i].value);
+        else
+            vit_text_add(&t, "%s", vit_format_double(number, *(double *)fields[i].value));
+    }
+    vit_text_add(&t, "}");
+    return t;
+}
+
+static vit_status read_history(vit_history *out, const vit_checkpoint *c, vit_error *error) {
+    const char *text = vit_safetensors_metadata(c->file, keys[HISTORY]);
+    json_t *object;
+    *out = (vit_history){0};
+    if (!text)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: its \"%s\" is missing", c->path,
+                        keys[HISTORY]);
+    vit_status status = vit_json_parse(&object, text, strlen(text), c->path, error);
+    if (status != VIT_OK) return status;
+    const vit_field fields[] = {HISTORY_FIELDS(out)};
+    status = vit_json_read(object, fields, sizeof fields / sizeof *fields, c->path, error);
+    json_decref(object);
+    return status;
+}
+
+/* ---- the state ---- */
+
+static vit_status check_second_moments(const vit_trainer_state *s, const char *where,
+                                       vit_error *error) {
+    for (size_t i = 0; i < s->trained->count; i++) {
+        const vit_parameter *p = &s->trained->rows[i];
+        for (size_t k = 0; k < p->count; k++)
+            if (!(s->v[p->offset + k] >= 0))
+                return vit_fail(error, VIT_ERROR_FORMAT,
+                                "%s: adamw.v.%s has a negative element, a mean of squares", where,
+                                p->name);
     }
     return VIT_OK;
 }
 
-static vit_status load_state(vit_trainer *trainer, const vit_safetensors *file, vit_error *error) {
+vit_status vit_checkpoint_load(vit_trainer *trainer, vit_history *history, const vit_checkpoint *c,
+                               vit_error *error) {
     const vit_trainer_state s = vit_trainer_get(trainer);
-    uint64_t step = 0;
-    vit_status status = read_number(&step, file, PARTS, error);
-    if (status == VIT_OK) status = vit_table_load(s.values, s.table, file, "", error);
-    if (status == VIT_OK) status = vit_table_load(s.m, s.trained, file, "adamw.m.", error);
-    if (status == VIT_OK) status = vit_table_load(s.v, s.trained, file, "adamw.v.", error);
+    vit_status status = read_history(history, c, error);
+    if (status == VIT_OK) status = vit_table_load(s.values, s.table, c->file, "", error);
+    if (status == VIT_OK) status = vit_table_load(s.m, s.trained, c->file, "adamw.m.", error);
+    if (status == VIT_OK) status = vit_table_load(s.v, s.trained, c->file, "adamw.v.", error);
+    if (status == VIT_OK) status = check_second_moments(&s, c->path, error);
     if (status == VIT_OK && s.average)
-        status = vit_table_load(s.average, s.table, file, "ema.", error);
-    if (status == VIT_OK) vit_trainer_changed(trainer, step);
+        status = vit_table_load(s.average, s.table, c->file, "ema.", error);
+    if (status == VIT_OK) vit_trainer_changed(trainer, c->step);
     return status;
 }
 
-vit_status vit_checkpoint_load(vit_trainer *trainer, const char *directory,
-                               const vit_identity *identity, vit_error *error) {
-    parts p = {0};
-    vit_safetensors *file;
-    vit_status status = open_checkpoint(&file, directory, error);
+vit_status vit_checkpoint_weights(float *values, const vit_table *table, const vit_checkpoint *c,
+                                  bool average, vit_error *error) {
+    return vit_table_load(values, table, c->file, average ? "ema." : "", error);
+}
+
+/* ---- writing ---- */
+
+typedef struct group {
+    const char *prefix, *name;
+    const vit_table *table;
+    const float *values; /* NULL: there is none */
+} group;
+
+static void groups_of(group groups[GROUPS], const vit_trainer_state *s) {
+    groups[0] = (group){"", "weights", s->table, s->values};
+    groups[1] = (group){"adamw.m.", "first moments", s->trained, s->m};
+    groups[2] = (group){"adamw.v.", "second moments", s->trained, s->v};
+    groups[3] = (group){"ema.", "averaged weights", s->table, s->average};
+}
+
+size_t vit_checkpoint_size(vit_trainer *trainer) {
+    const vit_trainer_state s = vit_trainer_get(trainer);
+    group groups[GROUPS];
+    size_t size = 65536;
+    groups_of(groups, &s);
+    for (size_t i = 0; i < GROUPS; i++)
+        for (size_t k = 0; groups[i].values && k < groups[i].table->count; k++)
+            size += groups[i].table->rows[k].count * sizeof(float) + 256;
+    return size;
+}
+
+/* What is not finite could not be read again. */
+static vit_status check_finite(const group *g, vit_error *error) {
+    for (size_t i = 0; i < g->table->count; i++) {
+        const vit_parameter *p = &g->table->rows[i];
+        for (size_t k = 0; k < p->count; k++)
+            if (!isfinite(g->values[p->offset + k]))
+                return vit_fail(error, VIT_ERROR_ARGUMENT,
+                                "the %s of %s are not finite any more: no checkpoint is made of "
+                                "them",
+                                g->name, p->name);
+    }
+    return VIT_OK;
+}
+
+static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,
+                                const parts *p, const vit_history *history, uint64_t step,
+                                vit_error *error) {
+    vit_metadata metadata[KEYS];
+    char number[32], hex[65];
+    vit_text remembered = write_history(history);
+    if (remembered.failed) return vit_fail_memory(error, "the history", 0);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)step);
+    for (size_t i = 0; i < PARTS; i++) metadata[i] = (vit_metadata){keys[i], p->text[i]};
+    metadata[STEP] = (vit_metadata){keys[STEP], number};
+    metadata[HISTORY] = (vit_metadata){keys[HISTORY], remembered.text};
+    metadata[CHECKSUM] = (vit_metadata){keys[CHECKSUM], zeros};
+    vit_status status = vit_safetensors_hash(hex, tensors, count, metadata, KEYS, error);
+    metadata[CHECKSUM].value = hex;
+    if (status == VIT_OK)
+        status = vit_safetensors_write(path, tensors, count, metadata, KEYS, error);
+    vit_text_free(&remembered);
+    return status;
+}
+
+static vit_status write_state(const char *path, const vit_trainer_state *s, const parts *p,
+                              const vit_history *history, vit_error *error) {
+    group groups[GROUPS];
+    const size_t most = GROUPS * s->table->count;
+    size_t count = 0;
+    char *names[GROUPS] = {0};
+    vit_status status = VIT_OK;
+    vit_tensor *tensors = vit_alloc(most, sizeof *tensors);
+    if (!tensors) return vit_fail_memory(error, "a checkpoint", most * sizeof *tensors);
+    groups_of(groups, s);
+    for (size_t i = 0; i < GROUPS && groups[i].values && status == VIT_OK; i++) {
+        status = check_finite(&groups[i], error);
+        if (status == VIT_OK)
+            status = vit_table_tensors(tensors + count, &names[i], groups[i].table,
+                                       groups[i].values, groups[i].prefix, error);
+        count += groups[i].table->count;
+    }
+    if (status == VIT_OK) status = write_tensors(path, tensors, count, p, history, s->step, error);
+    for (size_t i = 0; i < GROUPS; i++) vit_free(names[i]);
+    vit_free(tensors);
+    return status;
+}
+
+/* What stays: the last two and the best. A file that cannot be removed is looked at again. */
+static void prune(vit_checkpoints *c, uint64_t best, uint64_t newest) {
+    size_t good = 0, kept = 0;
+    for (size_t i = 0; i < c->count; i++) good += !c->entries[i].stale;
+    for (size_t i = 0; i < c->count; i++) {
+        const vit_checkpoint_entry e = c->entries[i];
+        char *path;
+        bool stays = e.step == newest || (!e.stale && (good <= KEPT || e.step == best));
+        good -= !e.stale;
+        if (!stays && step_path(&path, c, e.step, NULL) == VIT_OK) {
+            stays = vit_remove_file(path, NULL) != VIT_OK;
+            vit_free(path);
+        }
+        if (stays) c->entries[kept++] = e;
+    }
+    c->count = kept;
+}
+
+/* Written, read back, and only then named. */
+static vit_status save(char **path, vit_checkpoints *c, const vit_trainer_state *s, const parts *p,
+                       const vit_history *history, vit_error *error) {
+    char *new_path;
+    vit_checkpoint back = {0};
+    vit_status status = join(&new_path, c->directory, NEW_NAME, error);
+    if (status == VIT_OK) status = write_state(new_path, s, p, history, error);
+    if (status != VIT_OK) {
+        vit_free(new_path);
+        return status;
+    }
+    status = open_path(&back, new_path, error); /* frees new_path where it fails */
     if (status != VIT_OK) return status;
-    if (!file) return vit_fail(error, VIT_ERROR_IO, "%s holds no checkpoint", directory);
+    status = step_path(path, c, s->step, error);
+    if (status == VIT_OK) status = vit_rename_file(back.path, *path, error);
+    vit_checkpoint_close(&back);
+    if (status == VIT_OK) status = add_entry(c, s->step, error);
+    if (status == VIT_OK) prune(c, history->best_step, s->step);
+    return status;
+}
+
+vit_status vit_checkpoints_save(char **path, vit_checkpoints *c, vit_trainer *trainer,
+                                const vit_identity *identity, const vit_history *history,
+                                vit_error *error) {
+    parts p = {0};
+    const vit_trainer_state state = vit_trainer_get(trainer);
+    *path = NULL;
+    vit_status status = enter(c, error);
+    if (status != VIT_OK) return status;
     status = parts_new(&p, identity, error);
-    if (status == VIT_OK) status = compare(file, &p, error);
-    if (status == VIT_OK) status = load_state(trainer, file, error);
+    if (status == VIT_OK) status = save(path, c, &state, &p, history, error);
     parts_free(&p);
-    vit_safetensors_close(file);
+    if (status != VIT_OK) {
+        vit_free(*path);
+        *path = NULL;
+    }
     return status;
 }

@@ -1,10 +1,15 @@
-/* Checkpoints: DIR/checkpoint.safetensors with the weights, AdamW's moments, the weights' average
- * where there is one, and what they belong to. Everything else of a training is a function of the
- * step, so this is all that resuming needs.
+/* Checkpoints: DIR/checkpoint-STEP.safetensors, STEP of 12 digits, with the weights, AdamW's
+ * moments, the weights' average where there is one, the history, and what they belong to.
+ * Everything else of a training is a function of the step, so this is all that resuming needs.
+ *
+ * Each has a SHA-256 of all its bytes. A new one is written as DIR/checkpoint.new, read back and
+ * verified, and only then gets its name; only then older ones go: the last two and the one of the
+ * best held-back answers stay. DIR/lock keeps a second training out.
  */
 #ifndef VIT_TRAIN_CHECKPOINT_H
 #define VIT_TRAIN_CHECKPOINT_H
 
+#include "vit/tensors/safetensors.h"
 #include "vit/train/preset.h"
 #include "vit/train/trainer.h"
 
@@ -17,17 +22,78 @@ typedef struct vit_identity {
     uint64_t schedule; /* steps of the learning rate's schedule */
 } vit_identity;
 
-/* Writes atomically; *path (freed by vit_free) is the file, for messages. */
-vit_status vit_checkpoint_save(char **path, const char *directory, vit_trainer *trainer,
-                               const vit_identity *identity, vit_error *error);
+/* What a training remembers beside its arrays. All 0 at the start. */
+typedef struct vit_history {
+    size_t best_step; /* with the best held-back answers so far; 0: none measured */
+    double best_top1, best_loss;
+    size_t stale;                   /* epochs since then */
+    size_t skipped, skipped_in_row; /* steps whose gradients were not finite */
+    double loss_sum;                /* of the steps since the last epoch's end */
+    size_t loss_steps;
+} vit_history;
 
-/* Reads the schedule of the checkpoint in a directory; *found false and OK when there is none. */
-vit_status vit_checkpoint_schedule(bool *found, uint64_t *schedule, const char *directory,
-                                   vit_error *error);
+typedef struct vit_checkpoint_entry {
+    uint64_t step;
+    bool stale; /* another training's, or damaged: goes when a new one has been verified */
+} vit_checkpoint_entry;
 
-/* Puts the trainer where the checkpoint was. MISMATCH, naming what differs, when it belongs to
- * another training. */
-vit_status vit_checkpoint_load(vit_trainer *trainer, const char *directory,
-                               const vit_identity *identity, vit_error *error);
+/* A directory of checkpoints that this process has locked. */
+typedef struct vit_checkpoints {
+    char *directory; /* NULL: none */
+    int lock;
+    vit_checkpoint_entry *entries; /* ascending steps */
+    size_t count, capacity;
+    bool has_old; /* a checkpoint.safetensors, without checksum, of an earlier version */
+} vit_checkpoints;
+
+/* Makes the directory, locks it and looks what it holds. IO where another training has it, and
+ * where it cannot be looked into or written. */
+vit_status vit_checkpoints_open(vit_checkpoints *out, const char *directory, vit_error *error);
+void vit_checkpoints_close(vit_checkpoints *c); /* takes one that is zeroed */
+
+/* A checkpoint that has been verified. */
+typedef struct vit_checkpoint {
+    vit_bytes bytes;
+    vit_safetensors *file;
+    char *path;
+    uint64_t step, schedule;
+} vit_checkpoint;
+
+/* Told of each file that does not verify: why, naming it. */
+typedef void vit_checkpoint_skipped(const char *why, void *context);
+
+/* The newest that verifies; out->file NULL and OK where the directory holds none. FORMAT where none
+ * of those that it holds verifies. */
+vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c,
+                                  vit_checkpoint_skipped *skipped, void *context, vit_error *error);
+/* The one of that step. */
+vit_status vit_checkpoints_at(vit_checkpoint *out, const vit_checkpoints *c, uint64_t step,
+                              vit_error *error);
+void vit_checkpoint_close(vit_checkpoint *checkpoint); /* takes one that is zeroed */
+
+/* MISMATCH, naming what differs, when it belongs to another training. */
+vit_status vit_checkpoint_compare(const vit_checkpoint *checkpoint, const vit_identity *identity,
+                                  vit_error *error);
+
+/* Puts the trainer where the checkpoint was. FORMAT for a step beyond the schedule, and for moments
+ * that cannot be. */
+vit_status vit_checkpoint_load(vit_trainer *trainer, vit_history *history,
+                               const vit_checkpoint *checkpoint, vit_error *error);
+
+/* Its weights alone, or their average: what the model is made of; values: [table->size]. */
+vit_status vit_checkpoint_weights(float *values, const vit_table *table,
+                                  const vit_checkpoint *checkpoint, bool average, vit_error *error);
+
+/* Marks all as another training's. */
+void vit_checkpoints_replace(vit_checkpoints *c);
+
+/* Writes one, verifies it and removes the older ones; *path (freed by vit_free) is the file, for
+ * messages. ARGUMENT for weights or moments that are not finite. */
+vit_status vit_checkpoints_save(char **path, vit_checkpoints *c, vit_trainer *trainer,
+                                const vit_identity *identity, const vit_history *history,
+                                vit_error *error);
+
+/* Bytes that one takes, for finding out whether there is room. */
+size_t vit_checkpoint_size(vit_trainer *trainer);
 
 #endif

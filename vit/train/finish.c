@@ -1,15 +1,18 @@
 /* What a training leaves: the model file, and how it does on the test pictures. */
 #include "datasets/dataset.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/train/run.h"
 #include "vit/train/score.h"
+#include <math.h>
 #include <string.h>
 
 #define SCORE_BATCH 512
+#define ANSWERED 32 /* pictures, before a model is written */
 
 /* How the model came to be. Nothing in it depends on time, path, host or threads. */
-static char *recipe_text(const vit_run *run) {
+char *vit_run_recipe(const vit_run *run) {
     vit_text t = {0};
     char *recipe = vit_recipe_write(&run->preset.recipe);
     vit_text_add(&t, "{\"preset\": ");
@@ -19,6 +22,8 @@ static char *recipe_text(const vit_run *run) {
     vit_text_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
     if (run->data.joined) vit_text_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
     if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
+    if (run->options->keep_best && run->history.best_step > 0)
+        vit_text_add(&t, "\"best_step\": %zu, ", run->history.best_step);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
                  (unsigned long long)run->options->seed,
                  (unsigned long long)vit_trainer_get(run->trainer).step,
@@ -77,13 +82,13 @@ static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *erro
 static vit_status describe(vit_model_file *f, const vit_run *run, vit_error *error) {
     *f = (vit_model_file){.config = run->preset.config,
                           .preprocessing = preprocessing_of(&run->data),
-                          .recipe = recipe_text(run)};
+                          .recipe = vit_run_recipe(run)};
     const vit_status status = f->recipe ? vit_table_new(&f->table, &f->config, error)
                                         : vit_fail_memory(error, "the recipe", 0);
     return status == VIT_OK ? copy_labels(&f->labels, &run->data, error) : status;
 }
 
-static float *trained_values(const vit_run *run) {
+float *vit_run_weights(const vit_run *run) {
     const vit_trainer_state state = vit_trainer_get(run->trainer);
     return state.average ? state.average : state.values;
 }
@@ -109,7 +114,7 @@ static vit_status fit_temperature(double *temperature, vit_run *run, vit_error *
 
 /* From the trainer's own values: a copy would be the most memory that the training takes. */
 static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) {
-    f->values = trained_values(run);
+    f->values = vit_run_weights(run);
     const vit_status status = vit_model_file_save(run->options->out, f, error);
     f->values = NULL;
     return status;
@@ -119,7 +124,7 @@ static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) 
 static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error *error) {
     const vit_exec packs = {.kernels = run->kernels, .threads = 1};
     const vit_trainer_state state = vit_trainer_get(run->trainer);
-    const float *values = trained_values(run);
+    const float *values = vit_run_weights(run);
     vit_store store;
     const vit_status status = vit_store_open(&store, f, &packs, error);
     for (size_t i = 0; i < f->table.count && status == VIT_OK; i++) {
@@ -131,12 +136,50 @@ static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error 
     return status;
 }
 
+/* Puts the weights that were best in place of the last ones. */
+static void take_best(vit_run *run) {
+    const vit_trainer_state s = vit_trainer_get(run->trainer);
+    if (!run->best || run->history.best_step == s.step) return;
+    memcpy(vit_run_weights(run), run->best, s.table->size * sizeof(float));
+    vit_trainer_changed(run->trainer, s.step);
+    vit_run_note(run, "the model is that of step %zu, whose held-back answers were the best",
+                 run->history.best_step);
+}
+
+/* A model that cannot answer is not written: its weights must be finite, and so must the loss of
+ * some pictures. */
+static vit_status check_model(vit_run *run, vit_error *error) {
+    const vit_trainer_state s = vit_trainer_get(run->trainer);
+    const float *values = vit_run_weights(run);
+    const size_t some = vit_min(run->data.train.count, ANSWERED);
+    vit_score score = {0};
+    for (size_t i = 0; i < s.table->count; i++)
+        for (size_t k = 0; k < s.table->rows[i].count; k++)
+            if (!isfinite(values[s.table->rows[i].offset + k]))
+                return vit_fail(error, VIT_ERROR_ARGUMENT,
+                                "the weights %s are not finite after step %llu; no model is "
+                                "written: lower the learning rate (now %g at most) or raise "
+                                "\"warmup\"",
+                                s.table->rows[i].name, (unsigned long long)s.step,
+                                run->preset.recipe.lr);
+    vit_trainer_settle(run->trainer);
+    const vit_status status =
+        vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
+                          NULL, some, run->loader.table, SCORE_BATCH, error);
+    if (status != VIT_OK || isfinite(score.loss)) return status;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "the model of step %llu answers with no numbers and is not written: lower the "
+                    "learning rate (now %g at most) or raise \"warmup\"",
+                    (unsigned long long)s.step, run->preset.recipe.lr);
+}
+
 /* The model is safe on the disk before it is tested. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error) {
     vit_score score = {0};
     vit_model_file file;
+    take_best(run);
     vit_status status = describe(&file, run, error);
-    vit_trainer_settle(run->trainer);
+    if (status == VIT_OK) status = check_model(run, error);
     if (status == VIT_OK) status = fit_temperature(&file.temperature, run, error);
     if (status == VIT_OK && run->options->out) status = save(run, &file, error);
     if (status == VIT_OK)

@@ -5,14 +5,21 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SECONDS_BETWEEN_EVENTS 0.2
 #define SCORE_BATCH 512
+#define SECONDS_BETWEEN_SAVES 600
+#define MOST_SKIPPED_IN_ROW 10
 
 vit_identity vit_run_identity(const vit_run *run) {
     return (vit_identity){&run->preset, run->data.checksum, run->init, run->options->seed,
                           run->schedule};
 }
+
+#define WHAT_TO_TRY                                                                             \
+    "lower the learning rate (now %g at most), raise \"warmup\", or train in f32 where it was " \
+    "bf16"
 
 /* ---- events ---- */
 
@@ -75,23 +82,78 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
         vit_score_records(&score, run->inference, &run->preset.config, &run->data,
                           vit_loader_val_records(&run->loader), run->loader.val,
                           run->loader.val_count, run->loader.table, SCORE_BATCH, error);
+    if (status != VIT_OK) return status;
     run->val_top1 = (double)score.correct / (double)run->loader.val_count;
     run->val_loss = score.loss;
-    return status;
+    if (isfinite(score.loss)) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "the loss of the held-back pictures became %s after step %llu: " WHAT_TO_TRY,
+                    isnan(score.loss) ? "NaN" : "infinite", (unsigned long long)step_of(run),
+                    run->preset.recipe.lr);
 }
 
-static vit_status save(vit_run *run, vit_error *error) {
-    if (!run->options->checkpoint) return VIT_OK;
+static vit_status keep_if_best(vit_run *run, vit_error *error) {
+    vit_history *h = &run->history;
+    if (run->loader.val_count == 0) return VIT_OK;
+    const bool better = h->best_step == 0 || run->val_top1 > h->best_top1 ||
+                        (!(run->val_top1 < h->best_top1) && run->val_loss < h->best_loss);
+    h->stale = better ? 0 : h->stale + 1;
+    if (!better) return VIT_OK;
+    h->best_step = (size_t)step_of(run);
+    h->best_top1 = run->val_top1;
+    h->best_loss = run->val_loss;
+    if (!run->options->keep_best) return VIT_OK;
+    const size_t size = vit_trainer_get(run->trainer).table->size;
+    if (!run->best) run->best = vit_alloc_unset(size, sizeof(float));
+    if (!run->best) return vit_fail_memory(error, "the best weights", size * sizeof(float));
+    memcpy(run->best, vit_run_weights(run), size * sizeof(float));
+    return VIT_OK;
+}
+
+/* Training ends here where the held-back answers have not become better for long enough. */
+static void stop_early(vit_run *run) {
+    const size_t patience = run->options->patience;
+    const uint64_t step = step_of(run);
+    if (patience == 0 || run->history.stale < patience || step >= run->steps) return;
+    run->steps = step;
+    vit_run_note(run,
+                 "no better held-back answers for %zu epochs, the best after step %zu: "
+                 "stopping at step %llu of %llu",
+                 run->history.stale, run->history.best_step, (unsigned long long)step,
+                 (unsigned long long)run->schedule);
+}
+
+static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) {
     const vit_identity identity = vit_run_identity(run);
     char *path;
+    run->last_save = vit_clock();
     const vit_status status =
-        vit_checkpoint_save(&path, run->options->checkpoint, run->trainer, &identity, error);
+        vit_checkpoints_save(&path, c, run->trainer, &identity, &run->history, error);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_CHECKPOINT);
     event.path = path;
     vit_run_emit(run, &event);
     vit_free(path);
     return VIT_OK;
+}
+
+static vit_status save(vit_run *run, vit_error *error) {
+    return run->options->checkpoint ? save_into(run, &run->checkpoints, error) : VIT_OK;
+}
+
+/* A training that is stopped and has no directory for checkpoints gets one, if it holds none yet.
+ */
+static vit_status save_rescue(vit_run *run, vit_error *error) {
+    vit_checkpoints c = {.lock = -1};
+    if (!run->options->rescue || run->options->checkpoint) return save(run, error);
+    vit_status status = vit_checkpoints_open(&c, run->options->rescue, error);
+    if (status == VIT_OK && (c.count > 0 || c.has_old))
+        status = vit_fail(error, VIT_ERROR_IO,
+                          "%s holds checkpoints already: the state after step %llu is lost",
+                          run->options->rescue, (unsigned long long)step_of(run));
+    if (status == VIT_OK) status = save_into(run, &c, error);
+    vit_checkpoints_close(&c);
+    return status;
 }
 
 /* A checkpoint that cannot be written does not end the training: the disk may have room when the
@@ -109,22 +171,45 @@ static vit_status cancelled(const vit_run *run, vit_error *error) {
                     (unsigned long long)step_of(run), (unsigned long long)run->schedule);
 }
 
-static vit_status end_epoch(vit_run *run, vit_error *error) {
-    vit_status status = measure_held_back(run, error);
-    if (status != VIT_OK) return status;
-    vit_event event = vit_run_event(run, VIT_EVENT_EPOCH);
-    event.loss = run->loss_sum / (double)run->loss_steps;
-    run->loss_sum = 0;
-    run->loss_steps = 0;
-    if (vit_run_emit(run, &event)) {
-        try_to_save(run);
-        return VIT_OK;
-    }
-    status = save(run, error);
+static vit_status stopped(vit_run *run, vit_error *error) {
+    const vit_status status = save_rescue(run, error);
     return status == VIT_OK ? cancelled(run, error) : status;
 }
 
+static vit_status end_epoch(vit_run *run, vit_error *error) {
+    vit_history *h = &run->history;
+    vit_status status = measure_held_back(run, error);
+    if (status == VIT_OK) status = keep_if_best(run, error);
+    if (status != VIT_OK) return status;
+    vit_event event = vit_run_event(run, VIT_EVENT_EPOCH);
+    event.loss = h->loss_sum / (double)h->loss_steps;
+    h->loss_sum = 0;
+    h->loss_steps = 0;
+    if (!vit_run_emit(run, &event)) return stopped(run, error);
+    stop_early(run);
+    try_to_save(run);
+    return VIT_OK;
+}
+
 /* ---- steps ---- */
+
+static vit_status count_skipped(vit_run *run, double loss, vit_error *error) {
+    vit_history *h = &run->history;
+    const char *why = isnan(loss)   ? "the loss is NaN"
+                      : isinf(loss) ? "the loss is infinite"
+                                    : "the gradients are too large for a number";
+    h->skipped++;
+    h->skipped_in_row++;
+    if (h->skipped_in_row >= MOST_SKIPPED_IN_ROW)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%d steps in a row, up to %llu, could not be used (%s); no model is "
+                        "written: " WHAT_TO_TRY,
+                        MOST_SKIPPED_IN_ROW, (unsigned long long)step_of(run), why,
+                        run->preset.recipe.lr);
+    if (h->skipped_in_row == 1)
+        vit_run_note(run, "step %llu is skipped: %s", (unsigned long long)step_of(run), why);
+    return VIT_OK;
+}
 
 static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     const double start = vit_clock();
@@ -135,16 +220,13 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     if (status != VIT_OK) return status;
     run->training += vit_clock() - start;
     run->done++;
-    run->loss_sum += loss;
-    run->loss_steps++;
+    if (vit_trainer_get(run->trainer).skipped) return count_skipped(run, loss, error);
+    run->history.skipped_in_row = 0;
+    run->history.loss_sum += loss;
+    run->history.loss_steps++;
     run->step_loss_sum += loss;
     run->step_loss_steps++;
-    if (isfinite(loss)) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_ARGUMENT,
-                    "the loss became %s at step %llu: lower the learning rate (now %g at most) or "
-                    "raise \"warmup\"",
-                    isnan(loss) ? "NaN" : "infinite", (unsigned long long)step + 1,
-                    run->preset.recipe.lr);
+    return VIT_OK;
 }
 
 /* A STEP event, where enough time has passed, and after the last step. */
@@ -165,8 +247,16 @@ static bool ends_epoch(const vit_run *run, uint64_t steps) {
     return steps == run->steps || steps * batch / pictures != (steps - 1) * batch / pictures;
 }
 
+/* While the last step was skipped, the state is no better than the one before. */
+static bool save_is_due(const vit_run *run) {
+    return run->options->checkpoint && run->history.skipped_in_row == 0 &&
+           vit_clock() - run->last_save > SECONDS_BETWEEN_SAVES;
+}
+
 static vit_status all_steps(vit_run *run, vit_error *error) {
     vit_loader_plan(&run->loader, run->schedule);
+    run->last_save = vit_clock();
+    stop_early(run);
     for (uint64_t step = step_of(run); step < run->steps; step++) {
         vit_status status = one_step(run, step, error);
         if (status != VIT_OK) return status;
@@ -175,12 +265,12 @@ static vit_status all_steps(vit_run *run, vit_error *error) {
             vit_run_note(run, "out of time: stopping at step %llu of %llu",
                          (unsigned long long)run->steps, (unsigned long long)run->schedule);
         }
-        if (ends_epoch(run, step + 1)) status = end_epoch(run, error);
+        if (ends_epoch(run, step + 1))
+            status = end_epoch(run, error);
+        else if (save_is_due(run))
+            try_to_save(run);
         if (status != VIT_OK) return status;
-        if (!tell(run)) {
-            status = save(run, error);
-            return status == VIT_OK ? cancelled(run, error) : status;
-        }
+        if (!tell(run)) return stopped(run, error);
     }
     return VIT_OK;
 }

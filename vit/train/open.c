@@ -85,27 +85,87 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     return status;
 }
 
+static void note_skipped(const char *why, void *context) {
+    vit_run_note(context, "skipped: %s", why);
+}
+
+/* The weights that were best, where they are to be kept and were not the last. */
+static vit_status load_best(vit_run *run, vit_error *error) {
+    const vit_trainer_state s = vit_trainer_get(run->trainer);
+    vit_checkpoint best;
+    if (!run->options->keep_best || run->history.best_step == 0) return VIT_OK;
+    run->best = vit_alloc_unset(s.table->size, sizeof(float));
+    if (!run->best)
+        return vit_fail_memory(error, "the best weights", s.table->size * sizeof(float));
+    vit_status status = vit_checkpoints_at(&best, &run->checkpoints, run->history.best_step, error);
+    if (status == VIT_OK)
+        status = vit_checkpoint_weights(run->best, s.table, &best, s.average != NULL, error);
+    vit_checkpoint_close(&best);
+    return status;
+}
+
+static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error) {
+    const vit_identity identity = vit_run_identity(run);
+    vit_status status = vit_checkpoint_compare(c, &identity, error);
+    if (status == VIT_OK) status = vit_checkpoint_load(run->trainer, &run->history, c, error);
+    if (status == VIT_OK) status = load_best(run, error);
+    if (status != VIT_OK) return status;
+    vit_run_note(run, "resuming after step %llu of %llu", (unsigned long long)c->step,
+                 (unsigned long long)run->schedule);
+    if (c->step > run->steps)
+        vit_run_note(run,
+                     "that is beyond the %llu steps that were asked for: the model will be that of "
+                     "step %llu",
+                     (unsigned long long)run->steps, (unsigned long long)c->step);
+    return VIT_OK;
+}
+
+/* A training that starts afresh in a directory that holds checkpoints: its own may stay and are
+ * replaced step by step; what is another's is not touched unless that is asked for. */
+static vit_status check_own(vit_run *run, const vit_checkpoint *c, vit_error *error) {
+    const vit_identity identity = vit_run_identity(run);
+    vit_error why = {0};
+    const char *directory = run->options->checkpoint;
+    if (vit_checkpoint_compare(c, &identity, &why) != VIT_OK)
+        return vit_fail(error, why.status,
+                        "%s; name another directory, or replace what it holds (--overwrite)",
+                        why.message);
+    vit_run_note(run,
+                 "%s holds step %llu of this training, which --resume goes on from; starting "
+                 "afresh",
+                 directory, (unsigned long long)c->step);
+    return VIT_OK;
+}
+
+/* *c is closed where there is none. */
+static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *error) {
+    const vit_train_options *o = run->options;
+    *c = (vit_checkpoint){0};
+    if (!o->checkpoint) return VIT_OK;
+    vit_status status = vit_checkpoints_open(&run->checkpoints, o->checkpoint, error);
+    if (status != VIT_OK || (o->overwrite && !o->resume)) {
+        vit_checkpoints_replace(&run->checkpoints);
+        return status;
+    }
+    status = vit_checkpoints_newest(c, &run->checkpoints, note_skipped, run, error);
+    if (status == VIT_OK && !c->file && o->resume)
+        vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
+    return status;
+}
+
 /* Plans, and goes to where a checkpoint was. */
 static vit_status start(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    bool found = false;
-    uint64_t schedule = 0;
-    vit_status status = VIT_OK;
-    if (o->resume) status = vit_checkpoint_schedule(&found, &schedule, o->checkpoint, error);
-    if (status == VIT_OK) status = vit_run_plan(run, found ? schedule : 0, error);
+    vit_checkpoint c;
+    vit_status status = find_checkpoint(run, &c, error);
+    if (status == VIT_OK) status = vit_run_plan(run, o->resume && c.file ? c.schedule : 0, error);
     if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
-    if (status != VIT_OK) return status;
-    for (size_t i = 0; i < run->data.note_count; i++) vit_run_note(run, "%s", run->data.notes[i]);
-    if (o->resume && !found)
-        vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
-    if (!found) return VIT_OK;
-    const vit_identity identity = vit_run_identity(run);
-    status = vit_checkpoint_load(run->trainer, o->checkpoint, &identity, error);
-    if (status == VIT_OK)
-        vit_run_note(run, "resuming after step %llu of %llu",
-                     (unsigned long long)vit_trainer_get(run->trainer).step,
-                     (unsigned long long)run->schedule);
-    return status;
+    for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
+        vit_run_note(run, "%s", run->data.notes[i]);
+    if (status == VIT_OK && c.file)
+        status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);
+    vit_checkpoint_close(&c);
+    return status == VIT_OK ? vit_run_try_places(run, error) : status;
 }
 
 vit_status vit_run_open(vit_run *run, vit_error *error) {
@@ -122,4 +182,6 @@ void vit_run_close(vit_run *run) {
     vit_loader_free(&run->loader);
     vit_dataset_close(&run->data);
     vit_model_file_clear(&run->start);
+    vit_checkpoints_close(&run->checkpoints);
+    vit_free(run->best);
 }

@@ -29,9 +29,11 @@ typedef struct vit_run {
                           --minutes */
     double training;   /* seconds spent in steps of this process, and how many those were */
     uint64_t done;
-    double loss_sum; /* since the last epoch's end */
-    uint64_t loss_steps;
-    double step_loss_sum; /* since the last STEP event */
+    vit_history history;
+    vit_checkpoints checkpoints; /* open where a directory was given */
+    double last_save;            /* vit_clock() of the last try */
+    float *best;                 /* with keep_best: the weights of history.best_step */
+    double step_loss_sum;        /* since the last STEP event */
     uint64_t step_loss_steps;
     double last_event;
     double val_top1, val_loss;
@@ -51,6 +53,16 @@ void vit_run_close(vit_run *run);
 
 /* Writes options->out, tests the model and emits DONE; *model as above. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);
+
+/* Finds out at the start whether what will be written can be: as a write, of the size it will have.
+ * MISMATCH where --out is something that this training did not make (options->overwrite). */
+vit_status vit_run_try_places(vit_run *run, vit_error *error);
+
+/* How the model came to be, JSON; freed by vit_free. NULL: no memory. */
+char *vit_run_recipe(const vit_run *run);
+
+/* What the model is made of: the weights, or their average. */
+float *vit_run_weights(const vit_run *run);
 
 vit_identity vit_run_identity(const vit_run *run);
 

@@ -5,6 +5,7 @@
 #include "vit/train/adamw.h"
 #include "vit/train/drop_path.h"
 #include "vit/train/lanes.h"
+#include <math.h>
 #include <string.h>
 
 /* What the source said of a picture. */
@@ -39,6 +40,7 @@ struct vit_trainer {
     worker *workers; /* [lanes.workers] */
     double *losses;  /* [batch] */
     uint64_t seed, step;
+    bool skipped; /* the last step, whose gradients were not finite */
     vit_batch_source *source;
     void *context;
 };
@@ -245,7 +247,7 @@ static void pack(const vit_trainer *t, const vit_packed_weights *packed, const f
 /* What a step is made of. */
 typedef struct one_step {
     vit_trainer *trainer;
-    double lr;
+    double lr, loss;
     vit_status status;
     vit_error *error;
 } one_step;
@@ -260,29 +262,31 @@ static void run_step(void *context) {
     if (s->status != VIT_OK) return;
     const double norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads,
                                       t->lanes.gradients, t->lanes.count, t->lanes.chains);
+    for (size_t i = 0; i < t->recipe.batch; i++) s->loss += t->losses[i];
+    s->loss /= (double)t->recipe.batch;
+    t->skipped = !isfinite(norm) || !isfinite(s->loss);
+    t->step++;
+    if (t->skipped) return;
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
     vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
-                     norm, t->step);
+                     norm, t->step - 1);
     pack(t, &t->packed, t->values, &t->trained);
-    t->step++;
 }
 
 vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error) {
-    one_step s = {t, lr, VIT_OK, error};
+    one_step s = {t, lr, 0, VIT_OK, error};
     t->source = source;
     t->context = context;
     for (size_t i = 0; i < t->lanes.workers; i++) t->workers[i].status = VIT_OK;
     vit_with_team(t->options.threads, run_step, &s);
-    if (s.status != VIT_OK) return s.status;
-    double sum = 0;
-    for (size_t i = 0; i < t->recipe.batch; i++) sum += t->losses[i];
-    *loss = sum / (double)t->recipe.batch;
-    return VIT_OK;
+    if (s.status == VIT_OK) *loss = s.loss;
+    return s.status;
 }
 
 vit_trainer_state vit_trainer_get(vit_trainer *t) {
-    return (vit_trainer_state){&t->table, &t->trained, t->values, t->m, t->v, t->average, t->step};
+    return (vit_trainer_state){&t->table, &t->trained, t->values, t->m,
+                               t->v,      t->average,  t->step,   t->skipped};
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {

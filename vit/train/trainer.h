@@ -28,7 +28,8 @@ void vit_trainer_free(vit_trainer *trainer);
 /* Back to the initial values of `seed`, or to none, no step done. */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
-/* One step at learning rate lr; *loss is the mean loss of the batch before it. Fails only where the
+/* One step at learning rate lr; *loss is the mean loss of the batch before it. Where that or the
+ * gradient's norm is not finite, the step is counted and changes nothing else. Fails only where the
  * source does, and then nothing has changed. */
 vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error);
@@ -39,6 +40,7 @@ typedef struct vit_trainer_state {
     const vit_table *table, *trained;
     float *values, *m, *v, *average;
     uint64_t step; /* done */
+    bool skipped;  /* the last of them changed nothing, as its gradients were not finite */
 } vit_trainer_state;
 
 vit_trainer_state vit_trainer_get(vit_trainer *trainer);

@@ -1,0 +1,51 @@
+/* Locks between processes, and looking without mistaking a failure for an absence (sys.h). */
+#define _DEFAULT_SOURCE /* flock */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vit/base/sys.h"
+
+vit_status vit_path_exists(bool *exists, const char *path, vit_error *error) {
+    struct stat info;
+    *exists = lstat(path, &info) == 0;
+    if (*exists || errno == ENOENT) return VIT_OK;
+    return vit_fail_errno(error, errno, "cannot look at %s", path);
+}
+
+/* A file system without locks says so; the training then goes on without one. */
+static bool has_no_locks(int number) {
+    return number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS || number == EINVAL;
+}
+
+static vit_status refuse(int number, const char *path, vit_error *error) {
+    if (number == EWOULDBLOCK)
+        return vit_fail(error, VIT_ERROR_IO, "%s is locked by another process that is at work here",
+                        path);
+    return vit_fail_errno(error, number, "cannot lock %s", path);
+}
+
+vit_status vit_lock_take(int *lock, const char *path, vit_error *error) {
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*lock < 0) return vit_fail_errno(error, errno, "cannot write %s", path);
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || has_no_locks(errno)) return VIT_OK;
+    const int number = errno;
+    close(*lock);
+    *lock = -1;
+    return refuse(number, path, error);
+}
+
+bool vit_lock_holds(int lock, const char *path) {
+    struct stat ours, there;
+    return lock >= 0 && fstat(lock, &ours) == 0 && stat(path, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+void vit_lock_drop(int lock) {
+    if (lock >= 0) close(lock);
+}

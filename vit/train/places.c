@@ -1,0 +1,82 @@
+/* What would otherwise fail only after hours: whether the model and the checkpoints can be written,
+ * and whether what lies there may be replaced. */
+#include "vit/base/json.h"
+#include "vit/base/sys.h"
+#include "vit/train/run.h"
+#include <string.h>
+
+static vit_status try_write(const char *path, size_t size, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = vit_writer_open(&writer, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_writer_reserve(writer, size, error);
+    vit_writer_abort(writer);
+    return status;
+}
+
+/* Whether a model with this recipe is one of this training's, perhaps of an earlier step. What
+ * --minutes made of the steps does not count. */
+static bool same_training(const vit_run *run, const char *theirs, const char *ours) {
+    json_t *a, *b;
+    if (vit_json_parse(&a, theirs, strlen(theirs), "", NULL) != VIT_OK) return false;
+    if (vit_json_parse(&b, ours, strlen(ours), "", NULL) != VIT_OK) {
+        json_decref(a);
+        return false;
+    }
+    static const char *const free_keys[] = {"steps", "best_step", "schedule_steps"};
+    for (size_t i = 0; i < (run->options->minutes > 0 ? 3 : 2); i++) {
+        json_object_del(a, free_keys[i]);
+        json_object_del(b, free_keys[i]);
+    }
+    const bool same = json_equal(a, b);
+    json_decref(a);
+    json_decref(b);
+    return same;
+}
+
+/* A model that this training did not make, or what is no model at all, is not replaced. */
+static vit_status check_out(const vit_run *run, vit_error *error) {
+    const char *path = run->options->out;
+    vit_error why = {0};
+    vit_bytes bytes;
+    vit_safetensors *file;
+    if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
+    vit_status status = vit_map_file(&bytes, path, error);
+    if (status != VIT_OK) return status;
+    const bool empty = bytes.size == 0;
+    vit_unmap_file(&bytes);
+    if (empty) return VIT_OK;
+    if (vit_safetensors_open(&file, path, &why) != VIT_OK)
+        return vit_fail(error, VIT_ERROR_IO,
+                        "%s exists and is no model (%.300s): it is not replaced, name another file",
+                        path, why.message);
+    const char *theirs = vit_safetensors_metadata(file, "vit.recipe");
+    char *ours = vit_run_recipe(run);
+    if (!ours) status = vit_fail_memory(error, "the recipe", 0);
+    if (ours && !run->options->overwrite && !(theirs && same_training(run, theirs, ours)))
+        status = vit_fail(error, VIT_ERROR_MISMATCH,
+                          "%s exists and was not made by this same training: name another file, or "
+                          "replace it (--overwrite)",
+                          path);
+    vit_free(ours);
+    vit_safetensors_close(file);
+    return status;
+}
+
+static vit_status try_checkpoint(vit_run *run, vit_error *error) {
+    char *path = vit_path_join(run->options->checkpoint, "checkpoint.new");
+    if (!path) return vit_fail_memory(error, "a file name", strlen(run->options->checkpoint));
+    const vit_status status = try_write(path, vit_checkpoint_size(run->trainer), error);
+    vit_free(path);
+    return status;
+}
+
+vit_status vit_run_try_places(vit_run *run, vit_error *error) {
+    const vit_table *table = vit_trainer_get(run->trainer).table;
+    vit_status status = VIT_OK;
+    if (run->options->out) status = check_out(run, error);
+    if (status == VIT_OK && run->options->out)
+        status = try_write(run->options->out, table->parameters * sizeof(float), error);
+    if (status == VIT_OK && run->options->checkpoint) status = try_checkpoint(run, error);
+    return status;
+}
