@@ -275,7 +275,7 @@ def main():
         work = pathlib.Path(work)
         make_folder(work / "pictures", 32)
         for path in sorted((ROOT / "models/presets").glob("*.json")):
-            coloured = path.stem in ("folder", "cifar10")
+            coloured = path.stem.startswith(("folder", "cifar10"))
             check_preset(path.stem, work / "pictures" if coloured else "digits", work)
         for path in sorted((ROOT / "tests/fixtures/networks").glob("*.safetensors")):
             check_fixture(path, work)

@@ -356,6 +356,7 @@ typedef struct vit_train_options {
     const char *data;   /* a directory, or a known name: "mnist", "cifar10", ...; docs/data.md */
     const char *preset; /* a name or a JSON file; NULL: the data decides */
     const char *init;   /* a model to start from, or NULL */
+    const char *config; /* with init: as in vit_model_options */
     const char *out;    /* the model file; NULL: none */
     const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
                                next epoch tries again; only the last one fails the call, after the

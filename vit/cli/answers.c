@@ -110,17 +110,19 @@ bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t 
 
 /* ---- CSV ---- */
 
+/* What could steer a terminal is shown as in text. */
 static void add_field(vit_text *text, const char *field) {
-    if (strpbrk(field, ",\"\r\n") == NULL) {
-        vit_text_add(text, "%s", field);
-        return;
+    vit_text visible = {0};
+    vit_text_add_visible(&visible, field, 0);
+    const bool quotes = visible.text != NULL && strpbrk(visible.text, ",\"") != NULL;
+    vit_text_add(text, "%s", quotes ? "\"" : "");
+    for (size_t i = 0; i < visible.length; i++) {
+        vit_text_add_bytes(text, visible.text + i, 1);
+        if (visible.text[i] == '"') vit_text_add_bytes(text, "\"", 1);
     }
-    vit_text_add(text, "\"");
-    for (const char *c = field; *c != '\0'; c++) {
-        vit_text_add_bytes(text, c, 1);
-        if (*c == '"') vit_text_add_bytes(text, c, 1);
-    }
-    vit_text_add(text, "\"");
+    vit_text_add(text, "%s", quotes ? "\"" : "");
+    text->failed = text->failed || visible.failed;
+    vit_text_free(&visible);
 }
 
 bool vit_answer_csv_head(const vit_command *command, size_t top) {

@@ -9,6 +9,7 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
+    const char *config;
     bool tensors, json;
 } settings;
 
@@ -25,6 +26,12 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
      .help = "one JSON object a line for each file"},
+    {.kind = VIT_OPTION_GROUP, .help = "What is read"},
+    {.name = "config",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(config),
+     .argument = "FILE",
+     .help = "in place of the config.json beside the weights"},
 };
 
 static const vit_command command = {
@@ -53,14 +60,14 @@ typedef struct subject {
     vit_error error;
 } subject;
 
-static vit_status open_subject(subject *s, const char *name) {
+static vit_status open_subject(subject *s, const char *name, const char *config) {
     char *path;
     vit_status status = vit_find_model(&path, name, &s->error);
     if (status != VIT_OK) {
         return status;
     }
     status = vit_tensor_list_load(&s->list, path, &s->error);
-    const vit_model_options opening = {.cpu = vit_chosen_cpu()};
+    const vit_model_options opening = {.config = config, .cpu = vit_chosen_cpu()};
     if (status == VIT_OK && vit_model_load_with(&s->model, path, &opening, &s->error) == VIT_OK) {
         s->info = vit_model_describe(s->model);
     }
@@ -315,7 +322,7 @@ static vit_status show_text(const settings *choice, subject *s, const char *name
 static bool show(const settings *choice, const char *name) {
     subject s = {0};
     bool written = true;
-    vit_status status = open_subject(&s, name);
+    vit_status status = open_subject(&s, name, choice->config);
     if (status != VIT_OK) {
         vit_say(&command, s.error.message);
     } else {

@@ -8,7 +8,7 @@
 #include "vit/cli/train_report.h"
 
 typedef struct settings {
-    const char *data, *preset, *init, *out, *checkpoint, *log;
+    const char *data, *preset, *init, *config, *out, *checkpoint, *log;
     double epochs, minutes, lr, layer_decay, val;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads, patience;
@@ -60,6 +60,11 @@ static const vit_option options[] = {
      VALUE(TEXT, init),
      .argument = "MODEL",
      .help = "start from the weights of a model (default: random ones)"},
+    {.name = "config",
+     VALUE(TEXT, config),
+     .argument = "FILE",
+     .help = "with --init: in place of the config.json beside the\n"
+             "weights"},
     {.name = "out",
      VALUE(TEXT, out),
      .argument = "FILE",
@@ -212,6 +217,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .data = s->data,
         .preset = s->preset,
         .init = init,
+        .config = s->config,
         .out = out,
         .checkpoint = s->checkpoint,
         .resume = s->resume,

@@ -28,7 +28,8 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error)
     const char *path = run->options->init;
     vit_model_file *m = &run->start;
     vit_status status = hash_file(run->init, path, error);
-    if (status == VIT_OK) status = vit_published_load(m, path, &(vit_wanted){0}, error);
+    const vit_wanted wanted = {.config = run->options->config};
+    if (status == VIT_OK) status = vit_published_load(m, path, &wanted, error);
     if (status != VIT_OK) return status;
     run->start_height = m->config.height;
     run->start_width = m->config.width;

@@ -157,6 +157,19 @@ static vit_status read_temperature(vit_model_file *m, const vit_safetensors *fil
                     vit_safetensors_name(file), text);
 }
 
+/* One line of JSON: between its words, white space of any kind means the same. */
+static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *error) {
+    json_t *object;
+    const vit_status status = vit_json_parse(&object, text, strlen(text), "vit.recipe", error);
+    if (status != VIT_OK) return status;
+    json_decref(object);
+    m->recipe = vit_strdup(text);
+    if (!m->recipe) return vit_fail_memory(error, "the recipe", 0);
+    for (char *c = m->recipe; *c; c++)
+        if (*c == '\n' || *c == '\r' || *c == '\t') *c = ' ';
+    return VIT_OK;
+}
+
 static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
     const char *config, *preprocessing, *recipe = vit_safetensors_metadata(file, "vit.recipe");
     vit_status status = need(&config, file, "vit.config", error);
@@ -169,8 +182,8 @@ static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, 
         status =
             vit_preprocessing_read(&m->preprocessing, preprocessing, "vit.preprocessing", error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
-    m->recipe = vit_strdup(recipe ? recipe : "{}");
-    if (!m->recipe) return vit_fail_memory(error, "the recipe", 0);
+    status = read_recipe(m, recipe ? recipe : "{}", error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
     status = read_temperature(m, file, error);
     return status == VIT_OK ? read_labels(m, file, error) : status;
 }
