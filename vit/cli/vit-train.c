@@ -60,16 +60,11 @@ static const vit_option options[] = {
      VALUE(TEXT, init),
      .argument = "MODEL",
      .help = "start from the weights of a model (default: random ones)"},
-    {.name = "config",
-     VALUE(TEXT, config),
-     .argument = "FILE",
-     .help = "with --init: in place of the config.json beside the\n"
-             "weights"},
+    {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = "config.json of --init"},
     {.name = "out",
      VALUE(TEXT, out),
      .argument = "FILE",
-     .help = "the model (default: NAME.safetensors here, where NAME is\n"
-             "the preset, or the data where no preset is given)"},
+     .help = "the model (default: the preset's or data's NAME.safetensors)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
     {.name = "epochs",
      VALUE(NUMBER, epochs),
