@@ -197,6 +197,7 @@ class vit_train_options(Structure):
         ("data", c_char_p),
         ("preset", c_char_p),
         ("init", c_char_p),
+        ("config", c_char_p),
         ("out", c_char_p),
         ("checkpoint", c_char_p),
         ("resume", c_bool),
