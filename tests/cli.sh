@@ -456,7 +456,7 @@ run 1 "" "put a config.json beside the file" \
     vit-classify --model alone.safetensors "$published/picture.png"
 run 0 "thing " "" vit-classify --model alone.safetensors \
     --config "$published/timm_13_wide/config.json" "$published/picture.png"
-run 1 "" "name one with --config" vit-info alone.safetensors
+run 1 "*" "name one with --config" vit-info alone.safetensors
 run 0 "  network" "" vit-info --config "$published/timm_13_wide/config.json" alone.safetensors
 # A recipe that is no JSON, of as many bytes.
 LC_ALL=C sed 's/"vit.recipe":"{/"vit.recipe":"[/' digits.safetensors >crafted.safetensors

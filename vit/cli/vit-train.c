@@ -64,7 +64,7 @@ static const vit_option options[] = {
     {.name = "out",
      VALUE(TEXT, out),
      .argument = "FILE",
-     .help = "the model (default: the preset's or data's NAME.safetensors)"},
+     .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
     {.name = "epochs",
      VALUE(NUMBER, epochs),
