@@ -16,8 +16,11 @@ SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_
 
 
 def code_of(header):
-    """The header without comments, preprocessor lines and the macro of visibility."""
+    """The header without comments, preprocessor lines and the macro of visibility; macros that are
+    whole numbers, such as sizes of arrays, are put in."""
     text = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
+    for name, value in re.findall(r"^#define (\w+) (\d+)$", text, flags=re.M):
+        text = re.sub(rf"\b{name}\b", value, text)
     text = re.sub(r'extern "C" \{|^\s*#.*(?:\\\n.*)*$', "", text, flags=re.M)
     return text.replace("VIT_API", "")
 
@@ -56,6 +59,8 @@ def fields_of(body, known):
         for name in names.split(","):
             array = re.search(r"\[(\d+)\]", name)
             bare = re.sub(r"[\s*]|\[\d+\]", "", name)
+            if not bare.isidentifier():
+                raise ValueError(f"{declaration}: a field that is not understood")
             if array and kind == "char":
                 yield bare, f"c_char * {array[1]}"
             else:

@@ -159,7 +159,7 @@ class vit_evaluation(Structure):
         ("temperature", c_double),
         ("ece", c_double),
         ("brier", c_double),
-        ("bins[VIT_BINS]", vit_reliability),
+        ("bins", vit_reliability * 15),
     ]
 
 
