@@ -17,7 +17,6 @@ import ctypes
 import json
 import os
 import pathlib
-import sys
 import threading
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Union
 
@@ -171,8 +170,6 @@ class Model:
                                   for i in range(self._info.classes)]
 
     def __del__(self) -> None:
-        if sys is None or sys.is_finalizing():  # the library may be gone already
-            return
         if getattr(self, "_session", None):
             _lib.vit_session_free(self._session)
         if getattr(self, "_model", None):
