@@ -228,8 +228,8 @@ static vit_status check_known(const vit_records *records, part p, const vit_byte
                         label_path, known->name, i, records->labels[i], KNOWN_CLASSES - 1);
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s: the pictures beside it are those of %s, but the labels are not (expected "
-                    "SHA-256 %s): it is damaged. Other labels for these pictures can be given as "
-                    "images.npy and labels.npy",
+                    "SHA-256 %s): it is damaged. Fetch it again; for other labels of these "
+                    "pictures, put them into a folder per class",
                     label_path, known->name, known->fingerprints[LABELS][p]);
 }
 

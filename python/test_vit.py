@@ -32,6 +32,21 @@ class TestVit(unittest.TestCase):
     def test_structures_are_those_of_the_header(self):
         subprocess.run([sys.executable, str(HERE / "generate.py"), "--check"], check=True)
 
+    def test_structures_are_as_long_as_the_compilers(self):
+        names = [name for name, kind in vars(vit._api).items()
+                 if isinstance(kind, type) and name.startswith("vit_") and
+                 issubclass(kind, vit.ctypes.Structure)]
+        source = '#include "vit/vit.h"\n#include <stdio.h>\nint main(void) {' + "".join(
+            f'printf("%zu ", sizeof({name}));' for name in names) + "}"
+        with tempfile.TemporaryDirectory() as directory:
+            program = pathlib.Path(directory) / "sizes"
+            subprocess.run(["cc", "-I", str(HERE.parent), "-x", "c", "-", "-o", str(program)],
+                           input=source, text=True, check=True)
+            sizes = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        self.assertGreater(len(names), 10)
+        self.assertEqual([int(size) for size in sizes.split()],
+                         [vit.ctypes.sizeof(getattr(vit._api, name)) for name in names])
+
     def test_a_file_is_read(self):
         answers = self.model.classify(NINE)
         self.assertEqual(answers[0].label, "9")
