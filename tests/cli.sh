@@ -506,10 +506,14 @@ rm pets/dog/5.png
 
 # ---- interruption ----
 
+# A shell starts a job in the background with SIGINT ignored, and a training leaves it so: those
+# that are to be interrupted start with it as it is in a terminal.
+terminal="env --default-signal=INT"
+
 # interrupt SIGNAL STATUS: a training gets the signal after its first epoch.
 interrupt() {
     rm -rf c3 log
-    $train --steps 100000 --out never --checkpoint c3 --log log >out 2>err &
+    $terminal $train --steps 100000 --out never --checkpoint c3 --log log >out 2>err &
     process=$!
     for _ in $(seq 300); do
         grep -q '"event": "checkpoint"' log 2>/dev/null && break
@@ -522,6 +526,7 @@ interrupt() {
 }
 interrupt TERM 143
 interrupt INT 130
+
 step=$(sed -n 's/.*interrupted after step \([0-9]*\) of.*/\1/p' err)
 end=$((step + 10))
 holds "an interrupted training resumes where it was, to the same bytes" sh -c "
@@ -530,9 +535,21 @@ holds "an interrupted training resumes where it was, to the same bytes" sh -c "
     $train --steps $end/100000 --out straight && cmp resumed straight"
 holds "--resume goes on with the log" test "$(grep -c '"event": "start"' log)" -eq 2
 
+rm -f err
+$train --steps 60 --out ignored >out 2>err &
+process=$!
+for _ in $(seq 300); do
+    grep -q "60 steps" err 2>/dev/null && break
+    sleep 0.1
+done
+kill -INT $process
+wait $process
+[ $? -eq 0 ] && [ -e ignored ]
+result "a SIGINT that is ignored from the start stays ignored" $?
+
 # Both signals wait while the program is stopped, so the second comes with the first.
 rm -f log
-$train --steps 100000 --out never --log log >out 2>err &
+$terminal $train --steps 100000 --out never --log log >out 2>err &
 process=$!
 for _ in $(seq 300); do
     grep -q '"event": "epoch"' log 2>/dev/null && break
@@ -551,13 +568,13 @@ result "a second signal ends at once" $?
 
 if [ -e /dev/full ]; then
     for program in "vit-train --help" "vit-classify --model one a.png" \
-        "vit-evaluate --model one --data grey --json" "$train --steps 1 --json"; do
+        "vit-evaluate --model one --data grey --json" "$train --steps 1 --out full --json"; do
         $program >/dev/full 2>err
         status=$?
         [ $status -eq 1 ] && says err "cannot write standard output"
         result "$program: an answer that cannot be written is a failure" $?
     done
-    run 1 "the model is" "the log could not be written" $train --steps 1 --log /dev/full
+    run 1 "the model is" "the log could not be written" $train --steps 1 --out full --log /dev/full
 fi
 $train --steps 1 --out closed >&- 2>err
 [ $? -eq 1 ] && vit-evaluate --model closed --data grey >out 2>>err

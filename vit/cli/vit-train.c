@@ -166,8 +166,8 @@ static const vit_command command = {
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and given again; ends in the same bytes\n",
     .notes = "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
-             "SIGTERM, SIGHUP) finishes the step and saves the state, into NAME.checkpoint beside\n"
-             "the model where no --checkpoint is given; a second one ends at once.\n"
+             "SIGTERM, SIGHUP) finishes the step and saves the state, into NAME.checkpoint\n"
+             "beside the model where no --checkpoint is given; a second one ends at once.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n"
              "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
              "used; in f32 the model is the same with each.\n",
