@@ -510,15 +510,20 @@ rm pets/dog/5.png
 # that are to be interrupted start with it as it is in a terminal.
 terminal="env --default-signal=INT"
 
+# await TEXT FILE: at most half a minute, until the file has the text
+await() {
+    for _ in $(seq 300); do
+        grep -q "$1" "$2" 2>/dev/null && break
+        sleep 0.1
+    done
+}
+
 # interrupt SIGNAL STATUS: a training gets the signal after its first epoch.
 interrupt() {
     rm -rf c3 log
     $terminal $train --steps 100000 --out never --checkpoint c3 --log log >out 2>err &
     process=$!
-    for _ in $(seq 300); do
-        grep -q '"event": "checkpoint"' log 2>/dev/null && break
-        sleep 0.1
-    done
+    await '"event": "checkpoint"' log
     kill "-$1" $process
     wait $process
     [ $? -eq "$2" ] && says err "the same command with --resume goes on" && [ ! -e never ]
@@ -538,10 +543,7 @@ holds "--resume goes on with the log" test "$(grep -c '"event": "start"' log)" -
 rm -f err
 $train --steps 60 --out ignored >out 2>err &
 process=$!
-for _ in $(seq 300); do
-    grep -q "60 steps" err 2>/dev/null && break
-    sleep 0.1
-done
+await "60 steps" err
 kill -INT $process
 wait $process
 [ $? -eq 0 ] && [ -e ignored ]
@@ -551,10 +553,7 @@ result "a SIGINT that is ignored from the start stays ignored" $?
 rm -f log
 $terminal $train --steps 100000 --out never --log log >out 2>err &
 process=$!
-for _ in $(seq 300); do
-    grep -q '"event": "epoch"' log 2>/dev/null && break
-    sleep 0.1
-done
+await '"event": "epoch"' log
 kill -STOP $process
 kill -INT $process
 kill -TERM $process

@@ -22,7 +22,9 @@ static int ask(const char *setting, const char *question) {
     assert_non_null(answer);
     if (!fgets(line, sizeof line, answer)) fail_msg("no answer to: %s", command);
     assert_int_equal(pclose(answer), 0);
-    return atoi(line);
+    int answer_read;
+    if (sscanf(line, "%d", &answer_read) != 1) fail_msg("not a number: %s", line);
+    return answer_read;
 }
 
 /* "GOMP_CPU_AFFINITY=0,1", of the processors that this process may use; without blanks. */

@@ -36,8 +36,8 @@ vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, 
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
     if (precision != VIT_PRECISION_F32 && precision != VIT_PRECISION_BF16)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "precision %d, expected f32 or bf16", precision);
-    const int most = vit_threads_most(); /* more would wait for each other */
-    *count = threads == 0 ? vit_threads_default() : threads < most ? threads : most;
+    *count = threads == 0 ? vit_threads_default() : vit_threads_most();
+    if (threads > 0 && threads < *count) *count = threads; /* more would wait for each other */
     return vit_precision_check(precision, *kernels, error);
 }
 

@@ -154,8 +154,9 @@ static int bound_processors(void) {
 }
 
 int vit_threads_most(void) {
-    const int bound = bound_processors(), quota = vit_cpu_quota("");
+    const int bound = bound_processors();
     if (bound <= 0) return vit_cpu_count();
+    const int quota = vit_cpu_quota("");
     return quota > 0 && quota < bound ? quota : bound;
 }
 

@@ -253,21 +253,19 @@ static vit_text differing_keys(const char *theirs, const char *ours) {
         json_decref(a);
         return t;
     }
-    json_object_update_missing(a, b); /* so that each key of either is met */
-    json_t *their_own;
-    if (vit_json_parse(&their_own, theirs, strlen(theirs), "", NULL) == VIT_OK) {
-        json_object_foreach(a, key, value) {
-            json_t *was = json_object_get(their_own, key), *is = json_object_get(b, key);
-            if (was && is && json_equal(was, is)) continue;
-            char *before = was ? json_dumps(was, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-            char *now = is ? json_dumps(is, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-            vit_text_add(&t, "%s\"%s\" is %.60s, this command's is %.60s", t.length > 0 ? "; " : "",
-                         key, before ? before : "not there", now ? now : "not there");
-            free(before);
-            free(now);
-        }
-        json_decref(their_own);
+    json_t *either = json_copy(a);
+    json_object_update_missing(either, b);
+    json_object_foreach(either, key, value) {
+        json_t *was = json_object_get(a, key), *is = json_object_get(b, key);
+        if (was && is && json_equal(was, is)) continue;
+        char *before = was ? json_dumps(was, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+        char *now = is ? json_dumps(is, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+        vit_text_add(&t, "%s\"%s\" is %.60s, this command's is %.60s", t.length > 0 ? "; " : "",
+                     key, before ? before : "not there", now ? now : "not there");
+        free(before);
+        free(now);
     }
+    json_decref(either);
     json_decref(a);
     json_decref(b);
     return t;

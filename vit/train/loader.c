@@ -156,20 +156,33 @@ static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, c
     return moved;
 }
 
-/* Mixed with the one before it in the batch, as that is augmented. */
-static vit_status mix_picture(float *image, vit_sample_key *key, uint8_t **scratch, float *second,
-                              vit_loader *l, size_t index, vit_error *error) {
+/* Mixes pictures first .. first + count of the batch each with the one before it, as that was
+ * before it was mixed itself: so the last goes first. Before the first of them lies a picture of
+ * another slice, which is made here once more. */
+static vit_status mix_pictures(float *images, vit_sample_key *keys, uint8_t **scratch,
+                               vit_loader *l, size_t first, size_t count, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;
-    const vit_sample *other = &l->samples[(index + l->batch - 1) % l->batch];
-    vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, key->epoch, key->position);
-    const vit_mix mix = vit_mix_draw(&l->recipe, a->height, a->width, &r);
-    if (!(mix.share > 0)) return VIT_OK;
-    const vit_status status = make_picture(second, scratch, l, other, error);
-    if (status != VIT_OK) return status;
-    vit_mix_apply(image, second, &mix, a->height, a->width, a->channels);
-    key->other = l->data->train.labels[other->record];
-    key->share = mix.share;
-    return VIT_OK;
+    const size_t values = a->height * a->width * a->channels;
+    float *before = NULL;
+    vit_status status = VIT_OK;
+    for (size_t i = count; i-- > 0 && status == VIT_OK;) {
+        const vit_sample *other = &l->samples[(first + i + l->batch - 1) % l->batch];
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, keys[i].epoch, keys[i].position);
+        const vit_mix mix = vit_mix_draw(&l->recipe, a->height, a->width, &r);
+        if (!(mix.share > 0)) continue;
+        if (i == 0) {
+            before = vit_alloc_unset(values, sizeof *before);
+            status = before ? make_picture(before, scratch, l, other, error)
+                            : vit_fail_memory(error, "a picture", values * sizeof *before);
+            if (status != VIT_OK) break;
+        }
+        vit_mix_apply(images + i * values, i > 0 ? images + (i - 1) * values : before, &mix,
+                      a->height, a->width, a->channels);
+        keys[i].other = l->data->train.labels[other->record];
+        keys[i].share = mix.share;
+    }
+    vit_free(before);
+    return status;
 }
 
 vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
@@ -177,20 +190,16 @@ vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys
     vit_loader *l = context;
     const vit_dataset *data = l->data;
     const size_t values = data->height * data->width * data->channels;
-    float *second = l->mixes ? vit_alloc_unset(values, sizeof *second) : NULL;
-    if (l->mixes && !second) return vit_fail_memory(error, "a picture", values * sizeof *second);
     uint8_t *scratch = NULL;
     vit_status status = VIT_OK;
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const vit_sample *s = &l->samples[first + i];
-        float *image = images + i * values;
         keys[i] = s->key;
         labels[i] = data->train.labels[s->record];
-        status = make_picture(image, &scratch, l, s, error);
-        if (status == VIT_OK && l->mixes)
-            status = mix_picture(image, &keys[i], &scratch, second, l, first + i, error);
+        status = make_picture(images + i * values, &scratch, l, s, error);
     }
-    vit_free(second);
+    if (status == VIT_OK && l->mixes)
+        status = mix_pictures(images, keys, &scratch, l, first, count, error);
     vit_free(scratch);
     return status;
 }
