@@ -90,6 +90,15 @@ class TestVit(unittest.TestCase):
         self.assertEqual(features.shape, (self.model.info["features"],))
         self.assertTrue(np.isfinite(features).all())
 
+    def test_probabilities_have_the_models_temperature(self):
+        model = vit.train("digits", steps=60)
+        temperature = model.info["temperature"]
+        self.assertNotEqual(temperature, 1)
+        image = drawn(1)[0][0]
+        scaled = model.logits(image).astype(np.float64) / temperature
+        want = np.exp(scaled - scaled.max())
+        np.testing.assert_allclose(model.probabilities(image), want / want.sum(), rtol=1e-5)
+
     def test_info(self):
         self.assertEqual(self.model.labels, [str(i) for i in range(10)])
         self.assertEqual(self.model.info["config"]["image"], [28, 28])

@@ -391,6 +391,18 @@ static void figures_do_not_depend_on_batch_or_threads(void **unused) {
     vit_evaluation_clear(&b);
 }
 
+static void a_split_that_is_none_is_refused(void **unused) {
+    (void)unused;
+    vit_evaluation result;
+    vit_error error;
+    for (int split = 3; split > -2; split -= 4) {
+        const vit_evaluate_options o = {.data = "digits", .split = (vit_split)split};
+        assert_int_equal(vit_evaluate(model, &o, &result, &error), VIT_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "expected test, train or val"));
+        assert_null(result.confusion);
+    }
+}
+
 /* ---- training ---- */
 
 typedef struct heard {
@@ -499,6 +511,7 @@ int main(void) {
         cmocka_unit_test(the_host_keeps_its_floating_point_mode),
         cmocka_unit_test(probabilities_and_the_best),
         cmocka_unit_test(figures_do_not_depend_on_batch_or_threads),
+        cmocka_unit_test(a_split_that_is_none_is_refused),
         IN_DIRECTORY(events_tell_the_story),
         IN_DIRECTORY(resumed_training_ends_in_the_same_bytes),
         IN_DIRECTORY(another_training_is_not_resumed),

@@ -152,9 +152,8 @@ class Model:
                  threads: int = 0, precision: str = "f32"):
         height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
         handle, error = ctypes.c_void_p(), _api.vit_error()
-        options = _options(_api.vit_model_options, config=config, height=height, width=width)
-        if hasattr(options, "precision"):
-            options.precision = _choose(_PRECISIONS, precision, "precision")
+        options = _options(_api.vit_model_options, config=config, height=height, width=width,
+                           precision=precision)
         path = _find(model)
         _check(_lib.vit_model_load_with(handle, _text(path), options, error), error)
         self._open(handle, threads, precision)
@@ -240,13 +239,13 @@ class Model:
         return logits[0], features[0]
 
     def probabilities(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
-        """Of the classes; shaped as `logits` is."""
+        """Of the classes, at the model's temperature; shaped as `logits` is."""
         return self._probabilities(self.logits(pictures))
 
     def _probabilities(self, logits: np.ndarray) -> np.ndarray:
         rows = np.empty_like(logits)
         for row, out in zip(np.atleast_2d(logits), np.atleast_2d(rows)):
-            _lib.vit_probabilities(_floats(row), len(row), _floats(out))
+            _lib.vit_model_probabilities(self._model, _floats(row), _floats(out))
         return rows
 
     def classify(self, pictures: Union[Picture, Sequence[Picture]],

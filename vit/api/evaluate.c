@@ -224,6 +224,9 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
     vit_dataset data;
     training before;
     *result = (vit_evaluation){0};
+    if ((size_t)options->split >= sizeof parts / sizeof *parts)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
+                        (int)options->split);
     if (m->file.config.head == VIT_HEAD_NONE)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
