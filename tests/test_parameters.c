@@ -426,6 +426,70 @@ static void test_views(void **state) {
     vit_table_free(&table);
 }
 
+/* Pointers to `to` among the `size` bytes of a structure. */
+static size_t pointers(const void *structure, size_t size, const float *to) {
+    size_t found = 0;
+    const float *p;
+    for (size_t at = 0; at + sizeof p <= size; at += sizeof p) {
+        memcpy(&p, (const char *)structure + at, sizeof p);
+        found += p == to;
+    }
+    return found;
+}
+
+/* Every row of the table has one name among the weights, and one among the gradients. */
+static void assert_all_bound(const vit_config *c) {
+    vit_table table = table_of(*c);
+    float *values = check_floats(table.size), *gradients = check_floats(table.size);
+    const vit_gradient_arrays arrays = {gradients, gradients, VIT_SUM_CONTINUES};
+    vit_weights w;
+    vit_gradients g;
+    assert_int_equal(vit_weights_view(&w, c, &table, values, &(vit_packed_weights){0}, NULL),
+                     VIT_OK);
+    assert_int_equal(vit_gradients_view(&g, c, &table, &arrays, NULL), VIT_OK);
+    for (size_t i = 0; i < table.count; i++) {
+        const vit_parameter *p = &table.rows[i];
+        const float *x = values + p->offset, *d = gradients + p->offset;
+        const size_t layer = p->layer, outside = layer == 0 || layer > c->depth;
+        const size_t of_weights = outside ? pointers(&w, sizeof w, x)
+                                          : pointers(&w.blocks[layer - 1], sizeof *w.blocks, x);
+        const size_t of_gradients = outside ? pointers(&g, sizeof g, d)
+                                            : pointers(&g.blocks[layer - 1], sizeof *g.blocks, d);
+        if (of_weights != 1 || of_gradients != 1)
+            fail_msg("%s: bound %zu times as weight, %zu times as gradient, expected once each",
+                     p->name, of_weights, of_gradients);
+    }
+    vit_weights_free(&w);
+    vit_gradients_free(&g);
+    free(values);
+    free(gradients);
+    vit_table_free(&table);
+}
+
+static void test_every_row_is_bound_once(void **state) {
+    (void)state;
+    vit_config c = lecture();
+    assert_all_bound(&c);
+    c.patch_norm = true;
+    assert_all_bound(&c);
+    c = timm_vit(3);
+    c.depth = 2;
+    assert_all_bound(&c);
+    c.qk_norm = c.layer_scale = c.gated = c.norm_pre = true;
+    c.registers = 4;
+    c.pool = VIT_POOL_CLASS_DIST;
+    assert_all_bound(&c);
+    c.stem = VIT_STEM_CONV;
+    c.pool = VIT_POOL_MAP;
+    assert_all_bound(&c);
+    c.stem = VIT_STEM_CCT;
+    c.pool = VIT_POOL_SEQ;
+    c.patch = 4;
+    c.class_token = false;
+    c.registers = 0;
+    assert_all_bound(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timm_counts),
@@ -441,6 +505,7 @@ int main(void) {
         cmocka_unit_test(test_init_is_a_function_of_the_row),
         cmocka_unit_test(test_pack),
         cmocka_unit_test(test_views),
+        cmocka_unit_test(test_every_row_is_bound_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,86 +1,142 @@
+/* The parameter table and its views. One walk over the network says of every tensor its name, its
+ * shape, when there is one, and where weights and gradients have it: the table's rows are made by
+ * that walk, and the pointers are bound to them by the same one, row after row. */
 #include "vit/model/parameters.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/model/positions.h"
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS_PER_BLOCK 18
-#define ROWS_BESIDE (34 + 2 * VIT_MOST_CONVS)
+/* A walk counts rows (`making`, which has none yet), makes them (`making`, which has), or binds the
+ * names of the network to the rows of a table that is made. */
+typedef struct walk {
+    const vit_config *config;
+    vit_table *making;
+    const vit_table *made;
+    size_t next;           /* row */
+    vit_parameter counted; /* stands for every row while they are counted */
+    char prefix[32];       /* of the names that follow: "", "blocks.3." */
+    size_t layer;          /* that they belong to */
+    bool convolves;        /* they are of a convolutional stem */
+    /* what pointers are bound to: */
+    const float *values;
+    vit_packed_weights packed;
+    vit_gradient_arrays gradients;
+} walk;
 
-typedef struct builder {
-    vit_table *table;
-    char prefix[32]; /* of the names that follow: "", "blocks.3." */
-    size_t layer;    /* that they belong to */
-} builder;
+typedef struct shape {
+    size_t dims, sizes[4];
+} shape;
 
-static vit_parameter *add(builder *b, vit_parameter_kind kind, const char *name, size_t dims,
-                          const size_t shape[4]) {
-    vit_table *t = b->table;
-    vit_parameter *p = &t->rows[t->count++];
-    snprintf(p->name, sizeof p->name, "%s%s", b->prefix, name);
-    p->kind = kind;
-    p->layer = b->layer;
-    p->dims = dims;
-    p->count = 1;
-    for (size_t i = 0; i < dims; i++) {
-        p->shape[i] = shape[i];
-        p->count *= shape[i];
+/* ---- one tensor ---- */
+
+static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const char *layer,
+                                     const char *part, shape s, size_t fan_in) {
+    vit_table *t = w->making;
+    vit_parameter *p = t->rows ? &t->rows[t->count] : &w->counted;
+    *p = (vit_parameter){.kind = kind,
+                         .dims = s.dims,
+                         .count = 1,
+                         .offset = t->size,
+                         .fan_in = fan_in,
+                         .convolves = w->convolves,
+                         .packed_offset = t->packed_size,
+                         .layer = w->layer};
+    snprintf(p->name, sizeof p->name, "%s%s%s", w->prefix, layer, part);
+    for (size_t i = 0; i < s.dims; i++) {
+        p->shape[i] = s.sizes[i];
+        p->count *= s.sizes[i];
     }
-    p->offset = t->size;
+    t->count++;
     t->size += vit_padded(p->count);
     t->parameters += p->count;
+    if (kind == VIT_PARAMETER_WEIGHT) {
+        const size_t out = s.sizes[0];
+        t->packed_size += vit_max(vit_packed_size(out, fan_in), vit_packed_size(fan_in, out));
+    }
     return p;
 }
 
-/* A linear layer: weight, first dimension `out`, and bias. */
-static void add_linear_shaped(builder *b, const char *layer, size_t dims, const size_t shape[4],
-                              bool bias) {
-    char name[40];
-    snprintf(name, sizeof name, "%s.weight", layer);
-    vit_parameter *w = add(b, VIT_PARAMETER_WEIGHT, name, dims, shape);
-    const size_t out = shape[0], in = w->count / out;
-    w->fan_in = in;
-    w->packed_offset = b->table->packed_size;
-    b->table->packed_size += vit_max(vit_packed_size(out, in), vit_packed_size(in, out));
+/* The tensor that comes next. Its name is that of its layer and of its part of it; fan_in: of
+ * linear layers, else 0. */
+static const vit_parameter *tensor(walk *w, vit_parameter_kind kind, const char *layer,
+                                   const char *part, shape s, size_t fan_in) {
+    if (w->making) return make_row(w, kind, layer, part, s, fan_in);
+    assert(w->next < w->made->count);
+    return &w->made->rows[w->next++];
+}
+
+static const float *value(const walk *w, const vit_parameter *p) {
+    return w->values && p->offset != VIT_ONLY_PACKED ? w->values + p->offset : NULL;
+}
+
+static float *gradient(const walk *w, const vit_parameter *p) {
+    const vit_gradient_arrays *g = &w->gradients;
+    float *array = p->kind == VIT_PARAMETER_WEIGHT ? g->weights : g->others;
+    return array ? array + p->offset : NULL;
+}
+
+static const float *packed_transposed(const walk *w, const vit_parameter *weight) {
+    const vit_packed_weights *p = &w->packed;
+    return p->transposed ? p->transposed + vit_words(p->precision, weight->packed_offset) : NULL;
+}
+
+/* Of layer 0, only convolutions are asked for dx. */
+static vit_right packed_rows(const walk *w, const vit_parameter *weight) {
+    const vit_packed_weights *p = &w->packed;
+    if (!p->rows || weight->layer == 0) return (vit_right){0};
+    return vit_right_packed(p->rows + vit_words(p->precision, weight->packed_offset),
+                            vit_words(p->precision, weight->shape[0]));
+}
+
+/* A tensor that stands alone: tokens, positions, a layer scale. */
+static void alone(walk *w, vit_parameter_kind kind, const char *name, shape s, const float **v,
+                  float **g) {
+    const vit_parameter *p = tensor(w, kind, name, "", s, 0);
+    *v = value(w, p);
+    *g = gradient(w, p);
+}
+
+/* A linear layer whose weight has that shape, [out][in...]. */
+static void linear_shaped(walk *w, const char *layer, shape s, bool bias, vit_linear *v,
+                          vit_linear_gradient *g) {
+    const size_t out = s.sizes[0], in = s.sizes[1] * (s.dims == 4 ? s.sizes[2] * s.sizes[3] : 1);
+    const vit_parameter *p = tensor(w, VIT_PARAMETER_WEIGHT, layer, ".weight", s, in);
+    *v = (vit_linear){.in = in,
+                      .out = out,
+                      .weight = value(w, p),
+                      .packed = packed_transposed(w, p),
+                      .packed_rows = packed_rows(w, p)};
+    *g = (vit_linear_gradient){.weight = gradient(w, p), .sum = w->gradients.sum};
     if (!bias) return;
-    snprintf(name, sizeof name, "%s.bias", layer);
-    add(b, VIT_PARAMETER_BIAS, name, 1, (size_t[4]){out})->fan_in = in;
+    p = tensor(w, VIT_PARAMETER_BIAS, layer, ".bias", (shape){1, {out}}, in);
+    v->bias = value(w, p);
+    g->bias = gradient(w, p);
 }
 
-static void add_linear(builder *b, const char *layer, size_t in, size_t out, bool bias) {
-    add_linear_shaped(b, layer, 2, (size_t[4]){out, in}, bias);
+static void linear(walk *w, const char *layer, size_t in, size_t out, bool bias, vit_linear *v,
+                   vit_linear_gradient *g) {
+    linear_shaped(w, layer, (shape){2, {out, in}}, bias, v, g);
 }
 
-static void add_norm(builder *b, const char *layer, size_t dim) {
-    char name[40];
-    snprintf(name, sizeof name, "%s.weight", layer);
-    add(b, VIT_PARAMETER_GAMMA, name, 1, (size_t[4]){dim});
-    snprintf(name, sizeof name, "%s.bias", layer);
-    add(b, VIT_PARAMETER_BETA, name, 1, (size_t[4]){dim});
+static void norm(walk *w, const char *layer, size_t dim, vit_norm *v, vit_norm_gradient *g) {
+    const shape s = {1, {dim}};
+    const vit_parameter *p = tensor(w, VIT_PARAMETER_GAMMA, layer, ".weight", s, 0);
+    *v = (vit_norm){.dim = dim, .eps = (float)w->config->norm_eps, .gamma = value(w, p)};
+    g->gamma = gradient(w, p);
+    p = tensor(w, VIT_PARAMETER_BETA, layer, ".bias", s, 0);
+    v->beta = value(w, p);
+    g->beta = gradient(w, p);
 }
+
+/* ---- names that others need, too ---- */
 
 const char *vit_stem_name(char name[VIT_STEM_NAME], const vit_config *c, size_t i) {
     const bool cct = c->stem == VIT_STEM_CCT;
     snprintf(name, VIT_STEM_NAME, cct ? "tokenizer.%zu" : "stem.%zu", cct ? i : 2 * i);
     return name;
-}
-
-/* Those of a stem are named as the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
-static void add_convs(builder *b, const vit_config *c) {
-    const bool cct = c->stem == VIT_STEM_CCT;
-    const size_t convs = vit_config_convs(c), first = b->table->count;
-    size_t channels = c->channels;
-    char name[VIT_STEM_NAME];
-    for (size_t i = 0; i < convs; i++) {
-        const size_t width = vit_config_conv_width(c, i);
-        const size_t stem[4] = {width, channels, 3, 3}, tokenizer[4] = {width, 3, 3, channels};
-        add_linear_shaped(b, vit_stem_name(name, c, i), 4, cct ? tokenizer : stem, !cct);
-        channels = width;
-    }
-    if (!cct)
-        add_linear_shaped(b, vit_stem_name(name, c, convs), 4, (size_t[4]){c->dim, c->dim, 1, 1},
-                          true);
-    for (size_t i = first; i < b->table->count; i++) b->table->rows[i].convolves = true;
 }
 
 const char *vit_prefix_name(size_t kind) {
@@ -94,93 +150,146 @@ size_t vit_prefix_count(const vit_config *c, size_t kind) {
     return counts[kind];
 }
 
-static void add_linear_stem(builder *b, const vit_config *c) {
-    const size_t d = c->dim, p = c->patch, inputs = p * p * c->channels;
-    if (c->patch_norm) add_norm(b, "patch_embed.norm", inputs);
-    if (c->patch_order == VIT_PATCH_CONV)
-        add_linear_shaped(b, "patch_embed.proj", 4, (size_t[4]){d, c->channels, p, p},
-                          c->patch_bias);
-    else
-        add_linear(b, "patch_embed.proj", inputs, d, c->patch_bias);
-    if (c->patch_norm) add_norm(b, "patch_embed.norm_after", d);
-}
-
-static void add_embedding(builder *b, const vit_config *c) {
-    for (size_t kind = 0; kind < VIT_PREFIX_KINDS; kind++) {
-        const size_t count = vit_prefix_count(c, kind);
-        if (count > 0)
-            add(b, VIT_PARAMETER_CLASS_TOKEN, vit_prefix_name(kind), 3,
-                (size_t[4]){1, count, c->dim});
-    }
-    if (c->positions == VIT_POSITIONS_LEARNED)
-        add(b, VIT_PARAMETER_POSITIONS, "pos_embed", 3,
-            (size_t[4]){1, vit_config_positions(c), c->dim});
-    if (c->stem != VIT_STEM_LINEAR)
-        add_convs(b, c);
-    else
-        add_linear_stem(b, c);
-    if (c->norm_pre) add_norm(b, "norm_pre", c->dim);
-}
-
-static void add_block(builder *b, const vit_config *c) {
-    const size_t d = c->dim, attention = vit_config_attention(c);
-    add_norm(b, "norm1", d);
-    add_linear(b, "attn.qkv", d, 3 * attention, c->qkv_bias);
-    if (c->qk_norm) {
-        add_norm(b, "attn.q_norm", vit_config_head_dim(c));
-        add_norm(b, "attn.k_norm", vit_config_head_dim(c));
-    }
-    add_linear(b, "attn.proj", attention, d, true);
-    if (c->layer_scale) add(b, VIT_PARAMETER_GAMMA, "ls1.gamma", 1, (size_t[4]){d});
-    add_norm(b, "norm2", d);
-    add_linear(b, "mlp.fc1", d, vit_config_hidden(c), true);
-    add_linear(b, "mlp.fc2", c->mlp, d, true);
-    if (c->layer_scale) add(b, VIT_PARAMETER_GAMMA, "ls2.gamma", 1, (size_t[4]){d});
-}
-
 const char *vit_final_norm_name(const vit_config *c) {
     return vit_config_pools_patches(c) && !vit_config_norms_tokens(c) ? "fc_norm" : "norm";
 }
 
-static void add_map(builder *b, const vit_config *c) {
-    const size_t d = c->dim;
-    add(b, VIT_PARAMETER_CLASS_TOKEN, "attn_pool.latent", 3, (size_t[4]){1, 1, d});
-    add_linear(b, "attn_pool.q", d, d, true);
-    add_linear(b, "attn_pool.kv", d, 2 * d, true);
-    add_linear(b, "attn_pool.proj", d, d, true);
-    add_norm(b, "attn_pool.norm", d);
-    add_linear(b, "attn_pool.mlp.fc1", d, c->mlp, true);
-    add_linear(b, "attn_pool.mlp.fc2", c->mlp, d, true);
+/* ---- the network, in the order of the table ---- */
+
+/* Named as the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
+static void convolutions(walk *w, vit_weights *v, vit_gradients *g) {
+    const vit_config *c = w->config;
+    const bool cct = c->stem == VIT_STEM_CCT;
+    const size_t convs = vit_config_convs(c);
+    size_t channels = c->channels;
+    char name[VIT_STEM_NAME];
+    w->convolves = true;
+    for (size_t i = 0; i < convs; i++) {
+        const size_t width = vit_config_conv_width(c, i);
+        const shape stem = {4, {width, channels, 3, 3}}, tokenizer = {4, {width, 3, 3, channels}};
+        linear_shaped(w, vit_stem_name(name, c, i), cct ? tokenizer : stem, !cct, &v->convs[i],
+                      &g->convs[i]);
+        channels = width;
+    }
+    if (!cct)
+        linear_shaped(w, vit_stem_name(name, c, convs), (shape){4, {c->dim, c->dim, 1, 1}}, true,
+                      &v->patch_embed, &g->patch_embed);
+    w->convolves = false;
 }
 
-static void add_head(builder *b, const vit_config *c) {
-    const size_t features = vit_config_features(c);
-    if (c->pool == VIT_POOL_MAP) add_map(b, c);
-    if (c->final_norm) add_norm(b, vit_final_norm_name(c), c->dim);
-    if (c->pool == VIT_POOL_SEQ) add_linear(b, "attention_pool", c->dim, 1, false);
-    if (c->head == VIT_HEAD_LINEAR) add_linear(b, "head", features, c->classes, c->head_bias);
-    if (c->head != VIT_HEAD_MLP) return;
-    add_linear(b, "head.0", features, c->mlp, true); /* of an nn.Sequential(Linear, GELU, Linear) */
-    add_linear(b, "head.2", c->mlp, c->classes, c->head_bias);
+static void patch_embedding(walk *w, vit_weights *v, vit_gradients *g) {
+    const vit_config *c = w->config;
+    const size_t inputs = c->patch * c->patch * c->channels;
+    const shape conv = {4, {c->dim, c->channels, c->patch, c->patch}}, flat = {2, {c->dim, inputs}};
+    if (c->patch_norm) norm(w, "patch_embed.norm", inputs, &v->patch_norms[0], &g->patch_norms[0]);
+    linear_shaped(w, "patch_embed.proj", c->patch_order == VIT_PATCH_CONV ? conv : flat,
+                  c->patch_bias, &v->patch_embed, &g->patch_embed);
+    if (c->patch_norm)
+        norm(w, "patch_embed.norm_after", c->dim, &v->patch_norms[1], &g->patch_norms[1]);
+}
+
+static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
+    const vit_config *c = w->config;
+    for (size_t kind = 0; kind < VIT_PREFIX_KINDS; kind++) {
+        const size_t count = vit_prefix_count(c, kind);
+        if (count > 0)
+            alone(w, VIT_PARAMETER_CLASS_TOKEN, vit_prefix_name(kind),
+                  (shape){3, {1, count, c->dim}}, &v->prefix[kind], &g->prefix[kind]);
+    }
+    if (c->positions == VIT_POSITIONS_LEARNED)
+        alone(w, VIT_PARAMETER_POSITIONS, "pos_embed",
+              (shape){3, {1, vit_config_positions(c), c->dim}}, &v->positions, &g->positions);
+    if (c->stem == VIT_STEM_LINEAR)
+        patch_embedding(w, v, g);
+    else
+        convolutions(w, v, g);
+    if (c->norm_pre) norm(w, "norm_pre", c->dim, &v->norm_pre, &g->norm_pre);
+}
+
+static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
+    const vit_config *c = w->config;
+    const size_t d = c->dim, a = vit_config_attention(c), head = vit_config_head_dim(c);
+    const shape scale = {1, {d}};
+    norm(w, "norm1", d, &v->norm1, &g->norm1);
+    linear(w, "attn.qkv", d, 3 * a, c->qkv_bias, &v->qkv, &g->qkv);
+    if (c->qk_norm) norm(w, "attn.q_norm", head, &v->q_norm, &g->q_norm);
+    if (c->qk_norm) norm(w, "attn.k_norm", head, &v->k_norm, &g->k_norm);
+    linear(w, "attn.proj", a, d, true, &v->proj, &g->proj);
+    if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls1.gamma", scale, &v->ls1, &g->ls1);
+    norm(w, "norm2", d, &v->norm2, &g->norm2);
+    linear(w, "mlp.fc1", d, vit_config_hidden(c), true, &v->fc1, &g->fc1);
+    linear(w, "mlp.fc2", c->mlp, d, true, &v->fc2, &g->fc2);
+    if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls2.gamma", scale, &v->ls2, &g->ls2);
+}
+
+static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
+    const size_t d = w->config->dim, mlp = w->config->mlp;
+    alone(w, VIT_PARAMETER_CLASS_TOKEN, "attn_pool.latent", (shape){3, {1, 1, d}}, &v->latent,
+          &g->latent);
+    linear(w, "attn_pool.q", d, d, true, &v->q, &g->q);
+    linear(w, "attn_pool.kv", d, 2 * d, true, &v->kv, &g->kv);
+    linear(w, "attn_pool.proj", d, d, true, &v->proj, &g->proj);
+    norm(w, "attn_pool.norm", d, &v->norm, &g->norm);
+    linear(w, "attn_pool.mlp.fc1", d, mlp, true, &v->fc1, &g->fc1);
+    linear(w, "attn_pool.mlp.fc2", mlp, d, true, &v->fc2, &g->fc2);
+}
+
+static void head(walk *w, vit_weights *v, vit_gradients *g) {
+    const vit_config *c = w->config;
+    const size_t d = c->dim, features = vit_config_features(c), classes = c->classes;
+    if (c->pool == VIT_POOL_MAP) map_pool(w, &v->map, &g->map);
+    if (c->final_norm) norm(w, vit_final_norm_name(c), d, &v->norm, &g->norm);
+    if (c->pool == VIT_POOL_SEQ)
+        linear(w, "attention_pool", d, 1, false, &v->attention_pool, &g->attention_pool);
+    switch (c->head) {
+    case VIT_HEAD_NONE:
+    case VIT_HEAD_COUNT:
+        break;
+    case VIT_HEAD_LINEAR:
+        linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
+        break;
+    case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
+        linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);
+        linear(w, "head.2", c->mlp, classes, c->head_bias, &v->head[1], &g->head[1]);
+        break;
+    }
+}
+
+/* v, g: what is not there stays zero; a walk that binds one of them, or none, is given an empty
+ * other one, without blocks. */
+static void network(walk *w, vit_weights *v, vit_gradients *g) {
+    vit_block_weights no_weights;
+    vit_block_gradients no_gradients;
+    embedding(w, v, g);
+    for (size_t i = 0; i < w->config->depth; i++) {
+        snprintf(w->prefix, sizeof w->prefix, "blocks.%zu.", i);
+        w->layer = i + 1;
+        block(w, v->blocks ? &v->blocks[i] : &no_weights,
+              g->blocks ? &g->blocks[i] : &no_gradients);
+    }
+    w->prefix[0] = '\0';
+    w->layer = w->config->depth + 1;
+    head(w, v, g);
+}
+
+/* ---- the table ---- */
+
+/* Adds the network's rows, or where the table has none, their number and sizes alone. */
+static void add_rows(vit_table *table, const vit_config *config) {
+    walk w = {.config = config, .making = table};
+    network(&w, &(vit_weights){0}, &(vit_gradients){0});
 }
 
 vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *error) {
+    vit_table counted = {0};
     *out = (vit_table){0};
     const vit_status status = vit_config_check(config, error);
     if (status != VIT_OK) return status;
-    const size_t most = config->depth * ROWS_PER_BLOCK + ROWS_BESIDE;
-    out->rows = vit_alloc(most, sizeof *out->rows);
-    if (!out->rows) return vit_fail_memory(error, "the parameter table", most * sizeof *out->rows);
-    builder b = {out, "", 0};
-    add_embedding(&b, config);
-    for (size_t i = 0; i < config->depth; i++) {
-        snprintf(b.prefix, sizeof b.prefix, "blocks.%zu.", i);
-        b.layer = i + 1;
-        add_block(&b, config);
-    }
-    b.prefix[0] = '\0';
-    b.layer = config->depth + 1;
-    add_head(&b, config);
+    add_rows(&counted, config);
+    out->rows = vit_alloc(counted.count, sizeof *out->rows);
+    if (!out->rows)
+        return vit_fail_memory(error, "the parameter table", counted.count * sizeof *out->rows);
+    add_rows(out, config);
     return VIT_OK;
 }
 
@@ -253,4 +362,62 @@ void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
     rounding r = {*exec, rounded->transposed, packed->transposed, table};
     r.exec.precision = rounded->precision;
     vit_parallel(exec->threads, table->count, round_task, &r);
+}
+
+/* ---- views ---- */
+
+vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
+                            const float *values, const vit_packed_weights *packed,
+                            vit_error *error) {
+    walk w = {.config = config, .made = table, .values = values, .packed = *packed};
+    *out = (vit_weights){.precision = packed->precision};
+    const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
+    if (status != VIT_OK) return status;
+    out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
+    if (!out->blocks) {
+        vit_weights_free(out);
+        return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
+    }
+    out->positions = out->fixed_positions;
+    network(&w, out, &(vit_gradients){0});
+    return VIT_OK;
+}
+
+void vit_weights_free(vit_weights *view) {
+    vit_free(view->fixed_positions);
+    vit_free(view->blocks);
+    *view = (vit_weights){0};
+}
+
+vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
+                              const vit_gradient_arrays *arrays, vit_error *error) {
+    walk w = {.config = config, .made = table, .gradients = *arrays};
+    *out = (vit_gradients){0};
+    out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
+    if (!out->blocks)
+        return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
+    network(&w, &(vit_weights){0}, out);
+    return VIT_OK;
+}
+
+void vit_gradients_free(vit_gradients *view) {
+    vit_free(view->blocks);
+    *view = (vit_gradients){0};
+}
+
+void vit_gradients_clear(float *others, const vit_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        if (p->kind != VIT_PARAMETER_WEIGHT)
+            memset(others + p->offset, 0, p->count * sizeof *others);
+    }
+}
+
+void vit_gradients_add(const vit_kernels *kernels, float *sums, const float *others,
+                       const vit_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        if (p->kind != VIT_PARAMETER_WEIGHT)
+            kernels->add(sums + p->offset, others + p->offset, p->count);
+    }
 }
