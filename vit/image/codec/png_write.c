@@ -1,0 +1,61 @@
+/* PNG by stb_image_write, which lays out the file and chooses the filter of each row. Compressing
+ * is zlib's: stb's own writes beyond its buffer where there is no memory. */
+#include "vit/image/codec/png_write.h"
+
+#include <zlib.h>
+
+static unsigned char *compress_bytes(unsigned char *data, int size, int *out_size, int level) {
+    uLongf room = compressBound((uLong)size);
+    unsigned char *out = room <= INT32_MAX ? vit_alloc_unset(room, 1) : NULL;
+    if (out == NULL || compress2(out, &room, data, (uLong)size, level) != Z_OK) {
+        vit_free(out);
+        return NULL;
+    }
+    *out_size = (int)room;
+    return out;
+}
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#define STBIW_ASSERT(condition) ((void)0) /* the library never aborts */
+#define STBIW_MALLOC(bytes) vit_alloc(bytes, 1)
+#define STBIW_REALLOC_SIZED(memory, old_bytes, bytes) vit_realloc(memory, old_bytes, bytes, 1)
+#define STBIW_FREE(memory) vit_free(memory)
+#define STBIW_ZLIB_COMPRESS(data, size, out_size, level) compress_bytes(data, size, out_size, level)
+
+/* Reported at the end of this file, so it cannot be restored. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <stb_image_write.h>
+#pragma GCC diagnostic pop
+
+#define MOST_BYTES ((size_t)1 << 30)
+
+vit_status vit_png_write(vit_bytes *out, const uint8_t *pixels, size_t width, size_t height,
+                         size_t channels, vit_error *error) {
+    size_t row, size;
+    int length;
+    *out = (vit_bytes){0};
+    if (width == 0 || height == 0 || channels < 1 || channels > 4)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "no PNG: a picture of %zu x %zu with %zu channels, expected 1 to 4", width,
+                        height, channels);
+    if (!vit_multiply(width, channels, &row) || !vit_multiply(row + 1, height, &size) ||
+        size > MOST_BYTES)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "no PNG: a picture of %zu x %zu with %zu channels has more than 1 GiB",
+                        width, height, channels);
+    out->data =
+        stbi_write_png_to_mem(pixels, (int)row, (int)width, (int)height, (int)channels, &length);
+    if (out->data == NULL) return vit_fail_memory(error, "a PNG", size);
+    out->size = (size_t)length;
+    return VIT_OK;
+}
