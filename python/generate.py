@@ -58,7 +58,7 @@ def fields_of(body, known):
                                    flags=re.S).groups()
         for name in names.split(","):
             array = re.search(r"\[(\d+)\]", name)
-            bare = re.sub(r"[\s*]|\[\d+\]", "", name)
+            bare = re.sub(r"\bconst\b|[\s*]|\[\d+\]", "", name)
             if not bare.isidentifier():
                 raise ValueError(f"{declaration}: a field that is not understood")
             if array and kind == "char":

@@ -183,9 +183,9 @@ static void test_refused_values(void **state) {
     (void)state;
     const vit_config good = small();
     assert_int_equal(vit_config_check(&good, NULL), VIT_OK);
-    REFUSE(height, 0, "image height", "0");
+    REFUSE(height, 0, "image height", "missing");
     REFUSE(width, 4097, "image width", "4097");
-    REFUSE(patch, 0, "\"patch\"", "0");
+    REFUSE(patch, 0, "\"patch\"", "missing");
     REFUSE(patch, 5, "\"patch\" 5", "28 x 28");
     REFUSE(height, 30, "\"patch\" 7", "30 x 28");
     REFUSE(width, 30, "\"patch\" 7", "28 x 30");
@@ -198,8 +198,8 @@ static void test_refused_values(void **state) {
     REFUSE(depth, 257, "\"depth\"", "257");
     REFUSE(heads, 7, "\"heads\" 7", "\"dim\" 64");
     REFUSE(heads, 128, "\"heads\" 128", "\"dim\" 64");
-    REFUSE(heads, 0, "\"heads\"", "0");
-    REFUSE(mlp, 0, "\"mlp\"", "0");
+    REFUSE(heads, 0, "\"heads\"", "missing");
+    REFUSE(mlp, 0, "\"mlp\"", "missing");
     REFUSE(classes, 0, "\"classes\"", "1 to 1000000");
     REFUSE(classes, 1000001, "\"classes\"", "1000001");
     REFUSE(norm_eps, 0, "\"norm_eps\"", "0");

@@ -355,9 +355,12 @@ typedef bool vit_callback(const vit_event *event, void *user);
 typedef struct vit_train_options {
     const char *data;   /* a directory, or a known name: "mnist", "cifar10", ...; docs/data.md */
     const char *preset; /* a name or a JSON file; NULL: the data decides */
-    const char *init;   /* a model to start from, or NULL */
-    const char *config; /* with init: as in vit_model_options */
-    const char *out;    /* the model file; NULL: none */
+    const char *const *set; /* [set_count] "KEY=VALUE" for any key of docs/presets.md, in place of
+                               the preset's; may be NULL */
+    size_t set_count;
+    const char *init;       /* a model to start from, or NULL */
+    const char *config;     /* with init: as in vit_model_options */
+    const char *out;        /* the model file; NULL: none */
     const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
                                next epoch tries again; only the last one fails the call, after the
                                model was written */
@@ -396,6 +399,9 @@ typedef struct vit_train_options {
     vit_callback *callback;
     void *user;
 } vit_train_options;
+
+/* The JSON of a preset that is compiled in, by place from 0, and its name; NULL after the last. */
+VIT_API const char *vit_preset_json(size_t i, const char **name);
 
 /* Trains a network and writes the model. Call with options zeroed but for what you set. The
  * callback runs on the calling thread. `*out` is the trained model, or not wanted: out NULL. */

@@ -196,6 +196,8 @@ class vit_train_options(Structure):
     _fields_ = [
         ("data", c_char_p),
         ("preset", c_char_p),
+        ("set", POINTER(c_char_p)),
+        ("set_count", c_size_t),
         ("init", c_char_p),
         ("config", c_char_p),
         ("out", c_char_p),
@@ -270,5 +272,6 @@ FUNCTIONS = {
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
+    "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
 }

@@ -12,6 +12,13 @@ uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index) {
     return label;
 }
 
+const char *vit_preset_json(size_t i, const char **name) {
+    for (size_t k = 0; k < i; k++)
+        if (!vit_builtin_presets[k].name) return NULL;
+    if (name) *name = vit_builtin_presets[i].name;
+    return vit_builtin_presets[i].json;
+}
+
 vit_status vit_train(vit_model **out, const vit_train_options *o, vit_error *error) {
     vit_run run = {.options = o, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
     vit_model_file file = {0};

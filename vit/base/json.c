@@ -19,11 +19,55 @@ vit_status vit_json_parse(json_t **out, const char *text, size_t size, const cha
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: expected a JSON object, {...}", name);
 }
 
+/* What other programs call it. */
+static const char *const other_names[][2] = {
+    {"learning_rate", "lr"},
+    {"base_lr", "lr"},
+    {"max_lr", "lr"},
+    {"patch_size", "patch"},
+    {"batch_size", "batch"},
+    {"embed_dim", "dim"},
+    {"hidden_size", "dim"},
+    {"num_heads", "heads"},
+    {"num_attention_heads", "heads"},
+    {"num_layers", "depth"},
+    {"layers", "depth"},
+    {"num_hidden_layers", "depth"},
+    {"mlp_dim", "mlp"},
+    {"hidden_dim", "mlp"},
+    {"intermediate_size", "mlp"},
+    {"num_classes", "classes"},
+    {"num_labels", "classes"},
+    {"img_size", "image"},
+    {"image_size", "image"},
+    {"in_chans", "channels"},
+    {"num_channels", "channels"},
+    {"wd", "weight_decay"},
+    {"num_epochs", "epochs"},
+    {"warmup_ratio", "warmup"},
+    {"drop_path_rate", "drop_path"},
+    {"max_grad_norm", "clip"},
+    {"smoothing", "label_smoothing"},
+    {"clip_grad", "clip"},
+    {"hidden_act", "activation"},
+    {"layer_norm_eps", "norm_eps"},
+    {"global_pool", "pool"},
+    {"reg_tokens", "registers"},
+    {"num_register_tokens", "registers"},
+};
+
+const char *vit_json_nearest_key(const char *key, const char *const *keys, size_t count) {
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        for (size_t k = 0; k < count && strcmp(key, other_names[i][0]) == 0; k++)
+            if (strcmp(keys[k], other_names[i][1]) == 0) return keys[k];
+    return vit_nearest(key, keys, count);
+}
+
 static vit_status unknown_key(const char *key, const vit_field *fields, size_t count,
                               const char *name, vit_error *error) {
     const char *keys[MAX_FIELDS];
     for (size_t i = 0; i < count; i++) keys[i] = fields[i].key;
-    const char *near = vit_nearest(key, keys, count);
+    const char *near = vit_json_nearest_key(key, keys, count);
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: unknown key \"%s\"%s%s%s", name, key,
                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }

@@ -121,6 +121,16 @@ static bool take_text(parser *p, const vit_option *option, const char *value, co
     return true;
 }
 
+static bool take_another(parser *p, const vit_option *option, const char *value,
+                         vit_option_list *list) {
+    if (list->count < sizeof list->values / sizeof list->values[0]) {
+        return take_text(p, option, value, &list->values[list->count++]);
+    }
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times", option->name,
+             list->count);
+    return false;
+}
+
 static bool take_value(parser *p, const vit_option *option, const char *value) {
     void *place = p->settings + option->offset;
     switch (option->kind) {
@@ -139,6 +149,8 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
         return take_steps(p, option, value, place);
     case VIT_OPTION_SIZE:
         return take_size(p, option, value, place);
+    case VIT_OPTION_LIST:
+        return take_another(p, option, value, place);
     case VIT_OPTION_GROUP:
         break;
     }
@@ -175,7 +187,7 @@ static const vit_option *find_option(const vit_command *command, const char *nam
 /* Notes that an option is given: once, and none that excludes it. */
 static bool mark_given(parser *p, const vit_option *option) {
     size_t place = (size_t)(option - p->command->options);
-    if (p->given[place]) {
+    if (p->given[place] && option->kind != VIT_OPTION_LIST) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given twice", option->name);
         return false;
     }

@@ -31,6 +31,7 @@ typedef enum vit_option_kind {
     VIT_OPTION_CHOICE, /* int: the index of the word in `choices` */
     VIT_OPTION_STEPS,  /* vit_steps: "n", or "n/N" with 1 <= n <= N */
     VIT_OPTION_SIZE,   /* vit_size: "N", or "HxW", each 1 .. 65535 */
+    VIT_OPTION_LIST,   /* vit_option_list; may be given again and again */
 } vit_option_kind;
 
 typedef struct vit_steps {
@@ -40,6 +41,11 @@ typedef struct vit_steps {
 typedef struct vit_size {
     size_t height, width; /* pixels */
 } vit_size;
+
+typedef struct vit_option_list {
+    const char *values[64]; /* not empty; they point into argv */
+    size_t count;
+} vit_option_list;
 
 typedef struct vit_option {
     const char *name; /* without its dashes */

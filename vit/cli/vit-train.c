@@ -12,8 +12,9 @@ typedef struct settings {
     double epochs, minutes, lr, layer_decay, val;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads, patience;
+    vit_option_list set;
     int keep; /* KEEP_LAST or KEEP_BEST */
-    bool resume, recompute, empty_classes, json, overwrite;
+    bool resume, recompute, empty_classes, json, list_presets, overwrite;
     int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
 
@@ -37,6 +38,12 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "cifar10-best, folder, handwriting, lecture, or a JSON file\n" \
     "(default: the data decides)"
 
+#define SET_HELP                                                 \
+    "another value for a key of the preset (docs/presets.md);\n" \
+    "may be given again: --set dim=96 --set drop_path=0.1"
+
+#define INIT_HELP "start from the weights of a model (default: random ones)"
+
 #define CHECKPOINT_HELP                                         \
     "save the state there after every epoch, every ten\n"       \
     "minutes and when interrupted; the last two and the best\n" \
@@ -53,13 +60,12 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
-    {.name = "data", VALUE(TEXT, data), .argument = "DATA", .help = DATA_HELP, .required = true},
+    {.name = "data", VALUE(TEXT, data), .argument = "DATA", .help = DATA_HELP},
     {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
     {.name = "preset", VALUE(TEXT, preset), .argument = "NAME|FILE", .help = PRESET_HELP},
-    {.name = "init",
-     VALUE(TEXT, init),
-     .argument = "MODEL",
-     .help = "start from the weights of a model (default: random ones)"},
+    {.name = "set", VALUE(LIST, set), .argument = "KEY=VALUE", .help = SET_HELP},
+    {.name = "list-presets", VALUE(FLAG, list_presets), .help = "print the presets; no training"},
+    {.name = "init", VALUE(TEXT, init), .argument = "MODEL", .help = INIT_HELP},
     {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = "config.json of --init"},
     {.name = "out",
      VALUE(TEXT, out),
@@ -211,6 +217,8 @@ static vit_train_options train_options(const settings *s, const char *init, cons
     return (vit_train_options){
         .data = s->data,
         .preset = s->preset,
+        .set = s->set.values,
+        .set_count = s->set.count,
         .init = init,
         .config = s->config,
         .out = out,
@@ -317,11 +325,27 @@ static int run(const settings *s) {
     return exit_status;
 }
 
+static int list_presets(void) {
+    vit_text text = {0};
+    const char *name, *json;
+    for (size_t i = 0; (json = vit_preset_json(i, &name)) != NULL; i++) {
+        vit_text_add(&text, "%s%s\n%s", i > 0 ? "\n" : "", name, json);
+    }
+    bool fine = vit_print(&command, &text);
+    return vit_program_end(&command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
+}
+
 int main(int argc, char **argv) {
     settings s = {.precision = NOT_GIVEN, .val = NOT_GIVEN};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
         return exit_status;
+    }
+    if (s.list_presets) {
+        return list_presets();
+    }
+    if (s.data == NULL) {
+        return vit_say_usage(&command, "--data DATA is missing");
     }
     if (s.resume && s.checkpoint == NULL) {
         return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");

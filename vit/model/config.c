@@ -42,6 +42,9 @@ vit_config vit_config_default(void) {
 static vit_status in_range(const char *key, size_t value, size_t low, size_t high,
                            vit_error *error) {
     if (value >= low && value <= high) return VIT_OK;
+    if (value == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is missing: expected %zu to %zu", key,
+                        low, high);
     return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %zu, expected %zu to %zu", key, value,
                     low, high);
 }
@@ -174,15 +177,27 @@ static vit_status read_image(vit_config *config, const json_t *object, const cha
     return VIT_OK;
 }
 
-vit_status vit_config_read(vit_config *config, const char *json, const char *name,
-                           vit_error *error) {
-    const char *activations[VIT_ACTIVATION_COUNT + 1] = {NULL};
-    for (size_t i = 0; i < VIT_ACTIVATION_COUNT; i++) activations[i] = vit_activations[i].name;
-    int stem = (int)config->stem, order = (int)config->patch_order,
-        positions = (int)config->positions;
-    int norm = (int)config->norm, activation = (int)config->activation, pool = (int)config->pool;
-    int scale = (int)config->attention_scale, head = (int)config->head, init = (int)config->init;
-    const vit_field fields[] = {
+enum { MOST_FIELDS = 48 };
+
+/* Enums while they are read. */
+typedef struct choices {
+    int stem, order, positions, norm, activation, pool, scale, head, init;
+    const char *activations[VIT_ACTIVATION_COUNT + 1];
+} choices;
+
+/* Every key with its place; returns their number. */
+static size_t list_fields(vit_field out[MOST_FIELDS], vit_config *config, choices *c) {
+    *c = (choices){.stem = (int)config->stem,
+                   .order = (int)config->patch_order,
+                   .positions = (int)config->positions,
+                   .norm = (int)config->norm,
+                   .activation = (int)config->activation,
+                   .pool = (int)config->pool,
+                   .scale = (int)config->attention_scale,
+                   .head = (int)config->head,
+                   .init = (int)config->init};
+    for (size_t i = 0; i < VIT_ACTIVATION_COUNT; i++) c->activations[i] = vit_activations[i].name;
+    const vit_field fields[MOST_FIELDS] = {
         {"image", VIT_FIELD_OTHER, NULL, NULL},
         {"channels", VIT_FIELD_SIZE, &config->channels, NULL},
         {"patch", VIT_FIELD_SIZE, &config->patch, NULL},
@@ -193,47 +208,66 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
         {"registers", VIT_FIELD_SIZE, &config->registers, NULL},
         {"mlp", VIT_FIELD_SIZE, &config->mlp, NULL},
         {"classes", VIT_FIELD_SIZE, &config->classes, NULL},
-        {"stem", VIT_FIELD_ENUM, &stem, stems},
-        {"patch_order", VIT_FIELD_ENUM, &order, patch_orders},
+        {"stem", VIT_FIELD_ENUM, &c->stem, stems},
+        {"patch_order", VIT_FIELD_ENUM, &c->order, patch_orders},
         {"patch_bias", VIT_FIELD_BOOL, &config->patch_bias, NULL},
         {"patch_norm", VIT_FIELD_BOOL, &config->patch_norm, NULL},
-        {"positions", VIT_FIELD_ENUM, &positions, position_kinds},
+        {"positions", VIT_FIELD_ENUM, &c->positions, position_kinds},
         {"prefix_positions", VIT_FIELD_BOOL, &config->prefix_positions, NULL},
         {"class_token", VIT_FIELD_BOOL, &config->class_token, NULL},
         {"norm_pre", VIT_FIELD_BOOL, &config->norm_pre, NULL},
-        {"norm", VIT_FIELD_ENUM, &norm, norm_places},
-        {"activation", VIT_FIELD_ENUM, &activation, activations},
+        {"norm", VIT_FIELD_ENUM, &c->norm, norm_places},
+        {"activation", VIT_FIELD_ENUM, &c->activation, c->activations},
         {"gated", VIT_FIELD_BOOL, &config->gated, NULL},
         {"qkv_bias", VIT_FIELD_BOOL, &config->qkv_bias, NULL},
         {"qk_norm", VIT_FIELD_BOOL, &config->qk_norm, NULL},
         {"layer_scale", VIT_FIELD_BOOL, &config->layer_scale, NULL},
-        {"attention_scale", VIT_FIELD_ENUM, &scale, attention_scales},
+        {"attention_scale", VIT_FIELD_ENUM, &c->scale, attention_scales},
         {"norm_eps", VIT_FIELD_DOUBLE, &config->norm_eps, NULL},
         {"final_norm", VIT_FIELD_BOOL, &config->final_norm, NULL},
         {"norm_before_pool", VIT_FIELD_BOOL, &config->norm_before_pool, NULL},
-        {"pool", VIT_FIELD_ENUM, &pool, pools},
+        {"pool", VIT_FIELD_ENUM, &c->pool, pools},
         {"pool_prefix", VIT_FIELD_BOOL, &config->pool_prefix, NULL},
-        {"head", VIT_FIELD_ENUM, &head, heads},
+        {"head", VIT_FIELD_ENUM, &c->head, heads},
         {"head_bias", VIT_FIELD_BOOL, &config->head_bias, NULL},
-        {"init", VIT_FIELD_ENUM, &init, inits},
+        {"init", VIT_FIELD_ENUM, &c->init, inits},
     };
+    size_t count = 0;
+    for (; fields[count].key; count++) out[count] = fields[count];
+    return count;
+}
+
+size_t vit_config_keys(const char **keys, size_t most) {
+    vit_field fields[MOST_FIELDS];
+    vit_config config = vit_config_default();
+    choices c;
+    const size_t count = list_fields(fields, &config, &c);
+    for (size_t i = 0; i < count && i < most; i++) keys[i] = fields[i].key;
+    return count < most ? count : most;
+}
+
+vit_status vit_config_read(vit_config *config, const char *json, const char *name,
+                           vit_error *error) {
+    vit_field fields[MOST_FIELDS];
+    choices c;
+    const size_t count = list_fields(fields, config, &c);
     json_t *object;
     vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
     if (status != VIT_OK) return status;
-    status = vit_json_read(object, fields, sizeof fields / sizeof *fields, name, error);
+    status = vit_json_read(object, fields, count, name, error);
     if (status == VIT_OK) status = read_image(config, object, name, error);
     if (!json_object_get(object, "class_token"))
-        config->class_token = !pools_patches((vit_pool)pool);
+        config->class_token = !pools_patches((vit_pool)c.pool);
     json_decref(object);
-    config->stem = (vit_stem)stem;
-    config->patch_order = (vit_patch_order)order;
-    config->positions = (vit_position_kind)positions;
-    config->norm = (vit_norm_place)norm;
-    config->activation = (vit_activation)activation;
-    config->pool = (vit_pool)pool;
-    config->attention_scale = (vit_attention_scale)scale;
-    config->head = (vit_head)head;
-    config->init = (vit_init)init;
+    config->stem = (vit_stem)c.stem;
+    config->patch_order = (vit_patch_order)c.order;
+    config->positions = (vit_position_kind)c.positions;
+    config->norm = (vit_norm_place)c.norm;
+    config->activation = (vit_activation)c.activation;
+    config->pool = (vit_pool)c.pool;
+    config->attention_scale = (vit_attention_scale)c.scale;
+    config->head = (vit_head)c.head;
+    config->init = (vit_init)c.init;
     return status;
 }
 

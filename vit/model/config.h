@@ -121,6 +121,9 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
                            vit_error *error);
 char *vit_config_write(const vit_config *config);
 
+/* The keys that vit_config_read knows, at most `most` of them; returns how many. */
+size_t vit_config_keys(const char **keys, size_t most);
+
 /* Whether the pooling is of the patches alone, and there is no class token unless asked for. */
 bool vit_config_pools_patches(const vit_config *config);
 

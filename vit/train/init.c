@@ -41,7 +41,7 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error)
  * count. */
 static vit_status check_preset(const vit_run *run, vit_error *error) {
     vit_config asked = run->preset.config, found = run->start.config;
-    if (!run->options->preset || asked.dim == 0) return VIT_OK;
+    if (!run->preset.says_network || asked.dim == 0) return VIT_OK;
     asked.height = asked.width = asked.channels = asked.classes = 1;
     found.height = found.width = found.channels = found.classes = 1;
     asked.init = found.init;
@@ -54,7 +54,7 @@ static vit_status check_preset(const vit_run *run, vit_error *error) {
     if (same) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s holds another network than that of the preset %s: leave --preset out, or "
-                    "give one without \"model\"",
+                    "give one without \"model\", and no --set of a network's key",
                     run->options->init, run->preset.name);
 }
 

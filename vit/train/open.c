@@ -49,7 +49,8 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status = open_data(run, error);
     if (status == VIT_OK)
-        status = vit_preset_load(&run->preset, o->preset ? o->preset : run->data.preset, error);
+        status = vit_preset_choose(&run->preset, o->preset, run->data.preset, o->set, o->set_count,
+                                   error);
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;

@@ -35,33 +35,37 @@ static vit_status read_object(vit_preset *p, const json_t *object, const char *k
     return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
 }
 
-static vit_status parse(vit_preset *p, const char *text, size_t size, const char *name,
-                        vit_error *error) {
+static vit_status load(json_t **out, const char *text, size_t size, const char *name,
+                       vit_error *error) {
     static const vit_field parts[] = {{"model", VIT_FIELD_OTHER, NULL, NULL},
                                       {"train", VIT_FIELD_OTHER, NULL, NULL}};
-    json_t *object;
-    p->config = vit_config_default();
-    p->recipe = vit_recipe_default();
-    vit_status status = vit_json_parse(&object, text, size, name, error);
-    if (status != VIT_OK) return status;
-    status = vit_json_read(object, parts, 2, name, error);
-    if (status == VIT_OK) status = read_object(p, object, "model", read_model, name, error);
-    if (status == VIT_OK) status = read_object(p, object, "train", read_train, name, error);
-    json_decref(object);
+    vit_status status = vit_json_parse(out, text, size, name, error);
+    if (status == VIT_OK) status = vit_json_read(*out, parts, 2, name, error);
     return status;
 }
 
-static vit_status load_file(vit_preset *p, const char *path, vit_error *error) {
+static vit_status read_parts(vit_preset *p, const json_t *object, const char *name,
+                             vit_error *error) {
+    const json_t *train = json_object_get(object, "train");
+    p->config = vit_config_default();
+    p->recipe = vit_recipe_default();
+    p->says_epochs = json_object_get(train, "epochs") != NULL;
+    p->says_flip = json_object_get(train, "flip") != NULL;
+    const vit_status status = read_object(p, object, "model", read_model, name, error);
+    return status == VIT_OK ? read_object(p, object, "train", read_train, name, error) : status;
+}
+
+static vit_status load_file(json_t **out, char name[64], const char *path, vit_error *error) {
     vit_bytes bytes;
     const vit_status status = vit_read_file(&bytes, path, LARGEST_FILE, error);
     if (status != VIT_OK) return status;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    const int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
-    snprintf(p->name, sizeof p->name, "%.*s", length, name);
-    const vit_status parsed = parse(p, (const char *)bytes.data, bytes.size, path, error);
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    const char *dot = strrchr(file, '.');
+    const int length = dot && dot > file ? (int)(dot - file) : (int)strlen(file);
+    snprintf(name, 64, "%.*s", length, file);
+    const vit_status loaded = load(out, (const char *)bytes.data, bytes.size, path, error);
     vit_free(bytes.data);
-    return parsed;
+    return loaded;
 }
 
 static vit_status unknown_preset(const char *name, vit_error *error) {
@@ -80,16 +84,80 @@ static vit_status unknown_preset(const char *name, vit_error *error) {
                     list);
 }
 
-vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
-    *p = (vit_preset){0};
-    if (strpbrk(name, "./")) return load_file(p, name, error);
+static vit_status load_named(json_t **out, char name[64], const char *wanted, vit_error *error) {
+    if (strpbrk(wanted, "./")) return load_file(out, name, wanted, error);
     for (const vit_builtin_preset *b = vit_builtin_presets; b->name; b++) {
-        if (strcmp(b->name, name) != 0) continue;
-        snprintf(p->name, sizeof p->name, "%s", name);
-        p->is_sized_by_data = strcmp(name, "folder") == 0;
-        return parse(p, b->json, strlen(b->json), name, error);
+        if (strcmp(b->name, wanted) != 0) continue;
+        snprintf(name, 64, "%s", wanted);
+        return load(out, b->json, strlen(b->json), wanted, error);
     }
-    return unknown_preset(name, error);
+    return unknown_preset(wanted, error);
+}
+
+/* A recipe alone, for the network that the data decide: theirs is the preset but for what it says.
+ */
+static vit_status add_network(json_t *object, const char *data_preset, vit_error *error) {
+    json_t *whole = NULL;
+    char name[64];
+    vit_status status = load_named(&whole, name, data_preset, error);
+    if (status == VIT_OK) {
+        json_t *train = json_object_get(whole, "train"), *own = json_object_get(object, "train");
+        if (json_is_object(own) && json_object_update(train, own) != 0)
+            status = vit_fail_memory(error, "a preset", 0);
+        else if (own == NULL || json_is_object(own))
+            json_object_update(object, whole);
+    }
+    json_decref(whole);
+    return status;
+}
+
+/* "KEY=VALUE" into the part of the preset that has the key. */
+static vit_status set(json_t *object, const char *text, bool *of_network, vit_error *error) {
+    const char *keys[2 * MOST_PRESETS], *equals = strchr(text, '=');
+    char key[64];
+    if (!equals || equals == text || equals[1] == '\0' || equals - text >= (ptrdiff_t)sizeof key)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": expected KEY=VALUE, as in lr=0.001",
+                        text);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    const size_t of_model = vit_config_keys(keys, MOST_PRESETS);
+    const size_t count = of_model + vit_recipe_keys(keys + of_model, MOST_PRESETS);
+    size_t i = 0;
+    while (i < count && strcmp(keys[i], key) != 0) i++;
+    if (i == count) {
+        const char *near = vit_json_nearest_key(key, keys, count);
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": unknown key \"%s\"%s%s%s", text, key,
+                        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
+    if (!value) value = json_string(equals + 1); /* relu stands for "relu" */
+    const char *part = i < of_model ? "model" : "train";
+    *of_network |= i < of_model;
+    if (!json_object_get(object, part)) json_object_set_new(object, part, json_object());
+    if (!value || json_object_set_new(json_object_get(object, part), key, value) != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": the value is no text in UTF-8", text);
+    return VIT_OK;
+}
+
+vit_status vit_preset_choose(vit_preset *p, const char *wanted, const char *data_preset,
+                             const char *const *sets, size_t set_count, vit_error *error) {
+    *p = (vit_preset){0};
+    json_t *object = NULL;
+    const char *name = wanted ? wanted : data_preset;
+    vit_status status = load_named(&object, p->name, name, error);
+    const bool whole = status == VIT_OK && json_object_get(object, "model") != NULL;
+    p->says_network = wanted && whole;
+    if (status == VIT_OK && !whole && data_preset) status = add_network(object, data_preset, error);
+    for (size_t i = 0; i < set_count && status == VIT_OK; i++)
+        status = set(object, sets[i], &p->says_network, error);
+    if (status == VIT_OK) status = read_parts(p, object, name, error);
+    json_decref(object);
+    const vit_config *c = &p->config;
+    p->is_sized_by_data = !c->patch || !c->dim || !c->depth || !c->heads || !c->mlp;
+    return status;
+}
+
+vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
+    return vit_preset_choose(p, name, NULL, NULL, 0, error);
 }
 
 /* ---- a network for pictures of any size and number ---- */
@@ -121,14 +189,17 @@ static size_t patch_of(size_t side) {
 void vit_preset_size(vit_preset *p, const vit_dataset *data) {
     size_t i = 0;
     while (data->train.count > networks[i].pictures) i++;
-    p->config.patch = patch_of(data->height < data->width ? data->height : data->width);
-    if (p->config.patch == 1) p->config.stem = VIT_STEM_LINEAR;
-    p->config.dim = networks[i].dim;
-    p->config.depth = networks[i].depth;
-    p->config.heads = networks[i].heads;
-    p->config.mlp = networks[i].mlp;
-    p->recipe.epochs = networks[i].epochs;
-    p->recipe.flip = !data->has_characters;
+    vit_config *c = &p->config;
+    if (!c->patch) {
+        c->patch = patch_of(data->height < data->width ? data->height : data->width);
+        if (c->patch == 1) c->stem = VIT_STEM_LINEAR;
+    }
+    if (!c->dim) c->dim = networks[i].dim;
+    if (!c->depth) c->depth = networks[i].depth;
+    if (!c->heads) c->heads = networks[i].heads;
+    if (!c->mlp) c->mlp = networks[i].mlp;
+    if (!p->says_epochs) p->recipe.epochs = networks[i].epochs;
+    if (!p->says_flip) p->recipe.flip = !data->has_characters && !data->is_digits;
 }
 
 /* ---- fitting ---- */

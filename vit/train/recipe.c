@@ -129,34 +129,57 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
                     recipe->freeze, depth, depth);
 }
 
-vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
-                           vit_error *error) {
-    int precision = (int)recipe->precision, schedule = (int)recipe->schedule;
-    int edge = (int)recipe->edges, policy = (int)recipe->policy;
-    vit_field fields[NUMBERS + OTHERS] = {
+/* Enums while they are read. */
+typedef struct choices {
+    int precision, schedule, edges, policy;
+} choices;
+
+/* Every key with its place. */
+static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, choices *c) {
+    *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->edges,
+                   (int)recipe->policy};
+    const vit_field others[OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
         {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
-        {"precision", VIT_FIELD_ENUM, &precision, precisions},
+        {"precision", VIT_FIELD_ENUM, &c->precision, precisions},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
-        {"schedule", VIT_FIELD_ENUM, &schedule, schedules},
-        {"edges", VIT_FIELD_ENUM, &edge, edges},
-        {"policy", VIT_FIELD_ENUM, &policy, policies},
+        {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
+        {"edges", VIT_FIELD_ENUM, &c->edges, edges},
+        {"policy", VIT_FIELD_ENUM, &c->policy, policies},
         {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
         {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
         {"val", VIT_FIELD_DOUBLE, &recipe->val, NULL},
         {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
+    memcpy(fields, others, sizeof others);
     for (size_t i = 0; i < NUMBERS; i++)
         fields[i + OTHERS] =
             (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
+}
+
+size_t vit_recipe_keys(const char **keys, size_t most) {
+    vit_field fields[NUMBERS + OTHERS];
+    vit_recipe recipe = vit_recipe_default();
+    choices c;
+    list_fields(fields, &recipe, &c);
+    size_t count = 0;
+    for (; count < NUMBERS + OTHERS && count < most; count++) keys[count] = fields[count].key;
+    return count;
+}
+
+vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
+                           vit_error *error) {
+    vit_field fields[NUMBERS + OTHERS];
+    choices c;
+    list_fields(fields, recipe, &c);
     json_t *object;
     vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
     if (status != VIT_OK) return status;
     status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
-    recipe->precision = (vit_precision)precision;
-    recipe->schedule = (vit_schedule)schedule;
-    recipe->edges = (vit_edges)edge;
-    recipe->policy = (vit_policy)policy;
+    recipe->precision = (vit_precision)c.precision;
+    recipe->schedule = (vit_schedule)c.schedule;
+    recipe->edges = (vit_edges)c.edges;
+    recipe->policy = (vit_policy)c.policy;
     json_decref(object);
     return status;
 }

@@ -73,6 +73,9 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
                            vit_error *error);
 char *vit_recipe_write(const vit_recipe *recipe);
 
+/* The keys that vit_recipe_read knows, at most `most` of them; returns how many. */
+size_t vit_recipe_keys(const char **keys, size_t most);
+
 /* The learning rate of step `step` (from 0) of `steps`: rises linearly over the first `warmup`
  * steps, lr (step + 1) / warmup, then falls as a half cosine to 0. */
 double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t steps);
