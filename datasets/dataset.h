@@ -9,17 +9,37 @@
 
 #include "vit/base/error.h"
 #include "vit/image/prepare/preprocess.h"
+#include "vit/text/vocabulary.h"
 
 /* Where the records are that are not in memory. */
 typedef struct vit_files vit_files;
 
-/* One part of a data set. count may be 0 (the part is absent). */
+/* A text as ids, without START and END. */
+typedef struct vit_ids {
+    const uint32_t *ids;
+    size_t count;
+} vit_ids;
+
+/* The texts of records, one behind the other: that of record i is ids[at[i]] .. ids[at[i + 1] - 1],
+ * at least one. */
+typedef struct vit_texts {
+    uint32_t *ids;
+    size_t *at; /* [count + 1], at[0] = 0; NULL: the records have no such text */
+} vit_texts;
+
+static inline vit_ids vit_texts_get(const vit_texts *t, size_t index) {
+    return (vit_ids){t->ids + t->at[index], t->at[index + 1] - t->at[index]};
+}
+
+/* One part of a data set. count may be 0 (the part is absent). Records are pictures or texts
+ * (`source`); what they are to be answered with is a class or a text (`target`). */
 typedef struct vit_records {
     size_t count;
     uint8_t *pixels;  /* [count][height][width][channels], prepared, not normalised; of a set too
-                         large for memory the first records only */
-    uint16_t *labels; /* [count], each < classes */
+                         large for memory the first records only. NULL: of texts */
+    uint16_t *labels; /* [count], each < classes; NULL where the answer is a text */
     vit_files *files; /* NULL: all records are in `pixels` */
+    vit_texts source, target;
 } vit_records;
 
 #define VIT_MAX_NOTES 8
@@ -37,11 +57,15 @@ typedef struct vit_dataset {
                             uncompressed, in a fixed order (labels, then pictures) */
     char *joined; /* of joined sets the checksum of each, 64 digits after a space; NULL: one set */
     size_t height, width, channels, classes;
-    const char *const *labels; /* [classes], or NULL: numbers */
-    void *label_memory;        /* what `labels` lies in, one block; NULL: nothing of ours */
-    float mean[3], std[3];     /* of the training pixels / 255: the published ones for known sets,
-                                  ImageNet's for folders; of the test pixels where only those were
-                                  read; std 1 for pictures that do not vary. One per channel */
+    /* Where the answer is a text, of target_vocabulary, there are no classes; where the records are
+     * texts, of source_vocabulary, height, width and channels are 0. Otherwise their count is 0. */
+    vit_vocabulary source_vocabulary, target_vocabulary;
+    size_t most_source, most_target; /* ids of the longest text of all parts that were read */
+    const char *const *labels;       /* [classes], or NULL: numbers */
+    void *label_memory;              /* what `labels` lies in, one block; NULL: nothing of ours */
+    float mean[3], std[3]; /* of the training pixels / 255: the published ones for known sets,
+                              ImageNet's for folders; of the test pixels where only those were
+                              read; std 1 for pictures that do not vary. One per channel */
     vit_preprocessing preprocessing; /* what made the records out of pictures as people have them;
                                         count 0: the records came as they are */
     const vit_kernels *kernels;      /* of the options */

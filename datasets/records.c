@@ -127,6 +127,10 @@ static void free_records(vit_records *r) {
     vit_files_free(r->files, r->count);
     vit_free(r->pixels);
     vit_free(r->labels);
+    vit_free(r->source.ids);
+    vit_free(r->source.at);
+    vit_free(r->target.ids);
+    vit_free(r->target.at);
 }
 
 void vit_dataset_close(vit_dataset *dataset) {
@@ -135,6 +139,8 @@ void vit_dataset_close(vit_dataset *dataset) {
     if (!dataset->test_is_val) free_records(&dataset->test);
     vit_free(dataset->joined);
     vit_free(dataset->label_memory);
+    vit_vocabulary_free(&dataset->source_vocabulary);
+    vit_vocabulary_free(&dataset->target_vocabulary);
     for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);
     *dataset = (vit_dataset){0};
 }
