@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vit/base/text.h"
+#include "vit/base/utf8.h"
 
 const char *vit_version(void) {
     return VIT_VERSION;

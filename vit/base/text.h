@@ -3,6 +3,7 @@
 #define VIT_BASE_TEXT_H
 
 #include "vit/base/error.h"
+#include "vit/base/utf8.h"
 
 /* The whole of `text` as a number; false for anything else: empty, trailing characters, out of
  * range, a sign where none is meant ("-" is meant for doubles only, "+" never), "nan", "inf".
@@ -34,10 +35,6 @@ void vit_text_add_bytes(vit_text *t, const char *bytes, size_t size);
 /* A JSON string with its quotes; a byte that belongs to no valid UTF-8 becomes U+FFFD. */
 void vit_text_add_json(vit_text *t, const char *text);
 void vit_text_free(vit_text *t);
-
-/* Bytes of the UTF-8 character that a 0-terminated text starts with; 0 at its end, and where no
- * valid character starts. */
-size_t vit_utf8_length(const char *text);
 
 /* The name among names[0..count) that `word` most likely meant (edit distance), or NULL when none
  * is near. */

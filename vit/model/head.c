@@ -1,4 +1,5 @@
-/* From the last block's output to logits: final norm, pooling, up to two linear layers. */
+/* From the last block's output to logits: final norm, pooling, up to two linear layers.
+ * A part of network.c; map_pool.c is a part of it. */
 #include "vit/model/network.h"
 #include "vit/ops/pool.h"
 #include <string.h>

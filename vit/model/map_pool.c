@@ -1,6 +1,7 @@
 /* Pooling by attention: one learned query looks at the patches' tokens (Zhai et al.: Scaling Vision
  * Transformers, section 3.2), then an MLP. q = latent Wq^T + b; o = softmax(q k^T / sqrt(D / h)) v;
- * y = o Wo^T + b; pooled = y + MLP(LN(y)). */
+ * y = o Wo^T + b; pooled = y + MLP(LN(y)).
+ * A part of head.c. */
 #include "vit/model/network.h"
 #include <math.h>
 #include <string.h>

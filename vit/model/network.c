@@ -1,3 +1,5 @@
+/* The whole network and the memory it works in. This file leads; its parts are stem.c, block.c and
+ * head.c with map_pool.c. */
 #include "vit/model/network.h"
 #include "vit/base/size.h"
 #include "vit/ops/embed.h"

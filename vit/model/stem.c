@@ -1,6 +1,7 @@
 /* From pictures to x_p E, the embedded patches: the linear stem (patches, one linear layer), the
  * convolutional one (3x3 convolutions of stride 2 with GELU, one linear layer), or the tokenizer of
- * compact transformers (3x3 convolutions of stride 1, each with ReLU and max pooling). */
+ * compact transformers (3x3 convolutions of stride 1, each with ReLU and max pooling).
+ * A part of network.c. */
 #include "vit/base/size.h"
 #include "vit/model/network.h"
 #include "vit/ops/conv.h"

@@ -1,6 +1,6 @@
 #include "vit/tensors/json_scan.h"
 
-#include "vit/base/text.h"
+#include "vit/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

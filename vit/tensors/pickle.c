@@ -1,3 +1,5 @@
+/* The machine that reads a pickle. This file leads: it runs the opcodes; its part,
+ * pickle_tensors.c, knows the classes and functions that a dictionary of tensors is made of. */
 #include "vit/base/size.h"
 #include "vit/tensors/pickle_machine.h"
 

@@ -1,3 +1,4 @@
+/* A part of pickle.c: the classes and functions of a dictionary of tensors. */
 #include "vit/tensors/pickle_machine.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* The config files beside weights. This file leads: it finds out what a library can say of a
+ * network and its pictures; its parts, describe_hf.c and describe_timm.c, write that down, with the
+ * helpers here. */
 #include "vit/weights/describe.h"
 #include "vit/image/prepare/preprocess.h"
 
@@ -30,7 +33,8 @@ void vit_describe_labels(vit_text *t, const vit_model_file *m) {
 
 /* Sorts the operations by what they are; those that no library has are reasons, those that it does
  * in its own way before are notes. */
-static void find_operations(vit_pictures *p, vit_description *d, const vit_preprocessing *list) {
+static void find_operations(vit_described_pictures *p, vit_description *d,
+                            const vit_preprocessing *list) {
     for (size_t i = 0; i < list->count; i++) {
         const vit_operation *op = &list->operations[i];
         switch (op->kind) {
@@ -68,7 +72,7 @@ static void find_operations(vit_pictures *p, vit_description *d, const vit_prepr
 }
 
 /* timm says by which share the crop is smaller than what it is cut from. */
-static double share_of(const vit_pictures *p, const vit_config *c) {
+static double share_of(const vit_described_pictures *p, const vit_config *c) {
     const vit_operation *r = p->resize;
     if (!r || !p->crop) return 1;
     if (r->crop_share > 0) return r->crop_share;
@@ -77,12 +81,12 @@ static double share_of(const vit_pictures *p, const vit_config *c) {
     return floor((double)c->height / share) < whole ? nextafter(share, 0) : share;
 }
 
-static bool is_crop_of(const vit_pictures *p, const vit_config *c) {
+static bool is_crop_of(const vit_described_pictures *p, const vit_config *c) {
     return !p->crop || (p->crop->height == c->height && p->crop->width == c->width);
 }
 
 /* What timm makes of its share again. */
-static bool has_share(const vit_pictures *p, const vit_config *c) {
+static bool has_share(const vit_described_pictures *p, const vit_config *c) {
     const vit_operation *r = p->resize;
     const double height = floor((double)c->height / p->share);
     const double width = floor((double)c->width / p->share);
@@ -90,7 +94,7 @@ static bool has_share(const vit_pictures *p, const vit_config *c) {
     return (double)r->height == height && (double)r->width == width;
 }
 
-static void check_timm(vit_description *d, const vit_pictures *p, const vit_config *c) {
+static void check_timm(vit_description *d, const vit_described_pictures *p, const vit_config *c) {
     if (!has_share(p, c))
         vit_describe_add(&d->reasons, "pictures are cropped from a size that timm's crop_pct does "
                                       "not give");
@@ -98,7 +102,7 @@ static void check_timm(vit_description *d, const vit_pictures *p, const vit_conf
         vit_describe_add(&d->notes, "the middle of an odd number of pixels may be one pixel off");
 }
 
-static void check_hf(vit_description *d, const vit_pictures *p) {
+static void check_hf(vit_description *d, const vit_described_pictures *p) {
     if (p->resize->fit != VIT_FIT_STRETCH)
         vit_describe_add(&d->reasons, "pictures are fitted without being squashed");
     const vit_rounding own =
@@ -107,15 +111,16 @@ static void check_hf(vit_description *d, const vit_pictures *p) {
         vit_describe_add(&d->notes, "the middle of an odd number of pixels may be one pixel off");
 }
 
-static void check_torchvision(vit_description *d, const vit_pictures *p, const vit_config *c) {
+static void check_torchvision(vit_description *d, const vit_described_pictures *p,
+                              const vit_config *c) {
     if (p->resize->shorter == 0 || !p->crop)
         vit_describe_add(&d->reasons, "pictures are not resized by their shorter side and cropped");
     (void)c;
 }
 
-void vit_describe_pictures(vit_pictures *p, vit_description *d, vit_target target,
+void vit_describe_pictures(vit_described_pictures *p, vit_description *d, vit_target target,
                            const vit_model_file *m) {
-    *p = (vit_pictures){0};
+    *p = (vit_described_pictures){0};
     find_operations(p, d, &m->preprocessing);
     p->share = share_of(p, &m->config);
     p->squashes = p->resize && p->resize->shorter == 0 && p->resize->fit == VIT_FIT_STRETCH;
@@ -152,7 +157,7 @@ static void add_member(vit_text *t, const char *key, char *json) {
     vit_free(json);
 }
 
-void vit_describe_pytorch(vit_description *d, const vit_model_file *m) {
+static void describe_pytorch(vit_description *d, const vit_model_file *m) {
     vit_text *t = &d->config;
     vit_text_add(t, "{");
     add_member(t, "model", vit_config_write(&m->config));
@@ -170,7 +175,7 @@ void vit_describe_pytorch(vit_description *d, const vit_model_file *m) {
 
 vit_status vit_describe(vit_description *d, vit_target target, const vit_model_file *m,
                         vit_error *error) {
-    vit_pictures pictures;
+    vit_described_pictures pictures;
     *d = (vit_description){0};
     d->builds = target == VIT_TARGET_ONNX || target == VIT_TARGET_PYTORCH;
     if (!d->builds) {
@@ -180,7 +185,7 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
     if (target == VIT_TARGET_HF)
         vit_describe_hf(d, m, &pictures);
     else if (target == VIT_TARGET_PYTORCH)
-        vit_describe_pytorch(d, m);
+        describe_pytorch(d, m);
     else if (target == VIT_TARGET_TORCHVISION)
         vit_describe_torchvision(d, m, &pictures);
     else if (target != VIT_TARGET_ONNX)

@@ -25,15 +25,15 @@ void vit_description_clear(vit_description *description);
 
 /* How pictures are prepared, as the libraries say it: the shorter side, or both, to `resize`; then,
  * where crop[0] > 0, the middle. */
-typedef struct vit_pictures {
+typedef struct vit_described_pictures {
     const vit_operation *resize, *crop, *normalize; /* resize, crop NULL: there is none */
     const vit_operation *digit;                     /* NULL: they are prepared otherwise */
     bool squashes;                                  /* resize does not keep the shape */
     double share;                                   /* of a side that the crop keeps */
-} vit_pictures;
+} vit_described_pictures;
 
 /* Adds to d->reasons and d->notes. */
-void vit_describe_pictures(vit_pictures *out, vit_description *d, vit_target target,
+void vit_describe_pictures(vit_described_pictures *out, vit_description *d, vit_target target,
                            const vit_model_file *model);
 
 /* '; ' and a printf-like sentence. */
@@ -48,11 +48,11 @@ void vit_describe_labels(vit_text *t, const vit_model_file *model);
 /* Where the library's words do not say all, the list of operations as this program has it. */
 void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *model);
 
-void vit_describe_hf(vit_description *d, const vit_model_file *model, const vit_pictures *pictures);
-void vit_describe_pytorch(vit_description *d, const vit_model_file *model);
+void vit_describe_hf(vit_description *d, const vit_model_file *model,
+                     const vit_described_pictures *pictures);
 void vit_describe_timm(vit_description *d, const vit_model_file *model,
-                       const vit_pictures *pictures);
+                       const vit_described_pictures *pictures);
 void vit_describe_torchvision(vit_description *d, const vit_model_file *model,
-                              const vit_pictures *pictures);
+                              const vit_described_pictures *pictures);
 
 #endif

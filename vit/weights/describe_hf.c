@@ -1,4 +1,5 @@
-/* Hugging Face: config.json of ViT and DeiT, and preprocessor_config.json. */
+/* Hugging Face: config.json of ViT and DeiT, and preprocessor_config.json. A part of
+ * describe.c. */
 #include "vit/base/size.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/describe.h"
@@ -59,7 +60,7 @@ static void add_config(vit_description *d, const vit_model_file *m) {
 }
 
 /* ViT's processor only squashes, DeiT's also crops, BiT's keeps the shape and crops. */
-static void add_resize(vit_text *t, const vit_pictures *p, const vit_config *c) {
+static void add_resize(vit_text *t, const vit_described_pictures *p, const vit_config *c) {
     const vit_operation all = {.height = c->height, .width = c->width};
     const vit_operation *r = p->resize ? p->resize : &all;
     const bool is_shorter = r->shorter > 0, crops = p->crop;
@@ -80,7 +81,7 @@ static void add_resize(vit_text *t, const vit_pictures *p, const vit_config *c) 
                      c->height, c->width);
 }
 
-static void add_processor(vit_text *t, const vit_model_file *m, const vit_pictures *p) {
+static void add_processor(vit_text *t, const vit_model_file *m, const vit_described_pictures *p) {
     char number[32];
     const vit_operation *n = p->normalize;
     vit_text_add(t, "{\n");
@@ -94,7 +95,7 @@ static void add_processor(vit_text *t, const vit_model_file *m, const vit_pictur
     vit_text_add(t, "\n}\n");
 }
 
-void vit_describe_hf(vit_description *d, const vit_model_file *m, const vit_pictures *p) {
+void vit_describe_hf(vit_description *d, const vit_model_file *m, const vit_described_pictures *p) {
     add_config(d, m);
     add_processor(&d->processor, m, p);
 }

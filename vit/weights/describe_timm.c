@@ -1,5 +1,5 @@
 /* timm: config.json with "architecture", "model_args" and "pretrained_cfg"; torchvision, which has
- * no config of its own: what vit_declare_torchvision reads. */
+ * no config of its own: what vit_declare_torchvision reads. A part of describe.c. */
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/describe.h"
 
@@ -54,12 +54,12 @@ static void add_arguments(vit_text *t, const vit_config *c) {
     vit_text_add(t, "\n  },\n");
 }
 
-static const char *crop_mode(const vit_pictures *p) {
+static const char *crop_mode(const vit_described_pictures *p) {
     if (p->squashes) return "squash";
     return p->resize && p->resize->fit == VIT_FIT_CONTAIN ? "border" : "center";
 }
 
-static void add_pictures(vit_text *t, const vit_config *c, const vit_pictures *p) {
+static void add_pictures(vit_text *t, const vit_config *c, const vit_described_pictures *p) {
     char number[32];
     const vit_operation *n = p->normalize;
     vit_text_add(t, "  \"pretrained_cfg\": {\n    \"input_size\": [%zu, %zu, %zu],\n", c->channels,
@@ -86,7 +86,8 @@ static void add_labels(vit_text *t, const vit_model_file *m) {
     vit_describe_labels(t, m);
 }
 
-void vit_describe_timm(vit_description *d, const vit_model_file *m, const vit_pictures *p) {
+void vit_describe_timm(vit_description *d, const vit_model_file *m,
+                       const vit_described_pictures *p) {
     vit_text *t = &d->config;
     const vit_config *c = &m->config;
     vit_text_add(t, "{\n  \"architecture\": \"%s\",\n  \"num_classes\": %zu,\n", architecture(c),
@@ -99,7 +100,8 @@ void vit_describe_timm(vit_description *d, const vit_model_file *m, const vit_pi
     vit_text_add(t, "\n}\n");
 }
 
-void vit_describe_torchvision(vit_description *d, const vit_model_file *m, const vit_pictures *p) {
+void vit_describe_torchvision(vit_description *d, const vit_model_file *m,
+                              const vit_described_pictures *p) {
     vit_text *t = &d->config;
     const vit_config *c = &m->config;
     vit_text_add(t, "{\n  \"architecture\": \"torchvision\",\n  \"num_heads\": %zu,\n", c->heads);
