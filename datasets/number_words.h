@@ -1,0 +1,31 @@
+/* Numbers in words, as English, German, French and Filipino say them: what the sets of number words
+ * (strips:LANGUAGE, numbers:A-B) are made of. The four differ in more than words: German says the
+ * ones before the tens and writes everything together, French counts from sixty to ninety-nine in
+ * twenties, Filipino links a count to what it counts (dalawa, but dalawang daan; apat na raan).
+ */
+#ifndef VIT_DATASETS_NUMBER_WORDS_H
+#define VIT_DATASETS_NUMBER_WORDS_H
+
+#include "vit/base/text.h"
+
+#include <stdint.h>
+
+typedef enum vit_language {
+    VIT_LANGUAGE_EN,
+    VIT_LANGUAGE_DE,
+    VIT_LANGUAGE_FR,
+    VIT_LANGUAGE_FIL,
+    VIT_LANGUAGE_COUNT,
+} vit_language;
+
+extern const char *const vit_language_names[]; /* "en", "de", "fr", "fil", NULL */
+
+#define VIT_NUMBER_LIMIT 1000000 /* numbers below it have words here */
+
+/* Adds the words of number < VIT_NUMBER_LIMIT, UTF-8, in small letters: 345 is "three hundred and
+ * forty-five", "dreihundertfünfundvierzig", "trois cent quarante-cinq", "tatlong daan at
+ * apatnapu't lima". English, German and French as the Python package num2words has them. May be
+ * called from any thread; running out of memory is marked in `text`, as vit_text_add does. */
+void vit_number_words(vit_text *text, vit_language language, uint32_t number);
+
+#endif
