@@ -11,8 +11,9 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/text/vocabulary.h"
 
-/* Where the records are that are not in memory. */
+/* Where the records are that are not in memory; how those are drawn that are nowhere. */
 typedef struct vit_files vit_files;
+typedef struct vit_drawing vit_drawing;
 
 /* A text as ids, without START and END. */
 typedef struct vit_ids {
@@ -39,6 +40,7 @@ typedef struct vit_records {
                          large for memory the first records only. NULL: of texts */
     uint16_t *labels; /* [count], each < classes; NULL where the answer is a text */
     vit_files *files; /* NULL: all records are in `pixels` */
+    vit_drawing *drawing; /* none is: each is drawn when it is asked for; or NULL */
     vit_texts source, target;
 } vit_records;
 

@@ -1,4 +1,5 @@
 #include "datasets/number_words.h"
+#include "vit/base/sys.h"
 
 #include <string.h>
 
@@ -179,4 +180,40 @@ void vit_number_words(vit_text *text, vit_language language, uint32_t number) {
         vit_text_add(text, "%s", zero[language]);
     else
         say(text, language, number);
+}
+
+/* ---- vocabularies ---- */
+
+/* Numbers that together have every word: all below a thousand, alone and as thousands that more
+ * follows. */
+static uint32_t sample(size_t i) {
+    const uint32_t below = (uint32_t)(i % 1000);
+    return i < 1000   ? below
+           : i < 2000 ? 1000 * below
+           : i < 3000 ? 1000 * below + 1
+                      : 1000 * below + 999;
+}
+
+#define SAMPLES 4000
+
+vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit_error *error) {
+    vit_status status = VIT_OK;
+    char **texts = vit_alloc(SAMPLES, sizeof *texts);
+    if (texts == NULL) return vit_fail_memory(error, "number words", SAMPLES * sizeof *texts);
+    for (size_t i = 0; i < SAMPLES && status == VIT_OK; i++) {
+        vit_text text = {0};
+        if (language == VIT_LANGUAGE_COUNT)
+            vit_text_add(&text, "%u", sample(i));
+        else
+            vit_number_words(&text, language, sample(i));
+        texts[i] = text.text;
+        if (text.failed) status = vit_fail_memory(error, "number words", 64);
+    }
+    const bool of_words = language != VIT_LANGUAGE_DE && language != VIT_LANGUAGE_COUNT;
+    if (status == VIT_OK)
+        status = vit_vocabulary_new(out, of_words ? VIT_SIGNS_WORDS : VIT_SIGNS_CHARACTERS,
+                                    (const char *const *)texts, SAMPLES, error);
+    for (size_t i = 0; i < SAMPLES; i++) vit_free(texts[i]);
+    vit_free(texts);
+    return status;
 }

@@ -7,6 +7,7 @@
 #define VIT_DATASETS_NUMBER_WORDS_H
 
 #include "vit/base/text.h"
+#include "vit/text/vocabulary.h"
 
 #include <stdint.h>
 
@@ -27,5 +28,9 @@ extern const char *const vit_language_names[]; /* "en", "de", "fr", "fil", NULL 
  * apatnapu't lima". English, German and French as the Python package num2words has them. May be
  * called from any thread; running out of memory is marked in `text`, as vit_text_add does. */
 void vit_number_words(vit_text *text, vit_language language, uint32_t number);
+
+/* The vocabulary of all numbers: words; of German, which writes a number as one, characters; of
+ * VIT_LANGUAGE_COUNT, digits. Freed by vit_vocabulary_free. Errors: MEMORY. */
+vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit_error *error);
 
 #endif

@@ -11,6 +11,8 @@ static const vit_reader *const readers[] = {&vit_reader_idx, &vit_reader_cifar, 
 
 /* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
 static const char *const known_names[] = {"digits", "mnist", "fashion", "cifar10", "cifar100"};
+static const char *const suggested[] = {"digits",   "mnist",  "fashion",      "cifar10",
+                                        "cifar100", "strips", "drawn-strips", "numbers:en-de"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -69,7 +71,7 @@ static bool is_known(const char *name) {
 }
 
 static vit_status unknown(const char *data, vit_error *error) {
-    const char *near = vit_nearest(data, known_names, COUNT(known_names));
+    const char *near = vit_nearest(data, suggested, COUNT(suggested));
     vit_path_kind kind = vit_path_look(data);
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     if (kind == VIT_PATH_FILE)
@@ -77,7 +79,7 @@ static vit_status unknown(const char *data, vit_error *error) {
                         "%s: is a file, expected a directory or the name of a data set", data);
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
-                    "fashion, cifar10, cifar100)%s%s%s",
+                    "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)%s%s%s",
                     data, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
                     near != NULL ? "?" : "");
 }
@@ -116,6 +118,10 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     *out = (vit_dataset){0};
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
         status = open_directory(out, data, options, error);
+    else if (vit_strips_is(data))
+        status = vit_strips_open(out, data, options, error);
+    else if (vit_numbers_is(data))
+        status = vit_numbers_open(out, data, options, error);
     else if (!is_known(data))
         status = unknown(data, error);
     else if (strcmp(data, "digits") == 0) {

@@ -31,6 +31,18 @@ struct vit_files {
 
 void vit_files_free(vit_files *files, size_t count); /* takes NULL */
 
+/* Pictures that are a function of their index: the first member of what they are drawn from. */
+struct vit_drawing {
+    /* pixels [height][width][channels] of record `index`; called from any thread. */
+    void (*draw)(uint8_t *pixels, const vit_drawing *drawing, size_t index);
+    void (*free)(vit_drawing *drawing);
+};
+
+/* texts[0..count) as ids of the vocabulary, into out, which is zeroed; *most becomes the length of
+ * the longest, if that is more. Errors: MEMORY, and those of vit_vocabulary_encode. */
+vit_status vit_texts_encode(vit_texts *out, size_t *most, const vit_vocabulary *vocabulary,
+                            const char *const *texts, size_t count, vit_error *error);
+
 /* pixels: [height][width][channels] of the picture in a file, prepared as the set's are. */
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *dataset, const char *path,
                             vit_error *error);
@@ -95,5 +107,21 @@ extern const vit_reader vit_reader_folder;
 
 /* The drawn set: 20,000 pictures for training, 2,000 for testing, the same everywhere. */
 vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error);
+
+/* ---- strips.c ---- */
+
+/* "strips", "drawn-strips", or either with ":LANGUAGE": rows of two to six digits, of MNIST's
+ * pictures or of drawn ones, and the digits, or the number in words. False: `name` is none. */
+bool vit_strips_is(const char *name);
+vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                           vit_error *error);
+
+/* ---- numbers.c ---- */
+
+/* "numbers:A-B": numbers below a million in words of language A, to be said in B; "numbers:A":
+ * those words alone, for a language model. */
+bool vit_numbers_is(const char *name);
+vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                            vit_error *error);
 
 #endif

@@ -14,7 +14,7 @@ static size_t record_bytes(const vit_dataset *d) {
 }
 
 const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index) {
-    if (r->files != NULL && index >= r->files->resident) return NULL;
+    if (r->drawing != NULL || (r->files != NULL && index >= r->files->resident)) return NULL;
     return r->pixels + index * record_bytes(d);
 }
 
@@ -35,6 +35,10 @@ vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *p
 vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
                            uint8_t *pixels, vit_error *error) {
     const uint8_t *resident = vit_record_pixels(d, r, index);
+    if (r->drawing != NULL) {
+        r->drawing->draw(pixels, r->drawing, index);
+        return VIT_OK;
+    }
     if (resident == NULL) return vit_prepare_file(pixels, d, r->files->paths[index], error);
     memcpy(pixels, resident, record_bytes(d));
     return VIT_OK;
@@ -48,6 +52,30 @@ vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_d
     if (*scratch == NULL) return vit_fail_memory(error, "a picture", record_bytes(d));
     *pixels = *scratch;
     return vit_record_read(d, r, index, *scratch, error);
+}
+
+/* ---- texts ---- */
+
+vit_status vit_texts_encode(vit_texts *out, size_t *most, const vit_vocabulary *vocabulary,
+                            const char *const *texts, size_t count, vit_error *error) {
+    size_t total = 0, length;
+    out->at = vit_alloc(count + 1, sizeof *out->at);
+    if (out->at == NULL) return vit_fail_memory(error, "texts", count * sizeof *out->at);
+    for (size_t i = 0; i < count; i++) {
+        vit_status status =
+            vit_vocabulary_encode(NULL, &length, SIZE_MAX, vocabulary, texts[i], error);
+        if (status != VIT_OK) return status;
+        out->at[i + 1] = total += length;
+        if (length > *most) *most = length;
+    }
+    out->ids = vit_alloc(total, sizeof *out->ids);
+    if (out->ids == NULL) return vit_fail_memory(error, "texts", total * sizeof *out->ids);
+    for (size_t i = 0; i < count; i++) {
+        vit_status status = vit_vocabulary_encode(out->ids + out->at[i], &length, SIZE_MAX,
+                                                  vocabulary, texts[i], error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
 }
 
 /* ---- mean and deviation ---- */
@@ -125,6 +153,7 @@ void vit_files_free(vit_files *files, size_t count) {
 
 static void free_records(vit_records *r) {
     vit_files_free(r->files, r->count);
+    if (r->drawing != NULL) r->drawing->free(r->drawing);
     vit_free(r->pixels);
     vit_free(r->labels);
     vit_free(r->source.ids);

@@ -22,6 +22,8 @@ typedef enum vit_purpose {
     VIT_RANDOM_DROP_PATH = 7, /* position: in the epoch */
     VIT_RANDOM_MIX,           /* position: in the epoch */
     VIT_RANDOM_FLIP,          /* position: number of the record */
+    VIT_RANDOM_STRIPS,        /* rows of digits; position: index of the picture */
+    VIT_RANDOM_NUMBERS,       /* numbers in words; position: index of the record */
 } vit_purpose;
 
 typedef struct vit_random {

@@ -1,0 +1,155 @@
+/* Numbers below a million in words: of one language, to be said in another ("numbers:en-de"), or
+ * alone, for a language model ("numbers:fr").
+ *
+ * One in a hundred numbers from 100 on, chosen by a hash, is held back for the test, which has each
+ * of them once; all others may be trained on. Half of the training numbers are any below a million,
+ * half have one to six digits, equally likely: otherwise nine in ten would have six.
+ */
+#include "datasets/number_words.h"
+#include "datasets/reader.h"
+#include "vit/base/random.h"
+#include "vit/base/sha256.h"
+#include "vit/base/sys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Changes whenever the set does: it goes into the checksum. */
+#define VERSION 1
+#define SEED 1
+#define TRAIN_COUNT 200000
+#define FIRST_HELD_BACK 100
+#define SHARE_HELD_BACK 100 /* one in so many */
+
+#define PREFIX "numbers:"
+
+/* ---- which numbers ---- */
+
+static bool is_held_back(uint32_t number) {
+    vit_random r = vit_random_start(SEED, VIT_RANDOM_NUMBERS, 1, number);
+    return number >= FIRST_HELD_BACK && vit_random_below(&r, SHARE_HELD_BACK) == 0;
+}
+
+static uint32_t training_number(size_t index) {
+    vit_random r = vit_random_start(SEED, VIT_RANDOM_NUMBERS, 0, (uint32_t)index);
+    for (;;) {
+        uint32_t limit = VIT_NUMBER_LIMIT;
+        if (index % 2 == 1)
+            for (uint32_t fewer = vit_random_below(&r, 6); fewer > 0; fewer--) limit /= 10;
+        const uint32_t first = limit < VIT_NUMBER_LIMIT && limit > 10 ? limit / 10 : 0;
+        const uint32_t number = first + vit_random_below(&r, limit - first);
+        if (!is_held_back(number)) return number;
+    }
+}
+
+static size_t count_held_back(void) {
+    size_t count = 0;
+    for (uint32_t n = 0; n < VIT_NUMBER_LIMIT; n++) count += is_held_back(n);
+    return count;
+}
+
+/* numbers[0..count): those of the training part, or of the test. */
+static void choose(uint32_t *numbers, size_t count, bool test) {
+    size_t next = 0;
+    if (!test)
+        for (; next < count; next++) numbers[next] = training_number(next);
+    for (uint32_t n = 0; next < count; n++)
+        if (is_held_back(n)) numbers[next++] = n;
+}
+
+/* ---- names ---- */
+
+static vit_language language_of(const char *name, size_t length) {
+    int l = 0;
+    while (l < VIT_LANGUAGE_COUNT && (strlen(vit_language_names[l]) != length ||
+                                      strncmp(name, vit_language_names[l], length) != 0))
+        l++;
+    return (vit_language)l;
+}
+
+/* "numbers:A-B", or "numbers:B": *from is then VIT_LANGUAGE_COUNT. */
+static bool parse(const char *name, vit_language *from, vit_language *to) {
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0) return false;
+    const char *first = name + strlen(PREFIX), *dash = strchr(first, '-');
+    const char *second = dash != NULL ? dash + 1 : first;
+    *from = dash != NULL ? language_of(first, (size_t)(dash - first)) : VIT_LANGUAGE_COUNT;
+    *to = language_of(second, strlen(second));
+    return *to < VIT_LANGUAGE_COUNT && (dash == NULL || *from < VIT_LANGUAGE_COUNT);
+}
+
+bool vit_numbers_is(const char *name) {
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
+}
+
+/* ---- the set ---- */
+
+static vit_status words(vit_texts *out, size_t *most, const vit_vocabulary *vocabulary,
+                        vit_language language, const uint32_t *numbers, size_t count,
+                        vit_error *error) {
+    vit_status status = VIT_OK;
+    char **texts = vit_alloc(count, sizeof *texts);
+    if (texts == NULL) return vit_fail_memory(error, "number words", count * sizeof *texts);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        vit_text text = {0};
+        vit_number_words(&text, language, numbers[i]);
+        texts[i] = text.text;
+        if (text.failed) status = vit_fail_memory(error, "number words", 64);
+    }
+    if (status == VIT_OK)
+        status = vit_texts_encode(out, most, vocabulary, (const char *const *)texts, count, error);
+    for (size_t i = 0; i < count; i++) vit_free(texts[i]);
+    vit_free(texts);
+    return status;
+}
+
+static vit_status make_part(vit_records *records, vit_dataset *out, bool test, vit_language from,
+                            vit_language to, vit_error *error) {
+    vit_status status = VIT_OK;
+    const size_t count = test ? count_held_back() : TRAIN_COUNT;
+    uint32_t *numbers = vit_alloc(count, sizeof *numbers);
+    if (numbers == NULL) return vit_fail_memory(error, "numbers", count * sizeof *numbers);
+    choose(numbers, count, test);
+    if (from < VIT_LANGUAGE_COUNT)
+        status = words(&records->source, &out->most_source, &out->source_vocabulary, from, numbers,
+                       count, error);
+    if (status == VIT_OK)
+        status = words(&records->target, &out->most_target, &out->target_vocabulary, to, numbers,
+                       count, error);
+    records->count = count;
+    vit_free(numbers);
+    return status;
+}
+
+static void describe(vit_dataset *out, const char *name) {
+    vit_sha256 hash;
+    char head[128];
+    const int length =
+        snprintf(head, sizeof head, "%s %d seed %d count %d", name, VERSION, SEED, TRAIN_COUNT);
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, head, (size_t)length);
+    vit_sha256_hex(&hash, out->checksum);
+    snprintf(out->name, sizeof out->name, "%s", name);
+    out->preset = "numbers";
+    out->has_characters = true;
+}
+
+vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                            vit_error *error) {
+    const vit_dataset_options o = vit_options_without_val(options);
+    vit_language from, to;
+    vit_status status = VIT_OK;
+    if (!parse(name, &from, &to))
+        return vit_fail(error, VIT_ERROR_IO,
+                        "%s: expected numbers:A-B, or numbers:B for a language model, with A and B "
+                        "each of en, de, fr, fil",
+                        name);
+    describe(out, name);
+    if (from < VIT_LANGUAGE_COUNT)
+        status = vit_number_vocabulary(&out->source_vocabulary, from, error);
+    if (status == VIT_OK) status = vit_number_vocabulary(&out->target_vocabulary, to, error);
+    if (status == VIT_OK && ((o.need | o.want) & VIT_PART_TRAIN))
+        status = make_part(&out->train, out, false, from, to, error);
+    if (status == VIT_OK && ((o.need | o.want) & VIT_PART_TEST))
+        status = make_part(&out->test, out, true, from, to, error);
+    return status;
+}
