@@ -118,6 +118,9 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
                             vit_error *error);
 void vit_dataset_close(vit_dataset *dataset);
 
+/* UNSUPPORTED where the answers are texts: for who wants classes. */
+vit_status vit_dataset_need_classes(const vit_dataset *dataset, vit_error *error);
+
 /* Pixels of one record where they lie; NULL when the record is not in memory. */
 const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index);
 

@@ -127,6 +127,12 @@ vit_status vit_dataset_check_classes(const vit_dataset *d, const char *where, vi
                     where, d->classes - 1, class);
 }
 
+vit_status vit_dataset_need_classes(const vit_dataset *d, vit_error *error) {
+    if (d->classes > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: its answers are texts, expected pictures of classes", d->name);
+}
+
 /* ---- notes ---- */
 
 vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format, ...) {

@@ -210,6 +210,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
+    if (status == VIT_OK) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
     return status;

@@ -29,9 +29,10 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .threads = run->threads,
                                  .kernels = run->kernels};
     vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
-    const vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
+    vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
     if (o->init) parts.preparation = &preparation;
-    return status == VIT_OK ? vit_dataset_open(&run->data, o->data, &parts, error) : status;
+    if (status == VIT_OK) status = vit_dataset_open(&run->data, o->data, &parts, error);
+    return status == VIT_OK ? vit_dataset_need_classes(&run->data, error) : status;
 }
 
 /* The temperature is fitted on so many pictures, at most, and nothing else is chosen by them. */
