@@ -451,7 +451,7 @@ static void test_unknown_names(void **state) {
     (void)state;
     refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor", "did you mean mnist?");
     refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
-           "digits, mnist, fashion, cifar10, cifar100)");
+           "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
     refuse("", BOTH, VIT_ERROR_IO, "is empty", "empty");
     put("a file", "x", 1);
