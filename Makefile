@@ -39,7 +39,8 @@ BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_model.o
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_model.o \
+  $(BUILD)/obj/imagenet.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
@@ -78,7 +79,12 @@ $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
 	@mkdir -p $(@D)
 	scripts/embed-text vit_pytorch_model vit/weights/pytorch_model.py > $@
 
-$(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_model.o: $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
+$(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
+	@mkdir -p $(@D)
+	scripts/embed-text vit_imagenet_labels vit/weights/imagenet-1k.txt > $@
+
+EMBEDDED = presets pytorch_model imagenet
+$(EMBEDDED:%=$(BUILD)/obj/%.o): $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 

@@ -100,6 +100,8 @@ typedef struct vit_model_info {
 /* How a model is opened; zeroed but for what is set. */
 typedef struct vit_model_options {
     const char *config;   /* of published weights, in place of the config.json beside them */
+    const char *labels;   /* names of the classes, in place of the model's: a file of one a line, or
+                             JSON, a list or {"0": name, ...}; or "imagenet-1k" */
     size_t height, width; /* the network's input; 0: the model's own. Positions are resampled, the
                              preprocessing keeps its share of the picture (docs/formats.md) */
     const char *cpu;      /* as in vit_session_options; changes no byte */
@@ -134,6 +136,7 @@ VIT_API const char *vit_model_label(const vit_model *model, size_t index);
 typedef struct vit_convert_options {
     const char *in;     /* as for vit_model_load_with */
     const char *config; /* as there */
+    const char *labels; /* as there */
     const char *out;    /* with a layout a directory, which must not be there yet; else, and for
                            "onnx" where it ends in ".onnx", a file, which is replaced */
     const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx" or "pytorch"; NULL: this

@@ -60,6 +60,7 @@ class vit_model_info(Structure):
 class vit_model_options(Structure):
     _fields_ = [
         ("config", c_char_p),
+        ("labels", c_char_p),
         ("height", c_size_t),
         ("width", c_size_t),
         ("cpu", c_char_p),
@@ -71,6 +72,7 @@ class vit_convert_options(Structure):
     _fields_ = [
         ("in", c_char_p),
         ("config", c_char_p),
+        ("labels", c_char_p),
         ("out", c_char_p),
         ("layout", c_char_p),
         ("type", c_char_p),

@@ -212,7 +212,8 @@ static vit_status convert(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     vit_status status = check_options(c, error);
     if (status == VIT_OK)
-        status = vit_published_load(&c->model, o->in, &(vit_wanted){.config = o->config}, error);
+        status = vit_published_load(&c->model, o->in,
+                                    &(vit_wanted){.config = o->config, .labels = o->labels}, error);
     if (status != VIT_OK) return status;
     return o->layout ? export(c, error)
                      : vit_model_file_save_as(o->out, &c->model, c->dtype, error);

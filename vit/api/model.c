@@ -124,7 +124,8 @@ vit_status vit_model_load_with(vit_model **out, const char *path, const vit_mode
     vit_status status = choose(&packs, options, error);
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
-    const vit_wanted wanted = {options->config, options->height, options->width, &packs};
+    const vit_wanted wanted = {options->config, options->labels, options->height, options->width,
+                               &packs};
     status = vit_published_load(&file, path, &wanted, error);
     if (status == VIT_OK) status = make(out, &file, options, error);
     vit_fpmode_leave(host);

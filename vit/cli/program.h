@@ -55,14 +55,21 @@ extern const char *const vit_precision_names[];
         .argument = "N", .help = explanation, .min = 1, .max = 1024                         \
     }
 
-/* --config and --size of the model, for `const char *config` and `vit_size size` in the settings.
- */
+/* --config, --labels and --size of the model, for `const char *config`, `const char *labels` and
+ * `vit_size size` in the settings. */
 #define VIT_CONFIG_OPTION(settings)                                                      \
     {                                                                                    \
         .name = "config", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, config), \
         .argument = "FILE",                                                              \
         .help = "of published weights: the config, instead of the\n"                     \
                 "config.json beside them"                                                \
+    }
+#define VIT_LABELS_OPTION(settings)                                                      \
+    {                                                                                    \
+        .name = "labels", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, labels), \
+        .argument = "FILE",                                                              \
+        .help = "names of the classes, in place of the model's: one a\n"                 \
+                "line, or a JSON list or object; or imagenet-1k"                         \
     }
 #define VIT_SIZE_OPTION(settings)                                                    \
     {                                                                                \

@@ -16,7 +16,7 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 VIT_CHECK_ROWS(formats, FORMATS + 1);
 
 typedef struct settings {
-    const char *model, *config, *files_from, *out;
+    const char *model, *config, *labels, *files_from, *out;
     uint64_t top; /* 0: not said */
     uint64_t threads;
     vit_size size; /* 0: the model's own */
@@ -40,6 +40,7 @@ static const vit_option options[] = {
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
     VIT_CONFIG_OPTION(settings),
+    VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
@@ -184,6 +185,7 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     if (status == VIT_OK) {
         const vit_size size = c->settings->size;
         const vit_model_options opening = {.config = c->settings->config,
+                                           .labels = c->settings->labels,
                                            .height = size.height,
                                            .width = size.width,
                                            .cpu = choice.cpu,

@@ -6,7 +6,7 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *config;
+    const char *config, *labels;
     int layout, type; /* of the words below; layout -1: this program's own */
     bool force;
 } settings;
@@ -46,6 +46,7 @@ static const vit_option options[] = {
      .offset = PLACE(config),
      .argument = "FILE",
      .help = "in place of the config.json beside the weights"},
+    VIT_LABELS_OPTION(settings),
 };
 
 static const vit_command command = {
@@ -82,6 +83,7 @@ static int run(const settings *s, const char *in, const char *out) {
     if (status == VIT_OK) {
         const vit_convert_options choice = {.in = path,
                                             .config = s->config,
+                                            .labels = s->labels,
                                             .out = out,
                                             .layout = s->layout < 0 ? NULL : layouts[s->layout],
                                             .type = types[s->type],

@@ -9,7 +9,7 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *model, *config, *data;
+    const char *model, *config, *labels, *data;
     int split; /* vit_split */
     uint64_t batch, threads;
     vit_size size; /* 0: the model's own */
@@ -34,6 +34,7 @@ static const vit_option options[] = {
              "$VIT_MODELS or beside the program",
      .required = true},
     VIT_CONFIG_OPTION(settings),
+    VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     {.name = "data",
      .kind = VIT_OPTION_TEXT,
@@ -298,6 +299,7 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
         return status;
     }
     const vit_model_options opening = {.config = s->config,
+                                       .labels = s->labels,
                                        .height = s->size.height,
                                        .width = s->size.width,
                                        .cpu = vit_chosen_cpu(),

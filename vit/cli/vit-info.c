@@ -9,7 +9,7 @@
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *config;
+    const char *config, *labels;
     bool tensors, json;
 } settings;
 
@@ -32,6 +32,7 @@ static const vit_option options[] = {
      .offset = PLACE(config),
      .argument = "FILE",
      .help = "in place of the config.json beside the weights"},
+    VIT_LABELS_OPTION(settings),
 };
 
 static const vit_command command = {
@@ -60,14 +61,15 @@ typedef struct subject {
     vit_error error;
 } subject;
 
-static vit_status open_subject(subject *s, const char *name, const char *config) {
+static vit_status open_subject(subject *s, const char *name, const settings *choice) {
     char *path;
     vit_status status = vit_find_model(&path, name, &s->error);
     if (status != VIT_OK) {
         return status;
     }
     status = vit_tensor_list_load(&s->list, path, &s->error);
-    const vit_model_options opening = {.config = config, .cpu = vit_chosen_cpu()};
+    const vit_model_options opening = {
+        .config = choice->config, .labels = choice->labels, .cpu = vit_chosen_cpu()};
     if (status == VIT_OK && vit_model_load_with(&s->model, path, &opening, &s->error) == VIT_OK) {
         s->info = vit_model_describe(s->model);
     }
@@ -322,7 +324,7 @@ static vit_status show_text(const settings *choice, subject *s, const char *name
 static bool show(const settings *choice, const char *name) {
     subject s = {0};
     bool written = true;
-    vit_status status = open_subject(&s, name, choice->config);
+    vit_status status = open_subject(&s, name, choice);
     if (status != VIT_OK) {
         vit_say(&command, s.error.message);
     } else {

@@ -1,5 +1,6 @@
 /* Hugging Face: config.json and preprocessor_config.json of ViT, DeiT, DINOv2 and their kin. */
 #include "vit/weights/declared.h"
+#include "vit/weights/labels.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -61,12 +62,29 @@ static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object
     return status;
 }
 
+/* Whether all are "LABEL_0", "LABEL_1", ..., which the library writes where it has no names. */
+static bool are_numbers(const json_t *labels) {
+    static const char start[] = "LABEL_";
+    const char *key;
+    json_t *label;
+    json_object_foreach((json_t *)labels, key, label) {
+        const char *text = json_string_value(label);
+        if (!text || strncmp(text, start, sizeof start - 1) != 0 ||
+            strcmp(text + sizeof start - 1, key) != 0)
+            return false;
+    }
+    return json_object_size(labels) > 0;
+}
+
 /* "num_labels" stands in few files; "id2label" in all that were fine-tuned. */
 static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *error) {
     if (d->is_backbone) return VIT_OK;
     const vit_status status = vit_declare_size(&d->classes, d, object, "num_labels", error);
     if (status != VIT_OK) return status;
-    return vit_declare_labels(d, json_object_get(object, "id2label"), "id2label", error);
+    const json_t *labels = json_object_get(object, "id2label");
+    d->is_imagenet = !labels || json_is_null(labels) || are_numbers(labels);
+    if (d->is_imagenet && json_object_size(labels) == VIT_IMAGENET_CLASSES) return VIT_OK;
+    return vit_declare_labels(d, labels, "id2label", error);
 }
 
 /* "ViTModel", "ViTMAEForPreTraining"; a classifier is "...ForImageClassification..." */

@@ -399,6 +399,17 @@ static bool says_zero(const json_t *object, const char *key) {
     return json_is_integer(value) && json_integer_value(value) == 0;
 }
 
+/* Whether one of its names says that it was trained, in the end, on ImageNet-1k:
+ * "vit_base_patch16_224.augreg2_in21k_ft_in1k". */
+static bool names_imagenet(const json_t *object) {
+    static const char *const keys[] = {"architecture", "tag", "hf_hub_id", "url", "file"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *text = json_string_value(json_object_get(object, keys[i]));
+        if (text && (strstr(text, "in1k") || strstr(text, "imagenet"))) return true;
+    }
+    return false;
+}
+
 vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     json_t *args = NULL, *cfg = object; /* without the latter: as timm wrote it once */
     const json_t *labels = json_object_get(object, "label_names");
@@ -427,5 +438,6 @@ vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
         d->norm_before_pool = false;
     status = read_pictures(d, cfg, error);
     if (status != VIT_OK || d->is_backbone) return status;
+    d->is_imagenet = names_imagenet(object) || names_imagenet(cfg);
     return vit_declare_labels(d, labels, "label_names", error);
 }

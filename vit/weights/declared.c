@@ -1,6 +1,7 @@
 /* Values of configs, read strictly. */
 #include "vit/weights/declared.h"
 #include "vit/base/sys.h"
+#include "vit/weights/labels.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,26 +151,10 @@ vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared 
 
 /* ---- labels ---- */
 
-/* {"0": "cat", "1": "dog"} as a list; NULL: it is no such object. A new reference. */
-static json_t *list_of(const json_t *object) {
-    const size_t count = json_object_size(object);
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++) {
-        char key[24];
-        snprintf(key, sizeof key, "%zu", i);
-        json_t *label = json_object_get(object, key);
-        if (!json_is_string(label) || json_array_append(list, label) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
 vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char *key,
                               vit_error *error) {
     if (!labels || json_is_null(labels)) return VIT_OK;
-    json_t *list = json_is_object(labels) ? list_of(labels) : NULL;
+    json_t *list = json_is_object(labels) ? vit_labels_list(labels) : NULL;
     if (json_is_object(labels) && !list)
         return wrong(d, key, "a list of names, or {\"0\": name, \"1\": name, ...} without a gap",
                      error);

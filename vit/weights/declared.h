@@ -52,6 +52,7 @@ typedef struct vit_declared {
     json_t *preprocessing; /* borrowed: the list itself, in our own form; or NULL */
     char **labels;         /* owned, one block; or NULL */
     size_t label_count;
+    bool is_imagenet; /* a thousand classes without names are ImageNet-1k's */
 } vit_declared;
 
 void vit_declared_init(vit_declared *out, const char *name);

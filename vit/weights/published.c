@@ -3,6 +3,7 @@
 #include "vit/base/text.h"
 #include "vit/weights/declared.h"
 #include "vit/weights/facts.h"
+#include "vit/weights/labels.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,8 +194,10 @@ static char *origin(const vit_binding *b, const vit_configs *c) {
     return t.text;
 }
 
-/* Labels as many as classes, or none. */
+/* Labels as many as classes, or none; or those that everybody knows. */
 static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *error) {
+    if (!d->labels && d->is_imagenet && m->config.classes == VIT_IMAGENET_CLASSES)
+        return vit_labels_set_imagenet(m, error);
     if (!d->labels) return VIT_OK;
     if (d->label_count != m->config.classes)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s has %zu labels, tensor head has %zu classes",
@@ -308,5 +311,9 @@ vit_status vit_published_load(vit_model_file *out, const char *path, const vit_w
         configs_close(&c);
     }
     vit_tensors_close(file);
+    if (status == VIT_OK && wanted->labels) {
+        status = vit_labels_set(out, wanted->labels, error);
+        if (status != VIT_OK) vit_model_file_clear(out);
+    }
     return status;
 }

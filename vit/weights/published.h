@@ -9,6 +9,7 @@
 /* What is asked for besides; zeroed: nothing. */
 typedef struct vit_wanted {
     const char *config;
+    const char *labels;    /* as vit_labels_set has them, or NULL */
     size_t height, width;  /* to which the model will be resized afterwards */
     const vit_exec *packs; /* as vit_model_file_load has it */
 } vit_wanted;
