@@ -164,7 +164,7 @@ static void test_checkpoint(void **state) {
         steps(whole, &p, 2);
         steps(again, &p, 1);
         history = (vit_history){0};
-        assert_int_equal(vit_checkpoints_newest(&found, &c, NULL, NULL, NULL), VIT_OK);
+        assert_int_equal(vit_checkpoints_newest(&found, &c, 100, NULL, NULL, NULL), VIT_OK);
         assert_int_equal(vit_checkpoint_compare(&found, &identity, NULL), VIT_OK);
         assert_int_equal(vit_checkpoint_load(again, &history, &found, NULL), VIT_OK);
         assert_true(history.skipped == 3 && history.best_top1 == 0.1);

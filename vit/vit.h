@@ -367,6 +367,7 @@ typedef struct vit_train_options {
     const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
                                next epoch tries again; only the last one fails the call, after the
                                model was written */
+    double checkpoint_minutes; /* between checkpoints within an epoch; 0: ten */
     bool resume;            /* go on from the newest checkpoint that verifies */
     const char *rescue;     /* without `checkpoint`: a directory for that of a training that is
                                stopped, or NULL */

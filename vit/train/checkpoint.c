@@ -12,7 +12,6 @@
 /* Arrays of a trainer: weights, moments and average. */
 #define GROUPS 4
 
-#define NEW_NAME "checkpoint.new"
 #define OLD_NAME "checkpoint.safetensors"
 #define LOCK_NAME "lock"
 #define KEPT 2
@@ -78,8 +77,8 @@ static bool parse_name(const char *name, uint64_t *step) {
     return strcmp(name, again) == 0;
 }
 
-/* Puts a step in its place among the entries, as one of this training. */
-static vit_status add_entry(vit_checkpoints *c, uint64_t step, vit_error *error) {
+/* Puts a step in its place among the entries. */
+static vit_status add_entry(vit_checkpoints *c, uint64_t step, bool stale, vit_error *error) {
     size_t at = 0;
     while (at < c->count && c->entries[at].step < step) at++;
     if (at == c->count || c->entries[at].step != step) {
@@ -90,7 +89,7 @@ static vit_status add_entry(vit_checkpoints *c, uint64_t step, vit_error *error)
         memmove(c->entries + at + 1, c->entries + at, (c->count - at) * sizeof *c->entries);
         c->count++;
     }
-    c->entries[at] = (vit_checkpoint_entry){step, false};
+    c->entries[at] = (vit_checkpoint_entry){step, stale};
     return VIT_OK;
 }
 
@@ -103,7 +102,7 @@ static vit_status list(vit_checkpoints *c, vit_error *error) {
     c->has_old = false;
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         c->has_old = c->has_old || strcmp(names[i], OLD_NAME) == 0;
-        if (parse_name(names[i], &step)) status = add_entry(c, step, error);
+        if (parse_name(names[i], &step)) status = add_entry(c, step, false, error);
     }
     vit_free(names);
     return status;
@@ -209,29 +208,45 @@ static vit_status open_path(vit_checkpoint *out, char *path, vit_error *error) {
 }
 
 vit_status vit_checkpoints_at(vit_checkpoint *out, const vit_checkpoints *c, uint64_t step,
-                              vit_error *error) {
+                              bool *missing, vit_error *error) {
     char *path;
+    bool exists;
     *out = (vit_checkpoint){0};
-    const vit_status status = step_path(&path, c, step, error);
-    return status == VIT_OK ? open_path(out, path, error) : status;
+    *missing = false;
+    vit_status status = step_path(&path, c, step, error);
+    if (status == VIT_OK) status = vit_path_exists(&exists, path, error);
+    if (status == VIT_OK) {
+        status = open_path(out, path, error);
+        *missing = !exists || status == VIT_ERROR_FORMAT;
+    } else {
+        vit_free(path);
+    }
+    return status;
 }
 
-vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c,
+vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c, uint64_t most,
                                   vit_checkpoint_skipped *skipped, void *context,
                                   vit_error *error) {
     vit_error why = {0};
+    size_t tried = 0;
+    bool missing;
     *out = (vit_checkpoint){0};
     for (size_t i = c->count; i-- > 0;) {
-        const vit_status status = vit_checkpoints_at(out, c, c->entries[i].step, &why);
+        if (c->entries[i].step > most) continue;
+        const vit_status status = vit_checkpoints_at(out, c, c->entries[i].step, &missing, &why);
         if (status == VIT_OK) return VIT_OK;
         if (status == VIT_ERROR_MEMORY) return vit_fail(error, status, "%s", why.message);
+        if (!missing)
+            return vit_fail(error, status, "%s; make it readable, or move it away to do without it",
+                            why.message);
+        tried++;
         c->entries[i].stale = true;
         if (skipped) skipped(why.message, context);
     }
-    if (c->count > 0)
+    if (tried > 0)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: none of its %zu checkpoints can be used; the last reason: %s",
-                        c->directory, c->count, why.message);
+                        c->directory, tried, why.message);
     if (c->has_old)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s/" OLD_NAME " is of version 0.1, without a checksum, and cannot be gone "
@@ -309,6 +324,11 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
         {"stale", VIT_FIELD_SIZE, &(h)->stale, NULL},                   \
         {"skipped", VIT_FIELD_SIZE, &(h)->skipped, NULL},               \
         {"skipped_in_row", VIT_FIELD_SIZE, &(h)->skipped_in_row, NULL}, \
+        {"high_in_row", VIT_FIELD_SIZE, &(h)->high_in_row, NULL},       \
+        {"counted", VIT_FIELD_SIZE, &(h)->counted, NULL},               \
+        {"first_loss", VIT_FIELD_DOUBLE, &(h)->first_loss, NULL},       \
+        {"recent_loss", VIT_FIELD_DOUBLE, &(h)->recent_loss, NULL},     \
+        {"recent_norm", VIT_FIELD_DOUBLE, &(h)->recent_norm, NULL},     \
         {"loss_sum", VIT_FIELD_DOUBLE, &(h)->loss_sum, NULL},           \
         {"loss_steps", VIT_FIELD_SIZE, &(h)->loss_steps, NULL},
 
@@ -460,15 +480,18 @@ static vit_status write_state(const char *path, const vit_trainer_state *s, cons
     return status;
 }
 
-/* What stays: the last two and the best. A file that cannot be removed is looked at again. */
+/* What stays: the last two and the best, and what an earlier run of this training left of steps
+ * that this one has yet to reach. A file that cannot be removed is looked at again. */
 static void prune(vit_checkpoints *c, uint64_t best, uint64_t newest) {
     size_t good = 0, kept = 0;
-    for (size_t i = 0; i < c->count; i++) good += !c->entries[i].stale;
+    for (size_t i = 0; i < c->count; i++)
+        good += !c->entries[i].stale && c->entries[i].step <= newest;
     for (size_t i = 0; i < c->count; i++) {
         const vit_checkpoint_entry e = c->entries[i];
         char *path;
-        bool stays = e.step == newest || (!e.stale && (good <= KEPT || e.step == best));
-        good -= !e.stale;
+        bool stays =
+            e.step == newest || (!e.stale && (e.step > newest || good <= KEPT || e.step == best));
+        good -= !e.stale && e.step <= newest;
         if (!stays && step_path(&path, c, e.step, NULL) == VIT_OK) {
             stays = vit_remove_file(path, NULL) != VIT_OK;
             vit_free(path);
@@ -483,7 +506,7 @@ static vit_status save(char **path, vit_checkpoints *c, const vit_trainer_state 
                        const vit_history *history, vit_error *error) {
     char *new_path;
     vit_checkpoint back = {0};
-    vit_status status = join(&new_path, c->directory, NEW_NAME, error);
+    vit_status status = join(&new_path, c->directory, VIT_CHECKPOINT_NEW, error);
     if (status == VIT_OK) status = write_state(new_path, s, p, history, error);
     if (status != VIT_OK) {
         vit_free(new_path);
@@ -492,9 +515,10 @@ static vit_status save(char **path, vit_checkpoints *c, const vit_trainer_state 
     status = open_path(&back, new_path, error); /* frees new_path where it fails */
     if (status != VIT_OK) return status;
     status = step_path(path, c, s->step, error);
+    if (status == VIT_OK) status = add_entry(c, s->step, true, error); /* whether or not it comes */
     if (status == VIT_OK) status = vit_rename_file(back.path, *path, error);
     vit_checkpoint_close(&back);
-    if (status == VIT_OK) status = add_entry(c, s->step, error);
+    if (status == VIT_OK) status = add_entry(c, s->step, false, error);
     if (status == VIT_OK) prune(c, history->best_step, s->step);
     return status;
 }

@@ -13,6 +13,8 @@
 #include "vit/train/preset.h"
 #include "vit/train/trainer.h"
 
+#define VIT_CHECKPOINT_NEW "checkpoint.new" /* one that is being written */
+
 /* What must agree between a checkpoint and the command that resumes from it. */
 typedef struct vit_identity {
     const vit_preset *preset; /* config and recipe */
@@ -27,7 +29,12 @@ typedef struct vit_history {
     size_t best_step; /* with the best held-back answers so far; 0: none measured */
     double best_top1, best_loss;
     size_t stale;                   /* epochs since then */
-    size_t skipped, skipped_in_row; /* steps whose gradients were not finite */
+    size_t skipped, skipped_in_row; /* steps whose gradients could not be used */
+    size_t high_in_row;             /* steps whose loss is many times that of the start */
+    size_t counted;                 /* steps that were used, of which follow */
+    double first_loss;              /* the first one's, */
+    double recent_loss;             /* and means of late ones: the loss, */
+    double recent_norm;             /* the norm of the gradient */
     double loss_sum;                /* of the steps since the last epoch's end */
     size_t loss_steps;
 } vit_history;
@@ -62,13 +69,13 @@ typedef struct vit_checkpoint {
 /* Told of each file that does not verify: why, naming it. */
 typedef void vit_checkpoint_skipped(const char *why, void *context);
 
-/* The newest that verifies; out->file NULL and OK where the directory holds none. FORMAT where none
- * of those that it holds verifies. */
-vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c,
+/* The newest that verifies, of step `most` at most; out->file NULL and OK where the directory holds
+ * none. FORMAT where none of those that it holds verifies, IO where one cannot be looked at. */
+vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c, uint64_t most,
                                   vit_checkpoint_skipped *skipped, void *context, vit_error *error);
-/* The one of that step. */
+/* The one of that step; *missing where there is none of that name, or none that verifies. */
 vit_status vit_checkpoints_at(vit_checkpoint *out, const vit_checkpoints *c, uint64_t step,
-                              vit_error *error);
+                              bool *missing, vit_error *error);
 void vit_checkpoint_close(vit_checkpoint *checkpoint); /* takes one that is zeroed */
 
 /* MISMATCH, naming what differs, when it belongs to another training. */

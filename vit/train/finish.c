@@ -6,6 +6,7 @@
 #include "vit/train/run.h"
 #include "vit/train/score.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SCORE_BATCH 512
@@ -113,11 +114,51 @@ static vit_status fit_temperature(double *temperature, vit_run *run, vit_error *
 }
 
 /* From the trainer's own values: a copy would be the most memory that the training takes. */
-static vit_status save(const vit_run *run, vit_model_file *f, vit_error *error) {
+static vit_status save(const vit_run *run, vit_model_file *f, const char *path, vit_error *error) {
     f->values = vit_run_weights(run);
-    const vit_status status = vit_model_file_save(run->options->out, f, error);
+    const vit_status status = vit_model_file_save(path, f, error);
     f->values = NULL;
     return status;
+}
+
+/* In `directory`, under the name of options->out or the first free one of "2-NAME", "3-NAME", ...
+ */
+static vit_status save_into(vit_run *run, vit_model_file *f, const char *directory) {
+    const char *slash = strrchr(run->options->out, '/');
+    const char *name = slash ? slash + 1 : run->options->out;
+    vit_status status = VIT_ERROR_IO;
+    bool exists = true;
+    for (int i = 1; i < 1000 && exists; i++) {
+        vit_text path = {0};
+        vit_text_add(&path, "%s/", directory);
+        if (i > 1) vit_text_add(&path, "%d-", i);
+        vit_text_add(&path, "%s", name);
+        status = path.failed ? VIT_ERROR_MEMORY : vit_path_exists(&exists, path.text, NULL);
+        if (status == VIT_OK && !exists) {
+            status = save(run, f, path.text, NULL);
+            run->elsewhere = status == VIT_OK ? vit_strdup(path.text) : NULL;
+        }
+        vit_text_free(&path);
+        if (status != VIT_OK) break;
+    }
+    return run->elsewhere ? VIT_OK : VIT_ERROR_IO;
+}
+
+/* A model that cannot be written where it should be goes beside its checkpoints, into the current
+ * directory, or into that of temporary files: the hours it took are not lost with a disk. */
+static vit_status save_somewhere(vit_run *run, vit_model_file *f, vit_error *error) {
+    const char *temporary = getenv("TMPDIR");
+    const char *const places[] = {run->options->checkpoint, ".",
+                                  temporary && *temporary ? temporary : "/tmp"};
+    vit_error *why = &run->unwritten;
+    vit_status status = vit_run_check_out(run, why);
+    if (status == VIT_OK) status = save(run, f, run->options->out, why);
+    why->status = status;
+    for (size_t i = 0; i < sizeof places / sizeof *places && status != VIT_OK; i++)
+        if (places[i]) status = save_into(run, f, places[i]);
+    if (status == VIT_OK) return VIT_OK;
+    return vit_fail(error, why->status, "%s; nor could it be written into %s", why->message,
+                    places[2]);
 }
 
 /* The weights, packed as those of a model that is opened are. */
@@ -181,7 +222,7 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     vit_status status = describe(&file, run, error);
     if (status == VIT_OK) status = check_model(run, error);
     if (status == VIT_OK) status = fit_temperature(&file.temperature, run, error);
-    if (status == VIT_OK && run->options->out) status = save(run, &file, error);
+    if (status == VIT_OK && run->options->out) status = save_somewhere(run, &file, error);
     if (status == VIT_OK)
         status = vit_score_records(&score, run->inference, &run->preset.config, &run->data,
                                    &run->data.test, NULL, run->data.test.count, run->loader.table,
@@ -195,7 +236,7 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_DONE);
     if (score.images > 0) event.test_top1 = (double)score.correct / (double)score.images;
-    event.path = run->options->out;
+    event.path = run->elsewhere ? run->elsewhere : run->options->out;
     vit_run_emit(run, &event);
     return VIT_OK;
 }

@@ -1,5 +1,6 @@
 /* The loop over steps and epochs: events, held-back accuracy, checkpoints. */
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/train/run.h"
 #include "vit/train/score.h"
 #include <math.h>
@@ -9,17 +10,11 @@
 
 #define SECONDS_BETWEEN_EVENTS 0.2
 #define SCORE_BATCH 512
-#define SECONDS_BETWEEN_SAVES 600
-#define MOST_SKIPPED_IN_ROW 10
 
 vit_identity vit_run_identity(const vit_run *run) {
     return (vit_identity){&run->preset, run->data.checksum, run->init, run->options->seed,
                           run->schedule};
 }
-
-#define WHAT_TO_TRY                                                                             \
-    "lower the learning rate (now %g at most), raise \"warmup\", or train in f32 where it was " \
-    "bf16"
 
 /* ---- events ---- */
 
@@ -85,11 +80,7 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
     if (status != VIT_OK) return status;
     run->val_top1 = (double)score.correct / (double)run->loader.val_count;
     run->val_loss = score.loss;
-    if (isfinite(score.loss)) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_ARGUMENT,
-                    "the loss of the held-back pictures became %s after step %llu: " WHAT_TO_TRY,
-                    isnan(score.loss) ? "NaN" : "infinite", (unsigned long long)step_of(run),
-                    run->preset.recipe.lr);
+    return vit_run_check_held_back(run, error);
 }
 
 static vit_status keep_if_best(vit_run *run, vit_error *error) {
@@ -141,19 +132,35 @@ static vit_status save(vit_run *run, vit_error *error) {
     return run->options->checkpoint ? save_into(run, &run->checkpoints, error) : VIT_OK;
 }
 
-/* A training that is stopped and has no directory for checkpoints gets one, if it holds none yet.
- */
+/* Into NAME, or where that holds something, NAME-2, NAME-3, ... */
+static vit_status save_into_free(vit_run *run, const char *name, vit_error *error) {
+    vit_status status = VIT_OK;
+    bool free_one = false;
+    for (int i = 1; i < 1000 && !free_one && status == VIT_OK; i++) {
+        vit_text path = {0};
+        vit_checkpoints c = {.lock = -1};
+        vit_error taken;
+        bool exists;
+        vit_text_add(&path, "%s", name);
+        if (i > 1) vit_text_add(&path, "-%d", i);
+        status = path.failed ? vit_fail_memory(error, name, strlen(name))
+                             : vit_path_exists(&exists, path.text, error);
+        if (status == VIT_OK && vit_checkpoints_open(&c, path.text, &taken) == VIT_OK)
+            free_one = c.count == 0 && !c.has_old;
+        else if (status == VIT_OK && !exists)
+            status = vit_fail(error, taken.status, "%s", taken.message);
+        if (status == VIT_OK && free_one) status = save_into(run, &c, error);
+        vit_checkpoints_close(&c);
+        vit_text_free(&path);
+    }
+    if (status != VIT_OK || free_one) return status;
+    return vit_fail(error, VIT_ERROR_IO, "%s, %s-2, ... all hold something", name, name);
+}
+
+/* A training that is stopped and has no directory for checkpoints gets one. */
 static vit_status save_rescue(vit_run *run, vit_error *error) {
-    vit_checkpoints c = {.lock = -1};
     if (!run->options->rescue || run->options->checkpoint) return save(run, error);
-    vit_status status = vit_checkpoints_open(&c, run->options->rescue, error);
-    if (status == VIT_OK && (c.count > 0 || c.has_old))
-        status = vit_fail(error, VIT_ERROR_IO,
-                          "%s holds checkpoints already: the state after step %llu is lost",
-                          run->options->rescue, (unsigned long long)step_of(run));
-    if (status == VIT_OK) status = save_into(run, &c, error);
-    vit_checkpoints_close(&c);
-    return status;
+    return save_into_free(run, run->options->rescue, error);
 }
 
 /* A checkpoint that cannot be written does not end the training: the disk may have room when the
@@ -187,41 +194,24 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
     h->loss_steps = 0;
     if (!vit_run_emit(run, &event)) return stopped(run, error);
     stop_early(run);
-    try_to_save(run);
+    if (vit_run_is_well(run) || step_of(run) == run->steps) try_to_save(run);
     return VIT_OK;
 }
 
 /* ---- steps ---- */
 
-static vit_status count_skipped(vit_run *run, double loss, vit_error *error) {
-    vit_history *h = &run->history;
-    const char *why = isnan(loss)   ? "the loss is NaN"
-                      : isinf(loss) ? "the loss is infinite"
-                                    : "the gradients are too large for a number";
-    h->skipped++;
-    h->skipped_in_row++;
-    if (h->skipped_in_row >= MOST_SKIPPED_IN_ROW)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "%d steps in a row, up to %llu, could not be used (%s); no model is "
-                        "written: " WHAT_TO_TRY,
-                        MOST_SKIPPED_IN_ROW, (unsigned long long)step_of(run), why,
-                        run->preset.recipe.lr);
-    if (h->skipped_in_row == 1)
-        vit_run_note(run, "step %llu is skipped: %s", (unsigned long long)step_of(run), why);
-    return VIT_OK;
-}
-
 static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     const double start = vit_clock();
     vit_loader_prepare(&run->loader, step);
     double loss;
-    const vit_status status = vit_trainer_step(run->trainer, &loss, learning_rate(run, step),
-                                               vit_loader_source, &run->loader, error);
+    vit_trainer_limit(run->trainer, vit_run_norm_limit(run));
+    vit_status status = vit_trainer_step(run->trainer, &loss, learning_rate(run, step),
+                                         vit_loader_source, &run->loader, error);
     if (status != VIT_OK) return status;
     run->training += vit_clock() - start;
     run->done++;
-    if (vit_trainer_get(run->trainer).skipped) return count_skipped(run, loss, error);
-    run->history.skipped_in_row = 0;
+    status = vit_run_watch(run, loss, error);
+    if (status != VIT_OK || vit_trainer_get(run->trainer).skipped) return status;
     run->history.loss_sum += loss;
     run->history.loss_steps++;
     run->step_loss_sum += loss;
@@ -247,10 +237,14 @@ static bool ends_epoch(const vit_run *run, uint64_t steps) {
     return steps == run->steps || steps * batch / pictures != (steps - 1) * batch / pictures;
 }
 
-/* While the last step was skipped, the state is no better than the one before. */
+static double minutes_between_saves(const vit_run *run) {
+    return run->options->checkpoint_minutes > 0 ? run->options->checkpoint_minutes : 10;
+}
+
+/* While the steps cannot be used, the state is no better than those that are kept. */
 static bool save_is_due(const vit_run *run) {
-    return run->options->checkpoint && run->history.skipped_in_row == 0 &&
-           vit_clock() - run->last_save > SECONDS_BETWEEN_SAVES;
+    return run->options->checkpoint && vit_run_is_well(run) &&
+           vit_clock() - run->last_save > 60 * minutes_between_saves(run);
 }
 
 static vit_status all_steps(vit_run *run, vit_error *error) {
@@ -277,6 +271,40 @@ static vit_status all_steps(vit_run *run, vit_error *error) {
 
 /* ---- the whole ---- */
 
+/* A training that diverged leaves the best model so far, where that is what it keeps, or its last
+ * good state. */
+static vit_status end_diverged(vit_run *run, vit_error *error) {
+    const vit_error why = *error;
+    const vit_checkpoints *c = &run->checkpoints;
+    uint64_t good = 0;
+    if (run->best && vit_run_finish(run, NULL, error) == VIT_OK)
+        return vit_fail(error, why.status, "%s; the model is that of step %zu, the best so far",
+                        why.message, run->history.best_step);
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->entries[i].stale && c->entries[i].step <= step_of(run)) good = c->entries[i].step;
+    if (good == 0) return vit_fail(error, why.status, "%s; no model is written", why.message);
+    return vit_fail(error, why.status,
+                    "%s; no model is written; %s keeps the state of step %llu, of which --resume "
+                    "with --steps %llu/%llu makes one",
+                    why.message, c->directory, (unsigned long long)good, (unsigned long long)good,
+                    (unsigned long long)run->schedule);
+}
+
+/* What went wrong though there is a model. */
+static vit_status complain(vit_run *run, vit_error *error) {
+    const vit_status status = vit_run_judge(run, error);
+    const bool saved = run->unsaved.status == VIT_OK, there = run->unwritten.status == VIT_OK;
+    if (saved && there) return status;
+    if (status != VIT_OK) vit_run_note(run, "%s", error->message);
+    if (!saved && !there) vit_run_note(run, "%s", run->unsaved.message);
+    if (!there)
+        return vit_fail(error, run->unwritten.status, "%s; the model is in %s instead",
+                        run->unwritten.message, run->elsewhere);
+    return vit_fail(error, run->unsaved.status,
+                    "%s; the model is complete, its checkpoint is of an earlier step or missing",
+                    run->unsaved.message);
+}
+
 static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     vit_status status = vit_run_open(run, error);
     if (status != VIT_OK) return status;
@@ -284,15 +312,14 @@ static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     if (!vit_run_emit(run, &event))
         return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
     status = all_steps(run, error);
-    if (status == VIT_OK) status = vit_run_finish(run, model, error);
-    if (status != VIT_OK || run->unsaved.status == VIT_OK) return status;
-    return vit_fail(error, run->unsaved.status,
-                    "%s; the model is complete, its checkpoint is of an earlier step or missing",
-                    run->unsaved.message);
+    if (status != VIT_OK) return run->diverged ? end_diverged(run, error) : status;
+    status = vit_run_finish(run, model, error);
+    return status == VIT_OK ? complain(run, error) : status;
 }
 
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error) {
-    const vit_status status = train(run, model, error);
+    vit_error own;
+    const vit_status status = train(run, model, error ? error : &own);
     vit_run_close(run);
     return status;
 }

@@ -91,19 +91,38 @@ static void note_skipped(const char *why, void *context) {
     vit_run_note(context, "skipped: %s", why);
 }
 
+/* From now on the best is looked for among what follows. */
+static void forget_best(vit_run *run, const char *why) {
+    vit_history *h = &run->history;
+    vit_run_note(run,
+                 "the state with the best held-back answers, of step %zu, is lost (%s): the best "
+                 "is looked for from step %llu on",
+                 h->best_step, why, (unsigned long long)vit_trainer_get(run->trainer).step);
+    vit_free(run->best);
+    run->best = NULL;
+    h->best_step = h->stale = 0;
+    h->best_top1 = h->best_loss = 0;
+}
+
 /* The weights that were best, where they are to be kept and were not the last. */
 static vit_status load_best(vit_run *run, vit_error *error) {
     const vit_trainer_state s = vit_trainer_get(run->trainer);
     vit_checkpoint best;
+    vit_error why;
+    bool missing;
     if (!run->options->keep_best || run->history.best_step == 0) return VIT_OK;
     run->best = vit_alloc_unset(s.table->size, sizeof(float));
     if (!run->best)
         return vit_fail_memory(error, "the best weights", s.table->size * sizeof(float));
-    vit_status status = vit_checkpoints_at(&best, &run->checkpoints, run->history.best_step, error);
+    vit_status status =
+        vit_checkpoints_at(&best, &run->checkpoints, run->history.best_step, &missing, &why);
     if (status == VIT_OK)
-        status = vit_checkpoint_weights(run->best, s.table, &best, s.average != NULL, error);
+        status = vit_checkpoint_weights(run->best, s.table, &best, s.average != NULL, &why);
     vit_checkpoint_close(&best);
-    return status;
+    if (status == VIT_OK) return VIT_OK;
+    if (!missing) return vit_fail(error, status, "%s", why.message);
+    forget_best(run, why.message);
+    return VIT_OK;
 }
 
 static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error) {
@@ -134,7 +153,7 @@ static vit_status check_own(vit_run *run, const vit_checkpoint *c, vit_error *er
                         why.message);
     vit_run_note(run,
                  "%s holds step %llu of this training, which --resume goes on from; starting "
-                 "afresh",
+                 "afresh, and it stays until this run has come as far",
                  directory, (unsigned long long)c->step);
     return VIT_OK;
 }
@@ -149,10 +168,26 @@ static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *er
         vit_checkpoints_replace(&run->checkpoints);
         return status;
     }
-    status = vit_checkpoints_newest(c, &run->checkpoints, note_skipped, run, error);
+    status = vit_checkpoints_newest(c, &run->checkpoints, UINT64_MAX, note_skipped, run, error);
     if (status == VIT_OK && !c->file && o->resume)
         vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
     return status;
+}
+
+/* Where fewer steps are asked for than the newest checkpoint has, an earlier one serves, if there
+ * is one: from there it is not too far. */
+static void step_back(vit_run *run, vit_checkpoint *c) {
+    vit_checkpoint earlier;
+    if (!run->options->resume || !c->file || c->step <= run->steps) return;
+    if (vit_checkpoints_newest(&earlier, &run->checkpoints, run->steps, note_skipped, run, NULL) !=
+            VIT_OK ||
+        !earlier.file)
+        return;
+    vit_run_note(run, "%s holds step %llu, beyond the %llu steps that were asked for",
+                 run->options->checkpoint, (unsigned long long)c->step,
+                 (unsigned long long)run->steps);
+    vit_checkpoint_close(c);
+    *c = earlier;
 }
 
 /* Plans, and goes to where a checkpoint was. */
@@ -161,6 +196,7 @@ static vit_status start(vit_run *run, vit_error *error) {
     vit_checkpoint c;
     vit_status status = find_checkpoint(run, &c, error);
     if (status == VIT_OK) status = vit_run_plan(run, o->resume && c.file ? c.schedule : 0, error);
+    if (status == VIT_OK) step_back(run, &c);
     if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
@@ -186,4 +222,5 @@ void vit_run_close(vit_run *run) {
     vit_model_file_clear(&run->start);
     vit_checkpoints_close(&run->checkpoints);
     vit_free(run->best);
+    vit_free(run->elsewhere);
 }

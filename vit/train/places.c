@@ -5,13 +5,10 @@
 #include "vit/train/run.h"
 #include <string.h>
 
-static vit_status try_write(const char *path, size_t size, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_reserve(writer, size, error);
-    vit_writer_abort(writer);
-    return status;
+/* As a write of that size; the room is taken until *writer is ended. */
+static vit_status try_write(vit_writer **writer, const char *path, size_t size, vit_error *error) {
+    const vit_status status = vit_writer_open(writer, path, error);
+    return status == VIT_OK ? vit_writer_reserve(*writer, size, error) : status;
 }
 
 /* Whether a model with this recipe is one of this training's, perhaps of an earlier step. What
@@ -35,7 +32,7 @@ static bool same_training(const vit_run *run, const char *theirs, const char *ou
 }
 
 /* A model that this training did not make, or what is no model at all, is not replaced. */
-static vit_status check_out(const vit_run *run, vit_error *error) {
+vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
     const char *path = run->options->out;
     vit_error why = {0};
     vit_bytes bytes;
@@ -63,20 +60,28 @@ static vit_status check_out(const vit_run *run, vit_error *error) {
     return status;
 }
 
-static vit_status try_checkpoint(vit_run *run, vit_error *error) {
-    char *path = vit_path_join(run->options->checkpoint, "checkpoint.new");
+/* The most that the directory will hold at once: the last two, the best, and a new one. */
+#define MOST_CHECKPOINTS 4
+
+static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_error *error) {
+    const size_t there = run->checkpoints.count, size = vit_checkpoint_size(run->trainer);
+    const size_t more = there < MOST_CHECKPOINTS ? MOST_CHECKPOINTS - there : 1;
+    char *path = vit_path_join(run->options->checkpoint, VIT_CHECKPOINT_NEW);
     if (!path) return vit_fail_memory(error, "a file name", strlen(run->options->checkpoint));
-    const vit_status status = try_write(path, vit_checkpoint_size(run->trainer), error);
+    vit_status status = vit_remove_file(path, error); /* of a process that is dead */
+    if (status == VIT_OK) status = try_write(writer, path, more * size, error);
     vit_free(path);
     return status;
 }
 
 vit_status vit_run_try_places(vit_run *run, vit_error *error) {
-    const vit_table *table = vit_trainer_get(run->trainer).table;
-    vit_status status = VIT_OK;
-    if (run->options->out) status = check_out(run, error);
-    if (status == VIT_OK && run->options->out)
-        status = try_write(run->options->out, table->parameters * sizeof(float), error);
-    if (status == VIT_OK && run->options->checkpoint) status = try_checkpoint(run, error);
+    const vit_train_options *o = run->options;
+    const size_t size = vit_trainer_get(run->trainer).table->parameters * sizeof(float);
+    vit_writer *model = NULL, *checkpoints = NULL;
+    vit_status status = o->out ? vit_run_check_out(run, error) : VIT_OK;
+    if (status == VIT_OK && o->out) status = try_write(&model, o->out, size, error);
+    if (status == VIT_OK && o->checkpoint) status = try_checkpoint(run, &checkpoints, error);
+    vit_writer_abort(model);
+    vit_writer_abort(checkpoints);
     return status;
 }

@@ -37,7 +37,10 @@ typedef struct vit_run {
     uint64_t step_loss_steps;
     double last_event;
     double val_top1, val_loss;
-    vit_error unsaved; /* of the last checkpoint, whose status is VIT_OK where it was written */
+    bool diverged;       /* it failed by what it computed: watch.c */
+    vit_error unwritten; /* why options->out was not, whose status is VIT_OK where it was */
+    char *elsewhere;     /* where the model is then; owned */
+    vit_error unsaved;   /* of the last checkpoint, whose status is VIT_OK where it was written */
 } vit_run;
 
 /* The whole of it. The caller has set options, started, kernels and threads, and val_top1 and
@@ -57,6 +60,27 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
 /* Finds out at the start whether what will be written can be: as a write, of the size it will have.
  * MISMATCH where --out is something that this training did not make (options->overwrite). */
 vit_status vit_run_try_places(vit_run *run, vit_error *error);
+
+/* As that, for --out alone, whatever lies there now. */
+vit_status vit_run_check_out(const vit_run *run, vit_error *error);
+
+/* ---- watch.c: whether it is getting anywhere ---- */
+
+/* After every step, with its loss: counts what must be skipped. ARGUMENT, saying what to try, when
+ * too many steps in a row had to be, or had a loss many times that of the start. */
+vit_status vit_run_watch(vit_run *run, double loss, vit_error *error);
+
+/* For vit_trainer_limit. */
+double vit_run_norm_limit(const vit_run *run);
+
+/* ARGUMENT where val_loss was measured and is not finite. */
+vit_status vit_run_check_held_back(vit_run *run, vit_error *error);
+
+/* Whether the last steps were used and had no high loss. */
+bool vit_run_is_well(const vit_run *run);
+
+/* After the last step: ARGUMENT where the training has learnt nothing. */
+vit_status vit_run_judge(vit_run *run, vit_error *error);
 
 /* How the model came to be, JSON; freed by vit_free. NULL: no memory. */
 char *vit_run_recipe(const vit_run *run);

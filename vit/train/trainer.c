@@ -40,7 +40,8 @@ struct vit_trainer {
     worker *workers; /* [lanes.workers] */
     double *losses;  /* [batch] */
     uint64_t seed, step;
-    bool skipped; /* the last step, whose gradients were not finite */
+    bool skipped;       /* the last step, whose gradients could not be used */
+    double norm, limit; /* of its gradient; the largest that is used */
     vit_batch_source *source;
     void *context;
 };
@@ -139,6 +140,7 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     t->network.config = *config;
     t->recipe = *recipe;
     t->options = *options;
+    t->limit = INFINITY;
     status = vit_table_new(&t->table, config, error);
     if (status == VIT_OK) {
         divide_table(t);
@@ -260,16 +262,16 @@ static void run_step(void *context) {
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
     if (s->status != VIT_OK) return;
-    const double norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads,
-                                      t->lanes.gradients, t->lanes.count, t->lanes.chains);
+    t->norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads, t->lanes.gradients,
+                            t->lanes.count, t->lanes.chains);
     for (size_t i = 0; i < t->recipe.batch; i++) s->loss += t->losses[i];
     s->loss /= (double)t->recipe.batch;
-    t->skipped = !isfinite(norm) || !isfinite(s->loss);
+    t->skipped = !isfinite(t->norm) || t->norm > t->limit || !isfinite(s->loss);
     t->step++;
     if (t->skipped) return;
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
     vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
-                     norm, t->step - 1);
+                     t->norm, t->step - 1);
     pack(t, &t->packed, t->values, &t->trained);
 }
 
@@ -284,9 +286,13 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
     return s.status;
 }
 
+void vit_trainer_limit(vit_trainer *t, double norm) {
+    t->limit = norm;
+}
+
 vit_trainer_state vit_trainer_get(vit_trainer *t) {
-    return (vit_trainer_state){&t->table, &t->trained, t->values, t->m,
-                               t->v,      t->average,  t->step,   t->skipped};
+    return (vit_trainer_state){&t->table,  &t->trained, t->values,  t->m,   t->v,
+                               t->average, t->step,     t->skipped, t->norm};
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {

@@ -29,10 +29,13 @@ void vit_trainer_free(vit_trainer *trainer);
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
 /* One step at learning rate lr; *loss is the mean loss of the batch before it. Where that or the
- * gradient's norm is not finite, the step is counted and changes nothing else. Fails only where the
- * source does, and then nothing has changed. */
+ * gradient's norm is not finite, or the norm is above the limit, the step is counted and changes
+ * nothing else. Fails only where the source does, and then nothing has changed. */
 vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error);
+
+/* The largest norm of a gradient, before clipping, that is used; infinite until this is called. */
+void vit_trainer_limit(vit_trainer *trainer, double norm);
 
 /* What a checkpoint holds, each [table->size]: the weights, AdamW's two moments, which are 0 but
  * for the rows of `trained`, and the weights' moving average, NULL where the recipe has none. */
@@ -40,7 +43,8 @@ typedef struct vit_trainer_state {
     const vit_table *table, *trained;
     float *values, *m, *v, *average;
     uint64_t step; /* done */
-    bool skipped;  /* the last of them changed nothing, as its gradients were not finite */
+    bool skipped;  /* the last of them changed nothing, as its gradients could not be used */
+    double norm;   /* of its gradient, before clipping */
 } vit_trainer_state;
 
 vit_trainer_state vit_trainer_get(vit_trainer *trainer);
