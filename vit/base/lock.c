@@ -18,6 +18,12 @@ vit_status vit_path_exists(bool *exists, const char *path, vit_error *error) {
     return vit_fail_errno(error, errno, "cannot look at %s", path);
 }
 
+bool vit_path_same(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 /* A file system without locks says so; the training then goes on without one. */
 static bool has_no_locks(int number) {
     return number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS || number == EINVAL;

@@ -66,6 +66,8 @@ vit_path_kind vit_path_look(const char *path);
  * such file" is a no; whatever else keeps it from looking is an error. */
 vit_status vit_path_exists(bool *exists, const char *path, vit_error *error);
 
+bool vit_path_same(const char *a, const char *b); /* both are there, and are one file */
+
 bool vit_path_is_link(const char *path); /* a symbolic one */
 
 /* The last part of a path as it is given, for titles; of "." or "x/.." that of the directory

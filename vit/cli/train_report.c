@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/json_out.h"
@@ -115,33 +117,75 @@ static void write_done(const vit_train_report *report, const vit_event *event) {
     vit_print(report->command, &text);
 }
 
-/* Whether there is a file that does not begin as a log does. */
-static bool is_other_kind(const char *path) {
-    bool other = false;
-    FILE *file = vit_path_look(path) == VIT_PATH_FILE ? fopen(path, "r") : NULL;
-    if (file != NULL) {
-        int first = fgetc(file), second = first == EOF ? EOF : fgetc(file);
-        other = first != EOF && (first != '{' || second != '"');
-        fclose(file);
-    }
-    return other;
+/* Whether an open file is empty or begins as a log does, be it cut short. */
+static bool is_log(FILE *file) {
+    static const char begins[] = "{\"event\": \"";
+    char text[sizeof begins];
+    rewind(file);
+    const size_t size = fread(text, 1, sizeof begins - 1, file);
+    return memcmp(text, begins, size) == 0;
 }
 
-vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error) {
+/* A process that was killed may have left half a line at the end: that is taken off. */
+static bool end_whole_line(FILE *file) {
+    long end = 0;
+    int c;
+    rewind(file);
+    for (long at = 1; (c = fgetc(file)) != EOF; at++) {
+        end = c == '\n' ? at : end;
+    }
+    return !ferror(file) && ftruncate(fileno(file), end) == 0;
+}
+
+static vit_status open_log(vit_train_report *report, vit_error *error) {
+    const char *path = report->log_path;
+    report->log = fopen(path, vit_path_look(path) == VIT_PATH_FILE ? "a+" : "a");
+    if (report->log == NULL) {
+        return vit_fail_errno(error, errno, "--log: cannot write %s", path);
+    }
+    if (vit_path_look(path) != VIT_PATH_FILE) {
+        return VIT_OK;
+    }
+    vit_status status = VIT_OK;
+    if (!is_log(report->log)) {
+        status =
+            vit_fail(error, VIT_ERROR_IO,
+                     "--log: %s exists and is no log of a training: it is not written to", path);
+    } else if (vit_path_same(path, report->out)) {
+        status = vit_fail(error, VIT_ERROR_ARGUMENT, "--log and --out name the same file");
+    } else if (report->append && !end_whole_line(report->log)) {
+        status = vit_fail_errno(error, errno, "--log: cannot write %s", path);
+    }
+    return status;
+}
+
+vit_status vit_train_report_start(vit_train_report *report, vit_error *error) {
     report->progress = vit_progress_start(!report->json);
     report->loss = NAN;
-    if (report->log_path != NULL && is_other_kind(report->log_path)) {
-        return vit_fail(error, VIT_ERROR_IO,
-                        "--log: %s exists and is no log of a training: it is not written to",
-                        report->log_path);
+    vit_status status = report->log_path != NULL ? open_log(report, error) : VIT_OK;
+    if (status != VIT_OK && report->log != NULL) {
+        fclose(report->log);
+        report->log = NULL;
     }
-    if (report->log_path != NULL) {
-        report->log = fopen(report->log_path, append ? "a" : "w");
-        if (report->log == NULL) {
-            return vit_fail_errno(error, errno, "--log: cannot write %s", report->log_path);
-        }
+    return status;
+}
+
+/* What an earlier training has logged is gone once this one has started, not before. */
+static void begin_log(vit_train_report *report) {
+    if (report->log != NULL && !report->append &&
+        vit_path_look(report->log_path) == VIT_PATH_FILE &&
+        ftruncate(fileno(report->log), 0) != 0) {
+        say_log_failure(report, errno);
     }
-    return VIT_OK;
+}
+
+static void keep_directory(vit_train_report *report, const char *path) {
+    const char *slash = strrchr(path, '/');
+    vit_text text = {0};
+    vit_text_add_bytes(&text, path, slash != NULL ? (size_t)(slash - path) : 0);
+    vit_free(report->saved_in);
+    report->saved_in = text.failed || text.text == NULL ? NULL : vit_strdup(text.text);
+    vit_text_free(&text);
 }
 
 void vit_train_report_event(vit_train_report *report, const vit_event *event) {
@@ -149,7 +193,12 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         report->step = event->step;
         report->steps = event->steps;
     }
-    report->saved |= event->kind == VIT_EVENT_CHECKPOINT;
+    if (event->kind == VIT_EVENT_START) {
+        begin_log(report);
+    }
+    if (event->kind == VIT_EVENT_CHECKPOINT) {
+        keep_directory(report, event->path);
+    }
     if (event->kind == VIT_EVENT_EPOCH) {
         report->loss = event->loss;
     }

@@ -12,15 +12,16 @@ typedef struct vit_train_report {
     FILE *log;
     bool json;            /* events on standard output instead of text */
     bool log_failed;      /* which has been said */
-    bool saved;           /* a checkpoint has been */
+    char *saved_in;       /* directory of the last checkpoint, freed by vit_free; or NULL */
+    bool append;          /* the log is gone on with; else begun again when the training starts */
     uint64_t step, steps; /* of the last event */
     double loss;          /* of the last epoch: for the events that measure none; NaN before */
     vit_progress progress;
 } vit_train_report;
 
-/* Opens the log, afresh or at its end; a file that is no such log is not written to. The other
- * members are the caller's to set. */
-vit_status vit_train_report_start(vit_train_report *report, bool append, vit_error *error);
+/* Opens the log; a file that is no such log is not written to. The members that are no outcome are
+ * the caller's to set. */
+vit_status vit_train_report_start(vit_train_report *report, vit_error *error);
 
 /* Says an event, and writes it to the log. */
 void vit_train_report_event(vit_train_report *report, const vit_event *event);

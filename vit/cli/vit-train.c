@@ -257,8 +257,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
 }
 
 /* Says why the training ended early; returns the exit status. */
-static int explain(const settings *s, const vit_train_report *report, const char *rescue,
-                   const vit_error *error) {
+static int explain(const settings *s, const vit_train_report *report, const vit_error *error) {
     int number = vit_interrupted();
     if (error->status != VIT_ERROR_CANCELLED || number == 0) {
         int exit_status = vit_say_error(&command, error);
@@ -267,11 +266,12 @@ static int explain(const settings *s, const vit_train_report *report, const char
     vit_text text = {0};
     vit_text_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
                  (unsigned long long)report->steps);
-    if (s->checkpoint != NULL) {
+    if (s->checkpoint != NULL &&
+        (report->saved_in == NULL || vit_path_same(s->checkpoint, report->saved_in))) {
         vit_text_add(&text, "the same command with --resume goes on from there");
-    } else if (report->saved) {
+    } else if (report->saved_in != NULL) {
         vit_text_add(&text, "the same command with --checkpoint %s --resume goes on from there",
-                     rescue);
+                     report->saved_in);
     } else {
         vit_text_add(&text, "nothing was saved");
     }
@@ -299,17 +299,19 @@ static char *rescue_name(const char *out) {
 static int train(const settings *s, const char *init, const char *out, const char *rescue) {
     vit_error error = {0};
     vit_train_report report = {
-        .command = &command, .out = out, .log_path = s->log, .json = s->json};
-    if (vit_train_report_start(&report, s->resume, &error) != VIT_OK) {
+        .command = &command, .out = out, .log_path = s->log, .append = s->resume, .json = s->json};
+    if (vit_train_report_start(&report, &error) != VIT_OK) {
         return vit_say_error(&command, &error);
     }
     vit_train_options choice = train_options(s, init, out, rescue, &report);
     vit_status status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
+    int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
     if (status != VIT_OK) {
-        return explain(s, &report, rescue, &error);
+        exit_status = explain(s, &report, &error);
     }
-    return logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+    vit_free(report.saved_in);
+    return exit_status;
 }
 
 /* Finds out which files the names mean. */

@@ -157,10 +157,14 @@ static vit_status save_into_free(vit_run *run, const char *name, vit_error *erro
     return vit_fail(error, VIT_ERROR_IO, "%s, %s-2, ... all hold something", name, name);
 }
 
-/* A training that is stopped and has no directory for checkpoints gets one. */
+/* A training that is stopped and has no directory for checkpoints, or none that can be written,
+ * gets one. */
 static vit_status save_rescue(vit_run *run, vit_error *error) {
-    if (!run->options->rescue || run->options->checkpoint) return save(run, error);
-    return save_into_free(run, run->options->rescue, error);
+    const vit_train_options *o = run->options;
+    const vit_status status = save(run, error);
+    if (!o->rescue || (o->checkpoint && status == VIT_OK)) return status;
+    if (status != VIT_OK) vit_run_note(run, "%s", error->message);
+    return save_into_free(run, o->rescue, error);
 }
 
 /* A checkpoint that cannot be written does not end the training: the disk may have room when the
