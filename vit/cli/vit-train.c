@@ -44,10 +44,10 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define INIT_HELP "start from the weights of a model (default: random ones)"
 
-#define CHECKPOINT_HELP                                         \
-    "save the state there after every epoch, every ten\n"       \
-    "minutes and when interrupted; the last two and the best\n" \
-    "are kept (default: nowhere)"
+#define CHECKPOINT_HELP                                          \
+    "save the state there after every epoch, every so often\n"   \
+    "and when interrupted; the last two and the best are kept\n" \
+    "(default: nowhere)"
 
 #define RECOMPUTE_HELP                                          \
     "keep only the input of each block for the backward pass\n" \
@@ -145,7 +145,7 @@ static const vit_option options[] = {
     {.name = "checkpoint-every",
      VALUE(NUMBER, checkpoint_every),
      .argument = "M",
-     .help = "save so many minutes after the last time, too (default:\n10)",
+     .help = "minutes between states within an epoch (default: 10)",
      .max = 1e6},
     {.name = "resume",
      VALUE(FLAG, resume),
