@@ -58,6 +58,14 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "the model: that of the last step, or of the epoch with\n" \
     "the best answers to the held-back pictures (default: last)"
 
+#define OUT_HELP "the model (default: NAME.safetensors of preset or data)"
+
+#define SEED_HELP "same seed, same bytes (default: 0)"
+
+#define RESUME_HELP "go on from the newest state in --checkpoint DIR that is\nwhole"
+
+#define OVERWRITE_HELP "replace a model and checkpoints of another training"
+
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
     {.name = "data", VALUE(TEXT, data), .argument = "DATA", .help = DATA_HELP},
@@ -67,10 +75,7 @@ static const vit_option options[] = {
     {.name = "list-presets", VALUE(FLAG, list_presets), .help = "print the presets; no training"},
     {.name = "init", VALUE(TEXT, init), .argument = "MODEL", .help = INIT_HELP},
     {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = "config.json of --init"},
-    {.name = "out",
-     VALUE(TEXT, out),
-     .argument = "FILE",
-     .help = "the model (default: NAME.safetensors of preset or data)"},
+    {.name = "out", VALUE(TEXT, out), .argument = "FILE", .help = OUT_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
     {.name = "epochs",
      VALUE(NUMBER, epochs),
@@ -133,10 +138,7 @@ static const vit_option options[] = {
              "to fit the temperature (default: a tenth, at most 1,000)",
      .min = NOT_GIVEN,
      .max = 1e9},
-    {.name = "seed",
-     VALUE(COUNT, seed),
-     .argument = "N",
-     .help = "same seed, same bytes (default: 0)"},
+    {.name = "seed", VALUE(COUNT, seed), .argument = "N", .help = SEED_HELP},
     VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
     {.name = "recompute", VALUE(FLAG, recompute), .help = RECOMPUTE_HELP},
@@ -147,12 +149,8 @@ static const vit_option options[] = {
      .argument = "M",
      .help = "minutes between states within an epoch (default: 10)",
      .max = 1e6},
-    {.name = "resume",
-     VALUE(FLAG, resume),
-     .help = "go on from the newest state in --checkpoint DIR that is\nwhole"},
-    {.name = "overwrite",
-     VALUE(FLAG, overwrite),
-     .help = "replace a model and checkpoints of another training"},
+    {.name = "resume", VALUE(FLAG, resume), .help = RESUME_HELP},
+    {.name = "overwrite", VALUE(FLAG, overwrite), .help = OVERWRITE_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
     {.name = "log",
      VALUE(TEXT, log),
