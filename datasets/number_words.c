@@ -1,11 +1,11 @@
 #include "datasets/number_words.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <string.h>
 
 const char *const vit_language_names[] = {"en", "de", "fr", "fil", NULL};
-_Static_assert(sizeof vit_language_names / sizeof *vit_language_names == VIT_LANGUAGE_COUNT + 1,
-               "every language has a name");
+VIT_CHECK_ROWS(vit_language_names, VIT_LANGUAGE_COUNT + 1);
 
 /* Each language has a function for numbers below a thousand, not zero, and one for what lies
  * above. */
@@ -176,6 +176,7 @@ static void say(vit_text *t, vit_language language, uint32_t n) {
 
 void vit_number_words(vit_text *text, vit_language language, uint32_t number) {
     static const char *const zero[] = {"zero", "null", "zéro", "sero"};
+    VIT_CHECK_ROWS(zero, VIT_LANGUAGE_COUNT);
     if (number == 0)
         vit_text_add(text, "%s", zero[language]);
     else

@@ -4,6 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+export CCACHE_DISABLE=1 # a compiler cache may miss that a header now hides another
 flags="-std=c17 -D_POSIX_C_SOURCE=200809L $(pkg-config --cflags stb jansson zlib) -fopenmp"
 
 # Enums whose values nothing tells apart one by one: numbers of random streams, strokes of a pen.

@@ -1,0 +1,243 @@
+/* Which files a tokenizer is read from, and from ids to text; tokenizer_files.c has the readers. */
+#include "vit/text/tokenizer.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/text/tokenizer_files.h"
+#include <string.h>
+
+void vit_tokenizer_free(vit_tokenizer *t) {
+    for (size_t i = 0; i < t->count; i++) vit_free(t->tokens[i].text);
+    vit_free(t->tokens);
+    *t = (vit_tokenizer){0};
+}
+
+/* ---- from a directory ---- */
+
+static const char *const sentencepiece_names[] = {"sentencepiece.bpe.model", "spiece.model",
+                                                  "sentencepiece.model", "tokenizer.model"};
+#define SENTENCEPIECE_NAMES (sizeof sentencepiece_names / sizeof *sentencepiece_names)
+
+typedef vit_status read_function(vit_tokenizer *out, const vit_bytes *bytes, const char *name,
+                                 vit_error *error);
+
+static vit_status read_json(vit_tokenizer *out, const vit_bytes *b, const char *name,
+                            vit_error *error) {
+    return vit_tokenizer_read_json(out, b->data, b->size, name, error);
+}
+
+static vit_status read_xlmr(vit_tokenizer *out, const vit_bytes *b, const char *name,
+                            vit_error *error) {
+    return vit_tokenizer_read_sentencepiece(out, b->data, b->size, true, name, error);
+}
+
+static vit_status read_sentencepiece(vit_tokenizer *out, const vit_bytes *b, const char *name,
+                                     vit_error *error) {
+    return vit_tokenizer_read_sentencepiece(out, b->data, b->size, false, name, error);
+}
+
+/* The file `name` of the directory, if it is there. */
+static vit_status read_file(bool *found, vit_tokenizer *out, const char *directory,
+                            const char *name, read_function *reader, vit_error *error) {
+    vit_bytes bytes = {0};
+    char *path = vit_path_join(directory, name);
+    if (!path) return vit_fail_memory(error, "a path", strlen(directory) + strlen(name) + 2);
+    vit_status status = vit_path_exists(found, path, error);
+    if (status == VIT_OK && *found) {
+        status = vit_read_file(&bytes, path, VIT_TOKENIZER_MOST, error);
+        if (status == VIT_OK) status = reader(out, &bytes, path, error);
+        vit_free(bytes.data);
+    }
+    vit_free(path);
+    return status;
+}
+
+vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_error *error) {
+    static const struct {
+        const char *name;
+        read_function *reader;
+    } whole[] = {{"tokenizer.json", read_json},
+                 {"vocab.json", vit_tokenizer_read_vocab_json},
+                 {sentencepiece_names[0], read_xlmr},
+                 {sentencepiece_names[1], read_sentencepiece},
+                 {sentencepiece_names[2], read_sentencepiece},
+                 {sentencepiece_names[3], read_sentencepiece},
+                 {"vocab.txt", vit_tokenizer_read_vocab_txt}},
+      beside[] = {{"added_tokens.json", vit_tokenizer_read_added},
+                  {"special_tokens_map.json", vit_tokenizer_read_special},
+                  {"tokenizer_config.json", vit_tokenizer_read_config}};
+    vit_status status = VIT_OK;
+    bool found = false, more;
+    *out = (vit_tokenizer){0};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole && !found && status == VIT_OK; i++)
+        status = read_file(&found, out, directory, whole[i].name, whole[i].reader, error);
+    if (status == VIT_OK && !found)
+        status = vit_fail(error, VIT_ERROR_IO,
+                          "%s: holds no tokenizer, which makes text of what the model writes: "
+                          "expected tokenizer.json, vocab.json, %s, %s or vocab.txt, as they are "
+                          "published with the weights",
+                          directory, sentencepiece_names[0], sentencepiece_names[1]);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside && status == VIT_OK; i++)
+        status = read_file(&more, out, directory, beside[i].name, beside[i].reader, error);
+    if (status != VIT_OK) vit_tokenizer_free(out);
+    return status;
+}
+
+/* ---- bytes ---- */
+
+/* GPT-2's alphabet: printable bytes are themselves, the others, in order, U+0100 and on. The
+ * character at *text, which moves behind it, as a byte; false: it stands for none. */
+static bool next_byte(uint8_t *byte, const char **text) {
+    const uint8_t *at = (const uint8_t *)*text;
+    const size_t length = vit_utf8_length(*text);
+    uint32_t character = at[0];
+    *text += length > 0 ? length : 1;
+    if (length > 2 || length == 0) return false;
+    if (length == 2) character = (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu);
+    if (character < 256) {
+        *byte = (uint8_t)character;
+        return true;
+    }
+    const uint32_t other = character - 256; /* which of the bytes that are not printable */
+    if (other < 33)
+        *byte = (uint8_t)other; /* 0 to 32 */
+    else if (other < 67)
+        *byte = (uint8_t)(other + 94); /* 127 to 160 */
+    else if (other == 67)
+        *byte = 173;
+    else
+        return false;
+    return true;
+}
+
+static void add_bytes_of(vit_text *out, const char *piece) {
+    while (*piece != 0) {
+        const char *start = piece;
+        uint8_t byte;
+        if (next_byte(&byte, &piece))
+            vit_text_add_bytes(out, (const char *)&byte, 1);
+        else
+            vit_text_add_bytes(out, start, (size_t)(piece - start));
+    }
+}
+
+/* ---- spaces ---- */
+
+#define METASPACE "\xe2\x96\x81"
+
+/* "<0x41>": a byte that no piece has. */
+static bool is_byte_piece(uint8_t *byte, const char *piece) {
+    static const char digits[] = "0123456789ABCDEF";
+    if (strlen(piece) != 6 || strncmp(piece, "<0x", 3) != 0 || piece[5] != '>') return false;
+    const char *high = strchr(digits, piece[3]), *low = strchr(digits, piece[4]);
+    if (!high || !low) return false;
+    *byte = (uint8_t)((high - digits) * 16 + (low - digits));
+    return true;
+}
+
+static void add_metaspace(vit_text *out, const char *piece, bool first) {
+    uint8_t byte;
+    if (is_byte_piece(&byte, piece)) {
+        vit_text_add_bytes(out, (const char *)&byte, 1);
+        return;
+    }
+    for (bool start = first; *piece != 0; start = false) {
+        const char *space = strstr(piece, METASPACE);
+        const size_t length = space ? (size_t)(space - piece) : strlen(piece);
+        vit_text_add_bytes(out, piece, length);
+        piece += length;
+        if (!space) return;
+        if (!start || length > 0) vit_text_add(out, " ");
+        piece += strlen(METASPACE);
+    }
+}
+
+/* ---- text ---- */
+
+/* clean_up_tokenization of transformers and tokenizers: in place; the new length is returned. */
+static size_t clean_up(char *text) {
+    size_t length = 0;
+    static const char *const pairs[][2] = {
+        {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+        {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const size_t from = strlen(pairs[i][0]), to = strlen(pairs[i][1]);
+        char *write = text;
+        for (const char *read = text; *read != 0;) {
+            const bool here = strncmp(read, pairs[i][0], from) == 0;
+            if (here)
+                memcpy(write, pairs[i][1], to);
+            else
+                *write = *read;
+            write += here ? to : 1;
+            read += here ? from : 1;
+        }
+        *write = 0;
+        length = (size_t)(write - text);
+    }
+    return length;
+}
+
+static void add_wordpiece(vit_text *out, const char *piece, bool first, bool cleans) {
+    const bool goes_on = strncmp(piece, "##", 2) == 0 && !first;
+    const size_t start = out->length;
+    vit_text_add(out, "%s%s", goes_on || first ? "" : " ", piece + (goes_on ? 2 : 0));
+    if (cleans && !out->failed) out->length = start + clean_up(out->text + start);
+}
+
+/* What is no UTF-8, and a zero, becomes U+FFFD, one for as many bytes as began a character. */
+static char *repair(vit_text *in) {
+    vit_text out = {0};
+    vit_text_add(&out, "%s", "");
+    for (size_t i = 0; !in->failed && i < in->length;) {
+        const uint8_t *at = (const uint8_t *)in->text + i;
+        size_t length = vit_utf8_length(in->text + i);
+        if (length > 0) {
+            vit_text_add_bytes(&out, in->text + i, length);
+        } else {
+            vit_text_add(&out, "\xef\xbf\xbd");
+            length = vit_tokenizer_bad_length(at, in->length - i);
+        }
+        i += length;
+    }
+    if (in->failed || out.failed) vit_text_free(&out);
+    return out.text;
+}
+
+static void add_piece(vit_text *out, const vit_tokenizer *t, const vit_token *token, bool first) {
+    if (token->literal) {
+        vit_text_add(out, "%s", token->text);
+        return;
+    }
+    switch (t->kind) {
+    case VIT_PIECES_BYTES:
+        add_bytes_of(out, token->text);
+        break;
+    case VIT_PIECES_METASPACE:
+        add_metaspace(out, token->text, first);
+        break;
+    case VIT_PIECES_WORDPIECE:
+        add_wordpiece(out, token->text, first, t->cleans_pieces);
+        break;
+    case VIT_PIECES_SEPARATE:
+        vit_text_add(out, "%s%s", first ? "" : " ", token->text);
+        break;
+    case VIT_PIECES_COUNT:
+        break;
+    }
+}
+
+char *vit_tokenizer_decode(const vit_tokenizer *t, const uint32_t *ids, size_t count) {
+    vit_text raw = {0};
+    bool first = true;
+    vit_text_add(&raw, "%s", "");
+    for (size_t i = 0; i < count; i++) {
+        const vit_token *token = ids[i] < t->count ? &t->tokens[ids[i]] : NULL;
+        if (!token || !token->text || token->special) continue;
+        add_piece(&raw, t, token, first);
+        first = false;
+    }
+    char *text = repair(&raw);
+    vit_text_free(&raw);
+    if (text && t->cleans) clean_up(text);
+    return text;
+}
