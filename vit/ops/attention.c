@@ -2,11 +2,15 @@
 #include "vit/base/size.h"
 #include "vit/ops/gemm.h"
 #include <stdbool.h>
+#include <string.h>
 
 /* Queries whose full rows of scores are in the cache at once. A row's maximum, sum and chains run
  * over all keys, and chains over queries go on from block to block, at a pair's first if they are
  * of pairs, so the size of a block is not part of the result. */
 #define QUERY_BLOCK 72
+
+/* Of causal attention, a block sees the keys that its last query sees. Even, for the pairs. */
+#define CAUSAL_BLOCK 8
 
 typedef struct attention {
     const vit_exec *exec;
@@ -31,7 +35,42 @@ static size_t heads_together(const vit_attention_shape *s, size_t most) {
 /* Side by side, heads of an odd width would be in each other's pairs. */
 static size_t heads_of_task(const vit_exec *exec, const vit_attention_shape *s, size_t most) {
     const bool odd = exec->precision == VIT_PRECISION_BF16 && s->head_dim % 2 > 0;
-    return odd ? 1 : heads_together(s, most);
+    return odd || s->causal ? 1 : heads_together(s, most);
+}
+
+static size_t block_of(const vit_attention_shape *s) {
+    return s->causal ? CAUSAL_BLOCK : QUERY_BLOCK;
+}
+
+/* The keys that a query sees, the first so many. */
+static size_t seen(const vit_attention_shape *s, size_t query) {
+    return s->causal ? s->keys - s->queries + query + 1 : s->keys;
+}
+
+/* Some heads of one sample: all pointers are to its first head of them, lengths are its own. */
+static attention part_of(const attention *a, size_t sample, size_t head) {
+    const vit_attention_shape *s = &a->s;
+    const vit_attention_span whole = {sample * s->queries, s->queries,
+                                      sample * (s->skip + s->keys) + s->skip, s->keys};
+    const vit_attention_span at = s->spans ? s->spans[sample] : whole;
+    const size_t column = head * s->head_dim;
+    const size_t weights =
+        at.query * s->heads * vit_padded(s->keys) + head * at.queries * vit_padded(at.keys);
+    attention part = *a;
+    part.s.queries = at.queries;
+    part.s.keys = at.keys;
+    part.q += at.query * s->q_row + column;
+    part.k += at.key * s->k_row + column;
+    part.v += at.key * s->v_row + column;
+    if (a->o) part.o += at.query * s->o_row + column;
+    if (a->p_out) part.p_out += weights;
+    if (a->p) part.p += weights;
+    if (!a->d_o) return part;
+    part.d_o += at.query * s->o_row + column;
+    part.dq += at.query * s->q_row + column;
+    part.dk += at.key * s->k_row + column;
+    part.dv += at.key * s->v_row + column;
+    return part;
 }
 
 /* ---- a thread's room ---- */
@@ -78,16 +117,6 @@ size_t vit_attention_scratch(const vit_attention_shape *s, bool backward) {
 
 static room room_of_thread(const attention *a, bool backward, int thread) {
     return room_of(&a->s, a->together, backward, a->scratch + (size_t)thread * a->scratch_size);
-}
-
-/* Where head `index` of the batch begins in arrays of `tokens` rows. */
-static size_t head_at(const vit_attention_shape *s, size_t index, size_t tokens, size_t row) {
-    return index / s->heads * tokens * row + index % s->heads * s->head_dim;
-}
-
-/* The same in those of keys and values. */
-static size_t key_at(const vit_attention_shape *s, size_t index, size_t row) {
-    return head_at(s, index, s->skip + s->keys, row) + s->skip * row;
 }
 
 /* ---- operands: floats where they lie, or what pairs are made of them ---- */
@@ -147,14 +176,15 @@ static void transpose_keys(const attention *a, float *to, const float *from, siz
 
 /* ---- products ---- */
 
-/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys];
- * transposed: [head_dim][padded keys]. Of some heads, whose rows lie side by side. */
-static void rows_by_keys(const attention *a, float *out, operand rows, size_t count,
+/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys], as far as
+ * the last of them sees; transposed: [head_dim][padded keys]. Of some heads, whose rows lie side by
+ * side. */
+static void rows_by_keys(const attention *a, float *out, operand rows, size_t first, size_t count,
                          const float *transposed, float scale) {
     const size_t padded = vit_padded(a->s.keys), k = words(a, a->s.head_dim);
     const vit_tiles products = {.count = a->together,
                                 .rows = count,
-                                .columns = padded,
+                                .columns = vit_padded(seen(&a->s, first + count - 1)),
                                 .k = k,
                                 .c = out,
                                 .a = rows.data,
@@ -187,56 +217,95 @@ static vit_tiles by_columns(const attention *a, float *out, size_t row, operand 
                        .epilogue = {.scale = 1}};
 }
 
-/* out = P V or dS K of a block of queries. */
-static void keys_by_columns(const attention *a, float *out, size_t row, size_t count, operand p,
-                            operand v) {
+/* out = P V or dS K of a block of queries, in causal attention query by query. */
+static void keys_by_columns(const attention *a, float *out, size_t row, size_t first, size_t count,
+                            operand p, operand v) {
     vit_tiles products = by_columns(a, out, row, p, v);
-    products.rows = count;
-    products.k = words(a, a->s.keys);
+    products.rows = a->s.causal ? 1 : count;
     products.a_row = p.row;
     products.a_col = 1;
-    vit_gemm_small(a->exec, &products);
+    for (size_t i = 0; i < count; i += products.rows) {
+        products.k = words(a, seen(&a->s, first + i));
+        vit_gemm_small(a->exec, &products);
+        products.c += row;
+        products.a += p.row;
+    }
 }
 
-/* out += P^T dO or dS^T Q of a block of queries, of which the first only sets it. */
-static void queries_by_columns(const attention *a, float *out, size_t row, size_t count, operand p,
-                               operand d_o, bool first) {
+/* out += P^T dO or dS^T Q of a block of queries, for those keys that it sees; for those that the
+ * block before it does not see, out is only set. */
+static void queries_by_columns(const attention *a, float *out, size_t row, size_t first,
+                               size_t count, operand p, operand d_o) {
+    const size_t before = first > 0 ? seen(&a->s, first - 1) : 0;
+    const size_t now = seen(&a->s, first + count - 1);
     vit_tiles products = by_columns(a, out, row, p, d_o);
-    products.rows = a->s.keys;
     products.k = words(a, count);
     products.a_row = 1;
     products.a_col = p.row;
-    products.epilogue.accumulate = !first;
-    vit_gemm_small(a->exec, &products);
+    products.rows = before;
+    products.epilogue.accumulate = true;
+    if (before > 0) vit_gemm_small(a->exec, &products);
+    products.rows = now - before;
+    products.c += before * row;
+    products.a += before;
+    products.epilogue.accumulate = false;
+    if (now > before) vit_gemm_small(a->exec, &products);
+}
+
+/* x's masked scores, of a row of its own length, become 0. */
+static void clear_masked(const attention *a, float *x, size_t query) {
+    const size_t n = seen(&a->s, query), padded = vit_padded(a->s.keys);
+    memset(x + n, 0, (padded - n) * sizeof *x);
 }
 
 /* p = softmax(Q_i K_i^T scale) of a block of queries, of some heads one below the other. */
-static void weigh(const attention *a, float *p, operand q, size_t count, const float *transposed) {
-    rows_by_keys(a, p, q, count, transposed, a->s.scale);
-    a->exec->kernels->softmax(p, a->together * count, a->s.keys);
+static void weigh(const attention *a, float *p, operand q, size_t first, size_t count,
+                  const float *transposed) {
+    const vit_kernels *kernels = a->exec->kernels;
+    rows_by_keys(a, p, q, first, count, transposed, a->s.scale);
+    if (!a->s.causal) kernels->softmax(p, a->together * count, a->s.keys);
+    for (size_t i = first; i < first + count && a->s.causal; i++, p += vit_padded(a->s.keys)) {
+        kernels->softmax(p, 1, seen(&a->s, i));
+        clear_masked(a, p, i);
+    }
+}
+
+/* ds = P (dP - rowsum(P dP)) scale, given dP in ds. */
+static void weigh_backward(const attention *a, float *ds, const float *p, size_t first,
+                           size_t count) {
+    const vit_kernels *kernels = a->exec->kernels;
+    const size_t padded = vit_padded(a->s.keys);
+    if (!a->s.causal) kernels->softmax_backward(ds, p, a->s.scale, a->together * count, a->s.keys);
+    for (size_t i = first; i < first + count && a->s.causal; i++, p += padded, ds += padded) {
+        kernels->softmax_backward(ds, p, a->s.scale, 1, seen(&a->s, i));
+        clear_masked(a, ds, i);
+    }
 }
 
 /* ---- passes ---- */
 
 /* All queries of some heads, or a part of one head's. */
 static void forward_task(size_t index, int thread, void *context) {
-    const attention *a = context;
+    const attention *whole = context;
+    const size_t groups = whole->s.heads / whole->together;
+    const size_t group = index / whole->parts, part = index % whole->parts;
+    const attention one = part_of(whole, group / groups, group % groups * whole->together);
+    const attention *a = &one;
     const vit_attention_shape *s = &a->s;
-    const size_t head = index / a->parts * a->together, part = index % a->parts;
     const size_t first = part * s->queries / a->parts, end = (part + 1) * s->queries / a->parts;
-    const size_t padded = vit_padded(s->keys);
-    const float *q = a->q + head_at(s, head, s->queries, s->q_row);
-    float *o = a->o + head_at(s, head, s->queries, s->o_row);
+    const size_t padded = vit_padded(s->keys), block = block_of(s);
     const room r = room_of_thread(a, false, thread);
+    if (first == end) return;
 
-    transpose_keys(a, r.k_transposed, a->k + key_at(s, head, s->k_row), s->k_row);
-    const operand v = across(a, r.keys_across, a->v + key_at(s, head, s->v_row), s->v_row, s->keys);
-    for (size_t i = first; i < end; i += QUERY_BLOCK) {
-        const size_t count = vit_min(end - i, QUERY_BLOCK);
-        float *p = a->p_out ? a->p_out + (head * s->queries + i) * padded : r.p;
-        weigh(a, p, along(a, r.rows_along, q + i * s->q_row, s->q_row, count), count,
+    transpose_keys(a, r.k_transposed, a->k, s->k_row);
+    const operand v = across(a, r.keys_across, a->v, s->v_row, s->keys);
+    for (size_t i = first; i < end; i += block) {
+        const size_t count = vit_min(end - i, block);
+        float *p = a->p_out ? a->p_out + i * padded : r.p;
+        weigh(a, p, along(a, r.rows_along, a->q + i * s->q_row, s->q_row, count), i, count,
               r.k_transposed);
-        keys_by_columns(a, o + i * s->o_row, s->o_row, count, scores_along(a, r.p, p, count), v);
+        keys_by_columns(a, a->o + i * s->o_row, s->o_row, i, count, scores_along(a, r.p, p, count),
+                        v);
     }
 }
 
@@ -265,61 +334,42 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     vit_parallel(threads, heads / together * parts, forward_task, &a);
 }
 
-/* What the backward pass of some heads reads and writes: of the first. */
-typedef struct head {
-    const float *q, *k, *v, *d_o, *p;
-    float *dq, *dk, *dv;
-    operand keys;
-    room r;
-} head;
-
-static head head_of(const attention *a, size_t index, int thread) {
-    const vit_attention_shape *s = &a->s;
-    const size_t q = head_at(s, index, s->queries, s->q_row), padded = vit_padded(s->keys);
-    const size_t k = key_at(s, index, s->k_row);
-    const size_t v = key_at(s, index, s->v_row);
-    return (head){.q = a->q + q,
-                  .k = a->k + k,
-                  .v = a->v + v,
-                  .d_o = a->d_o + head_at(s, index, s->queries, s->o_row),
-                  .p = a->p ? a->p + index * s->queries * padded : NULL,
-                  .dq = a->dq + q,
-                  .dk = a->dk + k,
-                  .dv = a->dv + v,
-                  .r = room_of_thread(a, true, thread)};
-}
-
 /* Queries i .. i + count - 1 of some heads. dK and dV are sums over all queries. */
-static void block_backward(const attention *a, const head *h, size_t i, size_t count) {
+static void block_backward(const attention *a, const room *r, operand keys, size_t i,
+                           size_t count) {
     const vit_attention_shape *s = &a->s;
-    const room *r = &h->r;
-    const float *q = h->q + i * s->q_row, *d_o = h->d_o + i * s->o_row;
-    const float *p = h->p ? h->p + i * vit_padded(s->keys) : r->p;
+    const float *q = a->q + i * s->q_row, *d_o = a->d_o + i * s->o_row;
+    const float *p = a->p ? a->p + i * vit_padded(s->keys) : r->p;
 
-    if (!h->p) weigh(a, r->p, along(a, r->rows_along, q, s->q_row, count), count, r->k_transposed);
+    if (!a->p)
+        weigh(a, r->p, along(a, r->rows_along, q, s->q_row, count), i, count, r->k_transposed);
     /* O = P V: dV = P^T dO, dP = dO V^T */
-    queries_by_columns(a, h->dv, s->v_row, count, scores_across(a, r->scores_across, p, count),
-                       across(a, r->rows_across, d_o, s->o_row, count), i == 0);
-    rows_by_keys(a, r->ds, along(a, r->rows_along, d_o, s->o_row, count), count, r->v_transposed,
+    queries_by_columns(a, a->dv, s->v_row, i, count, scores_across(a, r->scores_across, p, count),
+                       across(a, r->rows_across, d_o, s->o_row, count));
+    rows_by_keys(a, r->ds, along(a, r->rows_along, d_o, s->o_row, count), i, count, r->v_transposed,
                  1);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
-    a->exec->kernels->softmax_backward(r->ds, p, s->scale, a->together * count, s->keys);
+    weigh_backward(a, r->ds, p, i, count);
     /* S = Q K^T: dK = dS^T Q, dQ = dS K */
-    queries_by_columns(a, h->dk, s->k_row, count, scores_across(a, r->scores_across, r->ds, count),
-                       across(a, r->rows_across, q, s->q_row, count), i == 0);
-    keys_by_columns(a, h->dq + i * s->q_row, s->q_row, count, scores_along(a, r->ds, r->ds, count),
-                    h->keys);
+    queries_by_columns(a, a->dk, s->k_row, i, count,
+                       scores_across(a, r->scores_across, r->ds, count),
+                       across(a, r->rows_across, q, s->q_row, count));
+    keys_by_columns(a, a->dq + i * s->q_row, s->q_row, i, count,
+                    scores_along(a, r->ds, r->ds, count), keys);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
-    const attention *a = context;
-    const vit_attention_shape *s = &a->s;
-    head h = head_of(a, index * a->together, thread);
-    transpose_keys(a, h.r.v_transposed, h.v, s->v_row);
-    if (!h.p) transpose_keys(a, h.r.k_transposed, h.k, s->k_row);
-    h.keys = across(a, h.r.keys_across, h.k, s->k_row, s->keys);
-    for (size_t i = 0; i < s->queries; i += QUERY_BLOCK)
-        block_backward(a, &h, i, vit_min(s->queries - i, QUERY_BLOCK));
+    const attention *whole = context;
+    const size_t groups = whole->s.heads / whole->together;
+    const attention one = part_of(whole, index / groups, index % groups * whole->together);
+    const vit_attention_shape *s = &one.s;
+    const room r = room_of_thread(&one, true, thread);
+    const size_t block = block_of(s);
+    transpose_keys(&one, r.v_transposed, one.v, s->v_row);
+    if (!one.p) transpose_keys(&one, r.k_transposed, one.k, s->k_row);
+    const operand keys = across(&one, r.keys_across, one.k, s->k_row, s->keys);
+    for (size_t i = 0; i < s->queries; i += block)
+        block_backward(&one, &r, keys, i, vit_min(s->queries - i, block));
 }
 
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
