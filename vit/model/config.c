@@ -2,41 +2,47 @@
 #include "vit/base/json.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
+#include "vit/model/config_parts.h"
 #include <string.h>
 
 /* Beyond, sizes of activations could overflow; attention would take weeks anyway. */
 #define MOST_PATCHES ((size_t)16384)
 
-static const char *const stems[] = {"linear", "conv", "cct", NULL};
+#define MOST_IDS ((size_t)1000000)
+
+static const char *const stems[] = {"linear", "conv", "cct", "tokens", "none", NULL};
 static const char *const patch_orders[] = {"conv", "pixel", NULL};
-static const char *const position_kinds[] = {"learned", "sinusoidal", "sincos2d", NULL};
-static const char *const norm_places[] = {"pre", "post", NULL};
-static const char *const pools[] = {"class",      "mean", "map", "class_mean",
-                                    "class_dist", "seq",  NULL};
+const char *const vit_position_names[] = {"learned", "sinusoidal", "sincos2d", "sinusoidal_halves",
+                                          NULL};
+const char *const vit_norm_place_names[] = {"pre", "post", NULL};
+static const char *const pools[] = {"class",      "mean", "map",    "class_mean",
+                                    "class_dist", "seq",  "tokens", NULL};
 static const char *const attention_scales[] = {"head_dim", "dim", NULL};
 static const char *const heads[] = {"linear", "mlp", "none", NULL};
 static const char *const inits[] = {"timm", "torch", NULL};
 VIT_CHECK_ROWS(stems, VIT_STEM_COUNT + 1);
 VIT_CHECK_ROWS(patch_orders, VIT_PATCH_COUNT + 1);
-VIT_CHECK_ROWS(position_kinds, VIT_POSITIONS_COUNT + 1);
-VIT_CHECK_ROWS(norm_places, VIT_NORM_COUNT + 1);
+VIT_CHECK_ROWS(vit_position_names, VIT_POSITIONS_COUNT + 1);
+VIT_CHECK_ROWS(vit_norm_place_names, VIT_NORM_COUNT + 1);
 VIT_CHECK_ROWS(pools, VIT_POOL_COUNT + 1);
 VIT_CHECK_ROWS(attention_scales, VIT_SCALE_COUNT + 1);
 VIT_CHECK_ROWS(heads, VIT_HEAD_COUNT + 1);
 VIT_CHECK_ROWS(inits, VIT_INIT_COUNT + 1);
 
 vit_config vit_config_default(void) {
-    return (vit_config){.patch_order = VIT_PATCH_CONV,
-                        .patch_bias = true,
-                        .prefix_positions = true,
-                        .class_token = true,
-                        .qkv_bias = true,
-                        .attention_scale = VIT_SCALE_HEAD_DIM,
-                        .norm_eps = 1e-6,
-                        .final_norm = true,
-                        .head = VIT_HEAD_LINEAR,
-                        .head_bias = true,
-                        .init = VIT_INIT_TIMM};
+    return (vit_config){
+        .patch_order = VIT_PATCH_CONV,
+        .patch_bias = true,
+        .prefix_positions = true,
+        .class_token = true,
+        .qkv_bias = true,
+        .attention_scale = VIT_SCALE_HEAD_DIM,
+        .norm_eps = 1e-6,
+        .final_norm = true,
+        .head = VIT_HEAD_LINEAR,
+        .head_bias = true,
+        .init = VIT_INIT_TIMM,
+        .decoder = {.start = 0, .end = 1, .norm_eps = 1e-6, .final_norm = true, .head_bias = true}};
 }
 
 static vit_status in_range(const char *key, size_t value, size_t low, size_t high,
@@ -49,23 +55,32 @@ static vit_status in_range(const char *key, size_t value, size_t low, size_t hig
                     low, high);
 }
 
+typedef struct range {
+    const char *key;
+    size_t value, high; /* 1 .. high */
+} range;
+
+static vit_status check_each(const range *ranges, size_t count, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        status = in_range(ranges[i].key, ranges[i].value, 1, ranges[i].high, error);
+    return status;
+}
+
 static vit_status check_ranges(const vit_config *c, vit_error *error) {
-    const struct {
-        const char *key;
-        size_t value, high;
-    } sizes[] = {{"image height", c->height, 4096},
-                 {"image width", c->width, 4096},
-                 {"patch", c->patch, 4096},
-                 {"dim", c->dim, 65536},
-                 {"depth", c->depth, 256},
-                 {"heads", c->heads, 65536},
-                 {"mlp", c->mlp, 65536},
-                 {"classes", c->classes, 1000000}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const vit_status status = in_range(sizes[i].key, sizes[i].value, 1, sizes[i].high, error);
-        if (status != VIT_OK) return status;
-    }
-    return VIT_OK;
+    const bool text = c->stem == VIT_STEM_TOKENS;
+    const range picture[] = {{"image height", c->height, 4096},
+                             {"image width", c->width, 4096},
+                             {"patch", c->patch, 4096}};
+    const range tokens[] = {{"vocabulary", c->vocabulary, MOST_IDS},
+                            {"length", c->length, MOST_PATCHES}};
+    const range sizes[] = {{"dim", c->dim, 65536},
+                           {"depth", c->depth, 256},
+                           {"heads", c->heads, 65536},
+                           {"mlp", c->mlp, 65536},
+                           {"classes", c->classes, MOST_IDS}};
+    const vit_status status = text ? check_each(tokens, 2, error) : check_each(picture, 3, error);
+    return status == VIT_OK ? check_each(sizes, 5, error) : status;
 }
 
 /* 0 is a value of these. */
@@ -76,7 +91,8 @@ static vit_status check_extras(const vit_config *c, vit_error *error) {
 
 /* There is no class token unless asked for. */
 static bool pools_patches(vit_pool pool) {
-    return pool == VIT_POOL_MEAN || pool == VIT_POOL_MAP || pool == VIT_POOL_SEQ;
+    return pool == VIT_POOL_MEAN || pool == VIT_POOL_MAP || pool == VIT_POOL_SEQ ||
+           pool == VIT_POOL_TOKENS;
 }
 
 bool vit_config_pools_patches(const vit_config *c) {
@@ -88,7 +104,7 @@ static bool is_power_of_two(size_t n) {
 }
 
 static vit_status check_stem(const vit_config *c, vit_error *error) {
-    if (c->stem == VIT_STEM_LINEAR) return VIT_OK;
+    if (c->stem != VIT_STEM_CONV && c->stem != VIT_STEM_CCT) return VIT_OK;
     if (c->patch < 2 || !is_power_of_two(c->patch))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"stem\" \"%s\" halves the picture again and again: it needs a \"patch\" "
@@ -139,7 +155,7 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
     if (c->patch_norm && (c->stem != VIT_STEM_LINEAR || c->patch_order != VIT_PATCH_PIXEL))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch_norm\" needs \"stem\" \"linear\" and \"patch_order\" \"pixel\"");
-    if (c->head == VIT_HEAD_NONE && c->classes != vit_config_features(c))
+    if (c->head == VIT_HEAD_NONE && !vit_config_reads(c) && c->classes != vit_config_features(c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"classes\" is %zu, but with \"head\" \"none\" there are as many as "
                         "features, %zu",
@@ -148,9 +164,11 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
 }
 
 vit_status vit_config_check(const vit_config *c, vit_error *error) {
-    vit_status status = check_ranges(c, error);
+    vit_status status = vit_config_check_decoder(c, error);
+    if (status != VIT_OK || c->stem == VIT_STEM_NONE) return status;
+    status = check_ranges(c, error);
     if (status == VIT_OK) status = check_extras(c, error);
-    if (status == VIT_OK) status = check_picture(c, error);
+    if (status == VIT_OK && c->stem != VIT_STEM_TOKENS) status = check_picture(c, error);
     if (status == VIT_OK) status = check_choices(c, error);
     if (status != VIT_OK) return status;
     if (!(c->norm_eps > 0 && c->norm_eps < 1))
@@ -212,11 +230,11 @@ static size_t list_fields(vit_field out[MOST_FIELDS], vit_config *config, choice
         {"patch_order", VIT_FIELD_ENUM, &c->order, patch_orders},
         {"patch_bias", VIT_FIELD_BOOL, &config->patch_bias, NULL},
         {"patch_norm", VIT_FIELD_BOOL, &config->patch_norm, NULL},
-        {"positions", VIT_FIELD_ENUM, &c->positions, position_kinds},
+        {"positions", VIT_FIELD_ENUM, &c->positions, vit_position_names},
         {"prefix_positions", VIT_FIELD_BOOL, &config->prefix_positions, NULL},
         {"class_token", VIT_FIELD_BOOL, &config->class_token, NULL},
         {"norm_pre", VIT_FIELD_BOOL, &config->norm_pre, NULL},
-        {"norm", VIT_FIELD_ENUM, &c->norm, norm_places},
+        {"norm", VIT_FIELD_ENUM, &c->norm, vit_norm_place_names},
         {"activation", VIT_FIELD_ENUM, &c->activation, c->activations},
         {"gated", VIT_FIELD_BOOL, &config->gated, NULL},
         {"qkv_bias", VIT_FIELD_BOOL, &config->qkv_bias, NULL},
@@ -231,6 +249,11 @@ static size_t list_fields(vit_field out[MOST_FIELDS], vit_config *config, choice
         {"head", VIT_FIELD_ENUM, &c->head, heads},
         {"head_bias", VIT_FIELD_BOOL, &config->head_bias, NULL},
         {"init", VIT_FIELD_ENUM, &c->init, inits},
+        {"vocabulary", VIT_FIELD_SIZE, &config->vocabulary, NULL},
+        {"length", VIT_FIELD_SIZE, &config->length, NULL},
+        {"position_offset", VIT_FIELD_SIZE, &config->position_offset, NULL},
+        {"scale_embedding", VIT_FIELD_BOOL, &config->scale_embedding, NULL},
+        {"decoder", VIT_FIELD_OTHER, NULL, NULL},
     };
     size_t count = 0;
     for (; fields[count].key; count++) out[count] = fields[count];
@@ -256,6 +279,7 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     if (status != VIT_OK) return status;
     status = vit_json_read(object, fields, count, name, error);
     if (status == VIT_OK) status = read_image(config, object, name, error);
+    if (status == VIT_OK) status = vit_config_read_decoder(config, object, name, error);
     if (!json_object_get(object, "class_token"))
         config->class_token = !pools_patches((vit_pool)c.pool);
     json_decref(object);
@@ -275,7 +299,7 @@ static const char *truth(bool value) {
     return value ? "true" : "false";
 }
 
-static void write_flag(vit_text *t, const char *key, bool value, bool usual) {
+void vit_config_write_flag(vit_text *t, const char *key, bool value, bool usual) {
     if (value != usual) vit_text_add(t, ", \"%s\": %s", key, truth(value));
 }
 
@@ -283,43 +307,58 @@ static void write_flag(vit_text *t, const char *key, bool value, bool usual) {
 static void write_rare(vit_text *t, const vit_config *c) {
     if (c->head_dim > 0) vit_text_add(t, ", \"head_dim\": %zu", c->head_dim);
     if (c->registers > 0) vit_text_add(t, ", \"registers\": %zu", c->registers);
-    write_flag(t, "patch_bias", c->patch_bias, true);
-    write_flag(t, "patch_norm", c->patch_norm, false);
-    write_flag(t, "prefix_positions", c->prefix_positions, true);
-    write_flag(t, "class_token", c->class_token, !pools_patches(c->pool));
-    write_flag(t, "norm_pre", c->norm_pre, false);
-    write_flag(t, "gated", c->gated, false);
-    write_flag(t, "qk_norm", c->qk_norm, false);
-    write_flag(t, "layer_scale", c->layer_scale, false);
-    write_flag(t, "norm_before_pool", c->norm_before_pool, false);
-    write_flag(t, "pool_prefix", c->pool_prefix, false);
-    write_flag(t, "head_bias", c->head_bias, true);
+    vit_config_write_flag(t, "patch_bias", c->patch_bias, true);
+    vit_config_write_flag(t, "patch_norm", c->patch_norm, false);
+    vit_config_write_flag(t, "prefix_positions", c->prefix_positions, true);
+    vit_config_write_flag(t, "class_token", c->class_token, !pools_patches(c->pool));
+    vit_config_write_flag(t, "norm_pre", c->norm_pre, false);
+    vit_config_write_flag(t, "gated", c->gated, false);
+    vit_config_write_flag(t, "qk_norm", c->qk_norm, false);
+    vit_config_write_flag(t, "layer_scale", c->layer_scale, false);
+    vit_config_write_flag(t, "norm_before_pool", c->norm_before_pool, false);
+    vit_config_write_flag(t, "pool_prefix", c->pool_prefix, false);
+    vit_config_write_flag(t, "head_bias", c->head_bias, true);
 }
 
 char *vit_config_write(const vit_config *c) {
     char eps[32];
     vit_text t = {0};
-    vit_text_add(&t, "{\"image\": [%zu, %zu], \"channels\": %zu, \"patch\": %zu, ", c->height,
-                 c->width, c->channels, c->patch);
+    if (c->stem == VIT_STEM_NONE) {
+        vit_text_add(&t, "{\"stem\": \"none\", \"init\": \"%s\"", inits[c->init]);
+        vit_config_write_decoder(&t, c);
+        vit_text_add(&t, "}");
+        return t.text;
+    }
+    if (c->stem == VIT_STEM_TOKENS)
+        vit_text_add(&t, "{\"vocabulary\": %zu, \"length\": %zu, ", c->vocabulary, c->length);
+    else
+        vit_text_add(&t, "{\"image\": [%zu, %zu], \"channels\": %zu, \"patch\": %zu, ", c->height,
+                     c->width, c->channels, c->patch);
     vit_text_add(&t, "\"dim\": %zu, \"depth\": %zu, \"heads\": %zu, \"mlp\": %zu, ", c->dim,
                  c->depth, c->heads, c->mlp);
     vit_text_add(&t, "\"classes\": %zu, \"stem\": \"%s\", \"patch_order\": \"%s\", ", c->classes,
                  stems[c->stem], patch_orders[c->patch_order]);
-    vit_text_add(&t, "\"positions\": \"%s\", ", position_kinds[c->positions]);
+    vit_text_add(&t, "\"positions\": \"%s\", ", vit_position_names[c->positions]);
     vit_text_add(&t, "\"norm\": \"%s\", \"activation\": \"%s\", \"qkv_bias\": %s, ",
-                 norm_places[c->norm], vit_activations[c->activation].name, truth(c->qkv_bias));
+                 vit_norm_place_names[c->norm], vit_activations[c->activation].name,
+                 truth(c->qkv_bias));
     vit_text_add(&t, "\"attention_scale\": \"%s\", \"norm_eps\": %s, \"final_norm\": %s, ",
                  attention_scales[c->attention_scale], vit_format_double(eps, c->norm_eps),
                  truth(c->final_norm));
     vit_text_add(&t, "\"pool\": \"%s\", \"head\": \"%s\", \"init\": \"%s\"", pools[c->pool],
                  heads[c->head], inits[c->init]);
     write_rare(&t, c);
+    if (c->position_offset > 0) vit_text_add(&t, ", \"position_offset\": %zu", c->position_offset);
+    vit_config_write_flag(&t, "scale_embedding", c->scale_embedding, false);
+    if (vit_config_reads(c)) vit_config_write_decoder(&t, c);
     vit_text_add(&t, "}");
     if (t.failed) vit_text_free(&t);
     return t.text;
 }
 
 size_t vit_config_patches(const vit_config *c) {
+    if (c->stem == VIT_STEM_NONE) return 0;
+    if (c->stem == VIT_STEM_TOKENS) return c->length;
     return c->height / c->patch * (c->width / c->patch);
 }
 
@@ -332,6 +371,7 @@ size_t vit_config_tokens(const vit_config *c) {
 }
 
 size_t vit_config_positions(const vit_config *c) {
+    if (c->stem == VIT_STEM_TOKENS) return c->length + c->position_offset;
     return c->prefix_positions ? vit_config_tokens(c) : vit_config_patches(c);
 }
 
@@ -357,7 +397,8 @@ size_t vit_config_features(const vit_config *c) {
 
 bool vit_config_norms_tokens(const vit_config *c) {
     const bool asked = c->norm_before_pool && c->pool != VIT_POOL_CLASS;
-    return c->final_norm && (asked || is_double(c->pool) || c->pool == VIT_POOL_SEQ);
+    const bool all = c->pool == VIT_POOL_SEQ || c->pool == VIT_POOL_TOKENS;
+    return c->final_norm && (asked || all || is_double(c->pool));
 }
 
 vit_patch_shape vit_config_patch_shape(const vit_config *c) {
@@ -366,7 +407,8 @@ vit_patch_shape vit_config_patch_shape(const vit_config *c) {
 
 size_t vit_config_convs(const vit_config *c) {
     size_t convs = 0;
-    for (size_t patch = c->patch; c->stem != VIT_STEM_LINEAR && patch > 1; patch /= 2) convs++;
+    const bool convolves = c->stem == VIT_STEM_CONV || c->stem == VIT_STEM_CCT;
+    for (size_t patch = c->patch; convolves && patch > 1; patch /= 2) convs++;
     return convs;
 }
 

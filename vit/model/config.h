@@ -14,6 +14,8 @@ typedef enum vit_stem {
     VIT_STEM_CCT,    /* the convolutional tokenizer of compact transformers (Hassani et al.):
                         log2(patch) convolutions of 3x3 and stride 1 without bias, twice as wide as
                         the one before, the last D wide, each with ReLU and max pooling */
+    VIT_STEM_TOKENS, /* no picture but a text: a row of a table for each id */
+    VIT_STEM_NONE,   /* no encoder at all: a decoder alone, which is a language model */
     VIT_STEM_COUNT,
 } vit_stem;
 
@@ -31,8 +33,10 @@ typedef enum vit_norm_place {
 
 typedef enum vit_position_kind {
     VIT_POSITIONS_LEARNED,
-    VIT_POSITIONS_SINUSOIDAL, /* one-dimensional, of the original Transformer */
-    VIT_POSITIONS_SINCOS2D,   /* half of the features for the row, half for the column */
+    VIT_POSITIONS_SINUSOIDAL,        /* one-dimensional, of the original Transformer */
+    VIT_POSITIONS_SINCOS2D,          /* half of the features for the row, half for the column */
+    VIT_POSITIONS_SINUSOIDAL_HALVES, /* of texts, as tensor2tensor and fairseq have them: all sines,
+                                        then all cosines, pos / 10000^(i / (D / 2 - 1)) */
     VIT_POSITIONS_COUNT,
 } vit_position_kind;
 
@@ -44,6 +48,8 @@ typedef enum vit_pool {
     VIT_POOL_CLASS_MEAN, /* the class token's, beside it the mean of the patches': DINOv2 */
     VIT_POOL_CLASS_DIST, /* the class token's, beside it the distillation token's: DeiT */
     VIT_POOL_SEQ,        /* the mean of the patches', weighted by a softmax of one linear output */
+    VIT_POOL_TOKENS, /* all of them: nothing is pooled. A decoder's head sees each; an encoder's are
+                        its memory, which the decoder looks at */
     VIT_POOL_COUNT,
 } vit_pool;
 
@@ -61,6 +67,26 @@ typedef enum vit_init {
                        +-1/sqrt(fan_in); positions and class token N(0, 1): the lecture */
     VIT_INIT_COUNT,
 } vit_init;
+
+/* The second stack of an encoder-decoder (Vaswani et al., section 3): a stack of the same blocks,
+ * of texts. Each sees only the tokens before it and itself, and looks at the encoder's last states.
+ */
+typedef struct vit_decoder_config {
+    size_t dim, depth, heads, mlp; /* depth 0: there is no decoder */
+    size_t vocabulary;             /* ids, and so outputs */
+    size_t length;                 /* tokens that it can be given, START with them */
+    size_t start, end;             /* ids that a text begins and ends with */
+    vit_position_kind positions;
+    size_t position_offset; /* the first token has this row of the table */
+    bool scale_embedding;   /* the table's rows times sqrt(D) */
+    bool norm_pre;          /* a layer norm of the embedded tokens */
+    vit_norm_place norm;
+    vit_activation activation;
+    double norm_eps;
+    bool final_norm;
+    bool tied; /* the head's weight is the table of ids */
+    bool head_bias;
+} vit_decoder_config;
 
 typedef struct vit_config {
     size_t height, width, channels; /* the picture, H x W x C */
@@ -95,7 +121,23 @@ typedef struct vit_config {
     vit_head head;
     bool head_bias;
     vit_init init;
+    /* A stack of texts: */
+    size_t vocabulary;      /* ids */
+    size_t length;          /* tokens at most */
+    size_t position_offset; /* these four as in vit_decoder_config */
+    bool scale_embedding, tied;
+    bool causal;   /* a token sees those before it and itself */
+    size_t memory; /* width of the states that cross-attention looks at; 0: there is none */
+    vit_decoder_config decoder;
 } vit_config;
+
+/* Whether it writes texts: it has a decoder. */
+static inline bool vit_config_reads(const vit_config *config) {
+    return config->decoder.depth > 0;
+}
+
+/* The decoder as a stack of its own, for the code that both stacks share. */
+vit_config vit_config_decoder(const vit_config *config);
 
 /* timm's plain ViT with the sizes left 0. */
 vit_config vit_config_default(void);
@@ -127,8 +169,8 @@ size_t vit_config_keys(const char **keys, size_t most);
 /* Whether the pooling is of the patches alone, and there is no class token unless asked for. */
 bool vit_config_pools_patches(const vit_config *config);
 
-/* N patches; the tokens before them (class token, distillation token, registers); T, all; rows of
- * the table of positions. */
+/* N patches, of a text its tokens at most; the tokens before them (class token, distillation token,
+ * registers); T, all; rows of the table of positions. */
 size_t vit_config_patches(const vit_config *config);
 size_t vit_config_prefix(const vit_config *config);
 size_t vit_config_tokens(const vit_config *config);

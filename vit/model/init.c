@@ -25,6 +25,7 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
     switch (p->kind) {
     case VIT_PARAMETER_CLASS_TOKEN:
     case VIT_PARAMETER_POSITIONS:
+    case VIT_PARAMETER_EMBEDDING:
         normal(values, p->count, 1, INFINITY, r);
         break;
     case VIT_PARAMETER_WEIGHT:
@@ -49,6 +50,7 @@ static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
         normal(values, p->count, 1e-6, INFINITY, r);
         break;
     case VIT_PARAMETER_POSITIONS:
+    case VIT_PARAMETER_EMBEDDING:
     case VIT_PARAMETER_WEIGHT:
         normal(values, p->count, deviation, 2, r);
         break;

@@ -17,6 +17,7 @@ typedef struct walk {
     const vit_table *made;
     size_t next;           /* row */
     vit_parameter counted; /* stands for every row while they are counted */
+    const char *stack;     /* whose names these are: "", "decoder." */
     char prefix[32];       /* of the names that follow: "", "blocks.3." */
     size_t layer;          /* that they belong to */
     bool convolves;        /* they are of a convolutional stem */
@@ -34,6 +35,7 @@ typedef struct shape {
 
 static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const char *layer,
                                      const char *part, shape s, size_t fan_in) {
+    const bool tied = kind == VIT_PARAMETER_EMBEDDING && w->config->tied;
     vit_table *t = w->making;
     vit_parameter *p = t->rows ? &t->rows[t->count] : &w->counted;
     *p = (vit_parameter){.kind = kind,
@@ -42,9 +44,10 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
                          .offset = t->size,
                          .fan_in = fan_in,
                          .convolves = w->convolves,
+                         .packs = kind == VIT_PARAMETER_WEIGHT || tied,
                          .packed_offset = t->packed_size,
                          .layer = w->layer};
-    snprintf(p->name, sizeof p->name, "%s%s%s", w->prefix, layer, part);
+    snprintf(p->name, sizeof p->name, "%s%s%s%s", w->stack, w->prefix, layer, part);
     for (size_t i = 0; i < s.dims; i++) {
         p->shape[i] = s.sizes[i];
         p->count *= s.sizes[i];
@@ -52,9 +55,9 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
     t->count++;
     t->size += vit_padded(p->count);
     t->parameters += p->count;
-    if (kind == VIT_PARAMETER_WEIGHT) {
-        const size_t out = s.sizes[0];
-        t->packed_size += vit_max(vit_packed_size(out, fan_in), vit_packed_size(fan_in, out));
+    if (p->packs) {
+        const size_t out = s.sizes[0], in = p->count / out;
+        t->packed_size += vit_max(vit_packed_size(out, in), vit_packed_size(in, out));
     }
     return p;
 }
@@ -188,8 +191,29 @@ static void patch_embedding(walk *w, vit_weights *v, vit_gradients *g) {
         norm(w, "patch_embed.norm_after", c->dim, &v->patch_norms[1], &g->patch_norms[1]);
 }
 
+/* The head's weight, where it is the table of ids: its gradient continues that of the table's rows.
+ */
+static void tie_head(const walk *w, const vit_parameter *p, vit_linear *v, vit_linear_gradient *g) {
+    *v = (vit_linear){.in = p->shape[1],
+                      .out = p->shape[0],
+                      .weight = value(w, p),
+                      .packed = packed_transposed(w, p),
+                      .packed_rows = packed_rows(w, p)};
+    *g = (vit_linear_gradient){.weight = gradient(w, p), .sum = VIT_SUM_CONTINUES};
+}
+
+static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
+    const vit_config *c = w->config;
+    const vit_parameter *p = tensor(w, VIT_PARAMETER_EMBEDDING, "embed", ".weight",
+                                    (shape){2, {c->vocabulary, c->dim}}, 0);
+    v->embedding = value(w, p);
+    g->embedding = gradient(w, p);
+    if (c->tied) tie_head(w, p, &v->head[0], &g->head[0]);
+}
+
 static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
+    if (c->stem == VIT_STEM_TOKENS) text_embedding(w, v, g);
     for (size_t kind = 0; kind < VIT_PREFIX_KINDS; kind++) {
         const size_t count = vit_prefix_count(c, kind);
         if (count > 0)
@@ -199,11 +223,29 @@ static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     if (c->positions == VIT_POSITIONS_LEARNED)
         alone(w, VIT_PARAMETER_POSITIONS, "pos_embed",
               (shape){3, {1, vit_config_positions(c), c->dim}}, &v->positions, &g->positions);
-    if (c->stem == VIT_STEM_LINEAR)
+    switch (c->stem) {
+    case VIT_STEM_LINEAR:
         patch_embedding(w, v, g);
-    else
+        break;
+    case VIT_STEM_CONV:
+    case VIT_STEM_CCT:
         convolutions(w, v, g);
+        break;
+    case VIT_STEM_TOKENS:
+    case VIT_STEM_NONE:
+    case VIT_STEM_COUNT:
+        break;
+    }
     if (c->norm_pre) norm(w, "norm_pre", c->dim, &v->norm_pre, &g->norm_pre);
+}
+
+static void cross_attention(walk *w, vit_block_weights *v, vit_block_gradients *g) {
+    const vit_config *c = w->config;
+    const size_t d = c->dim, a = vit_config_attention(c);
+    norm(w, "cross_norm", d, &v->cross_norm, &g->cross_norm);
+    linear(w, "cross_attn.q", d, a, c->qkv_bias, &v->cross_q, &g->cross_q);
+    linear(w, "cross_attn.kv", c->memory, 2 * a, c->qkv_bias, &v->cross_kv, &g->cross_kv);
+    linear(w, "cross_attn.proj", a, d, true, &v->cross_proj, &g->cross_proj);
 }
 
 static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
@@ -216,6 +258,7 @@ static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     if (c->qk_norm) norm(w, "attn.k_norm", head, &v->k_norm, &g->k_norm);
     linear(w, "attn.proj", a, d, true, &v->proj, &g->proj);
     if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls1.gamma", scale, &v->ls1, &g->ls1);
+    if (c->memory > 0) cross_attention(w, v, g);
     norm(w, "norm2", d, &v->norm2, &g->norm2);
     linear(w, "mlp.fc1", d, vit_config_hidden(c), true, &v->fc1, &g->fc1);
     linear(w, "mlp.fc2", c->mlp, d, true, &v->fc2, &g->fc2);
@@ -234,6 +277,15 @@ static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
     linear(w, "attn_pool.mlp.fc2", mlp, d, true, &v->fc2, &g->fc2);
 }
 
+static void tied_bias(walk *w, vit_linear *v, vit_linear_gradient *g) {
+    const vit_config *c = w->config;
+    if (!c->head_bias) return;
+    const shape s = {1, {c->classes}};
+    const vit_parameter *p = tensor(w, VIT_PARAMETER_BIAS, "head", ".bias", s, c->dim);
+    v->bias = value(w, p);
+    g->bias = gradient(w, p);
+}
+
 static void head(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const size_t d = c->dim, features = vit_config_features(c), classes = c->classes;
@@ -246,7 +298,10 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
     case VIT_HEAD_COUNT:
         break;
     case VIT_HEAD_LINEAR:
-        linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
+        if (c->tied)
+            tied_bias(w, &v->head[0], &g->head[0]);
+        else
+            linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
         break;
     case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
         linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);
@@ -255,21 +310,39 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
     }
 }
 
-/* v, g: what is not there stays zero; a walk that binds one of them, or none, is given an empty
- * other one, without blocks. */
-static void network(walk *w, vit_weights *v, vit_gradients *g) {
+/* One stack of blocks, between what embeds its tokens and what is made of their last states.
+ * v, g: what is not there stays zero; a walk that binds one of them, or none, is given an empty
+ * other one, without blocks. first: the layer of what comes before its blocks. */
+static void stack(walk *w, vit_weights *v, vit_gradients *g) {
     vit_block_weights no_weights;
     vit_block_gradients no_gradients;
+    const size_t first = w->layer, grows = w->stack[0] == '\0';
+    w->prefix[0] = '\0';
     embedding(w, v, g);
     for (size_t i = 0; i < w->config->depth; i++) {
         snprintf(w->prefix, sizeof w->prefix, "blocks.%zu.", i);
-        w->layer = i + 1;
+        w->layer = first + grows * (i + 1);
         block(w, v->blocks ? &v->blocks[i] : &no_weights,
               g->blocks ? &g->blocks[i] : &no_gradients);
     }
     w->prefix[0] = '\0';
-    w->layer = w->config->depth + 1;
+    w->layer = first + grows * (w->config->depth + 1);
     head(w, v, g);
+}
+
+/* The decoder is of the last layer, what comes after the encoder's blocks. */
+static void network(walk *w, vit_weights *v, vit_gradients *g) {
+    const vit_config *encoder = w->config, decoder = vit_config_decoder(encoder);
+    vit_weights no_weights = {0};
+    vit_gradients no_gradients = {0};
+    w->stack = "";
+    if (encoder->stem != VIT_STEM_NONE) stack(w, v, g);
+    if (!vit_config_reads(encoder)) return;
+    w->stack = "decoder.";
+    w->layer = encoder->depth + 1;
+    w->config = &decoder;
+    stack(w, v->decoder ? v->decoder : &no_weights, g->decoder ? g->decoder : &no_gradients);
+    w->config = encoder;
 }
 
 /* ---- the table ---- */
@@ -325,7 +398,7 @@ static void pack_task(size_t index, int thread, void *context) {
     (void)thread;
     const packing *p = context;
     const vit_parameter *row = &p->table->rows[index];
-    if (row->kind != VIT_PARAMETER_WEIGHT) return;
+    if (!row->packs) return;
     const size_t out = row->shape[0], in = row->count / out;
     const size_t at = vit_words(p->exec.precision, row->packed_offset);
     const float *w = p->values + row->offset;
@@ -352,7 +425,7 @@ static void round_task(size_t index, int thread, void *context) {
     (void)thread;
     const rounding *r = context;
     const vit_parameter *row = &r->table->rows[index];
-    if (row->kind != VIT_PARAMETER_WEIGHT) return;
+    if (!row->packs) return;
     vit_pack_again(&r->exec, r->to + vit_words(r->exec.precision, row->packed_offset),
                    r->from + row->packed_offset, row->shape[0], row->count / row->shape[0]);
 }
@@ -366,24 +439,38 @@ void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
 
 /* ---- views ---- */
 
+static vit_status make_weights(vit_weights *out, const vit_config *config, vit_precision precision,
+                               vit_error *error) {
+    const size_t bytes = config->depth * sizeof *out->blocks;
+    *out = (vit_weights){.precision = precision};
+    const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
+    if (status != VIT_OK) return status;
+    out->positions = out->fixed_positions;
+    out->blocks = vit_alloc(1, bytes);
+    return out->blocks ? VIT_OK : vit_fail_memory(error, "the network's view", bytes);
+}
+
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const vit_packed_weights *packed,
                             vit_error *error) {
+    const vit_config decoder = vit_config_decoder(config);
     walk w = {.config = config, .made = table, .values = values, .packed = *packed};
-    *out = (vit_weights){.precision = packed->precision};
-    const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
-    if (status != VIT_OK) return status;
-    out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    if (!out->blocks) {
-        vit_weights_free(out);
-        return vit_fail_memory(error, "the network's view", config->depth * sizeof *out->blocks);
+    vit_status status = make_weights(out, config, packed->precision, error);
+    if (status == VIT_OK && vit_config_reads(config)) {
+        out->decoder = vit_alloc(1, sizeof *out->decoder);
+        status = out->decoder ? make_weights(out->decoder, &decoder, packed->precision, error)
+                              : vit_fail_memory(error, "the decoder's view", sizeof *out->decoder);
     }
-    out->positions = out->fixed_positions;
-    network(&w, out, &(vit_gradients){0});
-    return VIT_OK;
+    if (status == VIT_OK)
+        network(&w, out, &(vit_gradients){0});
+    else
+        vit_weights_free(out);
+    return status;
 }
 
 void vit_weights_free(vit_weights *view) {
+    if (view->decoder) vit_weights_free(view->decoder);
+    vit_free(view->decoder);
     vit_free(view->fixed_positions);
     vit_free(view->blocks);
     *view = (vit_weights){0};
@@ -392,15 +479,23 @@ void vit_weights_free(vit_weights *view) {
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
                               const vit_gradient_arrays *arrays, vit_error *error) {
     walk w = {.config = config, .made = table, .gradients = *arrays};
+    const size_t decoder_depth = config->decoder.depth;
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    if (!out->blocks)
-        return vit_fail_memory(error, "the gradients' view", config->depth * sizeof *out->blocks);
+    out->decoder = vit_config_reads(config) ? vit_alloc(1, sizeof *out->decoder) : NULL;
+    if (out->decoder) out->decoder->blocks = vit_alloc(decoder_depth, sizeof *out->decoder->blocks);
+    if (!out->blocks || (vit_config_reads(config) && (!out->decoder || !out->decoder->blocks))) {
+        vit_gradients_free(out);
+        return vit_fail_memory(error, "the gradients' view",
+                               (config->depth + decoder_depth) * sizeof *out->blocks);
+    }
     network(&w, &(vit_weights){0}, out);
     return VIT_OK;
 }
 
 void vit_gradients_free(vit_gradients *view) {
+    if (view->decoder) vit_free(view->decoder->blocks);
+    vit_free(view->decoder);
     vit_free(view->blocks);
     *view = (vit_gradients){0};
 }

@@ -15,17 +15,20 @@ typedef enum vit_parameter_kind {
     VIT_PARAMETER_BIAS,   /* of a linear layer */
     VIT_PARAMETER_GAMMA,  /* of a layer norm, or a layer scale */
     VIT_PARAMETER_BETA,
+    VIT_PARAMETER_EMBEDDING, /* [ids][D]: a row for each id of a text */
 } vit_parameter_kind;
 
 typedef struct vit_parameter {
-    char name[48]; /* timm's: "blocks.0.attn.qkv.weight" */
+    char name[64]; /* timm's: "blocks.0.attn.qkv.weight" */
     vit_parameter_kind kind;
     size_t dims, shape[4];
-    size_t count;         /* product of shape */
-    size_t offset;        /* floats, in an array of vit_table.size; or VIT_ONLY_PACKED */
-    size_t fan_in;        /* WEIGHT, BIAS: inputs of the layer */
-    bool convolves;       /* WEIGHT, BIAS: of a convolutional stem */
-    size_t packed_offset; /* WEIGHT: floats, in an array of vit_table.packed_size */
+    size_t count;   /* product of shape */
+    size_t offset;  /* floats, in an array of vit_table.size; or VIT_ONLY_PACKED */
+    size_t fan_in;  /* WEIGHT, BIAS: inputs of the layer */
+    bool convolves; /* WEIGHT, BIAS: of a convolutional stem */
+    bool packs; /* it is a factor of matrix products: a WEIGHT, or an EMBEDDING that is the head's
+                   weight, too */
+    size_t packed_offset; /* where it packs: floats, in an array of vit_table.packed_size */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
 } vit_parameter;
 
@@ -60,7 +63,7 @@ void vit_table_init(int threads, float *values, const vit_table *table, vit_init
 void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
                         uint64_t seed);
 
-/* Every linear weight in panels: [table->packed_size] floats, in bf16 half of it. Not owned. */
+/* All that packs, in panels: [table->packed_size] floats, in bf16 half of it. Not owned. */
 typedef struct vit_packed_weights {
     float *transposed;       /* for y = x W^T; NULL: there are none */
     float *rows;             /* for dx = dy W, but of layer 0; NULL: W is read where it lies */
@@ -94,6 +97,8 @@ typedef struct vit_block_weights {
     vit_linear qkv, proj, fc1, fc2;
     vit_norm q_norm, k_norm; /* qk norm */
     const float *ls1, *ls2;  /* [D], layer scale; or NULL */
+    vit_norm cross_norm;     /* cross-attention */
+    vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
 
 /* Pooling by attention of a learned query. */
@@ -109,6 +114,7 @@ typedef struct vit_map_weights {
 typedef struct vit_weights {
     vit_precision precision; /* of the packed weights, and so of the products they are in */
     const float *prefix[VIT_PREFIX_KINDS]; /* [count][D], NULL: there is none */
+    const float *embedding;                /* [ids][D], of a stack of texts; NULL: there is none */
     const float *positions;
     float *fixed_positions;           /* owned, positions where these are not learned; else NULL */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
@@ -118,8 +124,9 @@ typedef struct vit_weights {
     vit_block_weights *blocks;        /* [depth], owned */
     vit_norm norm;                    /* gamma NULL: there is no final norm */
     vit_map_weights map;
-    vit_linear attention_pool; /* [1][D], sequence pooling */
-    vit_linear head[2];        /* head[1].weight NULL: a linear head */
+    vit_linear attention_pool;   /* [1][D], sequence pooling */
+    vit_linear head[2];          /* head[1].weight NULL: a linear head */
+    struct vit_weights *decoder; /* owned; NULL: there is none */
 } vit_weights;
 
 typedef struct vit_block_gradients {
@@ -127,6 +134,8 @@ typedef struct vit_block_gradients {
     vit_linear_gradient qkv, proj, fc1, fc2;
     vit_norm_gradient q_norm, k_norm;
     float *ls1, *ls2;
+    vit_norm_gradient cross_norm;
+    vit_linear_gradient cross_q, cross_kv, cross_proj;
 } vit_block_gradients;
 
 typedef struct vit_map_gradients {
@@ -137,6 +146,7 @@ typedef struct vit_map_gradients {
 
 typedef struct vit_gradients {
     float *prefix[VIT_PREFIX_KINDS]; /* NULL: there is none to train, here and below */
+    float *embedding;
     float *positions;
     vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;
@@ -147,6 +157,7 @@ typedef struct vit_gradients {
     vit_map_gradients map;
     vit_linear_gradient attention_pool;
     vit_linear_gradient head[2];
+    struct vit_gradients *decoder; /* owned */
 } vit_gradients;
 
 /* Where gradients go, each array [table->size]: those of weights of linear layers, and all others,

@@ -16,6 +16,20 @@ static void fill_sinusoidal(float *table, size_t tokens, size_t dim) {
     }
 }
 
+/* All sines, then all cosines; of an odd width the last is 0. */
+static void fill_halves(float *table, size_t tokens, size_t dim) {
+    const size_t half = dim / 2;
+    const double step = vit_log(10000) / (double)(half > 1 ? half - 1 : 1);
+    for (size_t t = 0; t < tokens; t++, table += dim) {
+        for (size_t i = 0; i < half; i++) {
+            const double angle = (double)t * vit_exp(-(double)i * step);
+            table[i] = (float)vit_sin(angle);
+            table[half + i] = (float)vit_cos(angle);
+        }
+        if (dim % 2 > 0) table[dim - 1] = 0;
+    }
+}
+
 /* `features` numbers for one coordinate: sines, then cosines. */
 static void fill_coordinate(float *out, size_t at, size_t features) {
     const size_t half = features / 2;
@@ -41,12 +55,22 @@ static void fill_sincos2d(float *table, const vit_config *c) {
 vit_status vit_positions_new(float **out, const vit_config *c, vit_error *error) {
     const size_t rows = vit_config_positions(c);
     *out = NULL;
-    if (c->positions == VIT_POSITIONS_LEARNED) return VIT_OK;
+    if (c->positions == VIT_POSITIONS_LEARNED || rows == 0) return VIT_OK;
     *out = vit_alloc(rows, c->dim * sizeof **out);
     if (!*out) return vit_fail_memory(error, "positions", rows * c->dim * sizeof **out);
-    if (c->positions == VIT_POSITIONS_SINUSOIDAL)
+    switch (c->positions) {
+    case VIT_POSITIONS_SINUSOIDAL:
         fill_sinusoidal(*out, rows, c->dim);
-    else
+        break;
+    case VIT_POSITIONS_SINUSOIDAL_HALVES:
+        fill_halves(*out, rows, c->dim);
+        break;
+    case VIT_POSITIONS_SINCOS2D:
         fill_sincos2d(*out, c);
+        break;
+    case VIT_POSITIONS_LEARNED:
+    case VIT_POSITIONS_COUNT:
+        break;
+    }
     return VIT_OK;
 }

@@ -1,0 +1,26 @@
+/* What config.c and config_decoder.c share. */
+#ifndef VIT_MODEL_CONFIG_PARTS_H
+#define VIT_MODEL_CONFIG_PARTS_H
+
+#include "vit/base/json.h"
+#include "vit/base/text.h"
+#include "vit/model/config.h"
+
+/* By value, ended by NULL. */
+extern const char *const vit_position_names[], *const vit_norm_place_names[];
+
+/* ", "key": value" where it is not the usual one. */
+void vit_config_write_flag(vit_text *t, const char *key, bool value, bool usual);
+
+/* ARGUMENT for a decoder whose numbers do not fit each other, or the encoder; and for what has
+ * neither encoder nor decoder. */
+vit_status vit_config_check_decoder(const vit_config *config, vit_error *error);
+
+/* The key "decoder" of `object`, where it is there: what it leaves out keeps its value. */
+vit_status vit_config_read_decoder(vit_config *config, const json_t *object, const char *name,
+                                   vit_error *error);
+
+/* ", "decoder": {...}" */
+void vit_config_write_decoder(vit_text *t, const vit_config *config);
+
+#endif
