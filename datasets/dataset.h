@@ -15,14 +15,8 @@
 typedef struct vit_files vit_files;
 typedef struct vit_drawing vit_drawing;
 
-/* A text as ids, without START and END. */
-typedef struct vit_ids {
-    const uint32_t *ids;
-    size_t count;
-} vit_ids;
-
-/* The texts of records, one behind the other: that of record i is ids[at[i]] .. ids[at[i + 1] - 1],
- * at least one. */
+/* The texts of records as ids without START and END, one behind the other: that of record i is
+ * ids[at[i]] .. ids[at[i + 1] - 1], at least one. */
 typedef struct vit_texts {
     uint32_t *ids;
     size_t *at; /* [count + 1], at[0] = 0; NULL: the records have no such text */

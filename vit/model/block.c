@@ -11,7 +11,7 @@ static void attention_forward(const vit_block_call *c, vit_block_state *s, float
     const vit_block_weights *w = c->weights;
     const vit_attention_shape shape = vit_block_attention_shape(c);
     const vit_branch branch = vit_attention_branch(c, s, NULL);
-    const vit_qkv p = vit_qkv_of(c, s->qkv, s->first_q);
+    vit_qkv p = vit_qkv_of(c, s->qkv, s->first_q);
     const float *z = s->z;
     /* Q, K, V = x W^T + b */
     if (vit_first_only(c))
@@ -19,6 +19,7 @@ static void attention_forward(const vit_block_call *c, vit_block_state *s, float
     else
         vit_linear_forward(c->exec, s->qkv, x, &w->qkv, NULL, vit_rows_in(c));
     if (c->config->qk_norm) vit_qk_norm_forward(c, s);
+    if (c->cache) p = vit_cache_add(c, &p);
     /* o = softmax(Q K^T / sqrt(d)) V of every head, the heads side by side */
     vit_attention_forward(c->exec, s->o, s->p, p.q, p.k, p.v, &shape, c->scratch);
     /* out = o W^O + b + z */
@@ -40,22 +41,32 @@ static void mlp_forward(const vit_block_call *c, vit_block_state *s, float *out,
     vit_branch_forward(c, out, s->active, &c->weights->fc2, residual, &branch);
 }
 
-/* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'; NULL: not wanted */
+/* z' = MSA(LN(z)) + z; z'' = CA(LN(z'), m) + z'; z_next = MLP(LN(z'')) + z''; NULL: not wanted */
 static void pre_norm_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
     const vit_block_weights *w = c->weights;
     float *z_prime = s->mid;
     vit_layernorm_forward(c->exec, s->norm, &s->stats1, s->z, &w->norm1, vit_rows_in(c));
     attention_forward(c, s, z_prime, s->norm);
+    if (c->memory) {
+        vit_layernorm_forward(c->exec, s->norm, &s->cross_stats, z_prime, &w->cross_norm, c->rows);
+        vit_cross_forward(c, s, s->cross_mid, s->norm, z_prime);
+        z_prime = s->cross_mid;
+    }
     vit_layernorm_forward(c->exec, s->norm, &s->stats2, z_prime, &w->norm2, vit_rows_out(c));
     mlp_forward(c, s, z_next, s->norm, z_prime);
 }
 
-/* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)) */
+/* h = LN(z + MSA(z)); h' = LN(h + CA(h, m)); z_next = LN(h' + MLP(h')) */
 static void post_norm_forward(const vit_block_call *c, float *z_next, vit_block_state *s) {
     const vit_block_weights *w = c->weights;
     const size_t rows = vit_rows_out(c);
     attention_forward(c, s, s->mid, s->z);
     vit_layernorm_forward(c->exec, s->norm, &s->stats1, s->mid, &w->norm1, rows);
+    if (c->memory) {
+        vit_cross_forward(c, s, s->cross_mid, s->norm, s->norm);
+        vit_layernorm_forward(c->exec, s->norm, &s->cross_stats, s->cross_mid, &w->cross_norm,
+                              rows);
+    }
     mlp_forward(c, s, s->sum, s->norm, s->norm);
     vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum, &w->norm2, rows);
 }
@@ -120,11 +131,18 @@ static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_b
                               const vit_block_gradients *g) {
     const vit_block_weights *w = c->weights;
     const size_t rows = vit_rows_out(c);
-    vit_layernorm_recompute(c->exec, b->norm, &b->stats2, b->mid, &w->norm2, rows);
+    const float *z_prime = c->memory ? b->cross_mid : b->mid;
+    vit_layernorm_recompute(c->exec, b->norm, &b->stats2, z_prime, &w->norm2, rows);
     /* d_z is the gradient of both paths; the norm adds the branch's to it. */
     mlp_backward(c, s, b, g, b->norm, s->d_z, s->d_branch);
-    vit_layernorm_backward(c->exec, s->d_z, &g->norm2, s->d_narrow, b->mid, &b->stats2, &w->norm2,
+    vit_layernorm_backward(c->exec, s->d_z, &g->norm2, s->d_narrow, z_prime, &b->stats2, &w->norm2,
                            rows);
+    if (c->memory) {
+        vit_layernorm_recompute(c->exec, b->norm, &b->cross_stats, b->mid, &w->cross_norm, rows);
+        vit_cross_backward(c, s, b, g, b->norm, s->d_z);
+        vit_layernorm_backward(c->exec, s->d_z, &g->cross_norm, s->d_narrow, b->mid,
+                               &b->cross_stats, &w->cross_norm, rows);
+    }
     vit_layernorm_recompute(c->exec, b->norm, &b->stats1, b->z, &w->norm1, vit_rows_in(c));
     attention_backward(c, s, b, g, b->norm, s->d_z, s->d_branch);
     if (vit_first_only(c)) vit_spread_first(c, s->d_z);
@@ -135,18 +153,31 @@ static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_b
 static void post_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
                                const vit_block_gradients *g) {
     const size_t rows = vit_rows_out(c), count = rows * c->config->dim;
+    const vit_block_weights *w = c->weights;
     float *d_h = s->d_branch;
     /* z_next = LN(h + MLP(h)) */
     memset(d_h, 0, count * sizeof *d_h);
-    vit_layernorm_backward(c->exec, d_h, &g->norm2, s->d_z, b->sum, &b->stats2, &c->weights->norm2,
-                           rows);
-    vit_layernorm_recompute(c->exec, b->norm, &b->stats1, b->mid, &c->weights->norm1, rows);
+    vit_layernorm_backward(c->exec, d_h, &g->norm2, s->d_z, b->sum, &b->stats2, &w->norm2, rows);
+    if (c->memory)
+        vit_layernorm_recompute(c->exec, b->norm, &b->cross_stats, b->cross_mid, &w->cross_norm,
+                                rows);
+    else
+        vit_layernorm_recompute(c->exec, b->norm, &b->stats1, b->mid, &w->norm1, rows);
     mlp_backward(c, s, b, g, b->norm, d_h, s->d_z);
     c->exec->kernels->add(d_h, s->d_narrow, count);
+    if (c->memory) {
+        /* h' = LN(h + CA(h, m)) */
+        memset(s->d_z, 0, count * sizeof *s->d_z);
+        vit_layernorm_backward(c->exec, s->d_z, &g->cross_norm, d_h, b->cross_mid, &b->cross_stats,
+                               &w->cross_norm, rows);
+        vit_layernorm_recompute(c->exec, b->norm, &b->stats1, b->mid, &w->norm1, rows);
+        vit_cross_backward(c, s, b, g, b->norm, s->d_z);
+        memcpy(d_h, s->d_z, count * sizeof *d_h);
+        c->exec->kernels->add(d_h, s->d_narrow, count);
+    }
     /* h = LN(z + MSA(z)) */
     memset(s->d_z, 0, count * sizeof *s->d_z);
-    vit_layernorm_backward(c->exec, s->d_z, &g->norm1, d_h, b->mid, &b->stats1, &c->weights->norm1,
-                           rows);
+    vit_layernorm_backward(c->exec, s->d_z, &g->norm1, d_h, b->mid, &b->stats1, &w->norm1, rows);
     attention_backward(c, s, b, g, b->z, s->d_z, s->d_branch);
     if (vit_first_only(c)) vit_spread_first(c, s->d_z);
     c->exec->kernels->add(s->d_z, s->d_narrow, vit_rows_in(c) * c->config->dim);

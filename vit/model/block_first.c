@@ -37,6 +37,7 @@ vit_attention_shape vit_block_attention_shape(const vit_block_call *call) {
     const vit_config *c = call->config;
     const size_t head_dim = vit_config_head_dim(c), attention = vit_config_attention(c);
     const size_t row = 3 * attention - first_column(call);
+    const size_t key_row = call->cache ? 2 * attention : row;
     const size_t scaled_by = c->attention_scale == VIT_SCALE_DIM ? c->dim : head_dim;
     return (vit_attention_shape){.batch = call->batch,
                                  .heads = c->heads,
@@ -44,10 +45,12 @@ vit_attention_shape vit_block_attention_shape(const vit_block_call *call) {
                                  .queries = call->outputs,
                                  .keys = vit_config_tokens(c),
                                  .q_row = vit_first_only(call) ? attention : row,
-                                 .k_row = row,
-                                 .v_row = row,
+                                 .k_row = key_row,
+                                 .v_row = key_row,
                                  .o_row = attention,
-                                 .scale = (float)(1 / sqrt((double)scaled_by))};
+                                 .scale = (float)(1 / sqrt((double)scaled_by)),
+                                 .spans = call->spans,
+                                 .causal = c->causal};
 }
 
 const float *vit_first_project(const vit_block_call *c, vit_block_state *s, const float *x) {

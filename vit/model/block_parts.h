@@ -7,11 +7,11 @@
 
 /* R rows that come in, and those that are wanted: fewer where only first tokens are. */
 static inline size_t vit_rows_in(const vit_block_call *c) {
-    return c->batch * vit_config_tokens(c->config);
+    return c->rows;
 }
 
 static inline size_t vit_rows_out(const vit_block_call *c) {
-    return c->batch * c->outputs;
+    return c->outputs < vit_config_tokens(c->config) ? c->batch * c->outputs : c->rows;
 }
 
 /* ---- block_first.c: the last block, of which only the class token may be read ---- */
@@ -37,6 +37,23 @@ void vit_first_project_backward(const vit_block_call *c, float *dx, const vit_li
 
 /* In place: x: [batch][D] -> [batch][T][D], the other tokens +0. */
 void vit_spread_first(const vit_block_call *c, float *x);
+
+/* ---- block_cross.c: attention to the memory, and to tokens that were there before ---- */
+
+/* out = CA(x, m) + residual */
+void vit_cross_forward(const vit_block_call *c, vit_block_state *s, float *out, const float *x,
+                       const float *residual);
+
+/* s->d_narrow = gradient of x, given that of out, d_out; d_wide is overwritten. */
+void vit_cross_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
+                        const vit_block_gradients *g, const float *x, const float *d_out);
+
+/* Of cross-attention, for a call or, without spans, for its scratch memory. */
+vit_attention_shape vit_cross_shape(const vit_config *c, size_t batch, size_t queries, size_t keys,
+                                    const vit_attention_span *spans);
+
+/* Puts the new tokens' keys and values into the cache; returns where the attention finds them. */
+vit_qkv vit_cache_add(const vit_block_call *c, const vit_qkv *new);
 
 /* ---- block_extras.c: norms of queries and keys, layer scale, drop path ---- */
 

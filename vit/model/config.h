@@ -126,7 +126,8 @@ typedef struct vit_config {
     size_t length;          /* tokens at most */
     size_t position_offset; /* these four as in vit_decoder_config */
     bool scale_embedding, tied;
-    bool causal;   /* a token sees those before it and itself */
+    bool causal; /* a token sees those before it and itself; the first is `start` */
+    size_t start;
     size_t memory; /* width of the states that cross-attention looks at; 0: there is none */
     vit_decoder_config decoder;
 } vit_config;

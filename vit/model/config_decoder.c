@@ -33,6 +33,7 @@ vit_config vit_config_decoder(const vit_config *c) {
                         .scale_embedding = d->scale_embedding,
                         .tied = d->tied,
                         .causal = true,
+                        .start = d->start,
                         .memory = memory ? c->dim : 0};
 }
 

@@ -8,6 +8,12 @@ void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     const size_t rows = s->capacity * vit_config_tokens(c), features = vit_config_features(c);
     const bool norms_tokens = vit_config_norms_tokens(c);
     s->normed = norms_tokens && training ? vit_arena_floats(arena, rows * c->dim) : s->z;
+    if (c->pool == VIT_POOL_TOKENS) {
+        s->stats = vit_carve_stats(arena, rows);
+        s->features = s->normed;
+        if (c->head != VIT_HEAD_NONE) s->logits = vit_arena_floats(arena, rows * c->classes);
+        return;
+    }
     if (c->pool == VIT_POOL_MAP) vit_map_carve(&s->map, arena, c, s->capacity, training);
     if (c->pool == VIT_POOL_SEQ) {
         const size_t weights = s->capacity * vit_padded(vit_config_tokens(c));
@@ -113,8 +119,38 @@ static void features_forward(const vit_network *n, const vit_exec *exec, vit_sta
         memcpy(s->features, s->pooled, s->batch * vit_config_features(c) * sizeof(float));
 }
 
+/* Logits of every token; an encoder's tokens are the memory, and have none. */
+static void tokens_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    if (n->config.final_norm)
+        vit_layernorm_forward(exec, s->normed, &s->stats, s->z, &n->weights.norm, s->rows);
+    if (n->config.head != VIT_HEAD_NONE)
+        vit_linear_forward(exec, s->logits, s->normed, &n->weights.head[0], NULL, s->rows);
+}
+
+static void tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                            const vit_gradients *g) {
+    const size_t bytes = s->rows * n->config.dim * sizeof *s->d_z;
+    const float *d_features = s->d_memory;
+    if (n->config.head != VIT_HEAD_NONE) {
+        vit_linear_backward(exec, s->d_narrow, &g->head[0], s->d_logits, s->normed,
+                            &n->weights.head[0], s->rows);
+        d_features = s->d_narrow;
+    }
+    if (!n->config.final_norm) {
+        memcpy(s->d_z, d_features, bytes);
+        return;
+    }
+    memset(s->d_z, 0, bytes);
+    vit_layernorm_backward(exec, s->d_z, &g->norm, d_features, s->z, &s->stats, &n->weights.norm,
+                           s->rows);
+}
+
 void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
     const vit_linear *head = n->weights.head;
+    if (n->config.pool == VIT_POOL_TOKENS) {
+        tokens_forward(n, exec, s);
+        return;
+    }
     features_forward(n, exec, s);
     if (n->config.head == VIT_HEAD_NONE) {
         memcpy(s->logits, s->features, s->batch * n->config.classes * sizeof(float));
@@ -158,6 +194,10 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     const vit_config *c = &n->config;
     const size_t count = s->batch * vit_config_tokens(c) * c->dim;
     float *d_features = s->d_branch, *d_pooled = d_features;
+    if (c->pool == VIT_POOL_TOKENS) {
+        tokens_backward(n, exec, s, g);
+        return;
+    }
     head_layers_backward(n, exec, s, g, d_features);
     if (vit_config_norms_tokens(c)) {
         pool_backward(n, exec, s, g, s->d_narrow, d_pooled, s->normed);

@@ -1,7 +1,7 @@
 /* The whole network and the memory it works in. This file leads; its parts are stem.c, block.c and
  * head.c with map_pool.c. */
-#include "vit/model/network.h"
 #include "vit/base/size.h"
+#include "vit/model/block_parts.h"
 #include "vit/ops/embed.h"
 #include <string.h>
 
@@ -27,8 +27,22 @@ static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config
     if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention(c));
 }
 
-static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t capacity,
+static void carve_cross(vit_block_state *b, vit_arena *arena, const vit_config *c,
+                        const vit_state *s, bool training) {
+    const size_t rows = s->capacity * vit_config_tokens(c), keys = s->memory_tokens;
+    const size_t attention = vit_config_attention(c);
+    b->cross_q = vit_arena_floats(arena, rows * attention);
+    b->cross_kv = vit_arena_floats(arena, s->capacity * keys * 2 * attention);
+    if (training && keys <= MOST_KEPT_KEYS)
+        b->cross_p = vit_arena_floats(arena, rows * c->heads * vit_padded(keys));
+    b->cross_o = vit_arena_floats(arena, rows * attention);
+    b->cross_mid = vit_arena_floats(arena, rows * c->dim);
+    b->cross_stats = vit_carve_stats(arena, rows);
+}
+
+static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const vit_state *s,
                                    size_t outputs, bool training) {
+    const size_t capacity = s->capacity;
     const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
     const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
     const size_t attention = vit_config_attention(c);
@@ -46,6 +60,7 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, size_t
         b.unscaled1 = vit_arena_floats(arena, rows * d);
         b.unscaled2 = vit_arena_floats(arena, rows * d);
     }
+    if (c->memory > 0) carve_cross(&b, arena, c, s, training);
     b.hidden = vit_arena_floats(arena, rows * vit_config_hidden(c));
     return b;
 }
@@ -63,7 +78,7 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
         const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
         switch (i == 0 || i == s->frozen ? VIT_KEPT_ALL : kept) {
         case VIT_KEPT_ALL:
-            block = carve_block(arena, c, s->capacity, outputs, kept != VIT_KEPT_NOTHING);
+            block = carve_block(arena, c, s, outputs, kept != VIT_KEPT_NOTHING);
             break;
         case VIT_KEPT_INPUTS:
             block.z = vit_arena_floats(arena, rows * c->dim);
@@ -85,7 +100,12 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
 static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c), d = c->dim;
     const size_t attention = vit_config_attention(c), hidden = vit_config_hidden(c);
-    s->d_logits = vit_arena_floats(arena, s->capacity * c->classes);
+    const bool tokens = c->pool == VIT_POOL_TOKENS;
+    if (c->head != VIT_HEAD_NONE || !tokens)
+        s->d_logits = vit_arena_floats(arena, (tokens ? rows : s->capacity) * c->classes);
+    if (c->head == VIT_HEAD_NONE && tokens) s->d_memory = vit_arena_floats(arena, rows * d);
+    if (c->memory > 0)
+        s->d_cross_kv = vit_arena_floats(arena, s->capacity * s->memory_tokens * 2 * attention);
     s->d_z = vit_arena_floats(arena, rows * d);
     s->d_narrow = vit_arena_floats(arena, rows * vit_max(d, attention));
     s->d_branch = vit_arena_floats(arena, rows * vit_max(d, attention));
@@ -94,33 +114,61 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     if (c->qk_norm) s->d_heads = vit_arena_floats(arena, attention);
 }
 
-static size_t scratch_size(const vit_config *c, bool training) {
+static size_t scratch_size(const vit_config *c, size_t memory_tokens, bool training) {
     const size_t tokens = vit_config_tokens(c);
-    const vit_attention_shape blocks = {
-        .heads = c->heads, .head_dim = vit_config_head_dim(c), .queries = tokens, .keys = tokens};
+    const vit_attention_shape blocks = {.heads = c->heads,
+                                        .head_dim = vit_config_head_dim(c),
+                                        .queries = tokens,
+                                        .keys = tokens,
+                                        .causal = c->causal};
+    const vit_attention_shape cross =
+        vit_cross_shape(c, 1, tokens, vit_max(1, memory_tokens), NULL);
     const vit_attention_shape map = vit_map_attention_shape(c, 1);
-    return vit_max(vit_attention_scratch(&blocks, training), vit_attention_scratch(&map, training));
+    const size_t most =
+        vit_max(vit_attention_scratch(&blocks, training), vit_attention_scratch(&cross, training));
+    return vit_max(most, vit_attention_scratch(&map, training));
 }
 
-void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
-                     int threads, vit_kept kept, size_t frozen) {
-    const bool training = kept != VIT_KEPT_NOTHING, embeds = training && frozen == 0;
-    const size_t d = c->dim, patches = capacity * vit_config_patches(c);
-    const size_t rows = capacity * vit_config_tokens(c);
-    *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
+/* What comes before the first block. */
+static void carve_stem(vit_state *s, vit_arena *arena, const vit_config *c, bool embeds) {
+    const size_t patches = s->capacity * vit_config_patches(c);
+    if (c->stem == VIT_STEM_TOKENS) {
+        vit_text_carve(s, arena, c);
+        return;
+    }
     vit_stem_carve(s, arena, c, embeds);
-    s->embedded = c->stem == VIT_STEM_CCT ? s->patches : vit_arena_floats(arena, patches * d);
+    s->embedded = c->stem == VIT_STEM_CCT ? s->patches : vit_arena_floats(arena, patches * c->dim);
+}
+
+/* One stack. */
+static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int threads) {
+    const bool training = s->kept != VIT_KEPT_NOTHING, embeds = training && s->frozen == 0;
+    const size_t rows = s->capacity * vit_config_tokens(c);
+    carve_stem(s, arena, c, embeds);
     carve_blocks(s, arena, c);
     s->tokens = s->blocks ? s->blocks[0].z : NULL;
     if (c->norm_pre) {
         s->pre_stats = vit_carve_stats(arena, rows);
-        if (embeds) s->tokens = vit_arena_floats(arena, rows * d);
+        if (embeds) s->tokens = vit_arena_floats(arena, rows * c->dim);
     }
-    s->z = vit_arena_floats(arena, capacity * vit_block_outputs(c, c->depth - 1) * d);
+    s->z = vit_arena_floats(arena, s->capacity * vit_block_outputs(c, c->depth - 1) * c->dim);
     vit_head_carve(s, arena, c, training);
-    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c, training));
-    s->room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
+    s->scratch =
+        vit_arena_floats(arena, (size_t)threads * scratch_size(c, s->memory_tokens, training));
     if (training) carve_backward(s, arena, c);
+}
+
+void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
+                     int threads, vit_kept kept, size_t frozen) {
+    const vit_config second = vit_config_decoder(c);
+    vit_state decoder = {.capacity = capacity, .kept = kept, .memory_tokens = vit_config_tokens(c)};
+    *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
+    if (c->stem != VIT_STEM_NONE) carve_stack(s, arena, c, threads);
+    s->room = decoder.room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
+    if (!vit_config_reads(c)) return;
+    s->decoder = vit_arena_take(arena, sizeof *s->decoder);
+    carve_stack(&decoder, arena, &second, threads);
+    if (s->decoder) *s->decoder = decoder;
 }
 
 /* ---- embedding ---- */
@@ -137,18 +185,22 @@ static vit_embed_shape embed_shape(const vit_config *c, size_t batch) {
 static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const float *images) {
     const vit_embed_shape shape = embed_shape(&n->config, s->batch);
-    vit_stem_forward(n, exec, s, images);
-    vit_embed_forward(s->tokens, s->embedded, n->weights.prefix, n->weights.positions, &shape);
+    if (n->config.stem == VIT_STEM_TOKENS) {
+        vit_text_forward(n, exec, s);
+    } else {
+        vit_stem_forward(n, exec, s, images);
+        vit_embed_forward(s->tokens, s->embedded, n->weights.prefix, n->weights.positions, &shape);
+    }
     if (n->config.norm_pre)
         vit_layernorm_forward(exec, s->blocks[0].z, &s->pre_stats, s->tokens, &n->weights.norm_pre,
-                              s->batch * vit_config_tokens(&n->config));
+                              s->rows);
 }
 
 static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g) {
     const vit_config *c = &n->config;
     const vit_embed_shape shape = embed_shape(c, s->batch);
-    const size_t rows = s->batch * vit_config_tokens(c);
+    const size_t rows = s->rows;
     float *d_tokens = s->d_z;
     if (c->norm_pre) {
         d_tokens = s->d_branch;
@@ -156,49 +208,108 @@ static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state
         vit_layernorm_backward(exec, d_tokens, &g->norm_pre, s->d_z, s->tokens, &s->pre_stats,
                                &n->weights.norm_pre, rows);
     }
+    if (c->stem == VIT_STEM_TOKENS) {
+        vit_text_backward(n, exec, s, g, d_tokens);
+        return;
+    }
     vit_embed_backward(exec, s->d_narrow, g->prefix, g->positions, d_tokens, &shape);
     vit_stem_backward(n, exec, s, g, s->d_narrow);
 }
 
-/* ---- the whole ---- */
+/* ---- a stack ---- */
 
 static vit_block_call block_call(const vit_network *n, const vit_exec *exec, const vit_state *s,
-                                 size_t i) {
+                                 const vit_memory *memory, size_t i) {
     return (vit_block_call){.exec = exec,
                             .config = &n->config,
                             .weights = &n->weights.blocks[i],
                             .batch = s->batch,
+                            .rows = s->rows,
                             .outputs = vit_block_outputs(&n->config, i),
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
-                            .scratch = s->scratch};
+                            .scratch = s->scratch,
+                            .spans = s->spans,
+                            .memory = n->config.memory > 0 ? memory : NULL};
 }
+
+/* memory: NULL of an encoder */
+static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                          const float *images, const vit_memory *memory) {
+    const size_t depth = n->config.depth;
+    embed_forward(n, exec, s, images);
+    for (size_t i = 0; i < depth; i++) {
+        const vit_block_call call = block_call(n, exec, s, memory, i);
+        vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
+    }
+    vit_head_forward(n, exec, s);
+}
+
+static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                           const vit_gradients *g, const vit_memory *memory) {
+    vit_head_backward(n, exec, s, g);
+    for (size_t i = n->config.depth; i-- > s->frozen;) {
+        const vit_block_call call = block_call(n, exec, s, memory, i);
+        if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
+            vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
+        vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
+    }
+    if (s->frozen == 0) embed_backward(n, exec, s, g);
+}
+
+/* ---- the whole ---- */
 
 static vit_exec own_exec(const vit_network *n, const vit_exec *exec, const vit_state *s) {
     return (vit_exec){exec->kernels, exec->threads, s->room, n->weights.precision};
 }
 
+vit_network vit_network_decoder(const vit_network *n) {
+    return (vit_network){vit_config_decoder(&n->config), *n->weights.decoder};
+}
+
+/* The decoder looks at the encoder's states, each sample at its own. */
+static vit_memory memory_of(const vit_network *n, vit_state *s) {
+    const size_t tokens = vit_config_tokens(&n->config);
+    vit_state *d = s->decoder;
+    for (size_t b = 0; b < s->batch; b++) {
+        d->cross_spans[b] = d->spans[b];
+        d->cross_spans[b].key = s->spans ? s->spans[b].query : b * tokens;
+        d->cross_spans[b].keys = s->spans ? s->spans[b].queries : tokens;
+    }
+    return (vit_memory){s->features, s->d_memory, s->rows, d->cross_spans};
+}
+
+void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s,
+                        const float *images, size_t batch) {
+    const vit_exec here = own_exec(n, exec, s);
+    s->batch = batch;
+    if (n->config.stem == VIT_STEM_TOKENS)
+        vit_text_rows(s, &n->config);
+    else
+        s->rows = batch * vit_config_tokens(&n->config);
+    if (n->config.stem != VIT_STEM_NONE) stack_forward(n, &here, s, images, NULL);
+}
+
 void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                          const float *images, size_t batch) {
+    vit_network_encode(n, exec, s, images, batch);
+    if (!s->decoder) return;
     const vit_exec here = own_exec(n, exec, s);
-    const size_t depth = n->config.depth;
-    s->batch = batch;
-    embed_forward(n, &here, s, images);
-    for (size_t i = 0; i < depth; i++) {
-        const vit_block_call call = block_call(n, &here, s, i);
-        vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
-    }
-    vit_head_forward(n, &here, s);
+    const vit_network decoder = vit_network_decoder(n);
+    s->decoder->batch = batch;
+    vit_text_rows(s->decoder, &decoder.config);
+    const vit_memory memory = memory_of(n, s);
+    stack_forward(&decoder, &here, s->decoder, NULL, &memory);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
     const vit_exec here = own_exec(n, exec, s);
-    vit_head_backward(n, &here, s, g);
-    for (size_t i = n->config.depth; i-- > s->frozen;) {
-        const vit_block_call call = block_call(n, &here, s, i);
-        if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
-            vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
-        vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
+    if (s->decoder) {
+        const vit_network decoder = vit_network_decoder(n);
+        const vit_memory memory = memory_of(n, s);
+        const size_t count = s->rows * n->config.dim;
+        if (memory.d_states) memset(memory.d_states, 0, count * sizeof *memory.d_states);
+        stack_backward(&decoder, &here, s->decoder, g->decoder, &memory);
     }
-    if (s->frozen == 0) embed_backward(n, &here, s, g);
+    if (n->config.stem != VIT_STEM_NONE) stack_backward(n, &here, s, g, NULL);
 }

@@ -1,12 +1,15 @@
 /* The network: patches -> linear embedding -> tokens -> encoder blocks -> head -> logits, and back.
+ * Or an encoder-decoder: the encoder's last states are the memory that the blocks of a decoder look
+ * at, a second stack of the same blocks, of texts; a decoder alone is a language model.
  *
  * A state holds the activations of up to `capacity` pictures. In training every block has its own,
  * kept for the backward pass, or only its input, from which the rest is made again; what norms and
  * the activation give always is. In inference all blocks share one. Weights are only read, so many
  * states may use one network at once, each on its own thread.
  *
- * R = batch * tokens rows, D = dim, A = heads * head_dim (D unless the config says otherwise),
- * M = mlp width, N = patches, T = tokens: N and those before them, F = features: D, or 2 D.
+ * R = batch * tokens rows, of texts the tokens that they have, D = dim, A = heads * head_dim (D
+ * unless the config says otherwise), M = mlp width, N = patches, T = tokens: N and those before
+ * them, F = features: D, or 2 D.
  */
 #ifndef VIT_MODEL_NETWORK_H
 #define VIT_MODEL_NETWORK_H
@@ -14,11 +17,14 @@
 #include "vit/base/arena.h"
 #include "vit/model/parameters.h"
 #include "vit/ops/attention.h"
+#include "vit/text/vocabulary.h"
 
 /* One encoder block. Pre-norm (Dosovitskiy et al., eq. 2 and 3):
  *     z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'.
  * Post-norm (Vaswani et al., section 3.1):
- *     h = LN(z + MSA(z)); z_next = LN(h + MLP(h)). */
+ *     h = LN(z + MSA(z)); z_next = LN(h + MLP(h)).
+ * With cross-attention, CA, to the memory m, between the two:
+ *     z'' = CA(LN(z'), m) + z', and then z'' for z'; or h' = LN(h + CA(h, m)), and h' for h. */
 typedef struct vit_block_state {
     float *z;                   /* [R][D] the block's input */
     vit_norm_state stats1;      /* [R] each */
@@ -37,9 +43,14 @@ typedef struct vit_block_state {
                                      in inference */
     float *mid;                   /* [R][D] z'; post-norm: z + MSA(z) */
     vit_norm_state stats2;
-    float *sum;    /* [R][D] h + MLP(h), post-norm */
-    float *hidden; /* [R][M] before the activation; gated: [R][2 M] */
-    float *active; /* [R][M] after; all blocks' */
+    float *cross_q;             /* [R][A] */
+    float *cross_kv;            /* [rows of the memory][2][A] */
+    float *cross_p, *cross_o;   /* as p and o */
+    float *cross_mid;           /* [R][D] z''; post-norm: h + CA(h, m) */
+    vit_norm_state cross_stats; /* [R] */
+    float *sum;                 /* [R][D] h + MLP(h), post-norm */
+    float *hidden;              /* [R][M] before the activation; gated: [R][2 M] */
+    float *active;              /* [R][M] after; all blocks' */
 } vit_block_state;
 
 typedef struct vit_conv_state {
@@ -70,8 +81,15 @@ typedef struct vit_state {
     size_t frozen; /* so many of the first blocks, and what comes before them, get no gradient: of
                       them nothing is kept */
     const float *images; /* of the last forward pass, the caller's */
-    float *patches;      /* [batch][N][P^2 C], or [batch][N][D] after the convolutions; those of a
-                            tokenizer are `embedded` */
+    size_t rows;         /* R of the last forward pass */
+    /* Of a stack of texts: */
+    const vit_ids *texts;   /* [batch], without START and END; set by the caller before */
+    uint32_t *ids, *places; /* [R], of each token; a decoder's texts have START before them */
+    vit_attention_span *spans, *cross_spans; /* [batch]; NULL where all have T tokens */
+    size_t memory_tokens;                    /* of a sample's memory, at most */
+    struct vit_state *decoder;               /* of the second stack; NULL: there is none */
+    float *patches; /* [batch][N][P^2 C], or [batch][N][D] after the convolutions; those of a
+                       tokenizer are `embedded` */
     vit_conv_state convs[VIT_MOST_CONVS];
     float *columns;                /* of the largest convolution, conv.h */
     float *raw_patches;            /* patches before their norm, or the same array */
@@ -88,7 +106,8 @@ typedef struct vit_state {
     float *pool_p;        /* [batch][padded T] its weights */
     float *pooled;        /* [batch][F] */
     vit_norm_state stats; /* [R] of a norm of all tokens, [batch] of one after pooling */
-    float *features;      /* [batch][F] after the final norm: what the head sees */
+    float *features;      /* [batch][F] after the final norm: what the head sees; of a pooling that
+                             keeps all tokens [R][D] */
     float *head_hidden, *head_active; /* [batch][M], MLP head */
     float *logits;                    /* [batch][classes] */
     float *scratch;                   /* attention: [threads][...] */
@@ -98,7 +117,10 @@ typedef struct vit_state {
      * 1. */
     const float *keep;
     /* training: */
-    float *d_logits;           /* [batch][classes], set by the caller before the backward pass */
+    float *d_logits;           /* [batch][classes], set by the caller before the backward pass; of
+                                  texts [R][classes], as `logits` are */
+    float *d_memory;           /* [R][D], of the states that a decoder looks at */
+    float *d_cross_kv;         /* [rows of the memory][2][A] */
     float *d_z;                /* [R][D] */
     float *d_narrow;           /* [R][max(D, A)] */
     float *d_branch;           /* [R][max(D, A)] */
@@ -122,13 +144,22 @@ typedef struct vit_network {
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
                      int threads, vit_kept kept, size_t frozen);
 
+/* The second stack as a network of its own, whose weights are borrowed. */
+vit_network vit_network_decoder(const vit_network *network);
+
 /* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
- * batch <= capacity. Fills state->features
- * and state->logits. */
+ * batch <= capacity. Fills state->features and state->logits. Where a stack is of texts, its
+ * state->texts are to be there before: of the encoder the source, of the decoder the target, whose
+ * last states, and logits, then are those that follow each of its tokens (teacher forcing). */
 void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_state *state,
                          const float *images, size_t batch);
 
-/* gradients += those of the last forward pass, given state->d_logits; but for what is frozen. */
+/* The encoder alone: state->features are the memory, [R][D]. */
+void vit_network_encode(const vit_network *network, const vit_exec *exec, vit_state *state,
+                        const float *images, size_t batch);
+
+/* gradients += those of the last forward pass, given state->d_logits, or the decoder's; but for
+ * what is frozen. */
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
@@ -148,6 +179,19 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
 /* d_embedded: [batch][N][D] */
 void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                        const vit_gradients *g, const float *d_embedded);
+
+/* ---- text_stem.c: state->texts -> state->tokens ---- */
+
+void vit_text_carve(vit_state *s, vit_arena *arena, const vit_config *c);
+
+/* ids, places, spans and rows of state->texts. */
+void vit_text_rows(vit_state *s, const vit_config *c);
+
+void vit_text_forward(const vit_network *n, const vit_exec *exec, vit_state *s);
+
+/* d_tokens, [R][D], is overwritten. */
+void vit_text_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                       const vit_gradients *g, float *d_tokens);
 
 /* ---- head.c: state->z -> state->logits ---- */
 
@@ -175,14 +219,32 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
 
 /* ---- block.c ---- */
 
+/* What cross-attention looks at. */
+typedef struct vit_memory {
+    const float *states; /* [rows][its width]; NULL: the blocks' cross_kv are made of it already */
+    float *d_states;     /* += its gradient */
+    size_t rows;
+    const vit_attention_span *spans; /* [batch] each sample's rows of its own, and of the memory */
+} vit_memory;
+
+/* Of a text that is written token by token: keys and values of the tokens that were there before.
+ * Each sample has room for `length` of them; the call's spans say where, with the new one. */
+typedef struct vit_block_cache {
+    float *kv; /* [samples][length][2][A] */
+} vit_block_cache;
+
 typedef struct vit_block_call {
     const vit_exec *exec;
     const vit_config *config;
     const vit_block_weights *weights;
     size_t batch;
+    size_t rows;       /* R, of all samples */
     size_t outputs;    /* tokens of a picture whose output is wanted: all of them, or the first */
     const float *keep; /* [2][batch] of this block, or NULL */
     float *scratch;    /* of attention */
+    const vit_attention_span *spans; /* [batch] of self-attention; NULL: all have T tokens */
+    const vit_memory *memory;        /* NULL: there is no cross-attention */
+    const vit_block_cache *cache;    /* NULL: all tokens are there at once */
 } vit_block_call;
 
 /* z_next: [batch][outputs][D], may be state->z. */

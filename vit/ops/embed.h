@@ -24,4 +24,20 @@ void vit_embed_forward(float *z, const float *embedded, const float *const *pref
 void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *const *d_prefix,
                         float *d_positions, const float *dz, const vit_embed_shape *s);
 
+/* Tokens of texts: row r of z is row ids[r] of the table, times scale, plus row places[r] of
+ * positions. Rows of all arrays have `dim` floats. */
+typedef struct vit_lookup_shape {
+    const uint32_t *ids, *places; /* [rows] */
+    size_t rows, dim;
+    float scale;
+} vit_lookup_shape;
+
+void vit_lookup_forward(const vit_exec *exec, float *z, const float *table, const float *positions,
+                        const vit_lookup_shape *s);
+
+/* d_table += ..., d_positions += ... (NULL: fixed), row by row of dz, ascending; dz is overwritten.
+ */
+void vit_lookup_backward(const vit_exec *exec, float *d_table, float *d_positions, float *dz,
+                         const vit_lookup_shape *s);
+
 #endif

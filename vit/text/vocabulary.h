@@ -15,6 +15,12 @@
 
 enum { VIT_ID_START, VIT_ID_END, VIT_ID_FIRST }; /* FIRST: of the signs */
 
+/* A text as ids. */
+typedef struct vit_ids {
+    const uint32_t *ids;
+    size_t count;
+} vit_ids;
+
 typedef enum vit_signs {
     VIT_SIGNS_CHARACTERS, /* of UTF-8, one by one */
     VIT_SIGNS_WORDS,      /* between spaces; written with one space between two */

@@ -4,7 +4,7 @@
 #include "vit/base/text.h"
 #include <string.h>
 
-#define NAME_SIZE 64
+#define NAME_SIZE 96
 
 /* ---- tensors of a table ---- */
 
