@@ -79,20 +79,25 @@ static head head_at(const attention *a, size_t index) {
                   a->v0 + key * s->v_row + column, b * s->queries * s->o_row + column};
 }
 
-/* p[queries][keys] = softmax(Q K^T scale). */
+/* Keys that a query sees. */
+static size_t seen(const vit_attention_shape *s, size_t query) {
+    return s->causal ? s->keys - s->queries + query + 1 : s->keys;
+}
+
+/* p[queries][keys] = softmax(Q K^T scale), 0 where it is masked. */
 static void reference_weights(double *p, const double *theta, const attention *a, head h) {
     const vit_attention_shape *s = &a->s;
     for (size_t i = 0; i < s->queries; i++, p += s->keys) {
         const double *q = theta + h.q + i * s->q_row;
         double sum = 0, max = -INFINITY;
-        for (size_t j = 0; j < s->keys; j++) {
+        for (size_t j = 0; j < seen(s, i); j++) {
             const double *k = theta + h.k + j * s->k_row;
             p[j] = 0;
             for (size_t c = 0; c < s->head_dim; c++) p[j] += q[c] * k[c] * (double)s->scale;
             max = fmax(max, p[j]);
         }
-        for (size_t j = 0; j < s->keys; j++) sum += p[j] = exp(p[j] - max);
-        for (size_t j = 0; j < s->keys; j++) p[j] /= sum;
+        for (size_t j = 0; j < seen(s, i); j++) sum += p[j] = exp(p[j] - max);
+        for (size_t j = 0; j < s->keys; j++) p[j] = j < seen(s, i) ? p[j] / sum : 0;
     }
 }
 
@@ -280,6 +285,77 @@ static void test_heads(void **state) {
         check_attention_shape(1, 6, 5, 14, 19)); /* three, for five are no part of six */
 }
 
+static vit_attention_shape causal(vit_attention_shape s) {
+    s.causal = true;
+    return s;
+}
+
+/* Blocks of 8 queries; more keys than queries are those of tokens that were there before. */
+static void test_causal(void **state) {
+    (void)state;
+    static const size_t dims[] = {1, 3, 8, 13};
+    for (size_t t = 1; t <= 40; t++) {
+        check_attention(causal(check_attention_shape(1, 1, dims[t % 4], t, t)));
+        check_attention(causal(check_attention_shape(2, 2, dims[t / 4 % 4], t, t + t % 7)));
+    }
+}
+
+/* What a query does not see may be anything. */
+static void test_causal_nan(void **state) {
+    (void)state;
+    enum { TOKENS = 21, DIM = 3 };
+    const vit_attention_shape s = causal(check_attention_shape(1, 1, DIM, TOKENS, TOKENS));
+    attention want = attention_new(s, 2), got = attention_new(s, 2);
+    run_forward(&want, one_thread(), want.p);
+    for (size_t t = 0; t < TOKENS; t++) {
+        memcpy(got.theta, want.theta, got.n * sizeof *got.theta);
+        for (size_t j = t + 1; j < TOKENS; j++)
+            got.theta[got.k0 + j * s.k_row] = got.theta[got.v0 + j * s.v_row] = NAN;
+        run_forward(&got, one_thread(), got.p);
+        assert_memory_equal(got.o + t * s.o_row, want.o + t * s.o_row, DIM * sizeof(float));
+        assert_memory_equal(got.p + t * vit_padded(TOKENS), want.p + t * vit_padded(TOKENS),
+                            vit_padded(TOKENS) * sizeof(float));
+    }
+    attention_free(&want);
+    attention_free(&got);
+}
+
+/* Samples of lengths of their own have the bytes that each has alone. */
+static void check_spans(bool is_causal, bool keep, int threads) {
+    static const vit_attention_span spans[] = {{0, 5, 2, 5}, {5, 1, 7, 30}, {6, 20, 37, 20}};
+    enum { QUERIES = 26, KEYS = 57, HEADS = 2, DIM = 5 };
+    vit_attention_shape s = check_attention_shape(1, HEADS, DIM, QUERIES, KEYS);
+    s.causal = is_causal;
+    attention all = attention_new(s, 2), one = attention_new(s, 2);
+    const size_t most = vit_padded(30);
+    all.s.batch = 3, all.s.queries = 20, all.s.keys = 30, all.s.spans = spans;
+    const vit_exec exec = {.kernels = vit_kernels_scalar(), .threads = threads};
+    run_forward(&all, exec, keep ? all.p : NULL);
+    run_backward(&all, exec, keep ? all.p : NULL);
+    for (size_t b = 0; b < 3; b++) {
+        const vit_attention_span *at = &spans[b];
+        const size_t q = at->query * s.q_row, k = one.k0 + at->key * s.k_row;
+        const size_t v = one.v0 + at->key * s.v_row, o = at->query * s.o_row;
+        one.s.queries = at->queries, one.s.keys = at->keys;
+        float *g = one.gradient, *t = one.theta;
+        vit_attention_forward(&exec, one.o + o, one.p, t + q, t + k, t + v, &one.s, one.scratch);
+        if (keep)
+            assert_memory_equal(one.p, all.p + HEADS * at->query * most,
+                                HEADS * at->queries * vit_padded(at->keys) * sizeof(float));
+        vit_attention_backward(&exec, g + q, g + k, g + v, one.d_o + o, one.p, t + q, t + k, t + v,
+                               &one.s, one.scratch);
+    }
+    assert_memory_equal(one.o, all.o, one.outputs * sizeof(float));
+    assert_memory_equal(one.gradient, all.gradient, one.n * sizeof(float));
+    attention_free(&all);
+    attention_free(&one);
+}
+
+static void test_spans(void **state) {
+    (void)state;
+    for (int i = 0; i < 8; i++) check_spans(i & 1, i & 2, i & 4 ? 3 : 1);
+}
+
 /* Keys and values that nobody looks at get no gradient. */
 static void test_skip(void **state) {
     (void)state;
@@ -327,6 +403,8 @@ static void test_same_bytes(void **state) {
     check_same_bytes(check_attention_shape(1, 3, 50, 80, 97));  /* few heads: threads share them */
     check_same_bytes(check_attention_shape(1, 4, 50, 30, 300)); /* though their queries are few */
     check_same_bytes(check_attention_shape(96, 6, 8, 17, 17));  /* few queries: heads go together */
+    check_same_bytes(causal(check_attention_shape(3, 5, 13, 65, 97)));
+    check_same_bytes(causal(check_attention_shape(2, 3, 50, 97, 97)));
 }
 
 /* A query alone has the output that it has among others. */
@@ -375,10 +453,11 @@ static void test_nan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_heads),      cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_query_alone),
-        cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_heads),       cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_causal),      cmocka_unit_test(test_causal_nan),
+        cmocka_unit_test(test_spans),       cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_query_alone), cmocka_unit_test(test_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

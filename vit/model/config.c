@@ -80,7 +80,8 @@ static vit_status check_ranges(const vit_config *c, vit_error *error) {
                            {"mlp", c->mlp, 65536},
                            {"classes", c->classes, MOST_IDS}};
     const vit_status status = text ? check_each(tokens, 2, error) : check_each(picture, 3, error);
-    return status == VIT_OK ? check_each(sizes, 5, error) : status;
+    const size_t count = vit_config_reads(c) ? 4 : 5; /* the decoder has the classes */
+    return status == VIT_OK ? check_each(sizes, count, error) : status;
 }
 
 /* 0 is a value of these. */
@@ -336,8 +337,9 @@ char *vit_config_write(const vit_config *c) {
                      c->width, c->channels, c->patch);
     vit_text_add(&t, "\"dim\": %zu, \"depth\": %zu, \"heads\": %zu, \"mlp\": %zu, ", c->dim,
                  c->depth, c->heads, c->mlp);
-    vit_text_add(&t, "\"classes\": %zu, \"stem\": \"%s\", \"patch_order\": \"%s\", ", c->classes,
-                 stems[c->stem], patch_orders[c->patch_order]);
+    if (!vit_config_reads(c)) vit_text_add(&t, "\"classes\": %zu, ", c->classes);
+    vit_text_add(&t, "\"stem\": \"%s\", \"patch_order\": \"%s\", ", stems[c->stem],
+                 patch_orders[c->patch_order]);
     vit_text_add(&t, "\"positions\": \"%s\", ", vit_position_names[c->positions]);
     vit_text_add(&t, "\"norm\": \"%s\", \"activation\": \"%s\", \"qkv_bias\": %s, ",
                  vit_norm_place_names[c->norm], vit_activations[c->activation].name,
