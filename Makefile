@@ -30,7 +30,8 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -f
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers alone
 
 FLOORS   = vit/base vit/kernels vit/tensors vit/text vit/image vit/image/codec \
-  vit/image/digit vit/image/prepare vit/ops vit/model vit/weights datasets vit/train vit/api
+  vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/weights datasets \
+  vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/*/vit-*.c))

@@ -1,5 +1,5 @@
 #include "tests/problem.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

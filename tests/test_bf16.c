@@ -32,16 +32,17 @@ typedef struct product {
     size_t m, n, k;
     bool transposed, packed;
     float *a, *b, *packed_b, *want;
-    vit_left left;
-    vit_right right;
+    vit_operand_a operand_a;
+    vit_operand_b operand_b;
 } product;
 
 static void define(product *p) {
     const size_t b_row = p->packed ? p->k : 1, b_col = p->packed ? 1 : p->n;
     for (size_t i = 0; i < p->m; i++)
         for (size_t j = 0; j < p->n; j++)
-            p->want[i * p->n + j] = check_pair_chain(p->left.data + i * p->left.row, p->left.col,
-                                                     p->b + j * b_row, b_col, p->k);
+            p->want[i * p->n + j] =
+                check_pair_chain(p->operand_a.data + i * p->operand_a.row, p->operand_a.col,
+                                 p->b + j * b_row, b_col, p->k);
 }
 
 static product product_new(const vit_kernels *k, size_t m, size_t n, size_t depth, bool transposed,
@@ -55,11 +56,11 @@ static product product_new(const vit_kernels *k, size_t m, size_t n, size_t dept
     p.want = check_floats(m * n);
     check_fill(p.a, m * depth, 1, &r);
     check_fill(p.b, n * depth, 1, &r);
-    p.left = transposed ? (vit_left){p.a, 1, m} : (vit_left){p.a, depth, 1};
-    p.right = vit_right_plain(p.b, n);
+    p.operand_a = transposed ? (vit_operand_a){p.a, 1, m} : (vit_operand_a){p.a, depth, 1};
+    p.operand_b = vit_b_plain(p.b, n);
     if (packed) {
         vit_pack_transposed(&exec, p.packed_b, p.b, n, depth, depth);
-        p.right = vit_right_packed(p.packed_b, vit_words(exec.precision, depth));
+        p.operand_b = vit_b_packed(p.packed_b, vit_words(exec.precision, depth));
     }
     define(&p);
     return p;
@@ -69,7 +70,7 @@ static void check_product(const product *p, const vit_kernels *k, int threads) {
     const vit_exec exec = {k, threads, room, VIT_PRECISION_BF16};
     const vit_epilogue none = vit_epilogue_none();
     float *c = check_floats(p->m * p->n);
-    vit_gemm(&exec, c, p->n, p->m, p->n, p->k, p->left, p->right, &none);
+    vit_gemm(&exec, c, p->n, p->m, p->n, p->k, p->operand_a, p->operand_b, &none);
     const size_t other = check_first_other(c, p->want, p->m * p->n);
     if (other < p->m * p->n)
         fail_msg("%zu x %zu x %zu, %d threads, %s %s: element %zu is %a, expected %a", p->m, p->n,
@@ -108,7 +109,7 @@ static void check_packed_rows(const vit_kernels *k, vit_precision precision, siz
     vit_pack_rows(&exec, packed, w, in, out, in);
     const vit_linear plain = {.in = in, .out = out, .weight = w, .packed = packed};
     vit_linear with = plain;
-    with.packed_rows = vit_right_packed(packed, vit_words(precision, out));
+    with.packed_rows = vit_b_packed(packed, vit_words(precision, out));
     for (size_t first = 0; first < out; first += first < 3 ? 1 : out / 3) {
         for (size_t count = 1; first + count <= out; count += count < 3 ? 1 : out / 4) {
             const vit_linear a = vit_linear_part(&exec, &plain, first, count);
@@ -168,7 +169,7 @@ static void test_not_finite(void **state) {
         const vit_exec exec = {k, 1, room, VIT_PRECISION_BF16};
         const vit_epilogue none = vit_epilogue_none();
         p.a[2 * 9 + 4] = values[i];
-        vit_gemm(&exec, c, 40, 5, 40, 9, p.left, p.right, &none);
+        vit_gemm(&exec, c, 40, 5, 40, 9, p.operand_a, p.operand_b, &none);
         for (size_t j = 0; j < 5 * 40; j++) assert_int_equal(!isfinite(c[j]), j / 40 == 2);
         float *const all[] = {p.a, p.b, p.packed_b, p.want};
         for (size_t j = 0; j < 4; j++) free(all[j]);

@@ -1,7 +1,7 @@
 /* The matrix product against its definition: one ascending chain of fmaf per element, bit by bit,
  * whatever the blocking, packing, threads and kernels. */
 #include "tests/check.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ typedef struct product {
     unsigned options;
     float *a, *b, *b_transposed, *packed, *c, *want, *bias, *gamma, *keep, *residual;
     size_t a_floats, c_floats;
-    vit_left left;
-    vit_right right;
+    vit_operand_a operand_a;
+    vit_operand_b operand_b;
     vit_epilogue epilogue;
 } product;
 
@@ -53,16 +53,16 @@ static float *filled(size_t count, vit_random *r) {
     return x;
 }
 
-static void set_right(product *p) {
+static void set_b(product *p) {
     const vit_exec scalar = {.kernels = vit_kernels_scalar(), .threads = 1};
     const size s = p->s;
-    p->right = vit_right_plain(p->b, s.n + GAP);
+    p->operand_b = vit_b_plain(p->b, s.n + GAP);
     if (!(p->options & PACKED)) return;
     for (size_t j = 0; j < s.n; j++)
         for (size_t i = 0; i < s.k; i++)
             p->b_transposed[j * (s.k + GAP) + i] = p->b[i * (s.n + GAP) + j];
     vit_pack_transposed(&scalar, p->packed, p->b_transposed, s.n, s.k, s.k + GAP);
-    p->right = vit_right_packed(p->packed, s.k);
+    p->operand_b = vit_b_packed(p->packed, s.k);
 }
 
 static product product_new(size s, unsigned options) {
@@ -80,7 +80,8 @@ static product product_new(size s, unsigned options) {
     p.gamma = filled(s.n, &r);
     p.keep = filled(s.m, &r);
     p.residual = filled(p.c_floats, &r);
-    p.left = options & TRANSPOSED ? (vit_left){p.a, 1, s.m + GAP} : (vit_left){p.a, s.k + GAP, 1};
+    p.operand_a = options & TRANSPOSED ? (vit_operand_a){p.a, 1, s.m + GAP}
+                                       : (vit_operand_a){p.a, s.k + GAP, 1};
     p.epilogue = (vit_epilogue){.accumulate = (options & ACCUMULATE) != 0,
                                 .scale = options & SCALE ? .37f : 1,
                                 .bias = options & BIAS ? p.bias : NULL,
@@ -91,7 +92,7 @@ static product product_new(size s, unsigned options) {
                                             : options & IN_PLACE ? p.c
                                                                  : NULL,
                                 .residual_row = s.n + GAP};
-    set_right(&p);
+    set_b(&p);
     return p;
 }
 
@@ -110,7 +111,8 @@ static void define(product *p) {
         for (size_t j = 0; j < p->s.n; j++) {
             float c = e->accumulate ? p->c[i * row + j] : 0;
             for (size_t k = 0; k < p->s.k; k++)
-                c = fmaf(p->left.data[i * p->left.row + k * p->left.col], p->b[k * row + j], c);
+                c = fmaf(p->operand_a.data[i * p->operand_a.row + k * p->operand_a.col],
+                         p->b[k * row + j], c);
             if (e->scale != 1) c = c * e->scale;
             if (e->bias) c = c + e->bias[j];
             if (e->gamma) c = c * e->gamma[j];
@@ -136,7 +138,7 @@ static void check_product(const product *p, const vit_kernels *k, int threads, f
     snprintf(how, sizeof how, "%s, %d threads", vit_cpu_name(k->cpu), threads);
     memcpy(c, p->c, p->c_floats * sizeof(float));
     if (p->options & IN_PLACE) e.residual = c;
-    vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->left, p->right, &e);
+    vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->operand_a, p->operand_b, &e);
     compare(p, c, how);
     free(c);
 }
@@ -149,11 +151,11 @@ static void check_small(const product *p, const vit_kernels *k, size_t count) {
                           .columns = p->s.n,
                           .k = p->s.k,
                           .c = c,
-                          .a = p->left.data,
+                          .a = p->operand_a.data,
                           .b = p->b,
                           .c_row = p->s.n + GAP,
-                          .a_row = p->left.row,
-                          .a_col = p->left.col,
+                          .a_row = p->operand_a.row,
+                          .a_col = p->operand_a.col,
                           .b_row = p->s.n + GAP,
                           .right = p->c_floats,
                           .epilogue = p->epilogue};
@@ -186,7 +188,7 @@ static void over_tables(size s, unsigned options, const int *threads, size_t cou
     product p = product_new(s, options);
     define(&p);
     for (size_t t = 0; t < table_count; t++) {
-        assert_true(tables[t]->tile_depth <= VIT_K_BLOCK);
+        assert_true(tables[t]->tile.depth <= VIT_K_BLOCK);
         check_small(&p, tables[t], has_places ? 1 : 2);
         for (size_t i = 0; i < count; i++) check_product(&p, tables[t], threads[i], room);
     }

@@ -135,10 +135,10 @@ static void gemm_tiles(const vit_kernels *k, float *const *p, const shape *s) {
     const bool transposed = s->options & TRANSPOSED, across = s->options & ACROSS;
     const size_t a_row = transposed ? 1 : s->k + s->gap, a_col = transposed ? s->rows + s->gap : 1;
     for (size_t i = 0, below; i < s->rows; i += below) {
-        const size_t m = vit_min(s->rows - i, k->tile_rows), high = across ? 1 : (s->rows - i) / m;
+        const size_t m = vit_min(s->rows - i, k->tile.rows), high = across ? 1 : (s->rows - i) / m;
         below = high * m;
         for (size_t j = 0, beside; j < s->n; j += beside) {
-            const size_t n = vit_min(s->n - j, k->tile_cols), wide = across ? (s->n - j) / n : 1;
+            const size_t n = vit_min(s->n - j, k->tile.cols), wide = across ? (s->n - j) / n : 1;
             beside = wide * n;
             const vit_tiles tiles = {.count = high * wide,
                                      .rows = m,
@@ -477,8 +477,8 @@ static void test_choose(void **state) {
         const vit_kernels *k = vit_kernels_choose(highest);
         assert_non_null(k);
         assert_true(k->cpu <= highest && k->cpu <= vit_cpu_detect());
-        assert_true(k->tile_rows > 0 && k->tile_cols > 0 && VIT_PANEL % k->tile_cols == 0);
-        assert_true(k->tile_depth > 0 && k->tile_depth % 16 == 0);
+        assert_true(k->tile.rows > 0 && k->tile.cols > 0 && VIT_PANEL % k->tile.cols == 0);
+        assert_true(k->tile.depth > 0 && k->tile.depth % 16 == 0);
     }
     assert_ptr_equal(vit_kernels_choose(VIT_CPU_SCALAR), vit_kernels_scalar());
 }

@@ -3,7 +3,7 @@
 #include "tests/check.h"
 #include "vit/base/sys.h"
 #include "vit/model/network.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include "vit/ops/loss.h"
 #include "vit/tensors/safetensors.h"
 #include <math.h>

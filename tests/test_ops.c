@@ -4,7 +4,7 @@
 #include "tests/truth.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/embed.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include "vit/ops/layernorm.h"
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"

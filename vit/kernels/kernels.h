@@ -21,7 +21,7 @@
 #error "-ffast-math would change results; build without it"
 #endif
 
-/* Columns of a packed panel; every table's tile_cols divides it. */
+/* Columns of a packed panel; every table's tile.cols divides it. */
 #define VIT_PANEL 32
 
 /* Elements whose squares are summed at once; see square_sum. */
@@ -78,7 +78,7 @@ typedef struct vit_ahead {
  * b[p * b_row + j]. C, a, b, the epilogue and what is fetched ahead are the first tile's. */
 typedef struct vit_tiles {
     size_t count;
-    size_t rows, columns, k; /* rows <= tile_rows, columns <= tile_cols */
+    size_t rows, columns, k; /* rows <= tile.rows, columns <= tile.cols */
     float *c;
     const float *a, *b;
     size_t c_row, a_row, a_col, b_row;
@@ -115,10 +115,16 @@ typedef struct vit_product_kernels {
                         size_t n);
 } vit_product_kernels;
 
+/* What the registers and the first-level cache of an instruction set allow: said beside its lanes,
+ * in v16_*.h. */
+typedef struct vit_tile_size {
+    size_t rows, cols; /* of a tile, at most */
+    size_t depth;      /* words of k that it is best given at once, at most */
+} vit_tile_size;
+
 typedef struct vit_kernels {
     vit_cpu cpu;
-    size_t tile_rows, tile_cols; /* of gemm_tiles, at most */
-    size_t tile_depth;           /* words of k that it is best given at once, at most */
+    vit_tile_size tile; /* of gemm_tiles */
     vit_product_kernels floats;
     const vit_product_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
 

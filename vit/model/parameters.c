@@ -87,11 +87,11 @@ static const float *packed_transposed(const walk *w, const vit_parameter *weight
 }
 
 /* Of layer 0, only convolutions are asked for dx. */
-static vit_right packed_rows(const walk *w, const vit_parameter *weight) {
+static vit_operand_b packed_rows(const walk *w, const vit_parameter *weight) {
     const vit_packed_weights *p = &w->packed;
-    if (!p->rows || weight->layer == 0) return (vit_right){0};
-    return vit_right_packed(p->rows + vit_words(p->precision, weight->packed_offset),
-                            vit_words(p->precision, weight->shape[0]));
+    if (!p->rows || weight->layer == 0) return (vit_operand_b){0};
+    return vit_b_packed(p->rows + vit_words(p->precision, weight->packed_offset),
+                        vit_words(p->precision, weight->shape[0]));
 }
 
 /* A tensor that stands alone: tokens, positions, a layer scale. */

@@ -1,6 +1,6 @@
 #include "vit/ops/attention.h"
 #include "vit/base/size.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include <stdbool.h>
 #include <string.h>
 

@@ -16,16 +16,16 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
                             .keep_rows = s->keep_rows,
                             .residual = s->residual,
                             .residual_row = w->out};
-    vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_left){x, w->in, 1},
-             vit_right_packed(w->packed, vit_words(exec->precision, w->in)), &e);
+    vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_operand_a){x, w->in, 1},
+             vit_b_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
 
 /* Rows first .. first + count - 1 of W, packed; none where a pair is of two parts. */
-static vit_right part_of_rows(const vit_exec *exec, const vit_linear *w, size_t first,
-                              size_t count) {
-    vit_right part = w->packed_rows;
+static vit_operand_b part_of_rows(const vit_exec *exec, const vit_linear *w, size_t first,
+                                  size_t count) {
+    vit_operand_b part = w->packed_rows;
     if (!part.data || first % 2 > 0 || (count % 2 > 0 && first + count < w->out))
-        return (vit_right){0};
+        return (vit_operand_b){0};
     part.data += vit_words(exec->precision, first) * part.row;
     return part;
 }
@@ -82,8 +82,8 @@ void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient 
         sum.residual = d->weight;
         break;
     }
-    vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_left){dy, 1, dy_row},
-             vit_right_plain(x, w->in), &sum);
+    vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_operand_a){dy, 1, dy_row},
+             vit_b_plain(x, w->in), &sum);
     if (d->bias) add_columns(exec, d->bias, dy, rows, w->out, dy_row);
 }
 
@@ -91,8 +91,8 @@ void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate,
                                size_t dy_row, const vit_linear *w, size_t rows) {
     /* dx[r][i] = sum over outputs of dy[r][o] W[o][i] */
     const vit_epilogue e = {.accumulate = accumulate, .scale = 1};
-    vit_gemm(exec, dx, w->in, rows, w->in, w->out, (vit_left){dy, dy_row, 1},
-             w->packed_rows.data ? w->packed_rows : vit_right_plain(w->weight, w->in), &e);
+    vit_gemm(exec, dx, w->in, rows, w->in, w->out, (vit_operand_a){dy, dy_row, 1},
+             w->packed_rows.data ? w->packed_rows : vit_b_plain(w->weight, w->in), &e);
 }
 
 void vit_linear_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,

@@ -7,7 +7,7 @@
 #ifndef VIT_OPS_LINEAR_H
 #define VIT_OPS_LINEAR_H
 
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include <stdbool.h>
 
 typedef struct vit_linear {
@@ -15,7 +15,7 @@ typedef struct vit_linear {
     const float *weight; /* NULL where only `packed` is kept: forward needs no more */
     const float *bias;   /* may be NULL */
     const float *packed;
-    vit_right packed_rows; /* for dx; data NULL: W is read where it lies */
+    vit_operand_b packed_rows; /* for dx; data NULL: W is read where it lies */
 } vit_linear;
 
 /* What a product of dW makes of what the weight's gradient holds. */

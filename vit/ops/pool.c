@@ -33,8 +33,8 @@ void vit_sequence_forward(const vit_exec *exec, float *y, float *p, float *score
     exec->kernels->softmax(p, s->batch, s->tokens);
     for (size_t b = 0; b < s->batch; b++)
         vit_gemm(exec, y + b * s->y_row, s->dim, 1, s->dim, s->tokens,
-                 (vit_left){p + b * row, row, 1},
-                 vit_right_plain(x + (b * all + s->skip) * s->dim, s->dim), &none);
+                 (vit_operand_a){p + b * row, row, 1},
+                 vit_b_plain(x + (b * all + s->skip) * s->dim, s->dim), &none);
 }
 
 void vit_sequence_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d, float *dp,
@@ -44,8 +44,8 @@ void vit_sequence_backward(const vit_exec *exec, float *dx, const vit_linear_gra
     const vit_epilogue none = vit_epilogue_none();
     for (size_t b = 0; b < s->batch; b++) /* dp[t] = x[t] . dy */
         vit_gemm(exec, dp + b * row, 1, s->tokens, 1, dim,
-                 (vit_left){x + (b * all + s->skip) * dim, dim, 1},
-                 vit_right_plain(dy + b * s->y_row, 1), &none);
+                 (vit_operand_a){x + (b * all + s->skip) * dim, dim, 1},
+                 vit_b_plain(dy + b * s->y_row, 1), &none);
     exec->kernels->softmax_backward(dp, p, 1, s->batch, s->tokens);
     memset(dx, 0, s->batch * all * dim * sizeof *dx);
     memset(d_scores, 0, s->batch * all * sizeof *d_scores);

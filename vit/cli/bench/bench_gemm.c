@@ -3,7 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,9 +25,9 @@ typedef struct product {
 } product;
 
 /* W as it lies, or in bf16 as a training packs it once a step. */
-static vit_right weights_of(const product *p) {
-    if (p->exec.precision == VIT_PRECISION_F32) return vit_right_plain(p->b, p->k);
-    return vit_right_packed(p->b, vit_words(p->exec.precision, p->n));
+static vit_operand_b weights_of(const product *p) {
+    if (p->exec.precision == VIT_PRECISION_F32) return vit_b_plain(p->b, p->k);
+    return vit_b_packed(p->b, vit_words(p->exec.precision, p->n));
 }
 
 /* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
@@ -36,16 +36,16 @@ static void multiply(void *context) {
     const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = 1, .scale = 1};
     switch (p->form) {
     case FORWARD:
-        vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_left){p->a, p->k, 1},
-                 vit_right_packed(p->b, vit_words(p->exec.precision, p->k)), &none);
+        vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_operand_a){p->a, p->k, 1},
+                 vit_b_packed(p->b, vit_words(p->exec.precision, p->k)), &none);
         break;
     case INPUT_GRADIENT:
-        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_left){p->a, p->n, 1}, weights_of(p),
-                 &none);
+        vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_operand_a){p->a, p->n, 1},
+                 weights_of(p), &none);
         break;
     case WEIGHT_GRADIENT:
-        vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_left){p->a, 1, p->n},
-                 vit_right_plain(p->b, p->k), &sum);
+        vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_operand_a){p->a, 1, p->n},
+                 vit_b_plain(p->b, p->k), &sum);
         break;
     case FORMS:
         break;

@@ -1,33 +1,33 @@
 /* Matrix products: C = epilogue(A B), one ascending chain over k per element whatever the blocking,
  * the threads or the kernels. */
-#ifndef VIT_OPS_GEMM_H
-#define VIT_OPS_GEMM_H
+#ifndef VIT_OPS_GEMM_GEMM_H
+#define VIT_OPS_GEMM_GEMM_H
 
 #include "vit/ops/exec.h"
 #include <stdbool.h>
 
 /* Element (i, p) at data[i * row + p * col]: A transposed is A with row and col exchanged. */
-typedef struct vit_left {
+typedef struct vit_operand_a {
     const float *data;
     size_t row, col;
-} vit_left;
+} vit_operand_a;
 
 /* Element (p, j) at data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL]: a matrix as it lies
- * (vit_right_plain), or packed in panels of VIT_PANEL columns (vit_right_packed). */
-typedef struct vit_right {
+ * (vit_b_plain), or packed in panels of VIT_PANEL columns (vit_b_packed). */
+typedef struct vit_operand_b {
     const float *data;
     size_t row, panel;
     bool packed;
-} vit_right;
+} vit_operand_b;
 
 /* [k][n], `row` floats from row to row. */
-static inline vit_right vit_right_plain(const float *data, size_t row) {
-    return (vit_right){data, row, VIT_PANEL, false};
+static inline vit_operand_b vit_b_plain(const float *data, size_t row) {
+    return (vit_operand_b){data, row, VIT_PANEL, false};
 }
 
 /* What vit_pack_transposed or vit_pack_rows made of k steps, or pairs of them. */
-static inline vit_right vit_right_packed(const float *data, size_t k) {
-    return (vit_right){data, VIT_PANEL, VIT_PANEL * k, true};
+static inline vit_operand_b vit_b_packed(const float *data, size_t k) {
+    return (vit_operand_b){data, VIT_PANEL, VIT_PANEL * k, true};
 }
 
 /* The words of 32 bits, floats or pairs of bfloat16, that k steps are packed in. */
@@ -39,23 +39,23 @@ static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
 
-/* The epilogue of a C that begins so many rows further down and columns further to the right. */
-static inline void vit_epilogue_move(vit_epilogue *e, size_t down, size_t right) {
-    e->row += down;
-    if (e->bias) e->bias += right;
-    if (e->gamma) e->gamma += right;
-    if (e->residual) e->residual += down * e->residual_row + right;
+/* The epilogue of the part of C that begins at this row and column. */
+static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column) {
+    e->row += row;
+    if (e->bias) e->bias += column;
+    if (e->gamma) e->gamma += column;
+    if (e->residual) e->residual += row * e->residual_row + column;
 }
 
-/* Words of a block of k, at most, whatever the kernels' tile_depth. */
+/* Words of a block of k, at most, whatever the kernels' tile.depth. */
 #define VIT_K_BLOCK ((size_t)512)
 
-/* A product in place of so many k, at most, is of one block. */
+/* A product of so many k, at most, whose residual is C is one block of k. */
 #define VIT_ONE_BLOCK ((size_t)384)
 
-/* Floats of packed matrices. Of A a high band, which stays in the second-level cache (768 KiB) with
- * two panels of B beside it, or two low bands, which would be in each other's way in that cache if
- * they began a multiple of 64 KiB apart; of B two panels, or a block that stays (640 KiB). */
+/* What is packed into a thread's room, in floats, for a second-level cache of 1 MiB: of A a high
+ * band (768 KiB), beside two panels of B; or two low bands of A, which, to stay out of each other's
+ * way in that cache, do not begin a multiple of 64 KiB apart; or a block of B (640 KiB). */
 #define VIT_HIGH_BAND ((size_t)192 << 10)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
 #define VIT_PACKED_B ((size_t)160 << 10)
@@ -67,11 +67,12 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t down, size_t right)
 /* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it, but
  * the residual, which may be C, where k is at most VIT_ONE_BLOCK. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
-              vit_left a, vit_right b, const vit_epilogue *epilogue);
+              vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue);
 
-/* Products of one size, as many as they say, rows and columns being any (kernels.h), on this
- * thread: A and B are words as the exec's precision has them. What heads of attention multiply
- * takes less time than tasks and packing would take to prepare. */
+/* Small products of one size, `products->count` of them, each of any rows and columns, on this
+ * thread; A and B are words (floats or pairs of bfloat16) as the exec's precision has them. For
+ * heads of attention, whose products take less time than tasks and packing would take to prepare.
+ */
 void vit_gemm_small(const vit_exec *exec, const vit_tiles *products);
 
 /* Floats that a packed [k][n] takes: n rounded up to whole panels, k to whole pairs; in bf16 half

@@ -1,5 +1,5 @@
 #include "vit/base/size.h"
-#include "vit/ops/gemm.h"
+#include "vit/ops/gemm/gemm.h"
 
 /* Columns j .. of all products, one tile of each, from row i on, `rows` high; or, of one product,
  * so many tiles: whatever makes a long run. */
@@ -7,7 +7,7 @@ static void multiply_rows(const vit_exec *exec, const vit_tiles *products, size_
                           size_t rows, size_t tiles) {
     vit_tiles run = *products;
     run.rows = rows;
-    run.columns = vit_min(exec->kernels->tile_cols, products->columns - j);
+    run.columns = vit_min(exec->kernels->tile.cols, products->columns - j);
     run.c += i * run.c_row + j;
     run.a += i * run.a_row;
     run.b += j;
@@ -24,10 +24,10 @@ static void multiply_rows(const vit_exec *exec, const vit_tiles *products, size_
 
 void vit_gemm_small(const vit_exec *exec, const vit_tiles *products) {
     const vit_kernels *kernels = exec->kernels;
-    const size_t m = products->rows, tiles = vit_ceil_div(m, kernels->tile_rows);
+    const size_t m = products->rows, tiles = vit_ceil_div(m, kernels->tile.rows);
     if (m == 0) return;
     const size_t height = m / tiles, higher = m % tiles;
-    for (size_t j = 0; j < products->columns; j += kernels->tile_cols) {
+    for (size_t j = 0; j < products->columns; j += kernels->tile.cols) {
         for (size_t t = 0, i = 0, at_once; t < tiles; t += at_once) {
             const size_t rows = height + (t < higher);
             at_once = products->count > 1 ? 1 : t < higher ? higher : tiles - higher;

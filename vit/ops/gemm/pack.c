@@ -1,0 +1,103 @@
+/* Operands copied in the order in which tiles read them: the weights of a layer in panels, before
+ * any product; and, in the room of a product's thread, what it is about to use. */
+#include "vit/ops/gemm/product.h"
+#include <string.h>
+
+/* Rows of A transposed, as it lies, that are packed at once for all tiles, while as many more are
+ * fetched. Where they are a multiple of 4 KiB apart all of them compete for the same few sets of
+ * the first-level cache, so they must be few. */
+#define STRIP 8
+
+/* ---- weights ---- */
+
+size_t vit_packed_size(size_t n, size_t k) {
+    return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_ceil_div(k, 2) * 2;
+}
+
+void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
+                         size_t row) {
+    const vit_product_kernels *inner = vit_products_of(exec);
+    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel) {
+        const size_t width = vit_min(VIT_PANEL, n - j);
+        if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
+        inner->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
+    }
+}
+
+void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
+                   size_t row) {
+    const vit_product_kernels *inner = vit_products_of(exec);
+    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
+        inner->copy_across(packed, VIT_PANEL, w + j, row, k, vit_min(VIT_PANEL, n - j));
+}
+
+void vit_pack_again(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k) {
+    const vit_product_kernels *inner = vit_products_of(exec);
+    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel, floats += VIT_PANEL * k)
+        inner->copy_across(packed, VIT_PANEL, floats, VIT_PANEL, k, VIT_PANEL);
+}
+
+/* ---- A ---- */
+
+void vit_pack_rows_of_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s,
+                        vit_range rows) {
+    const size_t row = p->plan.packed_row, first = vit_first_row(p, s->tiles.first) + rows.first;
+    p->inner->copy_along(to + rows.first * row, row, vit_row_of_a(p, s, first), p->a.row,
+                         vit_length(rows), vit_numbers_in(p, s->k0, s->words));
+}
+
+static void fetch(const float *from, size_t rows, size_t row) {
+    for (; rows > 0; rows--, from += row) __builtin_prefetch(from);
+}
+
+/* Row by row. Nothing is computed meanwhile, so the row after the next is fetched, in cache lines
+ * of 16 floats. */
+static void pack_as_it_lies(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
+    const size_t first = vit_first_row(p, s->tiles.first), ahead = 2;
+    const size_t rows = vit_first_row(p, s->tiles.end) - first;
+    const size_t lines = vit_numbers_in(p, s->k0, s->words) / 16;
+    for (size_t r = 0; r < rows; r++) {
+        if (r + ahead < rows) fetch(vit_row_of_a(p, s, first + r + ahead), lines, 16);
+        vit_pack_rows_of_a(p, to, s, (vit_range){r, r + 1});
+    }
+}
+
+/* Words q .. q + words - 1 of a tile of A transposed; as many after them are fetched. */
+static void pack_strip(const vit_gemm_product *p, float *to, const vit_gemm_stage *s, size_t tile,
+                       size_t q, size_t words) {
+    const size_t tile_rows = p->exec->kernels->tile.rows, after = s->k0 + q + words;
+    const size_t i = vit_first_row(p, tile), numbers = vit_numbers_in(p, s->k0 + q, words);
+    const float *from = vit_row_of_a(p, s, i) + q * p->plan.numbers * p->a.col;
+    if (after < p->plan.words)
+        fetch(from + numbers * p->a.col, vit_numbers_in(p, after, words), p->a.col);
+    p->inner->copy_across(to + q * tile_rows, tile_rows, from, p->a.col, numbers,
+                          vit_first_row(p, tile + 1) - i);
+}
+
+/* A strip of all tiles at a time, so that a cache line is used up while it is there. */
+static void pack_transposed(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
+    const size_t step = STRIP / p->plan.numbers;
+    for (size_t q = 0; q < s->words; q += step)
+        for (size_t t = s->tiles.first; t < s->tiles.end; t++)
+            pack_strip(p, to + (t - s->tiles.first) * p->plan.packed_tile, s, t, q,
+                       vit_min(step, s->words - q));
+}
+
+void vit_pack_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
+    if (vit_is_transposed(p))
+        pack_transposed(p, to, s);
+    else
+        pack_as_it_lies(p, to, s);
+}
+
+/* ---- B ---- */
+
+void vit_pack_b(const vit_gemm_product *p, float *to, vit_panel_part b) {
+    const size_t width = vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL);
+    if (b.words > 0)
+        p->inner->copy_across(to, VIT_PANEL, vit_first_of_b(p, b), p->b.row,
+                              vit_numbers_in(p, b.k0, b.words), width);
+}

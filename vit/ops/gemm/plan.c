@@ -1,0 +1,152 @@
+#include "vit/ops/gemm/plan.h"
+#include "vit/base/size.h"
+
+/* A matrix of so many floats, 1.5 MB, does not stay in the second-level cache as it lies: from here
+ * on it is packed. */
+#define LARGE ((size_t)400000)
+
+/* Rows so many floats apart, 4 KiB, fall into the same few sets of a first-level cache. Those of
+ * matrices with shorter rows spread over all sets. */
+#define FAR_APART ((size_t)1024)
+
+/* Packing must pay for itself, so that often must be used what is packed: a row of A by so many
+ * panels (by fewer where A is read badly as it lies); a panel of B by so many tiles, in all, or of
+ * each thread where each packs B for itself. A of pairs is packed in any case, to be rounded. */
+#define PANELS_PER_ROW 32
+#define PANELS_PER_BAD_ROW 6
+#define TILES_PER_PANEL 24
+#define TILES_PER_BAND 12
+#define PAIR_TILES_PER_BAND 4
+
+/* B stays where each thread has so many tiles: of floats, packed, or as it lies; of pairs. */
+#define LEAST_TILES 64
+#define LEAST_PLAIN_TILES 12
+#define LEAST_PAIR_TILES 24
+
+/* Panels of a block of B that stays, at most. Under fewer, a tile of A is gone before the next one
+ * has been fetched; under more, the block would be less deep. */
+#define KEPT_PANELS 12
+
+/* Rows of a band of A that stays, at most; tiles of a band that passes by, and runs of such bands
+ * that a thread begins with. */
+#define HIGH_ROWS 384
+#define LOW_TILES 2
+#define RUNS_A_THREAD 4
+
+_Static_assert(VIT_ONE_BLOCK <= VIT_K_BLOCK &&
+                   VIT_ONE_BLOCK <= VIT_PACKED_B / VIT_PANEL / KEPT_PANELS,
+               "a product of VIT_ONE_BLOCK must not be divided over k");
+
+typedef vit_gemm_plan plan;
+typedef vit_gemm_shape shape;
+
+/* The blocks of k that `most` words allow, all of about the same depth and of whole vectors: a
+ * shallow one would read and write C as often as a deep one does. */
+static size_t block_depth(size_t words, size_t most) {
+    if (words <= most) return words;
+    return vit_ceil_div(vit_ceil_div(words, vit_ceil_div(words, most)), 16) * 16;
+}
+
+/* ---- which operand stays, and what is packed ---- */
+
+/* B stays if all its columns fit, since A is packed again for each block of columns. Not under A
+ * transposed: that is packed in strips as wide as a band is high, and low bands would leave most of
+ * every cache line unused. */
+static void choose_for_pairs(plan *p, const shape *s, size_t threads) {
+    p->pack_a = true;
+    p->pack_b = !s->b_packed;
+    p->b_stays = s->b_packed && !s->a_transposed && p->tiles >= threads * LEAST_PAIR_TILES &&
+                 p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
+}
+
+/* Whether so many tiles pass by that a block of B stays even where it must be packed for that.
+ * A transposed passes by in strips that are a tile wide and far apart, and every thread would pack
+ * all of B: there only one thread gains, and only where B is much smaller than C is high. */
+static bool passes_long(const plan *p, const shape *s, size_t threads) {
+    if (s->a_transposed && (threads > 1 || s->m < 2 * s->n)) return false;
+    return p->tiles >= threads * LEAST_TILES;
+}
+
+/* Whether A is read badly as it lies: its rows compete for the same sets of the first-level cache,
+ * which often has eight ways, fewer than a tile has rows; or it is transposed, and a tile of six
+ * rows uses less than half of each cache line. */
+static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile) {
+    const bool half_lines = s->a_transposed && tile->rows < 8 && p->panels >= PANELS_PER_BAD_ROW;
+    return s->a_row % FAR_APART == 0 || half_lines;
+}
+
+static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile, size_t deepest,
+                              size_t threads) {
+    const bool b_is_large = !s->b_packed && s->n * s->k > LARGE;
+    const bool b_lies_well = !s->b_packed && s->b_row < FAR_APART;
+    const bool is_long = passes_long(p, s, threads), bad = reads_badly(p, s, tile);
+    const size_t least = bad || s->a_transposed ? PANELS_PER_BAD_ROW : PANELS_PER_ROW;
+    p->b_stays = !bad && (is_long || (b_lies_well && p->tiles >= threads * LEAST_PLAIN_TILES));
+    if (p->b_stays) {
+        p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
+        const size_t fits = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
+        p->depth = block_depth(p->words, vit_min(deepest, fits));
+        p->pack_b = b_is_large && is_long && (s->a_transposed || !b_lies_well);
+    } else {
+        p->pack_a = (bad || s->m * s->k > LARGE) && p->panels >= least;
+        p->pack_b = b_is_large && p->tiles >= TILES_PER_PANEL;
+    }
+}
+
+/* ---- tasks, of which the threads finish at about the same time ---- */
+
+static void divide_under_b(plan *p, size_t threads) {
+    p->bands = p->runs = threads;
+    p->groups = 1;
+    if (p->numbers == 1) return;
+    p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
+    p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
+}
+
+/* Whether a band for each thread costs less than a group of panels for each. With groups each
+ * thread packs all of A, with bands all of B; and what is packed of B is fetched while tiles
+ * compute, what is packed of A is not. */
+static bool wants_bands(const plan *p, const shape *s, size_t threads) {
+    if (p->pack_a && p->pack_b && s->n >= 2 * s->m) return false;
+    if (p->pack_b) return p->tiles >= threads * TILES_PER_BAND;
+    return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
+}
+
+static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, size_t threads) {
+    const size_t rows = vit_min(HIGH_ROWS, VIT_HIGH_BAND / p->packed_row);
+    p->bands = vit_ceil_div(p->tiles, rows / tile->rows);
+    if (p->bands < threads && wants_bands(p, s, threads)) p->bands = threads;
+    if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
+    p->runs = p->bands;
+    size_t wanted = 8 * threads, most = p->panels;
+    if (p->pack_a) wanted = threads, most = vit_ceil_div(p->panels, PANELS_PER_BAD_ROW);
+    if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
+    p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
+}
+
+vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads) {
+    /* In place, what is to be added lies in C until the first block is stored. */
+    const size_t deepest = s->in_place ? VIT_K_BLOCK : tile->depth;
+    plan p = {.numbers = s->precision == VIT_PRECISION_BF16 ? 2 : 1,
+              .words = vit_words(s->precision, s->k),
+              .tiles = vit_ceil_div(s->m, tile->rows),
+              .panels = vit_ceil_div(s->n, VIT_PANEL)};
+    p.height = s->m / p.tiles;
+    p.higher = s->m % p.tiles;
+    p.depth = block_depth(p.words, deepest);
+    p.breadth = p.panels;
+    if (p.numbers > 1)
+        choose_for_pairs(&p, s, threads);
+    else
+        choose_for_floats(&p, s, tile, deepest, threads);
+    p.blocks_of_k = p.words > 0 ? vit_ceil_div(p.words, p.depth) : 1;
+    /* 16 more: room for what the last vector of a row writes too much; and rows whose length is no
+     * power of two do not compete for sets of the cache. */
+    p.packed_row = vit_padded(p.depth) + 16;
+    p.packed_tile = tile->rows * p.depth + 16;
+    if (p.b_stays)
+        divide_under_b(&p, threads);
+    else
+        divide_over_a(&p, s, tile, threads);
+    return p;
+}

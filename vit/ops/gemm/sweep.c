@@ -1,0 +1,209 @@
+/* The inner loops over tiles and panels of a stage: where A stays each panel goes under all tiles,
+ * where B stays each tile goes under all panels. Tiles of one size are one call of the kernel, a
+ * run, since a processor, which looks some hundreds of instructions ahead, shall meet multiply-adds
+ * and not bookkeeping. Meanwhile a run fetches what comes next, and after it a share of that is
+ * packed. */
+#include "vit/ops/gemm/product.h"
+
+/* Tiles of a run, at most, where a share of the next panel is packed after it. */
+#define RUN_TILES 8
+
+/* The first tiles of a block of floats that stays go panel by panel, since B is not in the cache
+ * yet and is fetched panel by panel. */
+#define FIRST_TILES 12
+
+/* What a run fetches. The fields are written one by one, in place: a structure that is assigned as
+ * a whole is put together elsewhere in single numbers and copied in vectors, and a load of more
+ * than one recent store waits until all stores before it are done, those of the last tile among
+ * them. */
+static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows, size_t step,
+                    size_t tiles) {
+    ahead->from = from;
+    ahead->row = row;
+    ahead->rows = rows;
+    ahead->step = step;
+    ahead->tiles = tiles;
+}
+
+/* A of the stage from this tile on, packed or where it lies. */
+static vit_operand_a a_of(const vit_gemm_product *p, const vit_gemm_task *t, size_t tile) {
+    const vit_gemm_stage *s = &t->now;
+    const size_t i = vit_first_row(p, tile), row = p->plan.packed_row;
+    if (!p->plan.pack_a) return (vit_operand_a){vit_row_of_a(p, s, i), p->a.row, p->a.col};
+    if (vit_is_transposed(p))
+        return (vit_operand_a){t->packed_a + (tile - s->tiles.first) * p->plan.packed_tile, 1,
+                               p->exec->kernels->tile.rows};
+    return (vit_operand_a){t->packed_a + (i - vit_first_row(p, s->tiles.first)) * row, row, 1};
+}
+
+/* What is left to do after the last k, or only that the chains go on. */
+static vit_epilogue epilogue_of(const vit_gemm_product *p, const vit_gemm_stage *s) {
+    vit_epilogue e = s->k0 + s->words == p->plan.words ? p->epilogue : vit_epilogue_none();
+    e.accumulate = p->epilogue.accumulate || s->k0 > 0;
+    return e;
+}
+
+/* What all runs of the stage have in common. */
+static vit_tiles run_of(const vit_gemm_product *p, const vit_gemm_task *t) {
+    const vit_operand_a a = a_of(p, t, t->now.tiles.first);
+    return (vit_tiles){.k = t->now.words,
+                       .c_row = p->c_row,
+                       .a_row = a.row,
+                       .a_col = a.col,
+                       .b_row = p->plan.pack_b ? VIT_PANEL : p->b.row};
+}
+
+/* The run is of `count` tiles and begins with this one, under this panel. */
+static void place(vit_tiles *run, const vit_gemm_product *p, const vit_gemm_task *t, size_t tile,
+                  size_t panel, size_t count) {
+    const size_t i = vit_first_row(p, tile), j = panel * VIT_PANEL;
+    run->count = count;
+    run->rows = vit_first_row(p, tile + 1) - i;
+    run->columns = vit_min(VIT_PANEL, p->n - j);
+    run->c = p->c + i * p->c_row + j;
+    run->a = a_of(p, t, tile).data;
+    run->b = p->plan.pack_b ? vit_packed_panel(p, t, panel)
+                            : vit_first_of_b(p, (vit_panel_part){panel, t->now.k0, t->now.words});
+    run->epilogue = epilogue_of(p, &t->now);
+    vit_epilogue_move(&run->epilogue, i, j);
+}
+
+/* The panel in as many parts as a tile is narrower. */
+static void compute_run(const vit_gemm_product *p, vit_tiles *run) {
+    const size_t width = run->columns, tile_cols = p->exec->kernels->tile.cols;
+    for (size_t j = 0; j < width; j += tile_cols) {
+        run->columns = vit_min(tile_cols, width - j);
+        p->inner->gemm_tiles(run);
+        run->c += tile_cols;
+        run->b += tile_cols;
+        vit_epilogue_move(&run->epilogue, 0, tile_cols);
+    }
+}
+
+/* ---- panel by panel ---- */
+
+/* How many of the tiles, from the first on, are as high as it is. */
+static size_t of_one_height(const vit_gemm_product *p, vit_range tiles) {
+    const size_t end = tiles.first < p->plan.higher ? p->plan.higher : p->plan.tiles;
+    return vit_min(tiles.end, end) - tiles.first;
+}
+
+/* Tiles under a panel, one below the other. Meanwhile the C of the tile after each is fetched, and
+ * its share of the next panel, which is packed after the run. */
+static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_tiles *run,
+                        size_t panel, vit_range tiles) {
+    const vit_gemm_plan *plan = &p->plan;
+    const vit_gemm_stage *now = &t->now;
+    const size_t share = vit_max(1, vit_ceil_div(now->words, vit_length(tiles)));
+    size_t done = panel + 1 < now->panels.end ? 0 : now->words;
+    while (vit_length(tiles) > 0) {
+        const size_t count =
+            vit_min(plan->pack_b ? RUN_TILES : plan->tiles, of_one_height(p, tiles));
+        const vit_panel_part coming = {panel + 1, now->k0 + done,
+                                       vit_min(count * share, now->words - done)};
+        const size_t rows = vit_rows_of_b(p, vit_min(share, coming.words));
+        place(run, p, t, tiles.first, panel, count);
+        run->down = run->rows;
+        run->a_step =
+            plan->pack_a && vit_is_transposed(p) ? plan->packed_tile : run->rows * run->a_row;
+        look_at(&run->ahead[0], run->c + run->rows * p->c_row, p->c_row, run->rows,
+                run->rows * p->c_row, vit_min(count, vit_length(tiles) - 1));
+        look_at(&run->ahead[1], vit_first_of_b(p, coming), p->b.row, rows, rows * p->b.row,
+                vit_ceil_div(coming.words, share));
+        compute_run(p, run);
+        if (plan->pack_b)
+            vit_pack_b(p, vit_packed_panel(p, t, panel + 1) + done * VIT_PANEL, coming);
+        done += coming.words;
+        tiles.first += count;
+    }
+}
+
+static void sweep_panels(const vit_gemm_product *p, const vit_gemm_task *t, vit_range tiles) {
+    const vit_gemm_stage *now = &t->now;
+    if (p->plan.pack_b)
+        vit_pack_b(p, vit_packed_panel(p, t, now->panels.first),
+                   (vit_panel_part){now->panels.first, now->k0, now->words});
+    vit_tiles run = run_of(p, t);
+    for (size_t j = now->panels.first; j < now->panels.end; j++) sweep_panel(p, t, &run, j, tiles);
+}
+
+void vit_sweep_under_a(const vit_gemm_product *p, const vit_gemm_task *t) {
+    if (p->plan.pack_a) vit_pack_a(p, t->packed_a, &t->now);
+    sweep_panels(p, t, t->now.tiles);
+}
+
+/* ---- tile by tile ---- */
+
+/* Fetches some panels' share of the next tile's A where it lies: some columns of its rows, or some
+ * rows of A transposed. */
+static void look_at_a(vit_ahead *ahead, const vit_gemm_product *p, const vit_gemm_task *t,
+                      size_t tile, vit_range panels) {
+    const vit_range all = t->now.panels;
+    const size_t i = vit_first_row(p, tile), rows = vit_first_row(p, tile + 1) - i;
+    const size_t share = vit_max(1, vit_ceil_div(t->now.words, vit_length(all)));
+    const size_t first = vit_min(share * (panels.first - all.first), t->now.words);
+    const float *from = vit_row_of_a(p, &t->now, i) + first * p->a.col;
+    const size_t tiles = vit_min(vit_length(panels), (t->now.words - first) / share);
+    if (vit_is_transposed(p))
+        look_at(ahead, from, p->a.col, share, share * p->a.col, tiles);
+    else
+        look_at(ahead, from, p->a.row, rows, share, tiles);
+}
+
+/* Fetches the first of these rows of the next stage's A. */
+static void look_at_rows(vit_ahead *ahead, const vit_gemm_product *p, const vit_gemm_task *t,
+                         vit_range rows) {
+    const vit_gemm_stage *s = &t->next;
+    look_at(ahead, vit_row_of_a(p, s, vit_first_row(p, s->tiles.first) + rows.first), VIT_PANEL,
+            vit_ceil_div(vit_numbers_in(p, s->k0, s->words), VIT_PANEL), 0, 1);
+}
+
+/* A tile under all panels, side by side. Meanwhile the C of the next tile is fetched, and A of the
+ * next tile or, where A is packed, of the next stage, of which a share is packed after each run.
+ * The last panel is a run of its own: it may be narrower, and the tile after it is not beside it.
+ */
+static void sweep_tile(const vit_gemm_product *p, const vit_gemm_task *t, size_t tile) {
+    const bool pack_a = p->plan.pack_a, last_tile = tile + 1 == t->now.tiles.end;
+    const vit_range next = t->next.tiles, all = t->now.panels;
+    const vit_range rows = {0,
+                            pack_a ? vit_first_row(p, next.end) - vit_first_row(p, next.first) : 0};
+    const size_t steps = vit_length(t->now.tiles) * vit_length(all);
+    size_t done = (tile - t->now.tiles.first) * vit_length(all);
+    vit_tiles run = run_of(p, t);
+    run.right = VIT_PANEL;
+    run.b_step = p->plan.pack_b ? p->plan.depth * VIT_PANEL : p->b.panel;
+    for (vit_range panels = all; vit_length(panels) > 0;) {
+        const bool last = vit_length(panels) == 1;
+        const size_t count = last || pack_a ? 1 : vit_length(panels) - 1;
+        const vit_range now_packed = vit_share_of(rows, done, steps);
+        place(&run, p, t, tile, panels.first, count);
+        if (!last)
+            look_at(&run.ahead[0], run.c + VIT_PANEL, p->c_row, run.rows, VIT_PANEL, count);
+        else
+            look_at(&run.ahead[0],
+                    p->c + vit_first_row(p, tile + 1) * p->c_row + all.first * VIT_PANEL, p->c_row,
+                    run.rows, 0, !last_tile);
+        look_at(&run.ahead[1], NULL, 0, 0, 0, 0);
+        if (vit_length(now_packed) > 0)
+            look_at_rows(&run.ahead[1], p, t, now_packed);
+        else if (!pack_a && !last_tile)
+            look_at_a(&run.ahead[1], p, t, tile + 1,
+                      (vit_range){panels.first, panels.first + count});
+        compute_run(p, &run);
+        if (vit_length(now_packed) > 0) vit_pack_rows_of_a(p, t->next_a, &t->next, now_packed);
+        done += count;
+        panels.first += count;
+    }
+}
+
+void vit_sweep_under_b(const vit_gemm_product *p, vit_gemm_task *t) {
+    vit_range tiles = t->now.tiles;
+    if (p->plan.numbers == 1) {
+        tiles.first = vit_min(tiles.first + FIRST_TILES, tiles.end);
+        sweep_panels(p, t, (vit_range){t->now.tiles.first, tiles.first});
+    }
+    for (size_t i = tiles.first; i < tiles.end; i++) sweep_tile(p, t, i);
+    float *used = t->packed_a;
+    t->packed_a = t->next_a;
+    t->next_a = used;
+}
