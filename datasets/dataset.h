@@ -95,9 +95,11 @@ typedef struct vit_dataset_options {
                                it: a folder without parts is then tested with all its pictures, or,
                                where it is that very data, with those that were held back. NULL:
                                always with those */
-    bool empty_classes;     /* classes without a training picture are no error */
-    size_t cache;           /* in place of VIT_DATASET_CACHE; 0: that */
-    int threads;            /* that decode pictures while a set is opened; 0: one */
+    /* Those of a model, for tables of texts of one's own; NULL: made of their training texts. */
+    const vit_vocabulary *source_vocabulary, *target_vocabulary;
+    bool empty_classes;         /* classes without a training picture are no error */
+    size_t cache;               /* in place of VIT_DATASET_CACHE; 0: that */
+    int threads;                /* that decode pictures while a set is opened; 0: one */
     const vit_kernels *kernels; /* that resample them; NULL: the best here */
 } vit_dataset_options;
 

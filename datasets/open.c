@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Tried in this order; the first whose probe says yes reads. */
-static const vit_reader *const readers[] = {&vit_reader_idx, &vit_reader_cifar, &vit_reader_folder};
+static const vit_reader *const readers[] = {&vit_reader_idx, &vit_reader_cifar, &vit_reader_labels,
+                                            &vit_reader_pairs, &vit_reader_folder};
 
 /* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
 static const char *const known_names[] = {"digits", "mnist", "fashion", "cifar10", "cifar100"};

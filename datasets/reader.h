@@ -108,6 +108,10 @@ extern const vit_reader vit_reader_folder;
 /* The drawn set: 20,000 pictures for training, 2,000 for testing, the same everywhere. */
 vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error);
 
+/* ---- table.c ---- */
+
+extern const vit_reader vit_reader_labels, vit_reader_pairs;
+
 /* ---- strips.c ---- */
 
 /* "strips", "drawn-strips", or either with ":LANGUAGE": rows of two to six digits, of MNIST's
