@@ -34,9 +34,13 @@ FLOORS   = vit/base vit/kernels vit/tensors vit/text vit/image vit/image/codec \
   vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
-PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/*/vit-*.c))
+# vit-serve is built where its HTTP library is; SERVE=no leaves it out.
+SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
+PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
+  $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c))
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
+SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c)))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
@@ -45,7 +49,7 @@ LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_mo
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
-MAN      = $(patsubst docs/%,$(BUILD)/%,$(sort $(wildcard docs/man/*.1)))
+MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
@@ -108,7 +112,9 @@ $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 
 # The programs of a folder of their own have its files, too.
 $(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
-$(filter-out %/vit-bench,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
+$(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC))
+$(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
+$(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)

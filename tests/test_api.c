@@ -2,6 +2,7 @@
  * digits. */
 #include "tests/scratch.h"
 #include "vit/base/sha256.h"
+#include "vit/base/sys.h"
 #include "vit/vit.h"
 #include <fenv.h>
 #include <math.h>
@@ -316,6 +317,47 @@ static void many_are_answered_as_one_by_one(void **unused) {
     free(bytes);
 }
 
+static void prepared_apart_is_the_same(void **unused) {
+    (void)unused;
+    enum { COUNT = 3 };
+    static const char *const files[COUNT] = {"tests/fixtures/image_grey.jpg",
+                                             "tests/fixtures/image_exif_6.png",
+                                             "tests/fixtures/image_grey.jpg"};
+    uint8_t images[COUNT][PIXELS];
+    float together[COUNT][CLASSES], one[CLASSES];
+    const size_t width = vit_model_describe(model).features;
+    float *features = calloc(COUNT * width, sizeof *features);
+    vit_session *s = session_with(1, NULL);
+    vit_bytes file;
+    vit_error error;
+    const char *warning;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(vit_read_file(&file, files[i], 1 << 20, NULL), VIT_OK);
+        assert_int_equal(
+            vit_prepare_memory(s, file.data, file.size, files[i], 0, images[i], &warning, &error),
+            VIT_OK);
+        if (i + 1 < COUNT) vit_free(file.data);
+    }
+    assert_int_equal(vit_embed_prepared(s, images[0], COUNT, together[0], features, NULL), VIT_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        float embedding[512];
+        assert_in_range(width, 1, 512);
+        assert_int_equal(vit_classify_file(s, files[i], one, NULL), VIT_OK);
+        assert_memory_equal(one, together[i], sizeof one);
+        assert_int_equal(vit_session_features(s, embedding, NULL), VIT_OK);
+        assert_memory_equal(embedding, features + i * width, width * sizeof *features);
+    }
+    assert_int_equal(
+        vit_prepare_memory(s, file.data, file.size, "it", 100, images[0], &warning, &error),
+        VIT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "expected at most 100 altogether"));
+    assert_int_equal(vit_prepare_memory(s, file.data, 40, "it", 0, images[0], &warning, &error),
+                     VIT_ERROR_FORMAT);
+    vit_free(file.data);
+    free(features);
+    vit_session_free(s);
+}
+
 static void the_host_keeps_its_floating_point_mode(void **unused) {
     (void)unused;
     uint8_t digit[PIXELS];
@@ -508,6 +550,7 @@ int main(void) {
         cmocka_unit_test(a_warning_is_about_the_last_picture),
         cmocka_unit_test(options_out_of_range),
         cmocka_unit_test(features_are_of_the_last_picture),
+        cmocka_unit_test(prepared_apart_is_the_same),
         cmocka_unit_test(the_host_keeps_its_floating_point_mode),
         cmocka_unit_test(probabilities_and_the_best),
         cmocka_unit_test(figures_do_not_depend_on_batch_or_threads),

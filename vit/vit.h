@@ -222,6 +222,19 @@ VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixe
 VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *images, size_t count,
                                          float *logits, vit_error *error);
 
+/* The same with features: [count][features of vit_model_info], or NULL. */
+VIT_API vit_status vit_embed_prepared(vit_session *session, const uint8_t *images, size_t count,
+                                      float *logits, float *features, vit_error *error);
+
+/* The first half of vit_classify_memory, for whoever gathers pictures before they are computed:
+ * out: [height][width][channels], an image of vit_classify_prepared. A picture of more than
+ * `most_pixels` (0: what the decoder takes) is UNSUPPORTED, before its pixels are decoded.
+ * *warning: as vit_session_warning. Changes nothing in the session: several threads may call it at
+ * once, and while another one computes. */
+VIT_API vit_status vit_prepare_memory(const vit_session *session, const void *bytes, size_t size,
+                                      const char *name, size_t most_pixels, uint8_t *out,
+                                      const char **warning, vit_error *error);
+
 /* A picture of several: a file, or the bytes of one. */
 typedef struct vit_picture {
     const char *name;  /* of the file; with bytes, what stands for it in messages */

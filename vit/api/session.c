@@ -89,17 +89,23 @@ static vit_status prepared_source(float *images, size_t first, size_t count, voi
     return VIT_OK;
 }
 
-vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
-                                 vit_error *error) {
+vit_status vit_embed_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
+                              float *features, vit_error *error) {
     const size_t width = vit_config_features(&s->model->file.config);
     if (count == 0) return VIT_OK;
-    float *features = vit_alloc(count, width * sizeof *features);
-    if (!features) return vit_fail_memory(error, "features", count * width * sizeof *features);
+    float *own = features ? NULL : vit_alloc(count, width * sizeof *own);
+    if (!features && !own) return vit_fail_memory(error, "features", count * width * sizeof *own);
+    float *rows = features ? features : own;
     prepared p = {s, images};
-    const vit_status status = run(s, prepared_source, &p, count, logits, features, error);
-    if (status == VIT_OK) remember(s, features + (count - 1) * width, NULL);
-    vit_free(features);
+    const vit_status status = run(s, prepared_source, &p, count, logits, rows, error);
+    if (status == VIT_OK) remember(s, rows + (count - 1) * width, NULL);
+    vit_free(own);
     return status;
+}
+
+vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
+                                 vit_error *error) {
+    return vit_embed_prepared(s, images, count, logits, NULL, error);
 }
 
 const char *vit_session_warning(const vit_session *s) {
@@ -151,6 +157,26 @@ vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, c
     vit_image image;
     const vit_status status = vit_image_decode(&image, bytes, size, name, error);
     return status == VIT_OK ? classify(s, &image, name, logits, error) : status;
+}
+
+vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t size,
+                              const char *name, size_t most_pixels, uint8_t *out,
+                              const char **warning, vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    size_t width, height;
+    vit_image image, ready;
+    vit_status status = vit_image_measure(&width, &height, bytes, size, name, error);
+    if (status == VIT_OK && most_pixels > 0 && width > most_pixels / height)
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                          "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
+                          height, most_pixels);
+    if (status == VIT_OK) status = vit_image_decode(&image, bytes, size, name, error);
+    if (status == VIT_OK) status = prepare(&ready, s, &image, name, error);
+    if (status != VIT_OK) return status;
+    memcpy(out, ready.pixels, c->height * c->width * c->channels);
+    *warning = ready.warning;
+    vit_image_free(&ready);
+    return VIT_OK;
 }
 
 vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t width, size_t height,

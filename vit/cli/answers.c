@@ -82,15 +82,19 @@ static void add_predictions(vit_json_out *json, const vit_answered *a) {
     vit_json_close(json, ']');
 }
 
+void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
+    open_object(json, a);
+    if (a->failure == NULL) {
+        add_predictions(json, a);
+        if (a->warning != NULL) vit_json_text(json, "warning", a->warning);
+        if (a->logits != NULL) add_floats(json, "logits", a->logits, a->classes);
+    }
+    vit_json_close(json, '}');
+}
+
 bool vit_answer_json(const vit_command *command, const vit_answered *a) {
     vit_json_out json = {0};
-    open_object(&json, a);
-    if (a->failure == NULL) {
-        add_predictions(&json, a);
-        if (a->warning != NULL) vit_json_text(&json, "warning", a->warning);
-        if (a->logits != NULL) add_floats(&json, "logits", a->logits, a->classes);
-    }
-    vit_json_close(&json, '}');
+    vit_answer_add_json(&json, a);
     return vit_print_json(command, &json);
 }
 

@@ -23,6 +23,7 @@ bool vit_answer_text(const vit_command *command, const vit_answered *answer, boo
 /* {"file": ..., "predictions": [{"index": ..., "label": ..., "probability": ...}, ...]}, with
  * "logits" and "warning" where there are; or {"file": ..., "error": ...}. */
 bool vit_answer_json(const vit_command *command, const vit_answered *answer);
+void vit_answer_add_json(vit_json_out *json, const vit_answered *answer); /* only makes it */
 
 /* file,label,probability,label2,probability2,...,error; fields that hold a comma, a quote or a line
  * end are quoted as RFC 4180 has it, lines end with a line feed. */

@@ -1,0 +1,241 @@
+"""vit-serve as its clients meet it; called by serve.sh."""
+import concurrent.futures
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+import serving
+from serving import Server, check, classify, draw, grey_png, receive
+
+work = tempfile.mkdtemp()
+pictures = [draw(work, i) for i in range(12)]
+data = [open(p, "rb").read() for p in pictures]
+os.environ.pop("VIT_MODELS", None)
+
+
+def usage():
+    def fails(status, text, *options):
+        got = subprocess.run([serving.SERVE, *options], capture_output=True, text=True, timeout=20)
+        check("vit-serve %s is refused" % " ".join(options),
+              got.returncode == status and text in got.stderr and got.stdout == "", got)
+
+    fails(2, "did you mean --port?", "--prt", "1")
+    fails(2, "--port: 70000 is out of range", "--port", "70000")
+    fails(2, "is no address", "--host", "example.invalid")
+    fails(2, "two models are called mnist", "--model", "mnist", "--model", "mnist")
+    fails(1, "no model \"absent\"", "--model", "absent")
+    fails(1, "keys", "--key-file", work + "/keys")
+    with open(work + "/short", "w") as f:
+        f.write("# a key\nabc\n")
+    fails(1, "the key in line 2 has 3 characters, expected 16", "--key-file", work + "/short")
+    with Server() as s:
+        fails(1, "cannot listen on 127.0.0.1", "--port", str(s.port))
+    help_text = subprocess.run([serving.SERVE, "--help"], capture_output=True, text=True).stdout
+    check("--help is at most 80 columns wide",
+          max(map(len, help_text.splitlines())) in range(20, 81))
+
+
+def answers(s):
+    """What clients of other servers send, and the bytes of vit-classify."""
+    def curl(*arguments):
+        return subprocess.run(["curl", "-sS", *arguments], stdout=subprocess.PIPE).stdout
+
+    check("GET /health", s.json("GET", "/health") == (200, {"status": "ok"}))
+    wanted = classify(pictures[0])
+    got = curl("-X", "POST", s.url + "/predictions/mnist", "-T", pictures[0])
+    check("TorchServe's curl -X POST -T has vit-classify's bytes", got == wanted, got)
+    check("curl -T, a PUT", curl(s.url + "/predictions/mnist", "-T", pictures[0]) == wanted)
+    got = curl("--data-binary", "@" + pictures[0], s.url + "/predictions/mnist?top=10&logits=1")
+    check("?top and ?logits", got == classify(pictures[0], "--top", "10", "--logits"), got)
+    got = json.loads(curl("--data-binary", "@" + pictures[0], s.url + "/models/mnist"))
+    top = json.loads(classify(pictures[0], "--top", "5"))["predictions"]
+    check("Hugging Face's [{label, score}]",
+          got == [{"label": p["label"], "score": p["probability"]} for p in top], got)
+    chunked = curl("-X", "POST", "-H", "Transfer-Encoding: chunked", "--data-binary",
+                   "@" + pictures[0], s.url + "/predictions/mnist")
+    check("a chunked body", chunked == wanted, chunked)
+    status, _, text = s.ask("HEAD", "/health")
+    check("HEAD has no body", (status, text) == (200, b""))
+
+
+def refusals(s):
+    """Status and sentence of what is not answered."""
+    def refused(status, text, method, path, body=None, **headers):
+        headers = {k.replace("_", "-"): v for k, v in headers.items()}
+        got = s.json(method, path, body, headers)
+        check("%s %s: %d, %s" % (method, path, status, text),
+              got[0] == status and text in got[1]["error"], got)
+
+    refused(404, "there is nothing here", "GET", "/../../etc/passwd")
+    refused(404, "there is nothing here", "GET", "/predictions/mnist/../mnist")
+    refused(404, 'no model is called "absent"', "POST", "/predictions/absent", data[0])
+    refused(404, "there is nothing", "POST", "/predictions/models%2Fmnist.safetensors", data[0])
+    refused(404, "no model is called", "POST", "/predictions/mnist.safetensors", data[0])
+    refused(405, "GET is not answered here", "GET", "/predictions/mnist")
+    refused(400, "a body is not expected", "GET", "/health", b"x")
+    refused(400, "empty", "POST", "/predictions/mnist", b"")
+    refused(415, "-", "POST", "/predictions/mnist", b"GIF89a no picture")
+    refused(400, "-", "POST", "/predictions/mnist", data[0][:200])
+    refused(415, "9000 x 9000 pixels", "POST", "/predictions/mnist", grey_png(9000, 9000))
+    refused(400, "top=x", "POST", "/predictions/mnist?top=x", data[0])
+    refused(403, "is not a name of this server", "GET", "/health", Host="evil.example")
+    refused(403, "is not a name", "GET", "/health", Host="127.0.0.1.evil.example")
+    refused(403, "is another site", "GET", "/health", Origin="http://evil.example")
+    refused(403, "is another site", "GET", "/health", Origin="null")
+    for host in "localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:9", "192.168.1.7":
+        check("Host: " + host, s.ask("GET", "/health", headers={"Host": host})[0] == 200)
+    check("a page of this server may ask",
+          s.ask("GET", "/health", headers={"Host": "localhost:1",
+                                           "Origin": "http://localhost:1"})[0] == 200)
+
+    def raw(name, status, text, request):
+        got = s.raw(request)
+        check(name, got.startswith(b"HTTP/1.1 %d " % status) and text in got, got)
+
+    line = b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n"
+    raw("Content-Length twice", 400, b"more than once",
+        line + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello")
+    raw("Content-Length and Transfer-Encoding", 400, b"more than once",
+        line + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    raw("an unknown Transfer-Encoding", 501, b"expected chunked",
+        line + b"Transfer-Encoding: gzip\r\n\r\n")
+    raw("Content-Length: -1", 400, b"", line + b"Content-Length: -1\r\n\r\n")
+    raw("two Hosts", 403, b"is not a name", line + b"Host: evil\r\nContent-Length: 0\r\n\r\n")
+    raw("no Host", 400, b"", b"GET /health HTTP/1.1\r\n\r\n")
+    check("no HTTP", s.raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n") == b"")
+    raw("a header without end", 431, b"", line + b"X: " + b"y" * 100000)
+    headers = s.ask("GET", "/health")[1]
+    check("headers that keep browsers from guessing",
+          headers["X-Content-Type-Options"] == "nosniff" and
+          "default-src 'none'" in headers["Content-Security-Policy"], headers)
+
+
+def limits():
+    with Server("--max-body", "20000", "--max-pixels", "1000", "--timeout", "1",
+                "--max-per-address", "6") as s:
+        head = b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        got = s.raw(head + b"20001\r\nExpect: 100-continue\r\n\r\n")
+        check("413 before the upload",
+              got.startswith(b"HTTP/1.1 413 ") and b"100 Continue" not in got, got)
+        status, _, text = s.ask("POST", "/predictions/mnist", bytes(3000000))
+        check("413 reaches who sends without waiting", status == 413, text)
+        got = s.raw(b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n"
+                    b"Transfer-Encoding: chunked\r\n\r\n" + b"4000\r\n" + bytes(0x4000) +
+                    b"\r\n4000\r\n" + bytes(0x4000) + b"\r\n0\r\n\r\n")
+        check("413 of a chunked body", got.startswith(b"HTTP/1.1 413 "), got)
+        check("a picture of too many pixels",
+              s.json("POST", "/predictions/mnist", grey_png(40, 40))[0] == 415)
+
+        def slow(first, rest):
+            """Sends a byte now and then; returns what came back, and after how long."""
+            start = time.monotonic()
+            with socket.create_connection(("127.0.0.1", s.port), 20) as c:
+                c.sendall(first)
+                c.settimeout(0.2)
+                for i in range(50):
+                    try:
+                        if c.recv(1, socket.MSG_PEEK) is not None:
+                            break
+                    except socket.timeout:
+                        c.sendall(rest)
+                c.settimeout(5)
+                return receive(c), time.monotonic() - start
+
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            body = pool.submit(slow, head + b"1000\r\n\r\n", b"x")
+            fields = pool.submit(slow, head + b"1000\r\nX: ", b"y")
+            nothing = pool.submit(slow, b"", b"")
+            time.sleep(0.1)
+            check("good clients go on beside slow ones", s.ask("GET", "/health")[0] == 200)
+            for name, future in (("body", body), ("header", fields), ("silent client", nothing)):
+                got, seconds = future.result()
+                check("408 of a slow " + name,
+                      got.startswith(b"HTTP/1.1 408 ") and seconds < 4, (got, seconds))
+
+        held = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(6)]
+        time.sleep(0.2)
+        got = s.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check("429 where an address has its connections",
+              got.startswith(b"HTTP/1.1 429 ") and b"Retry-After: 1" in got, got)
+        for c in held:
+            c.close()
+        time.sleep(0.2)
+        check("and not when they are closed", s.ask("GET", "/health")[0] == 200)
+    with Server("--max-connections", "4") as s:
+        idle = http.client.HTTPConnection("127.0.0.1", s.port)
+        idle.request("GET", "/health")
+        idle.getresponse().read()
+        held = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(3)]
+        time.sleep(0.2)
+        check("an idle connection makes room", s.ask("GET", "/health")[0] == 200)
+        held.append(socket.create_connection(("127.0.0.1", s.port)))
+        time.sleep(0.2)
+        got = s.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check("503 where all connections are taken",
+              got.startswith(b"HTTP/1.1 503 ") and b"Retry-After: 1" in got, got)
+        for c in held:
+            c.close()
+        idle.close()
+
+
+def keys():
+    path = work + "/keys"
+    with open(path, "w") as f:
+        f.write("# who: what for\n0123456789abcdef\n\nfedcba9876543210\r\n")
+    with Server("--key-file", path, "--allow-host", "vit.example", "--allow-origin",
+                "https://page.example") as s:
+        check("/health needs no key", s.ask("GET", "/health")[0] == 200)
+        for key in (None, "Bearer x", "Bearer 0123456789abcdeF", "Bearer 0123456789abcdef0",
+                    "Basic e"):
+            headers = {} if key is None else {"Authorization": key}
+            got = s.ask("POST", "/predictions/mnist", data[0], headers)
+            check("401 with %s" % key,
+                  got[0] == 401 and got[1]["WWW-Authenticate"] == "Bearer", got)
+        for key in "0123456789abcdef", "fedcba9876543210":
+            got = s.ask("POST", "/predictions/mnist", data[0], {"Authorization": "Bearer " + key})
+            check("200 with a key", got[0] == 200, got)
+        check("--allow-host", s.ask("GET", "/health", headers={"Host": "vit.example"})[0] == 200)
+        got = s.ask("OPTIONS", "/predictions/mnist", headers={"Origin": "https://page.example"})
+        check("a page of --allow-origin may ask",
+              got[0] == 204 and got[1]["Access-Control-Allow-Origin"] == "https://page.example",
+              got)
+
+
+def ending():
+    with Server("--batch", "1") as s:
+        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=20)
+        c.putrequest("POST", "/predictions/mnist")
+        c.putheader("Content-Length", str(len(data[0])))
+        c.endheaders(data[0][:100])
+        idle = http.client.HTTPConnection("127.0.0.1", s.port, timeout=20)
+        idle.request("GET", "/health")
+        idle.getresponse().read()
+        time.sleep(0.1)
+        s.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        c.send(data[0][100:])
+        answer = c.getresponse()
+        check("SIGTERM: what has begun is answered",
+              answer.status == 200 and answer.read() == classify(pictures[0]))
+        check("and its connection closed", answer.headers["Connection"] == "close")
+        check("SIGTERM ends with 0", s.process.wait(10) == 0, s.said())
+        idle.close()
+
+
+usage()
+with Server() as server:
+    answers(server)
+    refusals(server)
+limits()
+keys()
+ending()
+shutil.rmtree(work)
+serving.end()

@@ -1,0 +1,122 @@
+#include "vit/cli/serve/classify.h"
+
+#include <string.h>
+
+#include "vit/base/sys.h"
+
+static bool allocate(serve_answers *a, size_t count, bool features, serve_reply *reply) {
+    const size_t classes = a->model->info.classes, width = a->model->info.features;
+    a->count = count;
+    a->answers = vit_alloc(count, sizeof *a->answers);
+    a->logits = vit_alloc(count, classes * sizeof *a->logits);
+    a->features = features ? vit_alloc(count, width * sizeof *a->features) : NULL;
+    a->probabilities = vit_alloc(classes, sizeof *a->probabilities);
+    a->best = vit_alloc(classes, sizeof *a->best);
+    const bool fine = a->answers != NULL && a->logits != NULL && a->probabilities != NULL &&
+                      a->best != NULL && (!features || a->features != NULL);
+    if (!fine) serve_fail(reply, 503, "no memory for the answer: try again later");
+    return fine;
+}
+
+void serve_answers_free(serve_answers *a, serve_server *server) {
+    serve_model_release(server->models, a->model);
+    void *const arrays[] = {a->answers, a->logits, a->features, a->probabilities, a->best};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
+    *a = (serve_answers){0};
+}
+
+/* Prepares the pictures; those that can be read lie one behind the other in images, *ready of them.
+ */
+static void prepare(serve_answers *a, serve_server *server, const vit_picture *pictures,
+                    uint8_t *images, size_t *ready) {
+    const serve_model *m = a->model;
+    *ready = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        vit_answer *answer = &a->answers[i];
+        serve_gate_enter(&server->gate);
+        const double start = vit_clock();
+        answer->error.status = vit_prepare_memory(
+            m->session, pictures[i].bytes, pictures[i].size, pictures[i].name, server->pixels,
+            images + *ready * m->pixels, &answer->warning, &answer->error);
+        const double seconds = vit_clock() - start;
+        serve_gate_leave(&server->gate);
+        serve_metrics_stage(server->metrics, m->place, SERVE_STAGE_DECODE, seconds);
+        if (answer->error.status == VIT_OK)
+            ++*ready;
+        else
+            serve_metrics_failed(server->metrics, m->place);
+    }
+}
+
+/* logits and features of the `ready` first rows belong to the pictures that could be read. */
+static void spread(serve_answers *a, size_t ready) {
+    const size_t classes = a->model->info.classes, width = a->model->info.features;
+    for (size_t i = a->count; i-- > 0 && ready > 0;) {
+        if (a->answers[i].error.status != VIT_OK) continue;
+        ready--;
+        memmove(a->logits + i * classes, a->logits + ready * classes, classes * sizeof *a->logits);
+        if (a->features != NULL)
+            memmove(a->features + i * width, a->features + ready * width,
+                    width * sizeof *a->features);
+    }
+}
+
+static bool compute(serve_answers *a, serve_server *server, const uint8_t *images, size_t ready,
+                    serve_reply *reply) {
+    serve_job job = {.model = a->model,
+                     .images = images,
+                     .logits = a->logits,
+                     .features = a->features,
+                     .count = ready};
+    if (ready == 0) return true;
+    const serve_turn turn = serve_queue_do(server->queue, &job);
+    if (turn != SERVE_TURN_DONE) {
+        serve_fail_turn(reply, turn);
+        return false;
+    }
+    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_WAIT, job.waited);
+    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_COMPUTE, job.computed);
+    if (job.error.status != VIT_OK) serve_fail_with(reply, &job.error);
+    return job.error.status == VIT_OK;
+}
+
+bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
+                           const vit_picture *pictures, size_t count, bool features,
+                           serve_reply *reply) {
+    serve_server *server = request->server;
+    *out = (serve_answers){.model = serve_model_take(server->models, model)};
+    request->pictures = count;
+    if (out->model == NULL) {
+        serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", model);
+        return false;
+    }
+    bool fine = allocate(out, count, features, reply);
+    uint8_t *images = fine ? vit_alloc_unset(count, out->model->pixels) : NULL;
+    if (fine && images == NULL) {
+        serve_fail(reply, 503, "no memory for the pictures: try again later");
+        fine = false;
+    }
+    if (fine) {
+        size_t ready;
+        prepare(out, server, pictures, images, &ready);
+        if (count == 1 && ready == 0) {
+            serve_fail_with(reply, &out->answers[0].error);
+            fine = false;
+        }
+        fine = fine && compute(out, server, images, ready, reply);
+        if (fine) spread(out, ready);
+    }
+    vit_free(images);
+    if (!fine) serve_answers_free(out, server);
+    return fine;
+}
+
+bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_model *model,
+                           const uint8_t *images, size_t count, serve_reply *reply) {
+    *out = (serve_answers){.model = model};
+    request->pictures = count;
+    const bool fine =
+        allocate(out, count, false, reply) && compute(out, request->server, images, count, reply);
+    if (!fine) serve_answers_free(out, request->server);
+    return fine;
+}

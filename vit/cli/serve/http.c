@@ -1,0 +1,389 @@
+#include "vit/cli/serve/http.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/serve/log.h"
+#include "vit/cli/serve/route.h"
+
+struct serve_http {
+    serve_server *server;
+    struct MHD_Daemon *daemon;
+};
+
+/* A request on its way. */
+typedef struct exchange {
+    serve_request request;
+    serve_connection *peer;
+    const serve_route *route; /* NULL: none */
+    uint8_t *body;
+    size_t size, capacity;
+    bool is_checked, is_answered;
+    serve_entry entry; /* for the log */
+    double started;
+} exchange;
+
+/* ---- fields ---- */
+
+const char *serve_header(const serve_request *request, const char *name) {
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+const char *serve_argument(const serve_request *request, const char *name) {
+    return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* ---- replies ---- */
+
+static void add_headers(struct MHD_Response *response, const exchange *x, const serve_reply *r) {
+    static const char *const always[][2] = {
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cache-Control", "no-store"},
+        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+    };
+    const serve_server *server = x->request.server;
+    const char *origin = serve_header(&x->request, "Origin");
+    char number[32];
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        const bool is_page = strcmp(always[i][0], "Content-Security-Policy") == 0 && r->policy;
+        MHD_add_response_header(response, always[i][0], is_page ? r->policy : always[i][1]);
+    }
+    MHD_add_response_header(response, "Content-Type", r->type);
+    if (r->allow != NULL) MHD_add_response_header(response, "Allow", r->allow);
+    if (r->status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (r->retry_after > 0) {
+        snprintf(number, sizeof number, "%u", r->retry_after);
+        MHD_add_response_header(response, "Retry-After", number);
+    }
+    if (r->json_size > 0) {
+        snprintf(number, sizeof number, "%zu", r->json_size);
+        MHD_add_response_header(response, "Inference-Header-Content-Length", number);
+    }
+    if (serve_origin_named(&server->guard, origin)) {
+        MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
+        MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, PUT");
+        MHD_add_response_header(response, "Access-Control-Allow-Headers",
+                                "Authorization, Content-Type");
+        MHD_add_response_header(response, "Vary", "Origin");
+    }
+    if (atomic_load(&server->stopping)) MHD_add_response_header(response, "Connection", "close");
+}
+
+/* Takes the reply's body over. */
+static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
+    serve_server *server = x->request.server;
+    if (r->body.failed) serve_fail(r, 503, "no memory for the answer: try again later");
+    struct MHD_Response *response =
+        r->body.failed ? NULL
+                       : MHD_create_response_from_buffer_with_free_callback(r->body.length,
+                                                                            r->body.text, vit_free);
+    if (response == NULL) {
+        vit_text_free(&r->body);
+        return MHD_NO;
+    }
+    x->entry.status = r->status;
+    x->entry.sent = r->body.length;
+    x->is_answered = true;
+    add_headers(response, x, r);
+    serve_connection_enter(server->connections, x->peer, SERVE_SENDING);
+    const enum MHD_Result result = MHD_queue_response(x->request.connection, r->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* ---- checks, before the body is read ---- */
+
+typedef struct fields {
+    const char *hosts, *length, *encoding; /* the last value of each */
+    unsigned host_count, length_count, encoding_count;
+} fields;
+
+static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const char *key,
+                                   const char *value) {
+    fields *f = context;
+    (void)kind;
+    if (strcasecmp(key, "Host") == 0) {
+        f->host_count++;
+        f->hosts = value;
+    } else if (strcasecmp(key, "Content-Length") == 0) {
+        f->length_count++;
+        f->length = value;
+    } else if (strcasecmp(key, "Transfer-Encoding") == 0) {
+        f->encoding_count++;
+        f->encoding = value;
+    }
+    return MHD_YES;
+}
+
+/* A request whose length is said twice, or in two ways, may be one for us and two for a proxy
+ * before us. */
+static bool check_length(const exchange *x, const fields *f, bool *has_body, serve_reply *reply) {
+    uint64_t length = 0;
+    const size_t most = x->request.server->body;
+    const bool is_chunked = f->encoding_count > 0;
+    *has_body = is_chunked;
+    if (f->length_count > 1 || f->encoding_count > 1 || (f->length_count > 0 && is_chunked)) {
+        *has_body = true;
+        serve_fail(reply, 400, "the length of the body is said more than once");
+    } else if (is_chunked && strcasecmp(f->encoding, "chunked") != 0) {
+        serve_fail(reply, 501, "Transfer-Encoding: expected chunked, or none");
+    } else if (f->length_count > 0 && !vit_parse_u64(f->length, &length)) {
+        *has_body = true;
+        serve_fail(reply, 400, "Content-Length: expected a whole number");
+    } else if (length > most) {
+        *has_body = true;
+        serve_fail(reply, 413, "the body has %llu bytes, expected at most %zu",
+                   (unsigned long long)length, most);
+    } else {
+        *has_body = is_chunked || length > 0;
+        return true;
+    }
+    return false;
+}
+
+static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
+    const serve_guard *guard = &x->request.server->guard;
+    const char *origin = serve_header(&x->request, "Origin");
+    const bool is_open = x->route != NULL && (x->route->how & SERVE_OPEN) != 0;
+    if (f->host_count > 1 || !serve_host_allowed(guard, f->hosts)) {
+        serve_fail(reply, 403,
+                   "Host: \"%.80s\" is not a name of this server: expected an address, localhost, "
+                   "or a name given with --allow-host",
+                   f->hosts == NULL ? "" : f->hosts);
+    } else if (!serve_origin_allowed(guard, origin, f->hosts)) {
+        serve_fail(reply, 403, "Origin: \"%.80s\" is another site: --allow-origin would let it ask",
+                   origin);
+    } else if (strcmp(x->request.method, "OPTIONS") == 0) {
+        reply->status = 204; /* what a browser asks before a page of another site may ask */
+    } else if (!is_open && !serve_key_allowed(guard, serve_header(&x->request, "Authorization"))) {
+        serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
+    if (x->route == NULL) {
+        serve_fail(reply, 404, "there is nothing here");
+    } else if (!serve_route_takes(x->route, x->request.method)) {
+        serve_fail(reply, 405, "%.16s is not answered here", x->request.method);
+        reply->allow = x->route->methods;
+    } else if (x->request.model[0] != '\0' &&
+               !serve_models_has(x->request.server->models, x->request.model)) {
+        serve_fail(reply, 404,
+                   "no model is called \"%s\": GET /v2/models names those that are served",
+                   x->request.model);
+    } else if (has_body && (x->route->how & SERVE_BODY) == 0) {
+        serve_fail(reply, 400, "a body is not expected here");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* Whether the request may go on; else the reply is on its way, and what was to come is not read. */
+static bool check(exchange *x, const char *path, enum MHD_Result *result) {
+    serve_server *server = x->request.server;
+    serve_reply reply = {.status = 200, .type = "application/json"};
+    fields f = {0};
+    bool has_body = false;
+    MHD_get_connection_values(x->request.connection, MHD_HEADER_KIND, count_field, &f);
+    x->route = serve_route_find(path, x->request.model);
+    x->is_checked = true;
+    if (check_length(x, &f, &has_body, &reply) && check_asker(x, &f, &reply) &&
+        check_route(x, has_body, &reply))
+        return true;
+    if (has_body) serve_connection_linger(server->connections, x->peer);
+    *result = send_reply(x, &reply);
+    return false;
+}
+
+/* ---- the body ---- */
+
+/* A refusal in the middle of the body, which the HTTP library knows no way to say. */
+static enum MHD_Result break_off(exchange *x, unsigned status, const char *sentence) {
+    serve_server *server = x->request.server;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->request.connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char text[512];
+    const int length =
+        snprintf(text, sizeof text,
+                 "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\n%s"
+                 "Connection: close\r\nContent-Length: %zu\r\n\r\n"
+                 "{\"error\": \"%s\"}\n",
+                 status, MHD_get_reason_phrase_for(status),
+                 status == 503 ? "Retry-After: 1\r\n" : "", strlen(sentence) + 14, sentence);
+    const ssize_t sent = send(info->connect_fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    x->entry.status = status;
+    x->entry.sent = sent > 0 ? (size_t)sent : 0;
+    serve_connection_linger(server->connections, x->peer);
+    return MHD_NO;
+}
+
+static bool grow(exchange *x, size_t needed) {
+    serve_server *server = x->request.server;
+    size_t capacity = x->capacity > 0 ? x->capacity : 16384;
+    while (capacity < needed) capacity *= 2;
+    const size_t more = capacity - x->capacity;
+    if (atomic_fetch_add(&server->held, more) + more > server->bodies) {
+        atomic_fetch_sub(&server->held, more);
+        return false;
+    }
+    uint8_t *larger = vit_alloc_unset(capacity, 1);
+    if (larger == NULL) {
+        atomic_fetch_sub(&server->held, more);
+        return false;
+    }
+    if (x->size > 0) memcpy(larger, x->body, x->size);
+    vit_free(x->body);
+    x->body = larger;
+    x->capacity = capacity;
+    return true;
+}
+
+static enum MHD_Result take_data(exchange *x, const char *data, size_t *size) {
+    if (x->is_answered) {
+        *size = 0;
+        return MHD_YES;
+    }
+    if (x->size + *size > x->request.server->body)
+        return break_off(x, 413, "the body is longer than it may be");
+    if (x->size + *size > x->capacity && !grow(x, x->size + *size))
+        return break_off(x, 503, "no memory for the body: try again soon");
+    memcpy(x->body + x->size, data, *size);
+    x->size += *size;
+    *size = 0;
+    return MHD_YES;
+}
+
+/* ---- a request's life ---- */
+
+static serve_connection *peer_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+/* The first line has arrived; uri: as it was sent. */
+static void *on_line(void *context, const char *uri, struct MHD_Connection *connection) {
+    serve_http *http = context;
+    serve_connection *peer = peer_of(connection);
+    serve_connection_enter(http->server->connections, peer, SERVE_READING);
+    exchange *x = vit_alloc(1, sizeof *x);
+    if (x == NULL) return NULL;
+    x->request.server = http->server;
+    x->request.connection = connection;
+    x->peer = peer;
+    x->started = vit_clock();
+    snprintf(x->entry.path, sizeof x->entry.path, "%s", uri);
+    return x;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+                                  const char *path, const char *method, const char *version,
+                                  const char *data, size_t *size, void **slot) {
+    exchange *x = *slot;
+    enum MHD_Result result = MHD_YES;
+    (void)context;
+    (void)connection;
+    (void)version;
+    if (x == NULL) return MHD_NO;
+    if (!x->is_checked) {
+        x->request.method = method;
+        snprintf(x->entry.method, sizeof x->entry.method, "%s", method);
+        check(x, path, &result);
+        return result;
+    }
+    if (*size > 0) return take_data(x, data, size);
+    if (x->is_answered) return MHD_YES;
+    serve_reply reply = {.status = 200, .type = "application/json"};
+    serve_connection_enter(x->request.server->connections, x->peer, SERVE_WORKING);
+    x->request.body = x->body;
+    x->request.size = x->size;
+    x->route->handler(&x->request, &reply);
+    return send_reply(x, &reply);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **slot,
+                         enum MHD_RequestTerminationCode code) {
+    serve_http *http = context;
+    exchange *x = *slot;
+    (void)connection;
+    if (x == NULL) return;
+    serve_server *server = http->server;
+    serve_connection_enter(server->connections, x->peer, SERVE_IDLE);
+    x->entry.seconds = vit_clock() - x->started;
+    x->entry.received = x->size;
+    x->entry.client = serve_connection_address(x->peer);
+    x->entry.model = x->request.model;
+    x->entry.pictures = x->request.pictures;
+    x->entry.is_cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
+    const size_t route = x->route == NULL ? serve_route_count : (size_t)(x->route - serve_routes);
+    serve_metrics_request(server->metrics, route, x->entry.status, x->entry.seconds);
+    serve_log_request(server->log, &x->entry);
+    atomic_fetch_sub(&server->held, x->capacity);
+    vit_free(x->body);
+    vit_free(x);
+    *slot = NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **slot,
+                          enum MHD_ConnectionNotificationCode code) {
+    serve_http *http = context;
+    serve_connections *connections = http->server->connections;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        *slot = serve_connection_find(connections, info->connect_fd);
+    else
+        serve_connection_end(connections, *slot);
+}
+
+/* What the HTTP library has to say is about clients, and told by their replies. */
+static void say_nothing(void *context, const char *format, va_list arguments) {
+    (void)context;
+    (void)format;
+    (void)arguments;
+}
+
+vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *error) {
+    const unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+                           MHD_USE_POLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+                           MHD_USE_ERROR_LOG;
+    *out = NULL;
+    serve_http *http = vit_alloc(1, sizeof *http);
+    if (http == NULL) return vit_fail_memory(error, "the HTTP library", sizeof *http);
+    http->server = server;
+    /* How many connections there are and how long they take is watched in connections.c. */
+    http->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_line,
+        http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, http, MHD_OPTION_END);
+    if (http->daemon == NULL) {
+        vit_free(http);
+        return vit_fail(error, VIT_ERROR_IO, "cannot start the HTTP library's thread");
+    }
+    *out = http;
+    return VIT_OK;
+}
+
+bool serve_http_take(int socket, const struct sockaddr *address, socklen_t length, void *context) {
+    serve_http *http = context;
+    return MHD_add_connection(http->daemon, socket, address, length) == MHD_YES;
+}
+
+void serve_http_stop(serve_http *http) {
+    if (http == NULL) return;
+    MHD_stop_daemon(http->daemon);
+    vit_free(http);
+}

@@ -1,0 +1,62 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "vit/cli/json_out.h"
+#include "vit/cli/serve/request.h"
+
+static void reply_error(serve_reply *reply, unsigned status, const char *sentence) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "error", sentence);
+    vit_json_close(&json, '}');
+    vit_text_add(&json.line, "\n");
+    vit_text_free(&reply->body);
+    reply->status = status;
+    reply->type = "application/json";
+    reply->body = json.line;
+    if (status == 429 || status == 503) reply->retry_after = 1;
+}
+
+void serve_fail(serve_reply *reply, unsigned status, const char *format, ...) {
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    reply_error(reply, status, sentence);
+}
+
+void serve_fail_with(serve_reply *reply, const vit_error *error) {
+    unsigned status = 400;
+    switch (error->status) {
+    case VIT_ERROR_MEMORY:
+        status = 503;
+        break;
+    case VIT_ERROR_UNSUPPORTED:
+        status = 415;
+        break;
+    case VIT_ERROR_IO:
+        status = 500;
+        break;
+    case VIT_OK:
+    case VIT_ERROR_ARGUMENT:
+    case VIT_ERROR_FORMAT:
+    case VIT_ERROR_MISMATCH:
+    case VIT_ERROR_CANCELLED:
+        break;
+    }
+    reply_error(reply, status, error->message);
+}
+
+void serve_fail_turn(serve_reply *reply, serve_turn turn) {
+    switch (turn) {
+    case SERVE_TURN_DONE:
+        break;
+    case SERVE_TURN_FULL:
+        serve_fail(reply, 503, "as many pictures wait as may: try again soon");
+        break;
+    case SERVE_TURN_LATE:
+        serve_fail(reply, 503, "the turn of this request did not come in time: try again later");
+        break;
+    }
+}

@@ -1,0 +1,49 @@
+#include "vit/cli/serve/route.h"
+
+#include <string.h>
+
+const serve_route serve_routes[] = {
+    {"GET", "/health", serve_health, SERVE_OPEN},
+    {"GET", "/metrics", serve_metrics_page, 0},
+    {"POST PUT", "/predictions/*", serve_predictions, SERVE_BODY},
+    {"POST", "/models/*", serve_hugging_face, SERVE_BODY},
+};
+const size_t serve_route_count = sizeof serve_routes / sizeof serve_routes[0];
+
+static bool matches(const char *pattern, const char *path, char *model) {
+    bool has_model = false;
+    model[0] = '\0';
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern != '*') {
+            if (*path++ != *pattern) return false;
+            continue;
+        }
+        const size_t length = strcspn(path, "/");
+        if (length == 0 || length > SERVE_NAME_MAX) return false;
+        if (!has_model) {
+            memcpy(model, path, length);
+            model[length] = '\0';
+        }
+        has_model = true;
+        path += length;
+    }
+    return *path == '\0';
+}
+
+const serve_route *serve_route_find(const char *path, char *model) {
+    for (size_t i = 0; i < serve_route_count; i++) {
+        if (matches(serve_routes[i].path, path, model)) return &serve_routes[i];
+    }
+    model[0] = '\0';
+    return NULL;
+}
+
+bool serve_route_takes(const serve_route *route, const char *method) {
+    const size_t length = strlen(method);
+    for (const char *at = route->methods; at != NULL; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, method, length) == 0 && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    }
+    return strcmp(method, "HEAD") == 0 && serve_route_takes(route, "GET");
+}

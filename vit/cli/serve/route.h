@@ -1,0 +1,34 @@
+/* What is answered where. */
+#ifndef VIT_CLI_SERVE_ROUTE_H
+#define VIT_CLI_SERVE_ROUTE_H
+
+#include "vit/cli/serve/request.h"
+
+typedef void serve_handler(serve_request *request, serve_reply *reply);
+
+enum {
+    SERVE_OPEN = 1, /* needs no key: says nothing that a stranger may not know */
+    SERVE_BODY = 2, /* takes a body, which is refused elsewhere */
+};
+
+typedef struct serve_route {
+    const char *methods; /* "POST PUT" */
+    const char *path;    /* '*' stands for a name without '/', the first one for the model's */
+    serve_handler *handler;
+    unsigned how; /* SERVE_OPEN, SERVE_BODY */
+} serve_route;
+
+extern const serve_route serve_routes[];
+extern const size_t serve_route_count;
+
+/* The route of a path, or NULL; model: [SERVE_NAME_MAX + 1]. */
+const serve_route *serve_route_find(const char *path, char *model);
+
+bool serve_route_takes(const serve_route *route, const char *method);
+
+/* ---- what answers: status.c, classify.c, ... ---- */
+
+serve_handler serve_health, serve_metrics_page;
+serve_handler serve_predictions, serve_hugging_face;
+
+#endif

@@ -1,0 +1,331 @@
+/* vit-serve: answers over HTTP what pictures show. */
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "vit/base/parallel.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/program.h"
+#include "vit/cli/serve/http.h"
+#include "vit/cli/serve/listen.h"
+#include "vit/cli/serve/route.h"
+
+static const char *const logs[] = {"none", "text", "json", NULL};
+VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
+
+typedef struct settings {
+    vit_option_list models, hosts, origins;
+    const char *host, *key_file;
+    uint64_t port, top, threads;
+    uint64_t body, pixels, pictures, connections, per_address, queue, batch;
+    double timeout, delay; /* seconds, milliseconds */
+    int log, precision;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+
+/* A number from 1. */
+#define LIMIT(member, word, most, text)                                                   \
+    {                                                                                     \
+        .name = word, .kind = VIT_OPTION_COUNT, .offset = PLACE(member), .argument = "N", \
+        .help = text, .min = 1, .max = most                                               \
+    }
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "The models"},
+    {.name = "model",
+     .kind = VIT_OPTION_LIST,
+     .offset = PLACE(models),
+     .argument = "MODEL",
+     .help = "a model to serve, as for vit-classify; NAME=MODEL gives\n"
+             "it another name; may be given several times\n"
+             "(default: all in $VIT_MODELS and beside the program)"},
+    {.kind = VIT_OPTION_GROUP, .help = "Who may ask"},
+    {.name = "host",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(host),
+     .argument = "ADDRESS",
+     .help = "the address to listen on; 0.0.0.0 is all of them\n"
+             "(default: 127.0.0.1, this machine alone)"},
+    {.name = "port",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(port),
+     .argument = "N",
+     .help = "0 takes one that is free (default: 8080)",
+     .max = 65535},
+    {.name = "key-file",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(key_file),
+     .argument = "FILE",
+     .help = "answer only who sends Authorization: Bearer KEY, with a\n"
+             "key that is a line of this file"},
+    {.name = "allow-host",
+     .kind = VIT_OPTION_LIST,
+     .offset = PLACE(hosts),
+     .argument = "NAME",
+     .help = "a name that clients may know this server by, beside\n"
+             "localhost and addresses; may be given several times"},
+    {.name = "allow-origin",
+     .kind = VIT_OPTION_LIST,
+     .offset = PLACE(origins),
+     .argument = "URL",
+     .help = "a site, as https://example.org, whose pages may ask;\n"
+             "may be given several times"},
+    {.kind = VIT_OPTION_GROUP, .help = "The answer"},
+    LIMIT(top, "top", 1e6, "the N likeliest classes (default: 3)"),
+    {.kind = VIT_OPTION_GROUP, .help = "Limits"},
+    LIMIT(body, "max-body", 1e9, "bytes of a request (default: 16777216)"),
+    LIMIT(pixels, "max-pixels", 1e9, "of a picture (default: 50000000)"),
+    LIMIT(pictures, "max-pictures", 4096, "in a request (default: 64)"),
+    LIMIT(queue, "max-queue", 1e6,
+          "pictures that wait; more are refused with 503\n"
+          "(default: 1024)"),
+    LIMIT(connections, "max-connections", 10000,
+          "open at once; more are refused with 503 (default: 256)"),
+    LIMIT(per_address, "max-per-address", 10000,
+          "the same from one address; more are refused with 429\n"
+          "(default: 128)"),
+    {.name = "timeout",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(timeout),
+     .argument = "SECONDS",
+     .help = "in which a request must have arrived, its turn must\n"
+             "have come, and its answer must have been taken\n"
+             "(default: 30)",
+     .max = 86400},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    LIMIT(batch, "batch", 4096,
+          "pictures that wait together are computed together, at\n"
+          "most N; changes no digit of an answer (default: 64)"),
+    {.name = "delay",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(delay),
+     .argument = "MS",
+     .help = "milliseconds that a picture waits for others (default:\n"
+             "none)",
+     .max = 10000},
+    VIT_PRECISION_OPTION(settings, "f32"),
+    VIT_THREADS_OPTION(settings, "changes no digit of an answer (default: all processors)"),
+    {.name = "log",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(log),
+     .argument = "HOW",
+     .help = "a line for each request on standard error: none, text or\n"
+             "json (default: none)",
+     .choices = logs},
+};
+
+static const vit_command command = {
+    .name = "vit-serve",
+    .usage = "usage: vit-serve [OPTION...]\n"
+             "\n"
+             "Answers over HTTP what pictures show: to a browser at http://127.0.0.1:8080/,\n"
+             "and to the clients of TorchServe, Hugging Face and KServe.\n"
+             "\n"
+             "  vit-serve\n"
+             "      all models that have names, for this machine\n"
+             "  curl -T seven.png http://127.0.0.1:8080/predictions/mnist\n"
+             "      what vit-classify --json says of the picture\n"
+             "  vit-serve --model flowers=runs/best.safetensors --host 0.0.0.0 --key-file keys\n"
+             "      one model, for all who can reach this machine and have a key\n",
+    .operands = NULL,
+    .notes = "The first line of standard output says where it listens. SIGHUP reads the models\n"
+             "again, and no request is lost; SIGTERM and SIGINT answer what has arrived, then\n"
+             "end.\n"
+             "Exit status: 0 ended by a signal, 1 a model or the port failed, 2 wrong usage.\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the answer is the same with each.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+/* The parts, in the order in which they begin; they end in the other. */
+typedef struct parts {
+    serve_server server;
+    const char **model_names, **route_names; /* for the metrics */
+    serve_listener *listener;
+    serve_http *http;
+} parts;
+
+/* Each connection has a descriptor, and some are needed for all else. */
+static size_t connections_within(const settings *s) {
+    enum { OTHERS = 16 };
+    struct rlimit limit;
+    const size_t asked = (size_t)s->connections;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return asked;
+    if (limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    const size_t most = limit.rlim_cur > OTHERS + 1 ? (size_t)limit.rlim_cur - OTHERS : 1;
+    if (asked <= most) return asked;
+    vit_text text = {0};
+    vit_text_add(&text, "files may be open: %zu, so at most %zu connections are taken at once",
+                 (size_t)limit.rlim_cur, most);
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
+    return most;
+}
+
+static vit_status name_parts(parts *p, vit_error *error) {
+    const size_t count = serve_models_count(p->server.models);
+    p->model_names = vit_alloc(count, sizeof *p->model_names);
+    p->route_names = vit_alloc(serve_route_count + 1, sizeof *p->route_names);
+    if (p->model_names == NULL || p->route_names == NULL)
+        return vit_fail_memory(error, "names", count * sizeof *p->model_names);
+    for (size_t i = 0; i < count; i++) p->model_names[i] = serve_models_name(p->server.models, i);
+    for (size_t i = 0; i < serve_route_count; i++) p->route_names[i] = serve_routes[i].path;
+    p->route_names[serve_route_count] = "other";
+    return serve_metrics_new(&p->server.metrics, p->model_names, count, p->route_names,
+                             serve_route_count + 1, error);
+}
+
+static void set_limits(serve_server *server, const settings *s) {
+    server->guard.hosts = &s->hosts;
+    server->guard.origins = &s->origins;
+    server->body = (size_t)s->body;
+    server->bodies = (size_t)s->body > 8 << 20 ? 16 * (size_t)s->body : (size_t)128 << 20;
+    server->pixels = (size_t)s->pixels;
+    server->pictures = (size_t)s->pictures;
+    server->top = (size_t)s->top;
+    server->log = (serve_log)s->log;
+    server->started = vit_clock();
+    serve_gate_init(&server->gate, vit_threads_default());
+}
+
+static vit_status begin(parts *p, const settings *s, vit_error *error) {
+    serve_server *server = &p->server;
+    const serve_models_options models = {.named = &s->models,
+                                         .threads = (int)s->threads,
+                                         .cpu = vit_chosen_cpu(),
+                                         .precision = (vit_precision)s->precision};
+    const serve_connections_options connections = {.most = connections_within(s),
+                                                   .per_address = (size_t)s->per_address,
+                                                   .timeout = s->timeout};
+    const serve_queue_options queue = {.most = (size_t)s->queue,
+                                       .batch = (size_t)s->batch,
+                                       .delay = s->delay / 1000,
+                                       .timeout = s->timeout};
+    set_limits(server, s);
+    vit_status status = VIT_OK;
+    if (s->key_file != NULL) status = serve_guard_load_keys(&server->guard, s->key_file, error);
+    if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
+    if (status == VIT_OK) status = name_parts(p, error);
+    if (status == VIT_OK) status = serve_connections_new(&server->connections, &connections, error);
+    if (status == VIT_OK) status = serve_listen(&p->listener, s->host, (unsigned)s->port, error);
+    if (status == VIT_OK)
+        status = serve_queue_start(&server->queue, &queue, server->metrics, error);
+    if (status == VIT_OK) status = serve_http_start(&p->http, server, error);
+    if (status == VIT_OK)
+        status = serve_listener_start(p->listener, server->connections, server->metrics,
+                                      serve_http_take, p->http, error);
+    return status;
+}
+
+static void end(parts *p) {
+    serve_http_stop(p->http);
+    serve_listener_free(p->listener);
+    serve_queue_stop(p->server.queue);
+    serve_connections_free(p->server.connections);
+    serve_metrics_free(p->server.metrics);
+    serve_models_free(p->server.models);
+    serve_guard_free(&p->server.guard);
+    serve_gate_destroy(&p->server.gate);
+    vit_free(p->model_names);
+    vit_free(p->route_names);
+}
+
+/* ---- signals ---- */
+
+/* All threads leave these to the main one, which waits for them. One that the program was started
+ * to ignore stays ignored. */
+static sigset_t hold_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t set;
+    struct sigaction inherited;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const bool is_asked = numbers[i] == SIGHUP;
+        if (is_asked ||
+            (sigaction(numbers[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN))
+            sigaddset(&set, numbers[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return set;
+}
+
+static void reload(parts *p) {
+    for (size_t i = 0; i < serve_models_count(p->server.models); i++) {
+        vit_error error;
+        vit_text text = {0};
+        const char *name = serve_models_name(p->server.models, i);
+        const bool fine = serve_model_reload(p->server.models, i, &error) == VIT_OK;
+        serve_metrics_reload(p->server.metrics, fine);
+        if (fine)
+            vit_text_add(&text, "%s was read again", name);
+        else
+            vit_text_add(&text, "%s stays as it was: %s", name, error.message);
+        if (!text.failed) vit_say(&command, text.text);
+        vit_text_free(&text);
+    }
+}
+
+/* Answers what has arrived. Clients have `timeout` to send and to take what is under way; a second
+ * signal ends at once. */
+static void wind_up(parts *p, const sigset_t *signals, double timeout) {
+    const double until = vit_clock() + 2 * timeout;
+    atomic_store(&p->server.stopping, true);
+    serve_listener_close(p->listener);
+    while (serve_connections_count(p->server.connections) > 0 && vit_clock() < until) {
+        const struct timespec moment = {.tv_nsec = 5000000};
+        const int number = sigtimedwait(signals, NULL, &moment);
+        if (number == SIGTERM || number == SIGINT) break;
+        serve_connections_close(p->server.connections, false);
+    }
+    serve_connections_close(p->server.connections, true);
+}
+
+static void wait_for_signals(parts *p, const sigset_t *signals, double timeout) {
+    for (;;) {
+        int number;
+        if (sigwait(signals, &number) != 0) continue;
+        if (number == SIGHUP) {
+            reload(p);
+        } else {
+            wind_up(p, signals, timeout);
+            return;
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    settings s = {.host = "127.0.0.1",
+                  .port = 8080,
+                  .top = 3,
+                  .body = 16 << 20,
+                  .pixels = 50000000,
+                  .pictures = 64,
+                  .queue = 1024,
+                  .connections = 256,
+                  .per_address = 128,
+                  .timeout = 30,
+                  .batch = 64};
+    parts p = {0};
+    vit_error error;
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    const sigset_t signals = hold_signals();
+    if (begin(&p, &s, &error) == VIT_OK) {
+        printf("listening on %s\n", serve_listener_url(p.listener));
+        fflush(stdout);
+        wait_for_signals(&p, &signals, s.timeout);
+    } else {
+        exit_status = vit_say_error(&command, &error);
+    }
+    end(&p);
+    return vit_program_end(&command, exit_status);
+}
