@@ -2,6 +2,8 @@
 # make test     every test (scripts/test also installs what is missing)
 # make bench    vit-bench on this machine
 # make lint     formatting, floors, headers that stand alone
+# make debug    the tests in a build that finds reads of memory never set or given back, and that has
+#               bfloat16 on every processor (VIT_CPU=scalar)
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
 # make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models; and uninstall
@@ -53,7 +55,7 @@ MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint asan fuzz fuzzers install uninstall clean
+.PHONY: all test tests bench lint debug asan fuzz fuzzers install uninstall clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
@@ -65,6 +67,8 @@ $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx51
   -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mprefer-vector-width=512)
 $(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
   -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 -mavx2 -mfma -mprefer-vector-width=512)
+
+$(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling is an inner loop.
@@ -148,6 +152,9 @@ bench: all
 
 lint:
 	scripts/lint
+
+debug:
+	$(MAKE) BUILD=build/debug CFLAGS='-O2 -g -DVIT_POISON -DVIT_BF16_REFERENCE' test
 
 # Checking the scope of every virtual lane takes gcc tens of minutes.
 asan:

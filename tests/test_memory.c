@@ -1,6 +1,7 @@
 /* Memory while a model is loaded: one copy of the weights, and hardly more. And while it answers:
  * as much for many pictures as for few. */
 #define _DEFAULT_SOURCE /* madvise */
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -92,7 +94,20 @@ static void test_given_back_for_good(void **state) {
     vit_free(memory);
 }
 
-/* What is given back is 0, and nothing beside it changes, however it lies in its pages. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define ALLOW(memory, size) ASAN_UNPOISON_MEMORY_REGION(memory, size)
+#else
+#define ALLOW(memory, size) (void)(memory), (void)(size)
+#endif
+
+#ifdef VIT_POISON
+#define GIVEN_BACK VIT_POISON_BYTE
+#else
+#define GIVEN_BACK 0
+#endif
+
+/* Nothing changes beside what is given back, however it lies in its pages. */
 static void test_given_back(void **state) {
     (void)state;
     const size_t size = (size_t)5 << 20, places[] = {0, 1, 4095, 4096, 4097, 3 << 20, 5 << 20};
@@ -102,12 +117,42 @@ static void test_given_back(void **state) {
         for (size_t j = i; j < sizeof places / sizeof *places; j++) {
             memset(memory, 1, size);
             memset(want, 1, size);
-            memset(want + places[i], 0, places[j] - places[i]);
+            memset(want + places[i], GIVEN_BACK, places[j] - places[i]);
             vit_discard(memory + places[i], places[j] - places[i]);
+            ALLOW(memory + places[i], places[j] - places[i]);
             assert_memory_equal(memory, want, size);
         }
     vit_free(memory);
     vit_free(want);
+}
+
+/* Builds that look for it find a read of what was given back or never set: as NaN, which an answer
+ * cannot hide, or as AddressSanitizer's report. */
+static void test_reads_are_found(void **state) {
+    (void)state;
+    float *memory = vit_alloc(100, sizeof *memory), *unset = vit_alloc_unset(1, sizeof *unset);
+    assert_true(memory && unset);
+    vit_discard(memory + 40, 20 * sizeof *memory);
+    assert_true(memory[39] == 0 && memory[60] == 0);
+#if defined(__SANITIZE_ADDRESS__)
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(0);
+        const float read = *(volatile float *)(memory + 50);
+        _exit(read != read);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+#elif defined(VIT_POISON)
+    assert_true(isnan(memory[40]) && isnan(memory[59]) && isnan(*unset));
+#else
+    vit_free(memory);
+    vit_free(unset);
+    skip();
+#endif
+    vit_free(memory);
+    vit_free(unset);
 }
 
 /* Answers so many pictures in one process, every tenth of them absent; the most memory in KiB that
@@ -147,6 +192,7 @@ int main(void) {
     /* The first while this process is small: a new one counts as large as the one it comes from. */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pictures_leave_nothing), cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_given_back_for_good), IN_DIRECTORY(test_one_copy)};
+        cmocka_unit_test(test_reads_are_found), cmocka_unit_test(test_given_back_for_good),
+        IN_DIRECTORY(test_one_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

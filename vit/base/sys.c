@@ -13,6 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 /* ---- memory ---- */
 
 enum { ALIGNMENT = 64 };
@@ -40,6 +44,9 @@ void *vit_alloc_unset(size_t count, size_t size) {
     }
 #ifdef MADV_HUGEPAGE
     if (large) madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: it may fail */
+#endif
+#ifdef VIT_POISON
+    memset(memory, VIT_POISON_BYTE, bytes);
 #endif
     return memory;
 }
@@ -235,9 +242,15 @@ void vit_unmap_file(vit_bytes *file) {
     *file = (vit_bytes){0};
 }
 
+#ifdef VIT_POISON
+#define GIVEN_BACK VIT_POISON_BYTE
+#else
+#define GIVEN_BACK 0
+#endif
+
 /* Whether these pages went back to the system, and so are 0 when they are next read: Linux's. */
 static bool give_back(void *pages, size_t size) {
-#ifdef __linux__
+#if defined(__linux__) && !defined(VIT_POISON)
     if (size == 0 || madvise(pages, size, MADV_DONTNEED) != 0) return false;
     /* Or else the system may in time put a huge page in the place of a few pages that are left. */
     madvise(pages, size, MADV_NOHUGEPAGE);
@@ -254,11 +267,14 @@ void vit_discard(void *data, size_t size) {
     const size_t whole = size > before ? (size - before) / page * page : 0;
     uint8_t *pages = (uint8_t *)data + before;
     if (!give_back(pages, whole)) {
-        memset(data, 0, size);
-        return;
+        memset(data, GIVEN_BACK, size);
+    } else {
+        memset(data, GIVEN_BACK, before);
+        memset(pages + whole, GIVEN_BACK, size - before - whole);
     }
-    memset(data, 0, before);
-    memset(pages + whole, 0, size - before - whole);
+#if defined(__SANITIZE_ADDRESS__)
+    ASAN_POISON_MEMORY_REGION(data, size);
+#endif
 }
 
 void vit_map_release(const vit_bytes *file, const void *data, size_t size) {

@@ -15,12 +15,16 @@
 void *vit_alloc(size_t count, size_t size);
 void vit_free(void *memory);
 
-/* The same but not cleared: the system gives the memory page by page as it is first written. */
+/* The same but not cleared: the system gives the memory page by page as it is first written. In a
+ * build with VIT_POISON (make debug) its bytes are VIT_POISON_BYTE, and floats of them NaN. */
 void *vit_alloc_unset(size_t count, size_t size);
 
-/* data[0..size), a part of such memory, becomes 0; the pages that lie wholly within it go back to
- * the system and take no memory until they are written again. */
+/* data[0..size), a part of such memory, is not used again: the pages that lie wholly within it go
+ * back to the system. Whoever reads it all the same finds 0; with VIT_POISON NaN; AddressSanitizer
+ * reports it. */
 void vit_discard(void *data, size_t size);
+
+#define VIT_POISON_BYTE 0xff
 
 /* Grows or shrinks an array made by vit_alloc from old_count to new_count elements, the new ones
  * zero; NULL (and `memory` untouched) on failure. */

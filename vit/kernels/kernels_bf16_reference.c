@@ -1,6 +1,6 @@
 /* VDPBF16PS in plain C (docs/design.md), to test and debug bfloat16 where the processor has no
- * instructions for it: make BUILD=build/bf16 CFLAGS="-O2 -mfma -DVIT_BF16_REFERENCE" gives it to
- * the scalar table. It is far slower than float32, so other builds leave it out. */
+ * instructions for it: builds with VIT_BF16_REFERENCE (make debug) give it to the scalar table. It
+ * is far slower than float32, so others leave it out. On x86 it needs FMA (see the Makefile). */
 #include "vit/kernels/kernels.h"
 #include <stdbool.h>
 
@@ -8,8 +8,11 @@
 
 #include "vit/kernels/v16_scalar.h"
 
-static inline float without_denormals(float x) {
-    return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+/* Numbers of bfloat16 are the upper halves of float32. */
+#define UPPER 0xffff0000
+
+static inline uint32_t without_denormal(uint32_t bits) {
+    return bits & (bits & 0x7f800000 ? 0xffffffff : 0x80000000);
 }
 
 static inline float from_bits(uint32_t bits) {
@@ -18,31 +21,34 @@ static inline float from_bits(uint32_t bits) {
     return x;
 }
 
-static inline uint32_t bits_of(float x) {
+static inline uint32_t to_bits(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
+static inline uint32_t step(uint32_t a, uint32_t b, uint32_t c) {
+    return without_denormal(to_bits(
+        fmaf(from_bits(without_denormal(a)), from_bits(without_denormal(b)), from_bits(c))));
+}
+
 /* Of a pair, the first number is the lower half of the lane. */
 static inline v16 v16_pair_step(v16 a, v16 b, v16 c) {
-    for (int i = 0; i < 16; i++) {
-        const uint32_t x = bits_of(a.lane[i]), y = bits_of(b.lane[i]);
-        const float high =
-            fmaf(without_denormals(from_bits(x & 0xffff0000)),
-                 without_denormals(from_bits(y & 0xffff0000)), without_denormals(c.lane[i]));
-        const float low = fmaf(without_denormals(from_bits(x << 16)),
-                               without_denormals(from_bits(y << 16)), without_denormals(high));
-        c.lane[i] = without_denormals(low);
-    }
+    uint32_t x[16], y[16], z[16];
+    memcpy(x, &a, sizeof x);
+    memcpy(y, &b, sizeof y);
+    memcpy(z, &c, sizeof z);
+    for (int i = 0; i < 16; i++) z[i] = step(x[i] & UPPER, y[i] & UPPER, without_denormal(z[i]));
+    for (int i = 0; i < 16; i++) z[i] = step(x[i] << 16, y[i] << 16, z[i]);
+    memcpy(&c, z, sizeof c);
     return c;
 }
 
 /* To nearest, ties to even, denormals to 0; NaN stays NaN. */
 static inline uint32_t rounded(float x) {
-    const uint32_t bits = bits_of(without_denormals(x));
-    if (isnan(x)) return bits >> 16 | 0x40;
-    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const uint32_t bits = without_denormal(to_bits(x));
+    const uint32_t near = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return x != x ? bits >> 16 | 0x40 : near;
 }
 
 static inline v16 v16_pairs_across(v16 low, v16 high) {
