@@ -169,6 +169,12 @@ float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_s
     return c;
 }
 
+const char *check_bf16_cpu(void) {
+    const vit_kernels *best = vit_kernels_choose(VIT_CPU_AVX512BF16);
+    if (best->pairs) return vit_cpu_name(best->cpu);
+    return vit_kernels_scalar()->pairs ? vit_cpu_name(VIT_CPU_SCALAR) : NULL;
+}
+
 float *check_floats(size_t count) {
     return zeroed(count, sizeof(float));
 }

@@ -47,6 +47,10 @@ double check_gamma(size_t roundings);
 #define CHECK_SWISH_ERROR 1.5e-7       /* over |x| */
 #define CHECK_SWISH_SLOPE_ERROR 2.2e-7 /* absolute */
 
+/* An instruction set that has bfloat16 here: the processor's, or "scalar" in a build with the
+ * reference (make debug); NULL where there is none, and tests of it are skipped. */
+const char *check_bf16_cpu(void);
+
 /* A loss as a function of n parameters, in double. */
 typedef double check_loss(const double *theta, const void *context);
 

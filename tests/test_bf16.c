@@ -18,12 +18,10 @@
 
 static float *room; /* of four threads */
 
-/* The processor's, or in a build with it the reference (vit/kernels/kernels_bf16_reference.c). */
 static const vit_kernels *kernels_or_skip(void) {
-    const vit_kernels *k = vit_kernels_choose(VIT_CPU_AVX512BF16);
-    if (!k->pairs) k = vit_kernels_scalar();
-    if (!k->pairs) skip();
-    return k;
+    vit_cpu cpu;
+    if (!check_bf16_cpu() || !vit_cpu_parse(check_bf16_cpu(), &cpu)) skip();
+    return vit_kernels_choose(cpu);
 }
 
 /* ---- products ---- */

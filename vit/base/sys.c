@@ -242,15 +242,9 @@ void vit_unmap_file(vit_bytes *file) {
     *file = (vit_bytes){0};
 }
 
-#ifdef VIT_POISON
-#define GIVEN_BACK VIT_POISON_BYTE
-#else
-#define GIVEN_BACK 0
-#endif
-
 /* Whether these pages went back to the system, and so are 0 when they are next read: Linux's. */
 static bool give_back(void *pages, size_t size) {
-#if defined(__linux__) && !defined(VIT_POISON)
+#ifdef __linux__
     if (size == 0 || madvise(pages, size, MADV_DONTNEED) != 0) return false;
     /* Or else the system may in time put a huge page in the place of a few pages that are left. */
     madvise(pages, size, MADV_NOHUGEPAGE);
@@ -261,18 +255,25 @@ static bool give_back(void *pages, size_t size) {
 #endif
 }
 
-void vit_discard(void *data, size_t size) {
+void vit_clear(void *data, size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t before = (page - (uintptr_t)data % page) % page;
     const size_t whole = size > before ? (size - before) / page * page : 0;
     uint8_t *pages = (uint8_t *)data + before;
     if (!give_back(pages, whole)) {
-        memset(data, GIVEN_BACK, size);
-    } else {
-        memset(data, GIVEN_BACK, before);
-        memset(pages + whole, GIVEN_BACK, size - before - whole);
+        memset(data, 0, size);
+        return;
     }
-#if defined(__SANITIZE_ADDRESS__)
+    memset(data, 0, before);
+    memset(pages + whole, 0, size - before - whole);
+}
+
+void vit_discard(void *data, size_t size) {
+    vit_clear(data, size);
+#ifdef VIT_POISON
+    memset(data, VIT_POISON_BYTE, size);
+#endif
+#ifdef __SANITIZE_ADDRESS__
     ASAN_POISON_MEMORY_REGION(data, size);
 #endif
 }

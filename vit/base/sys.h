@@ -19,9 +19,12 @@ void vit_free(void *memory);
  * build with VIT_POISON (make debug) its bytes are VIT_POISON_BYTE, and floats of them NaN. */
 void *vit_alloc_unset(size_t count, size_t size);
 
-/* data[0..size), a part of such memory, is not used again: the pages that lie wholly within it go
- * back to the system. Whoever reads it all the same finds 0; with VIT_POISON NaN; AddressSanitizer
- * reports it. */
+/* data[0..size), a part of such memory, becomes 0; the pages that lie wholly within it go back to
+ * the system and take no memory until they are written again. */
+void vit_clear(void *data, size_t size);
+
+/* The same of memory that is not used again until it is freed: with VIT_POISON it becomes NaN, and
+ * AddressSanitizer reports whoever uses it. */
 void vit_discard(void *data, size_t size);
 
 #define VIT_POISON_BYTE 0xff

@@ -161,17 +161,19 @@ static vit_status save_somewhere(vit_run *run, vit_model_file *f, vit_error *err
                     places[2]);
 }
 
-/* The weights, packed as those of a model that is opened are. */
+/* The weights, packed as those of a model that is opened are. The trainer's go tensor by tensor as
+ * these come, so that it takes no more memory than before; it can only be freed then. */
 static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error *error) {
     const vit_exec packs = {.kernels = run->kernels, .threads = 1};
     const vit_trainer_state state = vit_trainer_get(run->trainer);
-    const float *values = vit_run_weights(run);
+    float *values = vit_run_weights(run);
     vit_store store;
     const vit_status status = vit_store_open(&store, f, &packs, error);
     for (size_t i = 0; i < f->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &f->table.rows[i], *from = &state.table->rows[i];
         memcpy(vit_store_place(&store, p), values + from->offset, p->count * sizeof *values);
         vit_store_keep(&store, p);
+        vit_discard(values + from->offset, p->count * sizeof *values);
     }
     vit_store_close(&store);
     return status;

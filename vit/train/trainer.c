@@ -98,7 +98,7 @@ static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
 /* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
 static void clear(const vit_trainer *t, float *x) {
     const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
-    vit_discard(x, first * sizeof *x);
+    vit_clear(x, first * sizeof *x);
     memset(x + first, 0, (t->table.size - first) * sizeof *x);
 }
 
