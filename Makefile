@@ -2,8 +2,7 @@
 # make test     every test (scripts/test also installs what is missing)
 # make bench    vit-bench on this machine
 # make lint     formatting, floors, headers that stand alone
-# make debug    the tests in a build that finds reads of memory never set or given back, and that
-#               has bfloat16 on every processor (VIT_CPU=scalar)
+# make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
 # make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models; and uninstall
@@ -154,7 +153,7 @@ lint:
 	scripts/lint
 
 debug:
-	$(MAKE) BUILD=build/debug CFLAGS='-O2 -g -DVIT_POISON -DVIT_BF16_REFERENCE' test
+	$(MAKE) BUILD=build/debug CFLAGS='-O2 -g -DVIT_POISON' test
 
 # Checking the scope of every virtual lane takes gcc tens of minutes.
 asan:

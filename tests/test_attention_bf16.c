@@ -1,6 +1,5 @@
 /* Attention in bfloat16 against a scalar emulation, bit by bit, forward and backward: heads of odd
- * width, heads that go together, blocks of queries, threads, weights kept or made again. Without
- * the instructions it is skipped. */
+ * width, heads that go together, blocks of queries, threads, weights kept or made again. */
 #include "tests/check.h"
 #include "vit/ops/attention.h"
 #include <math.h>
@@ -128,8 +127,9 @@ static void check_passes(const attention *want, const vit_kernels *kernels, int 
 
 static void check_attention(vit_attention_shape s) {
     static const int threads[] = {1, 2, 3, 8};
-    const vit_kernels *kernels = vit_kernels_choose(VIT_CPU_AVX512BF16);
-    if (!kernels->pairs) skip();
+    vit_cpu cpu;
+    if (!check_bf16_cpu() || !vit_cpu_parse(check_bf16_cpu(), &cpu)) skip();
+    const vit_kernels *kernels = vit_kernels_choose(cpu);
     attention want = attention_new(s);
     emulate(&want, kernels);
     for (size_t i = 0; i < 4; i++) {

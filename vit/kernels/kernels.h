@@ -229,7 +229,7 @@ const vit_kernels *vit_kernels_avx2(void);
 const vit_kernels *vit_kernels_avx512(void);
 const vit_kernels *vit_kernels_avx512bf16(void);
 
-/* All NULL where the compiler cannot make them. */
+/* The first all NULL where the compiler cannot make it. */
 extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_reference;
 
 #endif

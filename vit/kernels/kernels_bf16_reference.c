@@ -1,10 +1,9 @@
-/* VDPBF16PS in plain C (docs/design.md), to test and debug bfloat16 where the processor has no
- * instructions for it: builds with VIT_BF16_REFERENCE (make debug) give it to the scalar table. It
- * is far slower than float32, so others leave it out. On x86 it needs FMA (see the Makefile). */
+/* VDPBF16PS in plain C (docs/design.md), so that bfloat16 can be tested and looked into where the
+ * processor has no instructions for it: the scalar table has it, for those who ask for that table
+ * (VIT_CPU=scalar). As it is far slower than float32, a processor that has nothing but the scalar
+ * table is not given it. On x86 it is compiled with FMA (see the Makefile). */
 #include "vit/kernels/kernels.h"
 #include <stdbool.h>
-
-#ifdef VIT_BF16_REFERENCE
 
 #include "vit/kernels/v16_scalar.h"
 
@@ -71,9 +70,3 @@ static inline v16 v16_pairs_along(v16 low, v16 high) {
 #include "vit/kernels/pairs.inc"
 
 const vit_product_kernels vit_pairs_reference = {gemm_tiles, transpose, copy_along, copy_across};
-
-#else
-
-const vit_product_kernels vit_pairs_reference = {NULL, NULL, NULL, NULL};
-
-#endif
