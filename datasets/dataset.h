@@ -36,6 +36,8 @@ typedef struct vit_records {
     vit_files *files; /* NULL: all records are in `pixels` */
     vit_drawing *drawing; /* none is: each is drawn when it is asked for; or NULL */
     vit_texts source, target;
+    char **names; /* [count] of the files that such records come from; NULL: of none, or files
+                     has them. vit_record_file tells */
 } vit_records;
 
 #define VIT_MAX_NOTES 8
@@ -69,6 +71,8 @@ typedef struct vit_dataset {
     bool test_is_val;                /* there is a val part, but no test part: `test` is `val` */
     const char *test_is; /* which pictures the test part is, a few words, where it is not simply
                             that; else NULL */
+    char **unreadable;   /* [unreadable_count] files that are left out, "FILE: why" */
+    size_t unreadable_count;
     char *notes[VIT_MAX_NOTES]; /* what the user should know, one sentence each */
     size_t note_count;
 } vit_dataset;
@@ -119,6 +123,9 @@ vit_status vit_dataset_need_classes(const vit_dataset *dataset, vit_error *error
 
 /* Pixels of one record where they lie; NULL when the record is not in memory. */
 const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index);
+
+/* The file that a record comes from; NULL: it is one of many in a file, or drawn. */
+const char *vit_record_file(const vit_records *r, size_t index);
 
 /* Copies the pixels of one record, wherever it is: pixels [height][width][channels]. May be called
  * from several threads at once. Errors: those of vit_image_load and vit_preprocess, for a file that

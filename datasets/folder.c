@@ -160,12 +160,12 @@ static vit_status run_pass(pass *p, vit_task *task, int threads, vit_error *erro
 /* ---- files that are left out ---- */
 
 typedef struct left_out {
-    size_t count;
-    char *first[PROBLEMS_NAMED];
+    char **problems; /* [count], "FILE: why" */
+    size_t count, capacity;
 } left_out;
 
 static void free_left_out(left_out *l) {
-    for (size_t i = 0; i < PROBLEMS_NAMED; i++) vit_free(l->first[i]);
+    vit_names_free(l->problems, l->count);
     *l = (left_out){0};
 }
 
@@ -194,24 +194,33 @@ static void keep(bool (*is_kept)(const vit_tree_file *), vit_tree_part *part, ui
     *resident = kept_resident;
 }
 
-static void drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixels, size_t row,
-                          size_t *resident) {
+static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixels, size_t row,
+                                size_t *resident, vit_error *error) {
     for (size_t i = 0; i < part->count; i++) {
         vit_tree_file *file = &part->files[i];
-        if (file->problem == NULL || l->count++ >= PROBLEMS_NAMED) continue;
-        l->first[l->count - 1] = file->problem;
+        if (file->problem == NULL) continue;
+        char **grown = vit_make_room(l->problems, l->count, &l->capacity, sizeof *grown,
+                                     "files that cannot be read", error);
+        if (grown == NULL) return VIT_ERROR_MEMORY;
+        l->problems = grown;
+        l->problems[l->count++] = file->problem;
         file->problem = NULL;
     }
     keep(can_be_read, part, pixels, row, resident);
+    return VIT_OK;
 }
 
-static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *error) {
+/* The set takes the list over. */
+static vit_status note_left_out(vit_dataset *out, left_out *l, vit_error *error) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < l->count && i < PROBLEMS_NAMED && status == VIT_OK; i++)
-        status = vit_dataset_note(out, error, "left out: %s", l->first[i]);
+        status = vit_dataset_note(out, error, "left out: %s", l->problems[i]);
     if (status == VIT_OK && l->count > PROBLEMS_NAMED)
         status = vit_dataset_note(out, error, "left out: %zu files in all that cannot be read",
                                   l->count);
+    out->unreadable = l->problems;
+    out->unreadable_count = l->count;
+    *l = (left_out){0};
     return status;
 }
 
@@ -243,7 +252,7 @@ static vit_text left_out_text(const left_out *l) {
     vit_text text = {0};
     vit_text_add(&text, "%s", l->count > 0 ? "; left out: " : "");
     for (size_t i = 0; i < l->count && i < PROBLEMS_NAMED; i++)
-        vit_text_add(&text, "%s%s", i > 0 ? "; " : "", l->first[i]);
+        vit_text_add(&text, "%s%s", i > 0 ? "; " : "", l->problems[i]);
     if (l->count > PROBLEMS_NAMED)
         vit_text_add(&text, "; %zu files in all that cannot be read", l->count);
     return text;
@@ -350,8 +359,7 @@ static vit_status measure_part(vit_tree_part *part, bool hashes, left_out *l, in
     pass p = {.part = part, .hashes = hashes};
     size_t none = 0;
     vit_status status = run_pass(&p, measure_task, threads, error);
-    if (status == VIT_OK) drop_problems(l, part, NULL, 0, &none);
-    return status;
+    return status == VIT_OK ? drop_problems(l, part, NULL, 0, &none, error) : status;
 }
 
 /* Decodes every file; *cache bytes are left for pixels. */
@@ -362,8 +370,8 @@ static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_
     records->pixels = p.pixels = vit_alloc(p.resident, row);
     if (records->pixels == NULL) return vit_fail_memory(error, "pictures", p.resident * row);
     vit_status status = run_pass(&p, prepare_task, threads, error);
+    if (status == VIT_OK) status = drop_problems(l, part, p.pixels, row, &p.resident, error);
     if (status != VIT_OK) return status;
-    drop_problems(l, part, p.pixels, row, &p.resident);
     *cache -= p.resident * row;
     records->files = vit_alloc(1, sizeof *records->files);
     if (records->files == NULL) return vit_fail_memory(error, "pictures", sizeof *records->files);
@@ -371,22 +379,24 @@ static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_
     return VIT_OK;
 }
 
-/* The records take the files' labels and, where not all pixels are in memory, their paths over. */
+/* The records take the files' labels and paths over. */
 static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error *error) {
     const size_t count = part->count;
     records->labels = vit_alloc(count, sizeof *records->labels);
     if (records->labels == NULL) return vit_fail_memory(error, "labels", count * 2);
     for (size_t i = 0; i < count; i++) records->labels[i] = part->files[i].label;
-    if (records->files->resident == count) {
+    char **paths = vit_alloc(count, sizeof *paths);
+    if (paths == NULL) return vit_fail_memory(error, "paths", count * sizeof *paths);
+    for (size_t i = 0; i < count; i++) {
+        paths[i] = part->files[i].path;
+        part->files[i].path = NULL;
+    }
+    if (records->files->resident < count) {
+        records->files->paths = paths;
+    } else {
         vit_files_free(records->files, 0);
         records->files = NULL;
-    } else {
-        records->files->paths = vit_alloc(count, sizeof *records->files->paths);
-        if (records->files->paths == NULL) return vit_fail_memory(error, "paths", count * 8);
-        for (size_t i = 0; i < count; i++) {
-            records->files->paths[i] = part->files[i].path;
-            part->files[i].path = NULL;
-        }
+        records->names = paths;
     }
     records->count = count;
     return VIT_OK;
@@ -480,7 +490,7 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     return status;
 }
 
-static vit_status finish(vit_dataset *out, vit_tree *tree, const left_out *l, const char *path,
+static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
                          vit_error *error) {
     take_checksum(out, tree);
     vit_status status = hand_over(&out->train, &tree->train, error);

@@ -44,6 +44,8 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, vit_error
     memcpy(pixels + a->train.count * record, b->train.pixels, b->train.count * record);
     memcpy(labels, a->train.labels, a->train.count * sizeof *labels);
     memcpy(labels + a->train.count, b->train.labels, b->train.count * sizeof *labels);
+    vit_names_free(a->train.names, a->train.count);
+    a->train.names = NULL;
     vit_free(a->train.pixels);
     vit_free(a->train.labels);
     a->train.pixels = pixels;

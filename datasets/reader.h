@@ -29,6 +29,9 @@ struct vit_files {
     char **paths;    /* [count], each of its own */
 };
 
+/* Frees `count` strings and their array; takes NULL. */
+void vit_names_free(char **names, size_t count);
+
 void vit_files_free(vit_files *files, size_t count); /* takes NULL */
 
 /* Pictures that are a function of their index: the first member of what they are drawn from. */

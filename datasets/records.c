@@ -18,6 +18,11 @@ const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, siz
     return r->pixels + index * record_bytes(d);
 }
 
+const char *vit_record_file(const vit_records *r, size_t index) {
+    char *const *names = r->files != NULL ? r->files->paths : r->names;
+    return names != NULL ? names[index] : NULL;
+}
+
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
                             vit_error *error) {
     vit_image image, ready = {0};
@@ -150,16 +155,21 @@ vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format
 
 /* ---- the end ---- */
 
+void vit_names_free(char **names, size_t count) {
+    for (size_t i = 0; names != NULL && i < count; i++) vit_free(names[i]);
+    vit_free(names);
+}
+
 void vit_files_free(vit_files *files, size_t count) {
     if (files == NULL) return;
-    for (size_t i = 0; files->paths != NULL && i < count; i++) vit_free(files->paths[i]);
-    vit_free(files->paths);
+    vit_names_free(files->paths, count);
     vit_free(files);
 }
 
 static void free_records(vit_records *r) {
     vit_files_free(r->files, r->count);
     if (r->drawing != NULL) r->drawing->free(r->drawing);
+    vit_names_free(r->names, r->count);
     vit_free(r->pixels);
     vit_free(r->labels);
     vit_free(r->source.ids);
@@ -176,6 +186,7 @@ void vit_dataset_close(vit_dataset *dataset) {
     vit_free(dataset->label_memory);
     vit_vocabulary_free(&dataset->source_vocabulary);
     vit_vocabulary_free(&dataset->target_vocabulary);
+    vit_names_free(dataset->unreadable, dataset->unreadable_count);
     for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);
     *dataset = (vit_dataset){0};
 }

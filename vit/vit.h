@@ -293,6 +293,14 @@ typedef enum vit_split { VIT_SPLIT_TEST, VIT_SPLIT_TRAIN, VIT_SPLIT_VAL } vit_sp
  * lives for the call. */
 typedef void vit_note(const char *text, void *user);
 
+/* What a model answered to a picture; lives for the call. */
+typedef struct vit_evaluated {
+    const char *file;     /* of a folder; NULL: the set's pictures are not in files of their own */
+    size_t index;         /* its place in its part of the data */
+    size_t label, answer; /* the true class, and the likeliest */
+    const float *probabilities; /* [classes], the model's */
+} vit_evaluated;
+
 typedef struct vit_evaluate_options {
     const char *data; /* a directory, or a known name: "mnist", "cifar10", ... (docs/data.md) */
     vit_split split;
@@ -300,7 +308,10 @@ typedef struct vit_evaluate_options {
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
     const char *cpu; /* as in vit_session_options */
     vit_precision precision;
-    vit_note *note; /* NULL: nobody wants to know */
+    vit_note *note;                                            /* NULL: nobody wants to know */
+    void (*picture)(const vit_evaluated *picture, void *user); /* for each in order, or NULL */
+    bool list_unreadable; /* a note for each file of a folder that is left out, not the first ones
+                             alone */
     void *user;
 } vit_evaluate_options;
 

@@ -125,6 +125,16 @@ class vit_answer(Structure):
     ]
 
 
+class vit_evaluated(Structure):
+    _fields_ = [
+        ("file", c_char_p),
+        ("index", c_size_t),
+        ("label", c_size_t),
+        ("answer", c_size_t),
+        ("probabilities", POINTER(c_float)),
+    ]
+
+
 class vit_evaluate_options(Structure):
     _fields_ = [
         ("data", c_char_p),
@@ -134,6 +144,8 @@ class vit_evaluate_options(Structure):
         ("cpu", c_char_p),
         ("precision", c_int),
         ("note", vit_note),
+        ("picture", c_void_p),
+        ("list_unreadable", c_bool),
         ("user", c_void_p),
     ]
 

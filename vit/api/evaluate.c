@@ -168,11 +168,24 @@ static void set_calibration(vit_evaluation *result, const vit_calibration *c) {
     }
 }
 
+typedef struct telling {
+    const vit_evaluate_options *options;
+    const vit_records *records;
+} telling;
+
+static void tell_picture(size_t record, size_t label, size_t answer, const float *probabilities,
+                         void *context) {
+    const telling *t = context;
+    const vit_evaluated picture = {vit_record_file(t->records, record), record, label, answer,
+                                   probabilities};
+    t->options->picture(&picture, t->options->user);
+}
+
 static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
                            const vit_evaluate_options *o, vit_evaluation *result,
                            vit_error *error) {
     const size_t classes = m->file.config.classes;
-    chosen c;
+    chosen c = {0};
     vit_loader loader = {0};
     vit_calibration calibration = {0};
     vit_score s = {.confusion = result->confusion,
@@ -183,6 +196,11 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
+    telling each = {o, c.records};
+    if (o->picture) {
+        s.each = tell_picture;
+        s.context = &each;
+    }
     if (status == VIT_OK) status = score(&s, &result->seconds, m, d, &c, o, error);
     vit_loader_free(&loader);
     if (status != VIT_OK) return status;
@@ -213,6 +231,9 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     if (status == VIT_OK) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
+    for (size_t i = 0; status == VIT_OK && o->note && o->list_unreadable && i < d->unreadable_count;
+         i++)
+        o->note(d->unreadable[i], o->user);
     return status;
 }
 

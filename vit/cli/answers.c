@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "vit/cli/csv.h"
+
 /* ---- text ---- */
 
 /* A bar of 24 columns for 1, in eighths of a column where the terminal can show them. */
@@ -114,21 +116,6 @@ bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t 
 
 /* ---- CSV ---- */
 
-/* What could steer a terminal is shown as in text. */
-static void add_field(vit_text *text, const char *field) {
-    vit_text visible = {0};
-    vit_text_add_visible(&visible, field, 0);
-    const bool quotes = visible.text != NULL && strpbrk(visible.text, ",\"") != NULL;
-    vit_text_add(text, "%s", quotes ? "\"" : "");
-    for (size_t i = 0; i < visible.length; i++) {
-        vit_text_add_bytes(text, visible.text + i, 1);
-        if (visible.text[i] == '"') vit_text_add_bytes(text, "\"", 1);
-    }
-    vit_text_add(text, "%s", quotes ? "\"" : "");
-    text->failed = text->failed || visible.failed;
-    vit_text_free(&visible);
-}
-
 bool vit_answer_csv_head(const vit_command *command, size_t top) {
     vit_text text = {0};
     vit_text_add(&text, "file,label,probability");
@@ -140,16 +127,16 @@ bool vit_answer_csv_head(const vit_command *command, size_t top) {
 bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
     char number[32];
     vit_text text = {0};
-    add_field(&text, a->name);
+    vit_csv_field(&text, a->name);
     for (size_t i = 0; i < a->top; i++) {
         vit_text_add(&text, ",");
-        if (a->failure == NULL) add_field(&text, vit_model_label(a->model, a->best[i]));
+        if (a->failure == NULL) vit_csv_field(&text, vit_model_label(a->model, a->best[i]));
         vit_text_add(&text, ",%s",
                      a->failure == NULL ? vit_format_float(number, a->probabilities[a->best[i]])
                                         : "");
     }
     vit_text_add(&text, ",");
-    if (a->failure != NULL) add_field(&text, a->failure->message);
+    if (a->failure != NULL) vit_csv_field(&text, a->failure->message);
     vit_text_add(&text, "\n");
     return vit_print(command, &text);
 }

@@ -4,16 +4,17 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/csv.h"
 #include "vit/cli/json_out.h"
 #include "vit/cli/models.h"
 #include "vit/cli/program.h"
 
 typedef struct settings {
-    const char *model, *config, *labels, *data;
+    const char *model, *config, *labels, *data, *predictions, *confusion_csv;
     int split; /* vit_split */
     uint64_t batch, threads;
     vit_size size; /* 0: the model's own */
-    bool json, confusion;
+    bool json, confusion, list_unreadable;
     int precision; /* vit_precision */
 } settings;
 
@@ -53,12 +54,28 @@ static const vit_option options[] = {
              "without parts, test is what the training held back,\n"
              "and all where the model was not trained on it",
      .choices = splits},
+    {.name = "list-unreadable",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(list_unreadable),
+     .help = "name every file that is left out, not the first three"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {.name = "json", .kind = VIT_OPTION_FLAG, .offset = PLACE(json), .help = "one JSON object"},
     {.name = "confusion",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(confusion),
      .help = "also how often each class was taken for each other"},
+    {.name = "confusion-csv",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(confusion_csv),
+     .argument = "FILE.csv",
+     .help = "write that as a table with the names of the classes"},
+    {.name = "predictions",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(predictions),
+     .argument = "FILE.csv",
+     .help = "write a line for each picture: its file or number,\n"
+             "the true class, the answer, and how probable the\n"
+             "answer and the true class were"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
      .kind = VIT_OPTION_COUNT,
@@ -80,7 +97,9 @@ static const vit_command command = {
              "  vit-evaluate --model digits.safetensors --data digits\n"
              "      accuracy on the test pictures, as a whole and class by class\n"
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
-             "      and what was taken for what\n",
+             "      and what was taken for what\n"
+             "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
+             "      and the answer to every picture\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
              "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
              "used; in f32 the figures are the same with each.\n",
@@ -95,19 +114,56 @@ typedef struct report {
     const vit_evaluation *result;
 } report;
 
-/* What a class's row of the confusion matrix says. */
+/* What a class's row and column of the confusion matrix say. NaN where there is nothing to divide
+ * by. */
 typedef struct class_score {
     const char *label;
-    size_t images, correct;
-    double accuracy; /* NaN where there are no pictures */
+    size_t images, correct, answers; /* answers: pictures that were taken for it */
+    double accuracy;                 /* the share of its pictures that is right: its recall */
+    double precision;                /* the share of its answers that is right */
+    double f1;                       /* harmonic mean of the two */
 } class_score;
+
+static double share(size_t part, size_t whole) {
+    return whole > 0 ? (double)part / (double)whole : NAN;
+}
 
 static class_score score_class(const report *r, size_t class) {
     const size_t *row = r->result->confusion + class * r->result->classes;
     class_score score = {.label = vit_model_label(r->model, class), .correct = row[class]};
-    for (size_t i = 0; i < r->result->classes; i++) score.images += row[i];
-    score.accuracy = score.images > 0 ? (double)score.correct / (double)score.images : NAN;
+    for (size_t i = 0; i < r->result->classes; i++) {
+        score.images += row[i];
+        score.answers += r->result->confusion[i * r->result->classes + class];
+    }
+    score.accuracy = share(score.correct, score.images);
+    score.precision = share(score.correct, score.answers);
+    score.f1 = share(2 * score.correct, score.images + score.answers);
     return score;
+}
+
+/* Means over classes, which count alike however many pictures they have: balanced accuracy over
+ * those that have pictures; the others over those that have pictures or answers, where a share of
+ * nothing is 0, as scikit-learn has it. */
+typedef struct means {
+    double balanced, precision, recall, f1;
+} means;
+
+static means mean_scores(const report *r) {
+    means m = {0};
+    size_t with_pictures = 0, present = 0;
+    for (size_t i = 0; i < r->result->classes; i++) {
+        const class_score c = score_class(r, i);
+        with_pictures += c.images > 0;
+        present += c.images + c.answers > 0;
+        m.recall += c.images > 0 ? c.accuracy : 0;
+        m.precision += c.answers > 0 ? c.precision : 0;
+        m.f1 += c.images + c.answers > 0 ? c.f1 : 0;
+    }
+    m.balanced = m.recall / (double)with_pictures;
+    m.recall /= (double)present;
+    m.precision /= (double)present;
+    m.f1 /= (double)present;
+    return m;
 }
 
 static double images_per_second(const vit_evaluation *result) {
@@ -123,9 +179,20 @@ static void add_json_classes(vit_json_out *json, const report *r) {
         vit_json_count(json, "images", score.images);
         vit_json_count(json, "correct", score.correct);
         vit_json_number(json, "accuracy", score.accuracy);
+        vit_json_number(json, "precision", score.precision);
+        vit_json_number(json, "recall", score.accuracy);
+        vit_json_number(json, "f1", score.f1);
         vit_json_close(json, '}');
     }
     vit_json_close(json, ']');
+}
+
+static void add_json_means(vit_json_out *json, const report *r) {
+    const means m = mean_scores(r);
+    vit_json_number(json, "balanced_accuracy", m.balanced);
+    vit_json_number(json, "macro_precision", m.precision);
+    vit_json_number(json, "macro_recall", m.recall);
+    vit_json_number(json, "macro_f1", m.f1);
 }
 
 static void add_json_confusion(vit_json_out *json, const vit_evaluation *result) {
@@ -164,6 +231,7 @@ static bool write_json(const report *r) {
     vit_json_count(&json, "correct", result->correct);
     vit_json_number(&json, "top1", result->top1);
     vit_json_number(&json, "top5", result->top5);
+    add_json_means(&json, r);
     vit_json_number(&json, "loss", result->loss);
     vit_json_number(&json, "temperature", result->temperature);
     vit_json_number(&json, "ece", result->ece);
@@ -202,10 +270,15 @@ static void add_summary(vit_text *text, const report *r) {
     vit_text_add(text, "   %s pictures\n", vit_format_count(number, result->correct));
     vit_text_add(text, "  top five  ");
     add_percent(text, result->top5);
-    vit_text_add(text, "   the right class is among the five likeliest\n");
+    vit_text_add(text, "   the right class is among the five likeliest\n  balanced  ");
+    const means m = mean_scores(r);
+    add_percent(text, m.balanced);
+    vit_text_add(text, "   mean of the classes' shares of right answers (recall)\n  macro f1  ");
+    add_percent(text, m.f1);
+    vit_text_add(text, "   mean of the classes' f1, of precision and recall\n");
     vit_text_add(text, "  loss      %7s     mean cross-entropy\n",
                  vit_format_fixed(number, result->loss, 4));
-    vit_text_add(text, "  ece     ");
+    vit_text_add(text, "  ece       ");
     add_percent(text, result->ece);
     vit_text_add(text, "   how far probabilities are from how often answers are right\n");
     vit_text_add(text, "  brier     %7s     mean squared distance of probabilities and truth\n",
@@ -230,7 +303,7 @@ static void add_classes(vit_text *text, const report *r) {
     size_t width = label_width(r);
     vit_text_add(text, "  ");
     vit_text_add_visible(text, "class", width);
-    vit_text_add(text, "   pictures      right\n");
+    vit_text_add(text, "   pictures      right    recall precision        f1\n");
     for (size_t i = 0; i < r->result->classes; i++) {
         class_score score = score_class(r, i);
         vit_text_add(text, "  ");
@@ -238,6 +311,10 @@ static void add_classes(vit_text *text, const report *r) {
         vit_text_add(text, " %10s %10s ", vit_format_count(images, score.images),
                      vit_format_count(correct, score.correct));
         add_percent(text, score.accuracy);
+        vit_text_add(text, " ");
+        add_percent(text, score.precision);
+        vit_text_add(text, " ");
+        add_percent(text, score.f1);
         vit_text_add(text, "\n");
     }
 }
@@ -286,13 +363,71 @@ static bool write_text(const report *r) {
     return vit_print(&command, &text);
 }
 
+/* ---- CSV ---- */
+
+static const char predictions_head[] = "file,index,label,answer,right,probability,"
+                                       "label_probability\n";
+static const char confusion_head[] = "label/answer";
+
+/* The lines of --predictions, as pictures are answered. */
+typedef struct predictions {
+    const vit_model *model;
+    vit_text lines;
+} predictions;
+
+static void on_picture(const vit_evaluated *picture, void *user) {
+    predictions *p = user;
+    char answer[32], label[32];
+    vit_text *t = &p->lines;
+    if (picture->file != NULL) vit_csv_field(t, picture->file);
+    vit_text_add(t, ",%zu,", picture->index);
+    vit_csv_field(t, vit_model_label(p->model, picture->label));
+    vit_text_add(t, ",");
+    vit_csv_field(t, vit_model_label(p->model, picture->answer));
+    vit_text_add(t, ",%d,%s,%s\n", picture->label == picture->answer,
+                 vit_format_float(answer, picture->probabilities[picture->answer]),
+                 vit_format_float(label, picture->probabilities[picture->label]));
+}
+
+static vit_status write_confusion(const report *r, vit_error *error) {
+    const size_t classes = r->result->classes;
+    vit_text t = {0};
+    vit_text_add(&t, "%s", confusion_head);
+    for (size_t i = 0; i < classes; i++) {
+        vit_text_add(&t, ",");
+        vit_csv_field(&t, vit_model_label(r->model, i));
+    }
+    vit_text_add(&t, "\n");
+    for (size_t i = 0; i < classes; i++) {
+        vit_csv_field(&t, vit_model_label(r->model, i));
+        for (size_t j = 0; j < classes; j++)
+            vit_text_add(&t, ",%zu", r->result->confusion[i * classes + j]);
+        vit_text_add(&t, "\n");
+    }
+    const vit_status status = vit_csv_write(r->settings->confusion_csv, &t, error);
+    vit_text_free(&t);
+    return status;
+}
+
+/* What would otherwise fail only after all pictures. */
+static vit_status check_places(const settings *s, vit_error *error) {
+    vit_status status = VIT_OK;
+    if (s->predictions != NULL)
+        status = vit_csv_check(s->predictions, "predictions", predictions_head, error);
+    if (status == VIT_OK && s->confusion_csv != NULL)
+        status = vit_csv_check(s->confusion_csv, "confusion-csv", confusion_head, error);
+    return status;
+}
+
+/* ---- the whole ---- */
+
 static void on_note(const char *text, void *user) {
     (void)user;
     vit_say(&command, text);
 }
 
-static vit_status measure(const settings *s, vit_model **model, vit_evaluation *result,
-                          vit_error *error) {
+static vit_status measure(const settings *s, vit_model **model, predictions *p,
+                          vit_evaluation *result, vit_error *error) {
     char *path;
     vit_status status = vit_find_model(&path, s->model, error);
     if (status != VIT_OK) {
@@ -312,8 +447,25 @@ static vit_status measure(const settings *s, vit_model **model, vit_evaluation *
                                    .threads = (int)s->threads,
                                    .cpu = vit_chosen_cpu(),
                                    .precision = (vit_precision)s->precision,
-                                   .note = on_note};
+                                   .note = on_note,
+                                   .list_unreadable = s->list_unreadable,
+                                   .picture = s->predictions != NULL ? on_picture : NULL,
+                                   .user = p};
+    p->model = *model;
+    if (status == VIT_OK && s->predictions != NULL) vit_text_add(&p->lines, "%s", predictions_head);
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
+}
+
+/* The files first: what stands on standard output was then kept, too. */
+static int answer(const report *r, const predictions *p) {
+    const settings *s = r->settings;
+    vit_error error;
+    vit_status status = VIT_OK;
+    if (s->predictions != NULL) status = vit_csv_write(s->predictions, &p->lines, &error);
+    if (status == VIT_OK && s->confusion_csv != NULL) status = write_confusion(r, &error);
+    if (status != VIT_OK) vit_say(&command, error.message);
+    const bool fine = s->json ? write_json(r) : write_text(r);
+    return fine && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
 int main(int argc, char **argv) {
@@ -324,14 +476,19 @@ int main(int argc, char **argv) {
     }
     vit_model *model = NULL;
     vit_evaluation result = {0};
+    predictions p = {0};
     vit_error error;
-    if (measure(&s, &model, &result, &error) != VIT_OK) {
+    if (s.predictions != NULL && s.confusion_csv != NULL &&
+        strcmp(s.predictions, s.confusion_csv) == 0) {
+        return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
+    }
+    if (check_places(&s, &error) != VIT_OK || measure(&s, &model, &p, &result, &error) != VIT_OK) {
         exit_status = vit_say_error(&command, &error);
     } else {
         report r = {.settings = &s, .model = model, .result = &result};
-        bool fine = s.json ? write_json(&r) : write_text(&r);
-        exit_status = fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+        exit_status = answer(&r, &p);
     }
+    vit_text_free(&p.lines);
     vit_evaluation_clear(&result);
     vit_model_free(model);
     return vit_program_end(&command, exit_status);

@@ -56,17 +56,18 @@ static void count_answers(vit_score *score, float *logits, size_t classes, const
                           size_t count) {
     for (size_t i = 0; i < count; i++, logits += classes) {
         const size_t label = s->records->labels[record_number(s, i)];
-        const size_t before = rank_of(logits, classes, label);
+        const size_t before = rank_of(logits, classes, label), chosen = answer(logits, classes);
         score->images++;
         score->correct += before == 0;
         score->correct5 += before < 5 && before < classes;
         score->loss += vit_cross_entropy(NULL, logits, classes, label, 0, 1);
-        if (score->confusion) score->confusion[label * classes + answer(logits, classes)]++;
+        if (score->confusion) score->confusion[label * classes + chosen]++;
         if (score->logits)
             memcpy(score->logits + (s->first + i) * classes, logits, classes * sizeof *logits);
         if (!score->calibration) continue;
         vit_softmax_at(logits, logits, classes, score->temperature);
         vit_calibration_add(score->calibration, logits, classes, label);
+        if (score->each) score->each(record_number(s, i), label, chosen, logits, score->context);
     }
 }
 

@@ -14,6 +14,11 @@ typedef struct vit_score {
     float *logits;     /* [count][classes] of all pictures; NULL: not wanted */
     vit_calibration *calibration; /* of softmax(logits / temperature); NULL: not wanted */
     double temperature;
+    /* NULL, or called for each picture in order. probabilities: [classes], at the temperature,
+     * which calibration must be wanted for */
+    void (*each)(size_t record, size_t label, size_t answer, const float *probabilities,
+                 void *context);
+    void *context; /* of `each` */
 } vit_score;
 
 /* Scores records[numbers[0..count)], or the first `count` when numbers is NULL, `batch` at a time.
