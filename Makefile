@@ -42,6 +42,7 @@ PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c)))
+SERVE_PAGE = serve_page_html serve_page_css serve_page_js
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
@@ -87,11 +88,15 @@ $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
 	@mkdir -p $(@D)
 	scripts/embed-text vit_pytorch_model vit/weights/pytorch_model.py > $@
 
+$(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/page/page.%
+	@mkdir -p $(@D)
+	scripts/embed-text serve_page_$* vit/cli/serve/page/page.$* > $@
+
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_imagenet_labels vit/weights/imagenet-1k.txt > $@
 
-EMBEDDED = presets pytorch_model imagenet
+EMBEDDED = presets pytorch_model imagenet $(SERVE_PAGE)
 $(EMBEDDED:%=$(BUILD)/obj/%.o): $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
@@ -115,7 +120,8 @@ $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 
 # The programs of a folder of their own have its files, too.
 $(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
-$(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC))
+$(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
+  $(SERVE_PAGE:%=$(BUILD)/obj/%.o)
 $(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
 $(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a

@@ -81,9 +81,9 @@ static bool compute(serve_answers *a, serve_server *server, const uint8_t *image
 }
 
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
-                           const vit_picture *pictures, size_t count, bool features,
-                           serve_reply *reply) {
+                           const serve_pictures *pictures, bool features, serve_reply *reply) {
     serve_server *server = request->server;
+    const size_t count = pictures->count;
     *out = (serve_answers){.model = serve_model_take(server->models, model)};
     request->pictures = count;
     if (out->model == NULL) {
@@ -98,8 +98,8 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
     }
     if (fine) {
         size_t ready;
-        prepare(out, server, pictures, images, &ready);
-        if (count == 1 && ready == 0) {
+        prepare(out, server, pictures->pictures, images, &ready);
+        if (count == 1 && ready == 0 && !pictures->is_list) {
             serve_fail_with(reply, &out->answers[0].error);
             fine = false;
         }
@@ -112,11 +112,11 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
 }
 
 bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_model *model,
-                           const uint8_t *images, size_t count, serve_reply *reply) {
+                           const uint8_t *images, size_t count, bool features, serve_reply *reply) {
     *out = (serve_answers){.model = model};
     request->pictures = count;
-    const bool fine =
-        allocate(out, count, false, reply) && compute(out, request->server, images, count, reply);
+    const bool fine = allocate(out, count, features, reply) &&
+                      compute(out, request->server, images, count, reply);
     if (!fine) serve_answers_free(out, request->server);
     return fine;
 }

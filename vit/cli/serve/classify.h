@@ -3,7 +3,7 @@
 #define VIT_CLI_SERVE_CLASSIFY_H
 
 #include "vit/cli/json_out.h"
-#include "vit/cli/serve/request.h"
+#include "vit/cli/serve/pictures.h"
 
 typedef struct serve_answers {
     serve_model *model;
@@ -15,16 +15,15 @@ typedef struct serve_answers {
     size_t *best;         /* [classes], for whoever writes */
 } serve_answers;
 
-/* Answers for pictures[0..count). False: `reply` says why not; nothing is left to free. Pictures
+/* Answers for pictures. False: `reply` says why not; nothing is left to free. Pictures
  * that cannot be read are among the answers, unless it is the only one. */
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
-                           const vit_picture *pictures, size_t count, bool features,
-                           serve_reply *reply);
+                           const serve_pictures *pictures, bool features, serve_reply *reply);
 
 /* The same for pictures that are prepared: images [count][pixels of the model]. Takes the model
  * over. */
 bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_model *model,
-                           const uint8_t *images, size_t count, serve_reply *reply);
+                           const uint8_t *images, size_t count, bool features, serve_reply *reply);
 
 void serve_answers_free(serve_answers *answers, serve_server *server);
 

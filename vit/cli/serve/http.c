@@ -180,6 +180,8 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
         serve_fail(reply, 404,
                    "no model is called \"%s\": GET /v2/models names those that are served",
                    x->request.model);
+    } else if (serve_header(&x->request, "Content-Encoding") != NULL) {
+        serve_fail(reply, 415, "Content-Encoding: a body is expected as it is");
     } else if (has_body && (x->route->how & SERVE_BODY) == 0) {
         serve_fail(reply, 400, "a body is not expected here");
     } else {

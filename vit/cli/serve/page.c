@@ -1,0 +1,30 @@
+/* The page, which is part of the program. */
+#include "vit/cli/serve/route.h"
+
+extern const char *const serve_page_html[], *const serve_page_css[], *const serve_page_js[];
+
+/* Nothing from elsewhere, nothing within the page's text, and the page in no frame. */
+static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; "
+                             "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; "
+                             "base-uri 'none'; frame-ancestors 'none'";
+
+static void reply_lines(serve_reply *reply, const char *type, const char *const *lines) {
+    reply->type = type;
+    reply->policy = policy;
+    for (; *lines != NULL; lines++) vit_text_add(&reply->body, "%s", *lines);
+}
+
+void serve_page(serve_request *request, serve_reply *reply) {
+    (void)request;
+    reply_lines(reply, "text/html; charset=utf-8", serve_page_html);
+}
+
+void serve_page_style(serve_request *request, serve_reply *reply) {
+    (void)request;
+    reply_lines(reply, "text/css; charset=utf-8", serve_page_css);
+}
+
+void serve_page_script(serve_request *request, serve_reply *reply) {
+    (void)request;
+    reply_lines(reply, "text/javascript; charset=utf-8", serve_page_js);
+}
