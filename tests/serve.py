@@ -1,4 +1,5 @@
 """vit-serve as its clients meet it; called by serve.sh."""
+import base64
 import concurrent.futures
 import http.client
 import json
@@ -7,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -19,6 +21,15 @@ work = tempfile.mkdtemp()
 pictures = [draw(work, i) for i in range(12)]
 data = [open(p, "rb").read() for p in pictures]
 os.environ.pop("VIT_MODELS", None)
+
+
+def form(parts):
+    """The body and header of a form of (name, file, bytes)."""
+    body = b"".join(b'--frontier\r\nContent-Disposition: form-data; name="%s"; filename="%s"\r\n'
+                    b"Content-Type: image/png\r\n\r\n%s\r\n" % (n.encode(), f.encode(), d)
+                    for n, f, d in parts)
+    return (body + b"--frontier--\r\n",
+            {"Content-Type": "multipart/form-data; boundary=frontier"})
 
 
 def usage():
@@ -64,6 +75,122 @@ def answers(s):
     check("a chunked body", chunked == wanted, chunked)
     status, _, text = s.ask("HEAD", "/health")
     check("HEAD has no body", (status, text) == (200, b""))
+
+
+def forms(s):
+    """Several pictures in one request, answered in the order sent."""
+    wanted = [json.loads(classify(p)) for p in pictures[:3]]
+    for w, p in zip(wanted, pictures):
+        w["file"] = os.path.basename(p)
+    files = [a for p in pictures[:3] for a in ("-F", "data=@" + p)]
+    got = subprocess.run(["curl", "-sS", *files, s.url + "/predictions/mnist"],
+                         stdout=subprocess.PIPE).stdout
+    check("curl -F, three pictures", json.loads(got) == wanted, got)
+    got = s.json("POST", "/models/mnist", *form([("a", "x.png", data[0]), ("b", "y.png", b"no")]))
+    check("a picture of several that is none is named, the rest are answered",
+          got[0] == 200 and got[1][0][0]["label"] == wanted[0]["predictions"][0]["label"] and
+          "y.png" in got[1][1]["error"], got)
+    many = form([("a", "%d.png" % i, data[0]) for i in range(65)])
+    check("more pictures than may be", s.json("POST", "/predictions/mnist", *many)[0] == 413)
+    named = b"--b\r\nContent-Disposition: form-data; name=x"
+    for name, body, text in (
+            ("without an end", named + b"; filename=y\r\n\r\nz", "ends within a part"),
+            ("without a part", b"--b--\r\n", "no picture"),
+            ("without its boundary", b"hello", "does not begin"),
+            ("of text", named + b"\r\n\r\nz\r\n--b--", "no file"),
+            ("without names", b"--b\r\n\r\nz\r\n--b--", "Content-Disposition")):
+        got = s.json("POST", "/predictions/mnist", body,
+                     {"Content-Type": "multipart/form-data; boundary=b"})
+        check("a form " + name, got[0] == 400 and text in got[1]["error"], got)
+    got = s.json("POST", "/predictions/mnist", b"--b", {"Content-Type": "multipart/form-data"})
+    check("a form without a boundary", got[0] == 400 and "boundary" in got[1]["error"], got)
+
+    coded = [base64.b64encode(d).decode() for d in data[:2]]
+    got = s.json("POST", "/models/mnist", json.dumps({"inputs": coded[0], "parameters":
+                                                      {"top_k": 2}}),
+                 {"Content-Type": "application/json"})
+    check("Hugging Face's JSON", got[0] == 200 and
+          [p["label"] for p in got[1]] == [p["label"] for p in wanted[0]["predictions"][:2]], got)
+
+    def embed(**more):
+        return s.json("POST", "/v1/embeddings", json.dumps({"model": "mnist", **more}))
+    url = "data:image/png;base64,"
+    got = embed(input=[url + c for c in coded])
+    with open(pictures[1], "rb") as f:
+        alone = json.loads(subprocess.run([serving.CLASSIFY, "--embed", "-"], stdin=f,
+                                          stdout=subprocess.PIPE).stdout)["embedding"]
+    check("/v1/embeddings has vit-classify --embed's numbers",
+          got[0] == 200 and got[1]["data"][1] == {"object": "embedding", "index": 1,
+                                                  "embedding": alone}, got)
+    packed = embed(input=url + coded[1].rstrip("="), encoding_format="base64")[1]["data"][0]
+    numbers = struct.unpack("<%df" % len(alone), base64.b64decode(packed["embedding"]))
+    check("encoding_format base64", ["%.9g" % n for n in numbers] == ["%.9g" % n for n in alone])
+    for value, text in (("http://127.0.0.1:1/x.png", "not fetched"),
+                        ("file:///etc/passwd", "not fetched"),
+                        ("data:image/png,xx", "not fetched"), ("data:;base64,@@@@", "no base64"),
+                        ([], "is empty"), (7, "expected pictures"), ([[]], "expected pictures")):
+        got = embed(input=value)
+        check("input %r is refused" % value, got[0] == 400 and text in got[1]["error"], got)
+    check("an unknown model", embed(input=url + coded[0], model="x")[0] == 404)
+    for body in b"", b"[]", b'{"input": ', b'{"a": 1, "a": 2}', b"[" * 5000:
+        check("no JSON object: %r" % body[:12], s.json("POST", "/v1/embeddings", body)[0] == 400)
+
+
+def kserve(s):
+    """The V2 protocol, without its client (scripts/check-serve has that)."""
+    check("/v2/health/live", s.ask("GET", "/v2/health/live")[0] == 200)
+    check("/v2/health/ready", s.ask("GET", "/v2/health/ready")[0] == 200)
+    check("/v2/models/mnist/ready", s.ask("GET", "/v2/models/mnist/ready")[0] == 200)
+    check("/v2/models/x/ready", s.ask("GET", "/v2/models/x/ready")[0] == 404)
+    check("/v2", "binary_tensor_data" in s.json("GET", "/v2")[1]["extensions"])
+    meta = s.json("GET", "/v2/models/mnist")[1]
+    check("metadata", meta["inputs"][1] == {"name": "pixels", "datatype": "UINT8",
+                                            "shape": [-1, 28, 28, 1]}, meta)
+    logits = [json.loads(classify(p, "--logits"))["logits"] for p in pictures[:3]]
+    coded = [base64.b64encode(d).decode() for d in data[:3]]
+
+    def infer(inputs, tail=b"", **more):
+        text = json.dumps({"inputs": inputs, **more}).encode()
+        status, headers, body = s.ask(
+            "POST", "/v2/models/mnist/infer", text + tail,
+            {"Inference-Header-Content-Length": str(len(text))} if tail else {})
+        size = int(headers.get("Inference-Header-Content-Length", len(body)))
+        return status, json.loads(body[:size]), body[size:]
+
+    names = {"name": "pictures", "datatype": "BYTES", "shape": [3]}
+    got = infer([{**names, "data": coded}], id="42", outputs=[{"name": "logits"}])
+    check("pictures as JSON", got[0] == 200 and got[1]["id"] == "42" and
+          got[1]["outputs"] == [{"name": "logits", "datatype": "FP32", "shape": [3, 10],
+                                 "data": sum(logits, [])}], got)
+    tail = b"".join(struct.pack("<I", len(d)) + d for d in data[:3])
+    binary = [{**names, "parameters": {"binary_data_size": len(tail)}}]
+    got = infer(binary, tail, outputs=[{"name": "logits", "parameters": {"binary_data": True}}])
+    numbers = struct.unpack("<30f", got[2]) if len(got[2]) == 120 else ()
+    check("pictures and logits as binary data", got[0] == 200 and
+          ["%.9g" % n for n in numbers] == ["%.9g" % n for n in sum(logits, [])], got)
+    got = infer(binary, tail, outputs=[{"name": "logits", "parameters": {"classification": 2}}])
+    check("classification", got[1]["outputs"][0]["shape"] == [3, 2] and
+          got[1]["outputs"][0]["data"][0].count(":") == 2, got)
+    pixels = {"name": "pixels", "datatype": "UINT8", "shape": [1, 28, 28, 1]}
+    got = infer([{**pixels, "data": [[[0] * 28] * 28]}])
+    check("pixels as JSON", got[0] == 200 and len(got[1]["outputs"]) == 2, got)
+    other = infer([{**pixels, "parameters": {"binary_data_size": 784}}], bytes(784))
+    check("pixels as binary data", other[1]["outputs"] == got[1]["outputs"], other)
+    for name, status, text, call in (
+            ("too few pixels", 400, "783 bytes", ([{**pixels, "parameters":
+                                                    {"binary_data_size": 783}}], bytes(783))),
+            ("more binary data than there are", 400, "behind its JSON",
+             ([{**pixels, "parameters": {"binary_data_size": 1 << 40}}], bytes(10))),
+            ("a picture that ends early", 400, "within an element",
+             ([{**names, "parameters": {"binary_data_size": 6}}], b"\xff\xff\xff\xff..")),
+            ("another shape", 400, "expected the shape", ([{**pixels, "shape": [1, 1, 28, 28]}],)),
+            ("a shape beyond counting", 413, "more than 64",
+             ([{**pixels, "shape": [1 << 62, 28, 28, 1]}],)),
+            ("pixels beyond a byte", 400, "0 to 255", ([{**pixels, "data": [256] * 784}],)),
+            ("no input", 400, "expected one", ([],)),
+            ("an unknown output", 400, "expected logits", ([{**names, "data": coded}],))):
+        got = infer(*call, **({"outputs": [{"name": "x"}]} if "unknown" in name else {}))
+        check(name, got[0] == status and text in got[1]["error"], got)
 
 
 def refusals(s):
@@ -233,6 +360,8 @@ def ending():
 usage()
 with Server() as server:
     answers(server)
+    forms(server)
+    kserve(server)
     refusals(server)
 limits()
 keys()
