@@ -139,7 +139,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs stb)
 
 # In tests, the library's calls of the system go through tests/fault.c, which can make them fail.
-FAULT_CALLS = posix_memalign open read write fsync close rename mmap opendir readdir
+FAULT_CALLS = posix_memalign open read write fsync close rename unlink mmap opendir readdir
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/power.h"
+
 static atomic_long target, count, trickled;
 static atomic_bool armed, trickling;
 static const char *_Atomic failed;
@@ -47,6 +49,13 @@ static bool fails(const char *name, int number) {
     return true;
 }
 
+/* True when the power is gone (tests/power.h). */
+static bool off(void) {
+    const bool gone = power_gone();
+    if (gone) errno = EIO;
+    return gone;
+}
+
 static bool interrupted(size_t *size) {
     if (!trickling) {
         return false;
@@ -73,6 +82,8 @@ int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 int __real_close(int fd);
 int __wrap_close(int fd);
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
@@ -95,7 +106,11 @@ int __wrap_open(const char *path, int flags, ...) {
         mode = va_arg(arguments, int);
         va_end(arguments);
     }
-    return fails("open", EMFILE) ? -1 : __real_open(path, flags, mode);
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+    if (fails("open", EMFILE) || (writes && off())) return -1;
+    const int fd = __real_open(path, flags, mode);
+    if (writes && fd >= 0) power_opened(fd, path);
+    return fd;
 }
 
 ssize_t __wrap_read(int fd, void *data, size_t size) {
@@ -103,11 +118,23 @@ ssize_t __wrap_read(int fd, void *data, size_t size) {
 }
 
 ssize_t __wrap_write(int fd, const void *data, size_t size) {
-    return fails("write", ENOSPC) || interrupted(&size) ? -1 : __real_write(fd, data, size);
+    if (fails("write", ENOSPC) || interrupted(&size) || off()) return -1;
+    power_wrote(fd);
+    return __real_write(fd, data, size);
 }
 
 int __wrap_fsync(int fd) {
-    return fails("fsync", EIO) ? -1 : __real_fsync(fd);
+    if (fails("fsync", EIO) || off()) return -1;
+    power_synced(fd);
+    return __real_fsync(fd);
+}
+
+int __wrap_unlink(const char *path) {
+    if (off()) return -1;
+    power_will_replace(path);
+    const int result = __real_unlink(path);
+    if (result == 0) power_removed(path);
+    return result;
 }
 
 /* A close that fails has closed all the same. */
@@ -119,7 +146,11 @@ int __wrap_close(int fd) {
 }
 
 int __wrap_rename(const char *from, const char *to) {
-    return fails("rename", ENOSPC) ? -1 : __real_rename(from, to);
+    if (fails("rename", ENOSPC) || off()) return -1;
+    power_will_replace(to);
+    const int result = __real_rename(from, to);
+    if (result == 0) power_renamed(from, to);
+    return result;
 }
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {

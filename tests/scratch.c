@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,10 +17,19 @@
 
 static char directory[64];
 
+static bool enter(const char *pattern) {
+    snprintf(directory, sizeof directory, "%s", pattern);
+    return mkdtemp(directory) != NULL && chdir(directory) == 0;
+}
+
 int enter_directory(void **state) {
     (void)state;
-    snprintf(directory, sizeof directory, "/tmp/vit-sys-XXXXXX");
-    return mkdtemp(directory) == NULL || chdir(directory) != 0;
+    return !enter("/tmp/vit-sys-XXXXXX");
+}
+
+int enter_memory(void **state) {
+    (void)state;
+    return !enter("/dev/shm/vit-sys-XXXXXX") && !enter("/tmp/vit-sys-XXXXXX");
 }
 
 int leave_directory(void **state) {

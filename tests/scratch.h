@@ -9,7 +9,11 @@
 
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
 
+/* The same in memory where there is such a place: for tests that sync often. */
+#define IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, enter_memory, leave_directory)
+
 int enter_directory(void **state);
+int enter_memory(void **state);
 int leave_directory(void **state);
 
 /* Makes a file with this text. */

@@ -391,10 +391,10 @@ typedef struct vit_train_options {
     const char *checkpoint; /* a directory, or NULL. What cannot be written there is a note, and the
                                next epoch tries again; only the last one fails the call, after the
                                model was written */
-    double checkpoint_minutes; /* between checkpoints within an epoch; 0: ten */
-    bool resume;               /* go on from the newest checkpoint that verifies */
-    const char *rescue;        /* without `checkpoint`: a directory for that of a training that is
-                                  stopped, or NULL */
+    double save_minutes;    /* between checkpoints within an epoch; 0: ten */
+    bool resume;            /* go on from the newest checkpoint that verifies */
+    const char *rescue;     /* without `checkpoint`: a directory for that of a training that is
+                               stopped, or NULL */
     bool overwrite;  /* replace a model in `out`, and checkpoints, that this same training did not
                         make; else those are refused, VIT_ERROR_MISMATCH */
     bool keep_best;  /* the model is that of the epoch with the best held-back answers (top-1, then

@@ -216,7 +216,7 @@ class vit_train_options(Structure):
         ("config", c_char_p),
         ("out", c_char_p),
         ("checkpoint", c_char_p),
-        ("checkpoint_minutes", c_double),
+        ("save_minutes", c_double),
         ("resume", c_bool),
         ("rescue", c_char_p),
         ("overwrite", c_bool),

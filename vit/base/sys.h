@@ -125,6 +125,9 @@ void vit_writer_abort(vit_writer *writer); /* takes NULL */
  * can do so (else, nothing is known). */
 vit_status vit_writer_reserve(vit_writer *writer, size_t size, vit_error *error);
 
+/* Syncs the directory that `path` lies in: its name then survives a power failure. */
+vit_status vit_sync_place(const char *path, vit_error *error);
+
 /* Renames a file within a directory, replacing what is there, and syncs the directory. */
 vit_status vit_rename_file(const char *from, const char *to, vit_error *error);
 

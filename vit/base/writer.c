@@ -248,6 +248,19 @@ void vit_writer_abort(vit_writer *w) {
     }
 }
 
+vit_status vit_sync_place(const char *path, vit_error *error) {
+    vit_writer w = {.path = (char *)path, .target = (char *)path, .fd = -1, .directory = -1};
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/') length--;
+    while (length > 0 && path[length - 1] != '/') length--;
+    vit_status status = open_directory(&w, length, error);
+    if (status == VIT_OK && fsync(w.directory) != 0 && errno != EINVAL)
+        status = vit_fail_errno(error, errno, "cannot sync the directory of %s", path);
+    if (w.directory >= 0) close(w.directory);
+    vit_free(w.place);
+    return status;
+}
+
 vit_status vit_rename_file(const char *from, const char *to, vit_error *error) {
     vit_writer w = {.path = (char *)to, .target = (char *)to, .fd = -1, .directory = -1};
     const char *slash = strrchr(to, '/');

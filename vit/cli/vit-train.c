@@ -9,7 +9,7 @@
 
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
-    double epochs, minutes, lr, layer_decay, val, checkpoint_every;
+    double epochs, minutes, lr, layer_decay, val, save_every;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads, patience;
     vit_option_list set;
@@ -144,8 +144,8 @@ static const vit_option options[] = {
     {.name = "recompute", VALUE(FLAG, recompute), .help = RECOMPUTE_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
     {.name = "checkpoint", VALUE(TEXT, checkpoint), .argument = "DIR", .help = CHECKPOINT_HELP},
-    {.name = "checkpoint-every",
-     VALUE(NUMBER, checkpoint_every),
+    {.name = "save-every",
+     VALUE(NUMBER, save_every),
      .argument = "M",
      .help = "minutes between states within an epoch (default: 10)",
      .max = 1e6},
@@ -226,7 +226,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .config = s->config,
         .out = out,
         .checkpoint = s->checkpoint,
-        .checkpoint_minutes = s->checkpoint_every,
+        .save_minutes = s->save_every,
         .resume = s->resume,
         .rescue = rescue,
         .overwrite = s->overwrite,

@@ -117,6 +117,7 @@ static vit_status enter(vit_checkpoints *c, vit_error *error) {
         vit_lock_drop(c->lock);
         c->lock = -1;
         status = vit_make_directory(c->directory, error);
+        if (status == VIT_OK) status = vit_sync_place(c->directory, error);
         if (status == VIT_OK) status = vit_lock_take(&c->lock, path, error);
         if (status == VIT_OK) status = list(c, error);
     }

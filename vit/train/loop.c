@@ -242,7 +242,7 @@ static bool ends_epoch(const vit_run *run, uint64_t steps) {
 }
 
 static double minutes_between_saves(const vit_run *run) {
-    return run->options->checkpoint_minutes > 0 ? run->options->checkpoint_minutes : 10;
+    return run->options->save_minutes > 0 ? run->options->save_minutes : 10;
 }
 
 /* While the steps cannot be used, the state is no better than those that are kept. */
