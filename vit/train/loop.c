@@ -129,7 +129,10 @@ static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) 
 }
 
 static vit_status save(vit_run *run, vit_error *error) {
-    return run->options->checkpoint ? save_into(run, &run->checkpoints, error) : VIT_OK;
+    if (!run->options->checkpoint || run->saved == step_of(run)) return VIT_OK;
+    const vit_status status = save_into(run, &run->checkpoints, error);
+    if (status == VIT_OK) run->saved = step_of(run);
+    return status;
 }
 
 /* Into NAME, or where that holds something, NAME-2, NAME-3, ... */
@@ -187,8 +190,17 @@ static vit_status stopped(vit_run *run, vit_error *error) {
     return status == VIT_OK ? cancelled(run, error) : status;
 }
 
+/* Whether the step that was just done (so many are now) ended a pass over the pictures. */
+static bool ends_pass(const vit_run *run, uint64_t steps) {
+    const uint64_t batch = run->preset.recipe.batch, pictures = run->loader.train_count;
+    return steps == run->schedule || steps * batch / pictures != (steps - 1) * batch / pictures;
+}
+
+/* A run that ends within a pass measures there, too, of which its checkpoint knows nothing: the
+ * training that goes on from it is the same as one that never stopped. */
 static vit_status end_epoch(vit_run *run, vit_error *error) {
     vit_history *h = &run->history;
+    if (!ends_pass(run, step_of(run))) try_to_save(run);
     vit_status status = measure_held_back(run, error);
     if (status == VIT_OK) status = keep_if_best(run, error);
     if (status != VIT_OK) return status;
@@ -235,12 +247,6 @@ static bool tell(vit_run *run) {
     return vit_run_emit(run, &event);
 }
 
-/* Whether the step that was just done (so many are now) ended a pass over the pictures. */
-static bool ends_epoch(const vit_run *run, uint64_t steps) {
-    const uint64_t batch = run->preset.recipe.batch, pictures = run->loader.train_count;
-    return steps == run->steps || steps * batch / pictures != (steps - 1) * batch / pictures;
-}
-
 static double minutes_between_saves(const vit_run *run) {
     return run->options->save_minutes > 0 ? run->options->save_minutes : 10;
 }
@@ -263,7 +269,7 @@ static vit_status all_steps(vit_run *run, vit_error *error) {
             vit_run_note(run, "out of time: stopping at step %llu of %llu",
                          (unsigned long long)run->steps, (unsigned long long)run->schedule);
         }
-        if (ends_epoch(run, step + 1))
+        if (step + 1 == run->steps || ends_pass(run, step + 1))
             status = end_epoch(run, error);
         else if (save_is_due(run))
             try_to_save(run);

@@ -31,6 +31,7 @@ typedef struct vit_run {
     uint64_t done;
     vit_history history;
     vit_checkpoints checkpoints; /* open where a directory was given */
+    uint64_t saved;              /* step of the last checkpoint that was written; 0: none */
     double last_save;            /* vit_clock() of the last try */
     float *best;                 /* with keep_best: the weights of history.best_step */
     double step_loss_sum;        /* since the last STEP event */
