@@ -13,7 +13,7 @@ static void require(bool holds) {
 }
 
 static void check_file(const char *file) {
-    char *path = vit_shards_path("directory/index", file);
+    char *path = vit_path_beside("directory/index", file);
     require(path && strncmp(path, "directory/", 10) == 0 && strlen(path) > 10);
     require(!strchr(path + 10, '/') && strcmp(path + 10, "..") != 0);
     vit_free(path);

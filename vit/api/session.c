@@ -1,5 +1,6 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/order.h"
 #include "vit/base/parallel.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
@@ -298,17 +299,10 @@ void vit_model_probabilities(const vit_model *model, const float *logits, float 
     vit_fpmode_leave(host);
 }
 
-/* Whether a comes before b; NaN comes last. */
-static bool before(const float *values, size_t a, size_t b) {
-    const float x = values[a], y = values[b];
-    if (x != x || y != y) return y != y && (x == x || a < b);
-    return x > y || (x == y && a < b);
-}
-
 void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
     for (size_t i = 0, held = 0; i < count && k > 0; i++) {
         size_t place = held < k ? held++ : k;
-        while (place > 0 && before(values, i, indices[place - 1])) {
+        while (place > 0 && vit_comes_before(values, i, indices[place - 1])) {
             if (place < k) indices[place] = indices[place - 1];
             place--;
         }

@@ -31,6 +31,15 @@ vit_arena vit_arena_count(void) {
     return (vit_arena){.size = SIZE_MAX};
 }
 
+vit_status vit_arena_fit(vit_arena *arena, void (*carve)(vit_arena *arena, void *context),
+                         void *context, const char *what, vit_error *error) {
+    vit_arena counted = vit_arena_count();
+    carve(&counted, context);
+    const vit_status status = vit_arena_init(arena, counted.peak, what, error);
+    if (status == VIT_OK) carve(arena, context);
+    return status;
+}
+
 void *vit_arena_take(vit_arena *arena, size_t bytes) {
     size_t padded = bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT + VIT_ARENA_GAP;
     size_t left = arena->size - arena->used;

@@ -34,6 +34,10 @@ void vit_arena_free(vit_arena *arena);
 /* An arena that only counts: vit_arena_take returns NULL and `peak` grows. */
 vit_arena vit_arena_count(void);
 
+/* An arena of just what `carve` takes, which is called twice: to count, and to carve. */
+vit_status vit_arena_fit(vit_arena *arena, void (*carve)(vit_arena *arena, void *context),
+                         void *context, const char *what, vit_error *error);
+
 /* `bytes` bytes aligned to 64, not cleared; NULL when counting or when they do not fit. */
 void *vit_arena_take(vit_arena *arena, size_t bytes);
 float *vit_arena_floats(vit_arena *arena, size_t count);

@@ -323,6 +323,20 @@ void vit_path_name(char *name, size_t size, const char *path) {
     free(real);
 }
 
+const char *vit_path_last(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *vit_path_beside(const char *path, const char *name) {
+    const size_t length = (size_t)(vit_path_last(path) - path), size = strlen(name) + 1;
+    char *joined = vit_alloc(length + size, 1);
+    if (!joined) return NULL;
+    memcpy(joined, path, length);
+    memcpy(joined + length, name, size);
+    return joined;
+}
+
 char *vit_path_join(const char *directory, const char *name) {
     size_t length = strlen(directory);
     size_t name_size = strlen(name) + 1;

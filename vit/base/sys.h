@@ -81,6 +81,12 @@ bool vit_path_is_link(const char *path); /* a symbolic one */
  * itself; "data" where there is none. Cut to fit. */
 void vit_path_name(char *name, size_t size, const char *path);
 
+/* The last part of a path, for which it needs no copy: what follows its last '/', or all of it. */
+const char *vit_path_last(const char *path);
+
+/* `name` in the directory of the file `path`; freed by vit_free; NULL when there is no memory. */
+char *vit_path_beside(const char *path, const char *name);
+
 /* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
 char *vit_path_join(const char *directory, const char *name);
 

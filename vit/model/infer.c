@@ -7,6 +7,7 @@
 #define SLICE_ROWS 192
 
 typedef struct worker {
+    const vit_inference *of;
     vit_arena arena;
     vit_state state;
     float *images;
@@ -54,24 +55,20 @@ void vit_inference_free(vit_inference *inference) {
     vit_free(inference);
 }
 
-static void carve(worker *w, const vit_inference *inference, int scratch_threads) {
-    const vit_config *c = &inference->network->config;
-    vit_state_carve(&w->state, &w->arena, c, inference->capacity, scratch_threads, VIT_KEPT_NOTHING,
-                    0);
-    w->images =
-        vit_arena_floats(&w->arena, inference->capacity * c->height * c->width * c->channels);
+/* Worker 0 has scratch memory for all threads, so that it can also run alone. */
+static void carve_worker(vit_arena *arena, void *context) {
+    worker *w = context;
+    const vit_inference *of = w->of;
+    const vit_config *c = &of->network->config;
+    vit_state_carve(&w->state, arena, c, of->capacity, w == of->workers ? of->threads : 1,
+                    VIT_KEPT_NOTHING, 0);
+    w->images = vit_arena_floats(arena, of->capacity * c->height * c->width * c->channels);
 }
 
-/* Worker 0 has scratch memory for all threads, so that it can also run alone. */
-static vit_status make_worker(vit_inference *inference, int index, vit_error *error) {
-    worker *w = &inference->workers[index];
-    const int scratch_threads = index == 0 ? inference->threads : 1;
+static vit_status make_worker(vit_inference *inference, worker *w, vit_error *error) {
     if (w->arena.base) return VIT_OK;
-    w->arena = vit_arena_count();
-    carve(w, inference, scratch_threads);
-    const vit_status status = vit_arena_init(&w->arena, w->arena.peak, "a session", error);
-    if (status == VIT_OK) carve(w, inference, scratch_threads);
-    return status;
+    w->of = inference;
+    return vit_arena_fit(&w->arena, carve_worker, w, "a session", error);
 }
 
 static void slice_task(size_t index, int thread, void *context) {
@@ -103,7 +100,7 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     const int workers = spread ? i->threads : 1;
     if (count == 0) return VIT_OK;
     for (int w = 0; w < workers; w++) {
-        const vit_status status = make_worker(i, w, error);
+        const vit_status status = make_worker(i, &i->workers[w], error);
         if (status != VIT_OK) return status;
     }
     i->logits = logits;

@@ -50,13 +50,3 @@ vit_status vit_shards_parse(json_t **map, const uint8_t *bytes, size_t size, con
     json_decref(root);
     return status;
 }
-
-char *vit_shards_path(const char *index, const char *file) {
-    const char *slash = strrchr(index, '/');
-    const size_t length = slash ? (size_t)(slash - index) + 1 : 0, size = strlen(file) + 1;
-    char *path = vit_alloc(length + size, 1);
-    if (!path) return NULL;
-    memcpy(path, index, length);
-    memcpy(path + length, file, size);
-    return path;
-}

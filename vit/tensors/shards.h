@@ -16,7 +16,4 @@ bool vit_shards_probe(const uint8_t *bytes, size_t size);
 vit_status vit_shards_parse(json_t **map, const uint8_t *bytes, size_t size, const char *name,
                             vit_error *error);
 
-/* The path of a file beside the index, freed by vit_free; NULL when there is no memory. */
-char *vit_shards_path(const char *index, const char *file);
-
 #endif

@@ -108,17 +108,11 @@ static vit_status list_entries(vit_tensors *file, vit_error *error) {
 
 /* ---- shards ---- */
 
-/* The file of a part, without its directory. */
-static const char *part_file(const part *p) {
-    const char *slash = strrchr(p->name, '/');
-    return slash ? slash + 1 : p->name;
-}
-
 /* Opens the file of the index unless it is open. */
 static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *error) {
     for (size_t p = 0; p < file->part_count; p++)
-        if (strcmp(part_file(&file->parts[p]), shard) == 0) return VIT_OK;
-    char *path = vit_shards_path(file->name, shard);
+        if (strcmp(vit_path_last(file->parts[p].name), shard) == 0) return VIT_OK;
+    char *path = vit_path_beside(file->name, shard);
     if (!path) return vit_fail_memory(error, shard, strlen(file->name) + strlen(shard));
     vit_status status;
     if (vit_path_look(path) == VIT_PATH_NONE)
@@ -143,7 +137,7 @@ static vit_status add_shards(vit_tensors *file, json_t *map, vit_error *error) {
 static vit_status check_shard(const vit_tensors *file, const char *tensor, const char *shard,
                               vit_error *error) {
     const entry *e = (const entry *)vit_tensors_find(file, tensor);
-    const char *found = e ? part_file(&file->parts[e->part]) : "no file";
+    const char *found = e ? vit_path_last(file->parts[e->part].name) : "no file";
     char shown[VIT_NAME_TEXT];
     if (e && strcmp(found, shard) == 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor '%s' should lie in %s, but lies in %s",

@@ -1,5 +1,6 @@
 #include "vit/tensors/weights_path.h"
 
+#include "vit/base/signature.h"
 #include "vit/base/sys.h"
 
 #include <string.h>
@@ -63,39 +64,34 @@ vit_status vit_weights_find(char **file, const char *path, vit_error *error) {
     return status == VIT_OK && !*file ? vit_fail_memory(error, path, strlen(path)) : status;
 }
 
-static const struct {
-    size_t offset;
-    const char *bytes, *what;
-} foreign[] = {
-    {0, "version https://git-lfs",
-     "a Git LFS pointer, not the weights: fetch the file it stands for (git lfs pull)"},
-    {0, "\x89HDF", "an HDF5 file (Keras), which is not read: expected safetensors, npz or PyTorch"},
-    {0, "GGUF", "a GGUF file, which is not read: expected safetensors, npz or PyTorch"},
-    {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9",
-     "a PyTorch file in the format of before version 1.6, which is not read: load it in PyTorch "
-     "and "
-     "save it again, or write safetensors"},
-    {0, "\x80\x02",
-     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
-    {0, "\x80\x03",
-     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
-    {0, "\x80\x04",
-     "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"},
-    {257, "ustar",
-     "a tar archive (PyTorch before 0.2), which is not read: load it in PyTorch and save it again, "
-     "or write safetensors"},
-    {0, "\x93NUMPY", "a single NumPy array, which is no network: expected an .npz of all of them"},
-    {0, "\x89PNG", "a picture, not weights"},
-    {0, "\xff\xd8\xff", "a picture, not weights"},
-    {0, "<!DOCTYPE", "a web page, not weights: was the download refused?"},
-    {0, "<html", "a web page, not weights: was the download refused?"},
+static const vit_signature foreign[] = {
+    VIT_SIGNATURE(
+        0, "version https://git-lfs",
+        "a Git LFS pointer, not the weights: fetch the file it stands for (git lfs pull)"),
+    VIT_SIGNATURE(0, "\x89HDF",
+                  "an HDF5 file (Keras), which is not read: expected safetensors, npz or PyTorch"),
+    VIT_SIGNATURE(0, "GGUF",
+                  "a GGUF file, which is not read: expected safetensors, npz or PyTorch"),
+    VIT_SIGNATURE(0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9",
+                  "a PyTorch file in the format of before version 1.6, which is not read: load it "
+                  "in PyTorch and save it again, or write safetensors"),
+    VIT_SIGNATURE(0, "\x80\x02",
+                  "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"),
+    VIT_SIGNATURE(0, "\x80\x03",
+                  "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"),
+    VIT_SIGNATURE(0, "\x80\x04",
+                  "a bare Python pickle, which is not read: expected safetensors, npz or PyTorch"),
+    VIT_SIGNATURE(257, "ustar",
+                  "a tar archive (PyTorch before 0.2), which is not read: load it in PyTorch and "
+                  "save it again, or write safetensors"),
+    VIT_SIGNATURE(0, "\x93NUMPY",
+                  "a single NumPy array, which is no network: expected an .npz of all of them"),
+    VIT_SIGNATURE(0, "\x89PNG", "a picture, not weights"),
+    VIT_SIGNATURE(0, "\xff\xd8\xff", "a picture, not weights"),
+    VIT_SIGNATURE(0, "<!DOCTYPE", "a web page, not weights: was the download refused?"),
+    VIT_SIGNATURE(0, "<html", "a web page, not weights: was the download refused?"),
 };
 
 const char *vit_foreign_file(const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        const size_t offset = foreign[i].offset, n = strlen(foreign[i].bytes);
-        if (size >= offset + n && memcmp(bytes + offset, foreign[i].bytes, n) == 0)
-            return foreign[i].what;
-    }
-    return NULL;
+    return vit_signature_find(foreign, sizeof foreign / sizeof *foreign, bytes, size);
 }

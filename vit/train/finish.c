@@ -124,8 +124,7 @@ static vit_status save(const vit_run *run, vit_model_file *f, const char *path, 
 /* In `directory`, under the name of options->out or the first free one of "2-NAME", "3-NAME", ...
  */
 static vit_status save_into(vit_run *run, vit_model_file *f, const char *directory) {
-    const char *slash = strrchr(run->options->out, '/');
-    const char *name = slash ? slash + 1 : run->options->out;
+    const char *name = vit_path_last(run->options->out);
     vit_status status = VIT_ERROR_IO;
     bool exists = true;
     for (int i = 1; i < 1000 && exists; i++) {

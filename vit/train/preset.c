@@ -59,7 +59,7 @@ static vit_status load_file(json_t **out, char name[64], const char *path, vit_e
     vit_bytes bytes;
     const vit_status status = vit_read_file(&bytes, path, LARGEST_FILE, error);
     if (status != VIT_OK) return status;
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    const char *file = vit_path_last(path);
     const char *dot = strrchr(file, '.');
     const int length = dot && dot > file ? (int)(dot - file) : (int)strlen(file);
     snprintf(name, 64, "%.*s", length, file);

@@ -1,4 +1,5 @@
 #include "vit/train/score.h"
+#include "vit/base/order.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
@@ -34,20 +35,18 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
     return status;
 }
 
-/* How many classes come before `label`: larger logits, and equal ones of smaller index. NaN comes
- * last, and a NaN of the label after all. */
+/* How many classes come before `label`: all of them where its logit is NaN. */
 static size_t rank_of(const float *logits, size_t classes, size_t label) {
-    const float x = logits[label];
     size_t before = 0;
-    if (x != x) return classes;
-    for (size_t i = 0; i < classes; i++) before += logits[i] > x || (logits[i] == x && i < label);
+    if (logits[label] != logits[label]) return classes;
+    for (size_t i = 0; i < classes; i++) before += vit_comes_before(logits, i, label);
     return before;
 }
 
 static size_t answer(const float *logits, size_t classes) {
     size_t best = 0;
     for (size_t i = 1; i < classes; i++)
-        if (logits[i] > logits[best] || logits[best] != logits[best]) best = i;
+        if (vit_comes_before(logits, i, best)) best = i;
     return best;
 }
 

@@ -15,6 +15,7 @@ typedef struct loaded {
 } loaded;
 
 typedef struct worker {
+    const vit_trainer *of;
     vit_arena arena;
     vit_state state;
     float *images;  /* [slice][height][width][channels] */
@@ -59,29 +60,30 @@ static void divide_table(vit_trainer *t) {
     t->trained.count -= n;
 }
 
-static void carve_worker(worker *w, const vit_trainer *t) {
+static void carve_worker(vit_arena *arena, void *context) {
+    worker *w = context;
+    const vit_trainer *t = w->of;
     const vit_config *c = &t->network.config;
-    vit_state_carve(&w->state, &w->arena, c, t->lanes.slice, t->lanes.inner_threads,
+    const size_t slice = t->lanes.slice;
+    vit_state_carve(&w->state, arena, c, slice, t->lanes.inner_threads,
                     t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe.freeze);
-    w->images = vit_arena_floats(&w->arena, t->lanes.slice * c->height * c->width * c->channels);
-    w->labels = vit_arena_take(&w->arena, t->lanes.slice * sizeof *w->labels);
-    w->keys = vit_arena_take(&w->arena, t->lanes.slice * sizeof *w->keys);
-    w->loads = vit_arena_take(&w->arena, t->lanes.slice * sizeof *w->loads);
-    if (t->recipe.drop_path > 0)
-        w->keep = vit_arena_floats(&w->arena, c->depth * 2 * t->lanes.slice);
+    w->images = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
+    w->labels = vit_arena_take(arena, slice * sizeof *w->labels);
+    w->keys = vit_arena_take(arena, slice * sizeof *w->keys);
+    w->loads = vit_arena_take(arena, slice * sizeof *w->loads);
+    if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(arena, c->depth * 2 * slice);
 }
 
 static vit_status make_workers(vit_trainer *t, vit_error *error) {
-    t->workers = vit_alloc(t->lanes.workers, sizeof *t->workers);
-    if (!t->workers) return vit_fail_memory(error, "training threads", t->lanes.workers);
-    for (size_t i = 0; i < t->lanes.workers; i++) {
+    const size_t count = t->lanes.workers;
+    t->workers = vit_alloc(count, sizeof *t->workers);
+    if (!t->workers) return vit_fail_memory(error, "training threads", count * sizeof *t->workers);
+    for (size_t i = 0; i < count; i++) {
         worker *w = &t->workers[i];
-        w->arena = vit_arena_count();
-        carve_worker(w, t);
+        w->of = t;
         const vit_status status =
-            vit_arena_init(&w->arena, w->arena.peak, "the activations of a slice", error);
+            vit_arena_fit(&w->arena, carve_worker, w, "the activations of a slice", error);
         if (status != VIT_OK) return status;
-        carve_worker(w, t);
     }
     return VIT_OK;
 }

@@ -17,16 +17,6 @@ static void configs_close(vit_configs *c) {
     json_decref(c->processor);
 }
 
-/* `name` in the directory of `path`; NULL when there is no memory. */
-static char *beside(const char *path, const char *name) {
-    const char *slash = strrchr(path, '/');
-    vit_text t = {0};
-    vit_text_add(&t, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, name);
-    char *joined = t.failed ? NULL : vit_strdup(t.text);
-    vit_text_free(&t);
-    return joined;
-}
-
 static vit_status read_json(json_t **object, const char *path, vit_error *error) {
     vit_bytes bytes;
     vit_status status = vit_read_file(&bytes, path, LARGEST_CONFIG, error);
@@ -42,7 +32,7 @@ static vit_status find_beside(json_t **object, char **found, const char *path,
     *found = NULL;
     for (size_t i = 0; names[i]; i++) {
         vit_free(*found);
-        *found = beside(path, names[i]);
+        *found = vit_path_beside(path, names[i]);
         if (!*found) return vit_fail_memory(error, "a path", strlen(path));
         if (vit_path_look(*found) == VIT_PATH_FILE) return read_json(object, *found, error);
     }

@@ -1,46 +1,44 @@
 #include "vit/image/codec/decode.h"
+#include "vit/base/signature.h"
 #include "vit/base/sys.h"
 #include "vit/image/codec/container.h"
 
 #include <string.h>
 
 /* What other files begin with, so that the message can name them. */
-static const struct {
-    size_t at, size;
-    const char *bytes, *what;
-} formats[] = {
-    {0, 4, "GIF8", "a GIF"},
-    {8, 4, "WEBP", "a WebP"},
-    {0, 4, "II*\0", "a TIFF"},
-    {0, 4, "MM\0*", "a TIFF"},
-    {4, 8, "ftypheic", "a HEIC"},
-    {4, 8, "ftypheix", "a HEIC"},
-    {4, 8, "ftypavif", "an AVIF"},
-    {4, 8, "ftypavis", "an AVIF"},
-    {4, 8, "ftypmif1", "a HEIF"},
-    {4, 8, "ftypmsf1", "a HEIF"},
-    {4, 7, "ftyphev", "a HEIF"},
-    {4, 4, "ftyp", "a video or another ISO media file"},
-    {4, 8, "JXL \r\n\x87\n", "a JPEG XL"},
-    {0, 2, "\xff\n", "a JPEG XL"},
-    {4, 8, "jP  \r\n\x87\n", "a JPEG 2000"},
-    {0, 4, "II+\0", "a BigTIFF"},
-    {0, 4, "v/1\1", "an OpenEXR"},
-    {0, 4, "DDS ", "a DDS texture"},
-    {0, 4, "icns", "an Apple icon"},
-    {0, 8, "\x8aMNG\r\n\x1a\n", "an MNG"},
-    {0, 8, "\x8bJNG\r\n\x1a\n", "a JNG"},
-    {0, 2, "#?", "a Radiance picture"},
-    {0, 2, "P4", "a PBM"},
-    {0, 2, "P5", "a PGM"},
-    {0, 2, "P6", "a PPM"},
-    {0, 4, "8BPS", "a Photoshop document"},
-    {0, 4, "qoif", "a QOI"},
-    {0, 4, "\0\0\1\0", "an ICO"},
-    {0, 4, "%PDF", "a PDF"},
-    {0, 2, "\x1f\x8b", "gzip-compressed"},
-    {0, 2, "PK", "a ZIP archive"},
-    {0, 2, "BM", "a BMP"},
+static const vit_signature formats[] = {
+    VIT_SIGNATURE(0, "GIF8", "a GIF"),
+    VIT_SIGNATURE(8, "WEBP", "a WebP"),
+    VIT_SIGNATURE(0, "II*\0", "a TIFF"),
+    VIT_SIGNATURE(0, "MM\0*", "a TIFF"),
+    VIT_SIGNATURE(4, "ftypheic", "a HEIC"),
+    VIT_SIGNATURE(4, "ftypheix", "a HEIC"),
+    VIT_SIGNATURE(4, "ftypavif", "an AVIF"),
+    VIT_SIGNATURE(4, "ftypavis", "an AVIF"),
+    VIT_SIGNATURE(4, "ftypmif1", "a HEIF"),
+    VIT_SIGNATURE(4, "ftypmsf1", "a HEIF"),
+    VIT_SIGNATURE(4, "ftyphev", "a HEIF"),
+    VIT_SIGNATURE(4, "ftyp", "a video or another ISO media file"),
+    VIT_SIGNATURE(4, "JXL \r\n\x87\n", "a JPEG XL"),
+    VIT_SIGNATURE(0, "\xff\n", "a JPEG XL"),
+    VIT_SIGNATURE(4, "jP  \r\n\x87\n", "a JPEG 2000"),
+    VIT_SIGNATURE(0, "II+\0", "a BigTIFF"),
+    VIT_SIGNATURE(0, "v/1\1", "an OpenEXR"),
+    VIT_SIGNATURE(0, "DDS ", "a DDS texture"),
+    VIT_SIGNATURE(0, "icns", "an Apple icon"),
+    VIT_SIGNATURE(0, "\x8aMNG\r\n\x1a\n", "an MNG"),
+    VIT_SIGNATURE(0, "\x8bJNG\r\n\x1a\n", "a JNG"),
+    VIT_SIGNATURE(0, "#?", "a Radiance picture"),
+    VIT_SIGNATURE(0, "P4", "a PBM"),
+    VIT_SIGNATURE(0, "P5", "a PGM"),
+    VIT_SIGNATURE(0, "P6", "a PPM"),
+    VIT_SIGNATURE(0, "8BPS", "a Photoshop document"),
+    VIT_SIGNATURE(0, "qoif", "a QOI"),
+    VIT_SIGNATURE(0, "\0\0\1\0", "an ICO"),
+    VIT_SIGNATURE(0, "%PDF", "a PDF"),
+    VIT_SIGNATURE(0, "\x1f\x8b", "gzip-compressed"),
+    VIT_SIGNATURE(0, "PK", "a ZIP archive"),
+    VIT_SIGNATURE(0, "BM", "a BMP"),
 };
 
 static bool is_text(const uint8_t *bytes, size_t size) {
@@ -53,20 +51,14 @@ static bool is_text(const uint8_t *bytes, size_t size) {
 
 static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *name,
                                 vit_error *error) {
-    const char *what = is_text(bytes, size) ? "text" : NULL;
     if (size == 0) {
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is empty, expected a PNG or a JPEG",
                         name);
     }
     if (size == 2 && memcmp(bytes, "\xff\xd8", 2) == 0)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: truncated JPEG: it ends after 2 bytes", name);
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (size >= formats[i].at + formats[i].size &&
-            memcmp(bytes + formats[i].at, formats[i].bytes, formats[i].size) == 0) {
-            what = formats[i].what;
-            break;
-        }
-    }
+    const char *what = vit_signature_find(formats, sizeof formats / sizeof *formats, bytes, size);
+    if (!what && is_text(bytes, size)) what = "text";
     if (what) {
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: the file is %s; PNG and JPEG are read: convert it to one of these",

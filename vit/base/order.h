@@ -1,0 +1,15 @@
+/* The order of answers: larger values first, of equal ones the smaller index; NaN comes last. */
+#ifndef VIT_BASE_ORDER_H
+#define VIT_BASE_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether values[a] comes before values[b]. */
+static inline bool vit_comes_before(const float *values, size_t a, size_t b) {
+    const float x = values[a], y = values[b];
+    if (x != x || y != y) return y != y && (x == x || a < b);
+    return x > y || (x == y && a < b);
+}
+
+#endif
