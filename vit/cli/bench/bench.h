@@ -7,6 +7,7 @@
 
 typedef struct bench {
     vit_preset preset; /* network and recipe */
+    const char *model; /* infer: the file or directory measured; model: the file written; or NULL */
     size_t batch;
     const vit_kernels *kernels;
     int threads;
@@ -40,6 +41,7 @@ double bench_median_within(bench_run *run, void *context, double seconds);
 /* What each mode measures and prints. */
 vit_status bench_train(const bench *b, vit_error *error);
 vit_status bench_infer(const bench *b, vit_error *error);
+vit_status bench_model(const bench *b, vit_error *error);
 vit_status bench_gemm(const bench *b, vit_error *error);
 vit_status bench_ops(const bench *b, vit_error *error);
 vit_status bench_resize(const bench *b, vit_error *error);

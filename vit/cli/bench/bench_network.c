@@ -1,13 +1,17 @@
-/* Whole training steps through the trainer and its loader, whole batches through a session. */
+/* Whole training steps through the trainer and its loader, whole batches through a session of a
+ * model that comes from a file. */
 #include "vit/api/internal.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
+#include "vit/cli/models.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/train/loader.h"
 #include "vit/train/trainer.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Records of noise: as many as fill some batches, so that the loader has something to choose. */
 static vit_status make_noise(vit_dataset *d, const vit_config *c, size_t batch, vit_error *error) {
@@ -118,8 +122,8 @@ static void answer(void *context) {
     vit_classify_prepared(a->session, a->images, a->batch, a->logits, NULL);
 }
 
-static vit_status make_model(vit_model **out, const bench *b, vit_error *error) {
-    const vit_exec packs = {.kernels = b->kernels, .threads = 1, .precision = b->precision};
+/* The network with random weights, as a file. */
+static vit_status write_model(const char *path, const bench *b, vit_error *error) {
     vit_model_file f = {.config = b->preset.config, .recipe = vit_strdup("{}")};
     vit_store store = {0};
     vit_status status = vit_table_new(&f.table, &f.config, error);
@@ -127,31 +131,64 @@ static vit_status make_model(vit_model **out, const bench *b, vit_error *error) 
     f.preprocessing.operations[0] =
         (vit_operation){.kind = VIT_OP_NORMALIZE, .mean = {.5f, .5f, .5f}, .std = {.5f, .5f, .5f}};
     if (status == VIT_OK && !f.recipe) status = vit_fail_memory(error, "the recipe", 0);
-    if (status == VIT_OK) status = vit_store_open(&store, &f, &packs, error);
+    if (status == VIT_OK) status = vit_store_open(&store, &f, NULL, error);
     for (size_t i = 0; i < f.table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &f.table.rows[i];
         vit_table_init_row(vit_store_place(&store, p), &f.table, i, f.config.init, 0);
         vit_store_keep(&store, p);
     }
     vit_store_close(&store);
-    if (status == VIT_OK) return vit_model_from_file(out, &f, error);
+    if (status == VIT_OK) status = vit_model_file_save(path, &f, error);
     vit_model_file_clear(&f);
+    return status;
+}
+
+vit_status bench_model(const bench *b, vit_error *error) {
+    return write_model(b->model, b, error);
+}
+
+/* As a user has a model: from a file. Without --model it is written first, and goes again. */
+static vit_status load_model(vit_model **out, const bench *b, vit_error *error) {
+    const vit_model_options options = {.precision = b->precision,
+                                       .cpu = vit_cpu_name(b->kernels->cpu)};
+    const char *temporary = getenv("TMPDIR");
+    char path[4096];
+    if (b->model) {
+        char *found = NULL;
+        vit_status status = vit_find_model(&found, b->model, error);
+        if (status == VIT_OK) status = vit_model_load_with(out, found, &options, error);
+        vit_free(found);
+        return status;
+    }
+    snprintf(path, sizeof path, "%s/vit-bench-%ld.safetensors",
+             temporary && *temporary ? temporary : "/tmp", (long)getpid());
+    vit_status status = write_model(path, b, error);
+    if (status == VIT_OK) status = vit_model_load_with(out, path, &options, error);
+    remove(path);
     return status;
 }
 
 vit_status bench_infer(const bench *b, vit_error *error) {
     const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision};
     vit_model *model = NULL;
-    vit_dataset noise;
+    vit_dataset noise = {0};
     answering a = {.batch = b->batch};
-    vit_status status = make_noise(&noise, &b->preset.config, b->batch, error);
-    if (status == VIT_OK) status = make_model(&model, b, error);
+    vit_status status = load_model(&model, b, error);
+    if (status != VIT_OK) return status;
+    const vit_model_info info = vit_model_describe(model);
+    const vit_config shape = {.height = info.height,
+                              .width = info.width,
+                              .channels = info.channels,
+                              .classes = info.classes};
+    status = make_noise(&noise, &shape, b->batch, error);
     if (status == VIT_OK) status = vit_session_new(&a.session, model, &options, error);
     a.images = noise.train.pixels;
-    a.logits = vit_alloc(b->batch, b->preset.config.classes * sizeof(float));
+    a.logits = vit_alloc(b->batch, info.classes * sizeof(float));
     if (status == VIT_OK && !a.logits) status = vit_fail_memory(error, "logits", b->batch);
     if (status == VIT_OK) {
-        bench_line line = {.what = "infer", .images = b->batch, .flop = flop_of(b)};
+        bench_line line = {.what = "infer",
+                           .images = b->batch,
+                           .flop = 2 * (double)info.multiply_adds * (double)b->batch};
         snprintf(line.detail, sizeof line.detail, "batch %zu", b->batch);
         line.seconds = bench_median(answer, &a);
         bench_print(b, &line);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct settings {
-    const char *preset;
+    const char *preset, *model;
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, threads;
     int precision; /* vit_precision, or NOT_GIVEN */
@@ -36,6 +36,11 @@ static const vit_option options[] = {
     SIZE(heads, "attention heads"),
     SIZE(mlp, "width of the MLP"),
     SIZE(classes, "classes (default: 10)"),
+    {.name = "model",
+     VALUE(TEXT, model),
+     .argument = "MODEL",
+     .help = "infer: this one, a file, directory or shipped name, in\n"
+             "place of random weights; model: the file to be written"},
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
     VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
@@ -53,12 +58,14 @@ static const vit_option options[] = {
 
 static const vit_command command = {
     .name = "vit-bench",
-    .usage = "usage: vit-bench train|infer|gemm|ops|resize [OPTION...]\n"
+    .usage = "usage: vit-bench train|infer|model|gemm|ops|resize [OPTION...]\n"
              "\n"
              "Measures, as the median of about two seconds:\n"
              "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
              "          and what of it is the loading\n"
-             "  infer   a batch of pictures through a session, weights already loaded\n"
+             "  infer   a batch of pictures through a session of a model that was loaded\n"
+             "          from a file\n"
+             "  model   nothing: writes the network with random weights, for infer --model\n"
              "  gemm    the network's matrix products, forward and backward: of five\n"
              "          turns of the peak and the product, the one of the median share\n"
              "  ops     every operator, forward and backward, in f32 on one thread, for one\n"
@@ -74,7 +81,7 @@ static const vit_command command = {
              "      one picture through ViT-Ti/16\n"
              "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n"
              "      without AVX-512\n",
-    .operands = "train|infer|gemm|ops|resize",
+    .operands = "train|infer|model|gemm|ops|resize",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n",
     .options = options,
@@ -87,11 +94,9 @@ typedef struct mode {
     vit_status (*run)(const bench *b, vit_error *error);
 } mode;
 
-static const mode modes[] = {{"train", 128, bench_train},
-                             {"infer", 1, bench_infer},
-                             {"gemm", 8, bench_gemm},
-                             {"ops", 128, bench_ops},
-                             {"resize", 1, bench_resize}};
+static const mode modes[] = {{"train", 128, bench_train}, {"infer", 1, bench_infer},
+                             {"model", 1, bench_model},   {"gemm", 8, bench_gemm},
+                             {"ops", 128, bench_ops},     {"resize", 1, bench_resize}};
 
 static const mode *find_mode(const char *name) {
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -133,8 +138,17 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--recompute of %s: only train keeps what could be computed again",
                         m->name);
+    if (s->model && m->run != bench_infer && m->run != bench_model)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--model of %s: only infer measures a model's file, and model writes one",
+                        m->name);
+    if (!s->model && m->run == bench_model)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "model needs --model FILE, to be written");
     vit_status status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
+    b.model = s->model;
+    if (b.model) snprintf(b.preset.name, sizeof b.preset.name, "%s", b.model);
+    if (m->run == bench_model) return bench_model(&b, error);
     if (s->precision != NOT_GIVEN)
         b.precision = (vit_precision)s->precision;
     else if (m->run == bench_train)
@@ -165,10 +179,14 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2)
-        return vit_say_usage(&command, "say what to measure: train, infer, gemm, ops or resize");
+        return vit_say_usage(&command,
+                             "say what to measure: train, infer, gemm, ops or resize; or\n"
+                             "model, to write one");
     const mode *m = find_mode(argv[1]);
     if (!m)
-        return vit_say_usage(&command, "only train, infer, gemm, ops and resize can be measured");
+        return vit_say_usage(
+            &command,
+            "only train, infer, gemm, ops and resize can be measured, and model be written");
     if (measure(m, &s, &error) != VIT_OK) return vit_say_error(&command, &error);
     return vit_program_end(&command, VIT_EXIT_OK);
 }
