@@ -40,6 +40,12 @@ check "infer: GFLOP are two a multiply-add" \
 check "infer: pictures are counted, and nothing is loaded" \
     'abs(r[0]["images_per_second"] * r[0]["ms"] / 2000 - 1) < .01 and
     r[0]["loader_ms"] is None'
+model=$lines.safetensors
+trap 'rm -f "$lines" "$model"' EXIT
+$bench model $small --model "$model"
+$bench infer --model "$model" --threads 1 --batch 2 --json >"$lines"
+check "infer --model: the network of a file that model wrote" \
+    "abs(r[0]['gflops'] * r[0]['ms'] * 1e6 / $flop - 1) < .01"
 $bench train $small --batch 2 --json >"$lines"
 check "train: GFLOP are three times those" \
     "abs(r[0]['gflops'] * r[0]['ms'] * 1e6 / $flop - 3) < .03"
@@ -67,6 +73,8 @@ refuses() {
 
 refuses "f32 only" ops --precision bf16
 refuses "only train keeps" infer --recompute
+refuses "only infer measures" train --model x
+refuses "needs --model" model
 deep='--image 32 --channels 1 --patch 4 --dim 64 --depth 16 --heads 2 --mlp 256 --threads 1'
 $bench train $deep --batch 8 --json >"$lines"
 $bench train $deep --batch 8 --recompute --json >>"$lines"

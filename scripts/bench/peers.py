@@ -1,8 +1,9 @@
 """Ours and the frameworks', taking turns: run by scripts/bench-peers, which explains the options.
 
 Ours is vit-bench: whole training steps through the trainer and its loader, whole pictures through a
-session of the public API. The frameworks are bench_peer.py, a process for each. A turn is one
-measurement of each, one after the other; a figure is the median of the turns' medians.
+session of a model that was written to a file and loaded from it. The frameworks are rival.py, a
+process for each. A turn is one measurement of each, one after the other. A time is the median of
+the turns'; a ratio is of one turn, to whichever rival was fastest in it, and the median of these.
 """
 import argparse
 import collections
@@ -15,40 +16,40 @@ import subprocess
 import sys
 import tempfile
 
-import bench_peer
-import bench_table
+import rival
+import table
 
 KEYS = ("image", "patch", "channels", "dim", "depth", "heads", "mlp", "classes")
-Row = collections.namedtuple("Row", "kind model batch precision must aim", defaults=(None, None))
+Row = collections.namedtuple("Row", "kind model batch precision")
 ROWS = (
-    Row("train", "p14-d128", 128, "f32", 2.1, 2.3),
-    Row("train", "p14-d128", 128, "bf16", None, 3),
-    Row("train", "p7-d64", 128, "f32", 3.1, 3.6),
+    Row("train", "p14-d128", 128, "f32"),
+    Row("train", "p14-d128", 128, "bf16"),
+    Row("train", "p7-d64", 128, "f32"),
     Row("train", "p7-d64", 128, "bf16"),
-    Row("train", "p4-d64", 128, "f32", 2.5, 3),
+    Row("train", "p4-d64", 128, "f32"),
     Row("train", "p4-d64", 128, "bf16"),
-    Row("train", "cifar-d192", 128, "f32", 1.4, 1.5),
-    Row("train", "cifar-d192", 128, "bf16", 1.8, 2),
-    Row("train", "cifar-d384", 128, "f32", 1.2, 1.26),
-    Row("train", "cifar-d384", 128, "bf16", 1.35, 1.5),
-    Row("train", "vit-s16", 8, "f32", 1.12, 1.2),
-    Row("train", "vit-s16", 8, "bf16", 1.2, 1.3),
-    Row("infer", "p7-d64", 1, "f32", 2, 2.5),
-    Row("infer", "p7-d64", 256, "f32", 2.6, 3.1),
-    Row("infer", "cifar-d192", 1, "f32", 1.25, 1.35),
-    Row("infer", "cifar-d192", 256, "f32", 1.3, 1.4),
-    Row("infer", "vit-ti16", 1, "f32", 1.2, 1.3),
-    Row("infer", "vit-ti16", 8, "f32", 1.35, 1.45),
-    Row("infer", "vit-ti16", 1, "bf16", 1.4, 1.6),
-    Row("infer", "vit-ti16", 8, "bf16", 1.4, 1.6),
-    Row("infer", "vit-s16", 1, "f32", 1.1, 1.16),
-    Row("infer", "vit-s16", 8, "f32", 1.06, 1.1),
-    Row("infer", "vit-s16", 1, "bf16", 1.35, 1.5),
-    Row("infer", "vit-s16", 8, "bf16", 1.15, 1.25),
-    Row("infer", "vit-b16", 1, "f32", 1.1, 1.15),
-    Row("infer", "vit-b16", 8, "f32", 1.1, 1.15),
-    Row("infer", "vit-b16", 1, "bf16", 1.1, 1.2),
-    Row("infer", "vit-b16", 8, "bf16", 1.1, 1.2),
+    Row("train", "cifar-d192", 128, "f32"),
+    Row("train", "cifar-d192", 128, "bf16"),
+    Row("train", "cifar-d384", 128, "f32"),
+    Row("train", "cifar-d384", 128, "bf16"),
+    Row("train", "vit-s16", 8, "f32"),
+    Row("train", "vit-s16", 8, "bf16"),
+    Row("infer", "p7-d64", 1, "f32"),
+    Row("infer", "p7-d64", 256, "f32"),
+    Row("infer", "cifar-d192", 1, "f32"),
+    Row("infer", "cifar-d192", 256, "f32"),
+    Row("infer", "vit-ti16", 1, "f32"),
+    Row("infer", "vit-ti16", 8, "f32"),
+    Row("infer", "vit-ti16", 1, "bf16"),
+    Row("infer", "vit-ti16", 8, "bf16"),
+    Row("infer", "vit-s16", 1, "f32"),
+    Row("infer", "vit-s16", 8, "f32"),
+    Row("infer", "vit-s16", 1, "bf16"),
+    Row("infer", "vit-s16", 8, "bf16"),
+    Row("infer", "vit-b16", 1, "f32"),
+    Row("infer", "vit-b16", 8, "f32"),
+    Row("infer", "vit-b16", 1, "bf16"),
+    Row("infer", "vit-b16", 8, "bf16"),
 )
 
 
@@ -59,18 +60,34 @@ def name_of(row):
 # ---- ours ----
 
 
-def our_command(row, threads):
+def sizes_of(model):
+    return [part for key, value in zip(KEYS, rival.MODELS[model])
+            for part in (f"--{key}", str(value))]
+
+
+def our_model(model, directory):
+    """A file with random weights, as a user has a model."""
+    path = os.path.join(directory, f"{model}.safetensors")
+    if not os.path.exists(path):
+        command = ["build/bin/vit-bench", "model", *sizes_of(model), "--model", path]
+        subprocess.run(command, check=True)
+    return path
+
+
+def our_command(row, threads, directory):
     command = ["build/bin/vit-bench", row.kind, "--batch", str(row.batch)]
-    for key, value in zip(KEYS, bench_peer.MODELS[row.model]):
-        command += [f"--{key}", str(value)]
+    if row.kind == "infer" and directory:
+        command += ["--model", our_model(row.model, directory)]
+    else:
+        command += sizes_of(row.model)
     if row.precision != "f32":
         command += ["--precision", row.precision]
     return [*command, "--threads", str(threads), "--json"]
 
 
-def run_ours(row, threads, cpu=None):
+def run_ours(row, threads, directory=None, cpu=None):
     """vit-bench's object, or None where it refuses: a processor without bfloat16."""
-    command = our_command(row, threads)
+    command = our_command(row, threads, directory)
     environment = dict(os.environ, VIT_CPU=cpu) if cpu else None
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
     if done.returncode == 1 and row.precision != "f32":
@@ -91,7 +108,7 @@ class Peer:
         self.mode, self.ms, self.mib, self.name, self.failed = mode, [], 0, None, None
         arguments = [row.kind, row.model, str(row.batch), mode, str(threads), directory]
         self.process = subprocess.Popen(
-            [sys.executable, "-B", "-W", "ignore", bench_peer.__file__, *arguments],
+            [sys.executable, "-B", "-W", "ignore", rival.__file__, *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def _answer(self):
@@ -119,14 +136,21 @@ class Peer:
 
 def modes_of(row, options):
     modes = ["eager"] if options.quick else ["eager", "compile"]
+    if row.kind == "infer":
+        modes += ["openvino", "zentorch"]
     if row.precision == "bf16":
         return [f"{mode}-bf16" for mode in modes]
-    return modes + ["ort"] * (row.kind == "infer")
+    return modes + ["ort", "openvino-int8"] * (row.kind == "infer")
+
+
+def competes(mode):
+    """Whether it computes in the row's precision."""
+    return not mode.endswith("-int8")
 
 
 @contextlib.contextmanager
 def peers_of(row, options, directory):
-    """Those that are able to; started together, for compiling takes one core for a while."""
+    """All; started together, for compiling takes one core for a while."""
     peers = [Peer(row, mode, options.threads, directory) for mode in modes_of(row, options)]
     try:
         for peer in peers:
@@ -134,7 +158,7 @@ def peers_of(row, options, directory):
             if peer.failed:
                 print(f"bench-peers: {name_of(row)} without {peer.mode}: {peer.failed}",
                       file=sys.stderr)
-        yield [peer for peer in peers if not peer.failed]
+        yield peers
     finally:
         for peer in peers:
             peer.close()
@@ -144,34 +168,38 @@ def peers_of(row, options, directory):
 
 
 def measure(row, options, directory):
-    """The row's result: medians in ms over the turns; None where we or all of them cannot."""
+    """The row's result; None where we or all of them cannot."""
     with peers_of(row, options, directory) as peers:
         ours = []
         for _ in range(options.turns):
-            ours.append(run_ours(row, options.threads))
-            if not ours[-1] or not peers:
+            ours.append(run_ours(row, options.threads, directory))
+            running = [peer for peer in peers if not peer.failed]
+            if not ours[-1] or not running:
                 return None
-            for peer in peers:
+            for peer in running:
                 peer.turn(options.seconds)
-    peers = [peer for peer in peers if not peer.failed]
-    best = min(peers, key=lambda peer: statistics.median(peer.ms), default=None)
-    return best and result_of(row, ours, peers, best)
+    return result_of(row, ours, peers)
 
 
-def result_of(row, ours, peers, best):
+def result_of(row, ours, peers):
+    whole = [peer for peer in peers if not peer.failed]
+    rivals = [peer for peer in whole if competes(peer.mode)]
+    if not rivals:
+        return None
+    best = min(rivals, key=lambda peer: statistics.median(peer.ms))
+    ratios = [min(p.ms[i] for p in rivals) / o["ms"] for i, o in enumerate(ours)]
     ms, theirs = statistics.median(o["ms"] for o in ours), statistics.median(best.ms)
-    ratios = [min(p.ms[i] for p in peers) / o["ms"] for i, o in enumerate(ours)]
     share = statistics.median(o["gflops"] / o["peak_gflops"] for o in ours)
     return dict(
-        kind=row.kind, model=row.model, batch=row.batch, precision=row.precision,
-        must=row.must, aim=row.aim, ms=ms, images_per_second=1e3 * row.batch / ms,
-        share=share, cpu=ours[0]["cpu"], processor=ours[0]["processor"],
+        kind=row.kind, model=row.model, batch=row.batch, precision=row.precision, ms=ms,
+        images_per_second=1e3 * row.batch / ms, share=share, cpu=ours[0]["cpu"],
+        processor=ours[0]["processor"],
         peak_gflops=statistics.median(o["peak_gflops"] for o in ours),
         resident_mib=ours[-1].get("resident_mib"), best=best.mode, best_ms=theirs,
-        best_mib=best.mib, best_share=share * ms / theirs, ratio=theirs / ms,
-        ratio_low=min(ratios), ratio_high=max(ratios),
-        peers={p.mode: statistics.median(p.ms) for p in peers},
-        names=sorted({p.name for p in peers}))
+        best_mib=best.mib, ratio=statistics.median(ratios), ratio_low=min(ratios),
+        ratio_high=max(ratios), peers={p.mode: statistics.median(p.ms) for p in whole},
+        absent={p.mode: p.failed for p in peers if p.failed},
+        names=sorted({p.name for p in whole}))
 
 
 def chosen_rows(wanted):
@@ -191,7 +219,7 @@ def measure_rows(options):
             result = measure(row, options, directory)
             if result:
                 results.append(result)
-                print(json.dumps(result) if options.json else bench_table.line(result), flush=True)
+                print(json.dumps(result) if options.json else table.line(result), flush=True)
             else:
                 print(f"bench-peers: {name_of(row)}: not on this processor", file=sys.stderr)
     finally:
@@ -204,9 +232,9 @@ def measure_avx2(options, results):
     if not results or results[0]["cpu"] == "avx2":
         return []
     rows = [row for row in chosen_rows(options.rows) if row.precision == "f32"]
-    return [(result, run_ours(row, options.threads, "avx2"))
-            for row in rows for result in results
-            if (result["kind"], result["model"], result["batch"], result["precision"]) == row[:4]]
+    kept = ("ms", "gflops", "peak_gflops")
+    return [dict(row._asdict(), **{key: o[key] for key in kept})
+            for row in rows for o in [run_ours(row, options.threads, cpu="avx2")]]
 
 
 # ---- the program ----
@@ -235,12 +263,14 @@ def arguments():
 def main():
     options = arguments()
     if not options.json:
-        print(bench_table.HEADER, flush=True)
+        print(table.HEADER, flush=True)
     results = measure_rows(options)
     if options.write and results:
         command = " ".join(["scripts/bench-peers", *sys.argv[1:]])
-        text = bench_table.section(results, measure_avx2(options, results), command, options)
-        bench_table.write("docs/performance.md", "scripts/bench-peers", options.threads, text)
+        table.keep("peers", options.threads, dict(
+            command=command, turns=options.turns, rows=results,
+            avx2=measure_avx2(options, results)))
+        table.write_document()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""One rival in a process of its own, PyTorch or ONNX Runtime: started by bench_peers.py.
+"""One rival in a process of its own: started by peers.py.
 
-usage: bench_peer.py train|infer MODEL BATCH MODE THREADS DIRECTORY
+usage: rival.py train|infer MODEL BATCH MODE THREADS DIRECTORY
 
-MODE: eager, compile, eager-bf16, compile-bf16 (PyTorch) or ort (ONNX Runtime, float32). Says
-{"ready": "PyTorch 2.13.0"} or {"failed": why}. Then every line of standard input is a number of
+MODE: eager, compile (PyTorch), ort (ONNX Runtime), openvino, zentorch (PyTorch with AMD's back
+end); with -bf16 for bfloat16, openvino-int8 quantised by NNCF. Says {"ready": "PyTorch 2.13.0"} or
+{"failed": why}. Then every line of standard input is a number of
 seconds to measure for, answered by {"ms": median, "mib": largest resident memory so far}.
 
 A training step is what its user writes: forward, cross-entropy, backward, clipping of the gradient
@@ -109,14 +110,37 @@ def answering(model, batch, mode):
     return lambda: forward(x)
 
 
+def answering_zentorch(model, batch, mode):
+    import torch
+    import zentorch
+
+    net, x = network(model).eval(), pictures(model, batch)
+    forward = torch.compile(zentorch.optimize(net) if hasattr(zentorch, "optimize") else net,
+                            backend="zentorch")
+
+    def answer():
+        with torch.autocast("cpu", torch.bfloat16, enabled=mode.endswith("bf16")):
+            return forward(x)
+
+    return answer
+
+
 def torch_work(kind, model, batch, mode, threads, stack):
     import torch
 
     torch.set_num_threads(threads)
-    work = {"train": training, "infer": answering}[kind](model, batch, mode)
     if kind == "infer":
         stack.enter_context(torch.inference_mode())
+    if mode.startswith("zentorch"):
+        return answering_zentorch(model, batch, mode), f"zentorch {version('zentorch')}"
+    work = {"train": training, "infer": answering}[kind](model, batch, mode)
     return work, f"PyTorch {torch.__version__}"
+
+
+def version(package):
+    from importlib import metadata
+
+    return metadata.version(package)
 
 
 def export(model, batch, path):
@@ -126,20 +150,54 @@ def export(model, batch, path):
                       output_names=["y"], opset_version=17, dynamo=False)
 
 
-def ort_work(model, batch, threads, directory):
-    import numpy
-    import onnxruntime
-
+def exported(model, batch, directory):
+    """The network's ONNX file; made in another process, so that PyTorch's memory does not count."""
     path = os.path.join(directory, f"{model}-{batch}.onnx")
-    if not os.path.exists(path):  # in another process: PyTorch's memory is not ONNX Runtime's
+    if not os.path.exists(path):
         command = [sys.executable, "-W", "ignore", __file__, "export", model, str(batch), path]
         subprocess.run(command, check=True, capture_output=True)
+    return path
+
+
+def noise(model, batch):
+    import numpy
+
+    image, _, channels, *_ = MODELS[model]
+    return numpy.random.randn(batch, channels, image, image).astype(numpy.float32)
+
+
+def ort_work(model, batch, threads, directory):
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 3
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    image, _, channels, *_ = MODELS[model]
-    x = numpy.random.randn(batch, channels, image, image).astype(numpy.float32)
+    session = onnxruntime.InferenceSession(exported(model, batch, directory), options,
+                                           providers=["CPUExecutionProvider"])
+    x = noise(model, batch)
     return lambda: session.run(None, {"x": x}), f"ONNX Runtime {onnxruntime.__version__}"
+
+
+def quantised(network, model, batch):
+    import nncf
+
+    nncf.set_log_level(40)
+    samples = nncf.Dataset([noise(model, batch) for _ in range(8)])
+    return nncf.quantize(network, samples, preset=nncf.QuantizationPreset.MIXED,
+                         model_type=nncf.ModelType.TRANSFORMER, subset_size=8)
+
+
+def openvino_work(model, batch, mode, threads, directory):
+    import openvino
+
+    core = openvino.Core()
+    network = core.read_model(exported(model, batch, directory))
+    if mode.endswith("int8"):
+        network = quantised(network, model, batch)
+    hints = {"INFERENCE_PRECISION_HINT": "bf16" if mode.endswith("bf16") else "f32",
+             "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads}
+    request = core.compile_model(network, "CPU", hints).create_infer_request()
+    x = noise(model, batch)
+    return lambda: request.infer([x]), f"OpenVINO {version('openvino')}"
 
 
 def median_ms(work, seconds):
@@ -159,13 +217,18 @@ def resident_mib():
 
 
 def say(**answer):
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=answers, flush=True)
+
+
+answers = sys.stdout
 
 
 def serve(kind, model, batch, mode, threads, directory, stack):
     try:
         if mode == "ort":
             work, name = ort_work(model, batch, threads, directory)
+        elif mode.startswith("openvino"):
+            work, name = openvino_work(model, batch, mode, threads, directory)
         else:
             work, name = torch_work(kind, model, batch, mode, threads, stack)
         work()  # compiles, allocates
@@ -181,6 +244,9 @@ def main():
     kind, model, batch, mode = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     if kind == "export":
         return export(model, batch, mode)
+    global answers
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a framework prints is no answer
     with contextlib.ExitStack() as stack:
         serve(kind, model, batch, mode, int(sys.argv[5]), sys.argv[6], stack)
 

@@ -10,7 +10,7 @@ import time
 import PIL
 from PIL import Image
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BENCH = ROOT / "build/bin/vit-bench"
 FILTERS = {"nearest": Image.Resampling.NEAREST, "box": Image.Resampling.BOX,
            "bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC,

@@ -5,7 +5,7 @@ usage: scripts/bench-peers products [--threads N] [--seconds S] [--write] [ROW .
 ROW: MODEL/BATCH/PRECISION, such as vit-s16/8/f32. Ours is vit-bench gemm. The libraries', each in a
 process of its own: oneDNN by PyTorch (F.linear and torch.mm; in bfloat16 all three matrices are),
 OpenBLAS by numpy (float32), both with the result's memory given where they take it. Whole products:
-all rows of the batch at once. --write puts the table into docs/performance.md.
+all rows of the batch at once. --write keeps the figures in scripts/bench/results.
 """
 import argparse
 import json
@@ -13,9 +13,9 @@ import os
 import subprocess
 import sys
 
-import bench_peer
-import bench_table
-from bench_peers import KEYS
+import rival
+import table
+from peers import KEYS
 
 FORMS = {"y": "y = x W^T", "dx": "dx = dy W", "dW": "dW = dy^T x"}
 LIBRARIES = {"f32": ("oneDNN", "OpenBLAS"), "bf16": ("oneDNN",)}
@@ -27,7 +27,7 @@ ROWS = [f"{model}/{batch}/{precision}"
 
 def layers(model, batch):
     """(name, rows, inputs, outputs) of the linear layers, as vit-bench gemm has them."""
-    image, patch, channels, dim, _, _, mlp, _ = bench_peer.MODELS[model]
+    image, patch, channels, dim, _, _, mlp, _ = rival.MODELS[model]
     patches = (image // patch) ** 2
     rows = batch * (patches + 1)
     return (("patch", batch * patches, patch * patch * channels, dim), ("qkv", rows, dim, 3 * dim),
@@ -63,8 +63,8 @@ def peer(library, model, batch, precision, threads, seconds):
         torch.set_num_threads(threads)
     for name, m, k, n in layers(model, batch):
         products = {"oneDNN": onednn, "OpenBLAS": openblas}[library](m, k, n, precision)
-        ms = {form: bench_peer.median_ms(run, seconds) for form, run in products.items()}
-        bench_peer.say(layer=name, ms=ms)
+        ms = {form: rival.median_ms(run, seconds) for form, run in products.items()}
+        rival.say(layer=name, ms=ms)
 
 
 # ---- the comparison ----
@@ -81,7 +81,7 @@ def lines_of(command, threads):
 def ours(model, batch, precision, threads):
     command = ["build/bin/vit-bench", "gemm", "--batch", str(batch), "--precision", precision,
                "--threads", str(threads), "--json"]
-    for key, value in zip(KEYS, bench_peer.MODELS[model]):
+    for key, value in zip(KEYS, rival.MODELS[model]):
         command += [f"--{key}", str(value)]
     return {line["shape"].rsplit(" ", 1)[0]: line for line in lines_of(command, threads)}
 
@@ -96,27 +96,29 @@ def theirs(model, batch, precision, options):
     return result
 
 
-def cell(mine, rivals):
-    """`share of the peak, ratio to the best rival`, with the rival's name where there are two."""
+def figures(mine, rivals):
     best = min(rivals, key=rivals.get)
-    which = f" {best}" if len(rivals) > 1 else ""
-    return f"{mine['gflops'] / mine['peak_gflops']:.2f}, {rivals[best] / mine['ms']:.2f}{which}"
+    return dict(share=mine["gflops"] / mine["peak_gflops"], ratio=rivals[best] / mine["ms"],
+                best=best)
 
 
 def measure(name, options):
+    """An object for every layer."""
     model, batch, precision = name.split("/")
     mine = ours(model, int(batch), precision, options.threads)
     others = theirs(model, int(batch), precision, options)
     for layer, m, k, n in layers(model, int(batch)):
-        cells = (cell(mine[f"{layer} {text}"], {lib: ms[layer][form] for lib, ms in others.items()})
-                 for form, text in FORMS.items())
-        yield bench_table.row((f"{model} {layer}", batch, precision, f"{m} x {k} x {n}", *cells))
+        forms = {form: figures(mine[f"{layer} {text}"],
+                               {lib: ms[layer][form] for lib, ms in others.items()})
+                 for form, text in FORMS.items()}
+        yield dict(model=model, layer=layer, batch=int(batch), precision=precision,
+                   shape=f"{m} x {k} x {n}", forms=forms)
 
 
-def write(path, lines, threads):
-    command = " ".join(["scripts/bench-peers products", *sys.argv[1:]])
-    text = bench_table.origin(command) + "\n\n" + "\n".join(lines) + "\n"
-    bench_table.write(path, "scripts/bench-peers products", threads, text)
+def line(r):
+    cells = (f"{f['share']:.2f}, {f['ratio']:.2f} {f['best']}" for f in r["forms"].values())
+    return table.row((f"{r['model']} {r['layer']}", str(r["batch"]), r["precision"], r["shape"],
+                      *cells))
 
 
 def main():
@@ -131,14 +133,16 @@ def main():
     options = parser.parse_args()
     if unknown := set(options.rows) - set(ROWS):
         parser.error(f"unknown row '{min(unknown)}': rows are {', '.join(ROWS)}")
-    lines = [bench_table.head(("layer", "batch", "precision", "rows x in x out", *FORMS.values()))]
-    print(lines[0])
+    print(table.head(("layer", "batch", "precision", "rows x in x out", *FORMS.values())))
+    results = []
     for name in options.rows or ROWS:
-        for line in measure(name, options):
-            lines.append(line)
-            print(line, flush=True)
+        for result in measure(name, options):
+            results.append(result)
+            print(line(result), flush=True)
     if options.write:
-        write("docs/performance.md", lines, options.threads)
+        command = " ".join(["scripts/bench-peers products", *sys.argv[1:]])
+        table.keep("products", options.threads, dict(command=command, rows=results))
+        table.write_document()
 
 
 if __name__ == "__main__":

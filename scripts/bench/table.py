@@ -1,0 +1,183 @@
+"""Tables: what the bench scripts print, and the part of docs/performance.md made of their results.
+
+Results are kept as JSON, scripts/bench/results/KIND-MACHINE.json (KIND: peers, products, threads);
+`python3 scripts/bench/table.py` writes the document's part from all that lie there.
+"""
+import datetime
+import glob
+import json
+import os
+import re
+import subprocess
+
+RESULTS = os.path.join(os.path.dirname(__file__), "results")
+DOCUMENT = "docs/performance.md"
+MARKS = ("<!-- from here: scripts/bench/table.py, of scripts/bench/results -->\n",
+         "<!-- to here -->\n")
+COLUMNS = ("work", "batch", "precision", "ours, ms", "images/s", "of the peak", "best rival, ms",
+           "which", "times as fast (lowest to highest)", "MiB, ours", "rival's")
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def head(columns):
+    return row(columns) + "\n" + row("---" for _ in columns)
+
+
+HEADER = head(COLUMNS)
+
+
+def number(x, digits=1):
+    return "" if x is None else f"{x:,.{digits}f}"
+
+
+def milliseconds(x):
+    return number(x, 3 if x < 10 else 1 if x < 100 else 0)
+
+
+def ratio(r):
+    return f"{r['ratio']:.2f} ({r['ratio_low']:.2f} to {r['ratio_high']:.2f})"
+
+
+def line(r):
+    """A row as bench-peers prints it."""
+    return row((f"{r['kind']} {r['model']}", str(r["batch"]), r["precision"],
+                milliseconds(r["ms"]), number(r["images_per_second"]), number(r["share"], 2),
+                milliseconds(r["best_ms"]), r["best"], ratio(r), number(r["resident_mib"], 0),
+                number(r["best_mib"], 0)))
+
+
+# ---- what is kept ----
+
+
+def first_line(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.split("\n")[0]
+
+
+def system():
+    try:
+        with open("/etc/os-release") as release:
+            names = dict(line.rstrip().split("=", 1) for line in release if "=" in line)
+        return names["PRETTY_NAME"].strip('"')
+    except (OSError, KeyError):
+        return os.uname().sysname
+
+
+def machine(threads):
+    """Virtual machines often hide the product's name; family and model tell generations apart."""
+    try:
+        with open("/proc/cpuinfo") as info:
+            facts = [re.split(r"\s*:\s*", line.strip(), maxsplit=1) for line in info if ":" in line]
+        facts = dict(reversed(facts))
+        name = f"{facts['model name']} (family {facts['cpu family']}, model {facts['model']})"
+    except (OSError, KeyError):
+        name = os.uname().machine
+    return f"{name}, {threads} thread{'s' * (threads != 1)}"
+
+
+def keep(kind, threads, facts):
+    """Writes a run's results, in place of an earlier one's on such a machine."""
+    where = machine(threads)
+    slug = re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
+    facts = dict(machine=where, date=str(datetime.date.today()), system=system(),
+                 compiler=first_line("cc", "--version"), **facts)
+    os.makedirs(RESULTS, exist_ok=True)
+    with open(os.path.join(RESULTS, f"{kind}-{slug}.json"), "w") as file:
+        json.dump(facts, file, indent=1)
+        file.write("\n")
+
+
+def results(kind):
+    for path in sorted(glob.glob(os.path.join(RESULTS, f"{kind}-*.json"))):
+        with open(path) as file:
+            yield json.load(file)
+
+
+# ---- the document ----
+
+
+def half(r):
+    """Ours, its share of the peak, and the ratio, of one precision."""
+    if r is None:
+        return ("", "", "")
+    return (milliseconds(r["ms"]), number(r["share"], 2), f"{ratio(r)} {r['best']}")
+
+
+def peers_table(run):
+    rows = {}
+    for r in run["rows"]:
+        rows.setdefault((r["kind"], r["model"], r["batch"]), {})[r["precision"]] = r
+    lines = [head(("work", "batch", "f32, ms", "of the peak", "times as fast as", "bf16, ms",
+                   "of the peak", "times as fast as", "MiB, f32: ours, rival's"))]
+    for (kind, model, batch), of in rows.items():
+        r = of.get("f32") or of["bf16"]
+        memory = f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
+        lines.append(row((f"{kind} {model}", str(batch), *half(of.get("f32")),
+                          *half(of.get("bf16")), memory)))
+    return lines
+
+
+def absent(run):
+    """Who could not run, and why; each reason once."""
+    reasons = {}
+    for r in run["rows"]:
+        for mode, why in r.get("absent", {}).items():
+            reasons.setdefault((mode, why), r)
+    return [f"Without {mode}: {why}." for mode, why in reasons]
+
+
+def span(values):
+    values = list(values)
+    low, high = min(values), max(values)
+    return f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+
+
+def products_line(run):
+    parts = []
+    for precision in ("f32", "bf16"):
+        forms = [f for r in run["rows"] if r["precision"] == precision
+                 for f in r["forms"].values()]
+        if forms:
+            parts.append(f"{precision} {span(f['share'] for f in forms)} of the peak and "
+                         f"{span(f['ratio'] for f in forms)} times the better library "
+                         f"({len(forms)} products)")
+    return f"- Matrix products, {run['machine']}: {'; '.join(parts)}."
+
+
+def threads_line(run):
+    parts = []
+    for name, chosen in (("training", lambda r: r["kind"] == "train"),
+                         ("batches of answers", lambda r: r["kind"] == "infer" and r["batch"] > 1),
+                         ("single pictures", lambda r: r["kind"] == "infer" and r["batch"] == 1)):
+        ratios = [r["ratio"] for r in run["rows"] if chosen(r)]
+        if ratios:
+            parts.append(f"{name} {span(ratios)}")
+    return f"- Two threads beside one, {run['machine']}: {'; '.join(parts)} times as fast."
+
+
+def document_part():
+    lines = []
+    for run in results("peers"):
+        first = run["rows"][0]
+        names = sorted({name for r in run["rows"] for name in r["names"]})
+        lines += ["", f"### {run['machine']}", "",
+                  f"`{run['command']}`, {run['date']}, {run['system']}, {', '.join(names)}; "
+                  f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
+                  + " ".join([*run.get("notes", []), *absent(run)]), "", *peers_table(run)]
+    lines += ["", *map(products_line, results("products")), *map(threads_line, results("threads"))]
+    return "\n".join(lines) + "\n\n"
+
+
+def write_document():
+    begin, end = MARKS
+    with open(DOCUMENT) as file:
+        above, rest = file.read().split(begin)
+    with open(DOCUMENT, "w") as file:
+        file.write(above + begin + document_part() + end + rest.split(end)[1])
+
+
+if __name__ == "__main__":
+    write_document()
