@@ -32,7 +32,7 @@ LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers a
 
 FLOORS   = vit/base vit/kernels vit/tensors vit/text vit/image vit/image/codec \
   vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/weights datasets \
-  vit/train vit/api
+  vit/explain vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.

@@ -61,7 +61,7 @@ static void run_forward(attention *a, vit_exec exec, float *p) {
 static void run_backward(attention *a, vit_exec exec, const float *p) {
     const float *q = a->theta, *k = q + a->k0, *v = q + a->v0;
     float *dq = a->gradient, *dk = dq + a->k0, *dv = dq + a->v0;
-    vit_attention_backward(&exec, dq, dk, dv, a->d_o, p, q, k, v, &a->s, a->scratch);
+    vit_attention_backward(&exec, dq, dk, dv, a->d_o, p, q, k, v, &a->s, a->scratch, NULL);
 }
 
 /* ---- the reference, head by head ---- */
@@ -343,7 +343,7 @@ static void check_spans(bool is_causal, bool keep, int threads) {
             assert_memory_equal(one.p, all.p + HEADS * at->query * most,
                                 HEADS * at->queries * vit_padded(at->keys) * sizeof(float));
         vit_attention_backward(&exec, g + q, g + k, g + v, one.d_o + o, one.p, t + q, t + k, t + v,
-                               &one.s, one.scratch);
+                               &one.s, one.scratch, NULL);
     }
     assert_memory_equal(one.o, all.o, one.outputs * sizeof(float));
     assert_memory_equal(one.gradient, all.gradient, one.n * sizeof(float));

@@ -118,7 +118,7 @@ static void check_passes(const attention *want, const vit_kernels *kernels, int 
     float **m = got.arrays, *p = keep ? got.p : NULL;
     vit_attention_forward(&exec, m[O], p, m[Q], m[K], m[V], &got.s, got.scratch);
     vit_attention_backward(&exec, m[DQ], m[DK], m[DV], m[DO], p, m[Q], m[K], m[V], &got.s,
-                           got.scratch);
+                           got.scratch, NULL);
     for (size_t i = 0; i < ARRAYS; i++)
         compare(names[i], m[i], want->arrays[i], want->sizes[i], &want->s, threads);
     if (keep) compare("p", p, want->p, want->weights, &want->s, threads);

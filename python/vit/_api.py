@@ -15,6 +15,28 @@ VIT_ERROR_MISMATCH = 6
 VIT_ERROR_CANCELLED = 7
 VIT_PRECISION_F32 = 0
 VIT_PRECISION_BF16 = 1
+VIT_METHOD_ATTENTION = 0
+VIT_METHOD_ROLLOUT = 1
+VIT_METHOD_RELEVANCE = 2
+VIT_METHOD_GRADCAM = 3
+VIT_METHOD_GRADIENT = 4
+VIT_METHOD_INTEGRATED = 5
+VIT_METHOD_OCCLUSION = 6
+VIT_METHOD_RANDOM = 7
+VIT_METHOD_LENS = 8
+VIT_METHOD_SIMILARITY = 9
+VIT_METHOD_POSITIONS = 10
+VIT_METHOD_COUNT = 11
+VIT_QUERY_DEFAULT = 0
+VIT_QUERY_TOKEN = 1
+VIT_QUERY_MEAN = 2
+VIT_QUERY_POOL = 3
+VIT_QUERY_ALL = 4
+VIT_QUERY_COUNT = 5
+VIT_FUSE_MEAN = 0
+VIT_FUSE_MAX = 1
+VIT_FUSE_MIN = 2
+VIT_FUSE_COUNT = 3
 VIT_SPLIT_TEST = 0
 VIT_SPLIT_TRAIN = 1
 VIT_SPLIT_VAL = 2
@@ -45,6 +67,10 @@ class vit_model_info(Structure):
         ("depth", c_size_t),
         ("heads", c_size_t),
         ("mlp", c_size_t),
+        ("prefix", c_size_t),
+        ("tokens", c_size_t),
+        ("rows", c_size_t),
+        ("columns", c_size_t),
         ("features", c_size_t),
         ("classes", c_size_t),
         ("has_head", c_bool),
@@ -123,6 +149,52 @@ class vit_answer(Structure):
         ("error", vit_error),
         ("warning", c_char_p),
     ]
+
+
+class vit_map_options(Structure):
+    _fields_ = [
+        ("method", c_int),
+        ("class_index", c_size_t),
+        ("class_given", c_bool),
+        ("layer", c_size_t),
+        ("layer_given", c_bool),
+        ("head", c_size_t),
+        ("head_given", c_bool),
+        ("fused", c_bool),
+        ("fuse", c_int),
+        ("query", c_int),
+        ("token", c_size_t),
+        ("discard", c_double),
+        ("steps", c_size_t),
+        ("seed", c_uint64),
+    ]
+
+
+class vit_map(Structure):
+    _fields_ = [
+        ("dims", c_size_t),
+        ("shape", c_size_t * 3),
+        ("values", POINTER(c_float)),
+        ("rows", c_size_t),
+        ("columns", c_size_t),
+        ("class_index", c_size_t),
+        ("probability", c_double),
+        ("outliers", POINTER(c_bool)),
+    ]
+
+
+class vit_layer(Structure):
+    _fields_ = [
+        ("layer", c_size_t),
+        ("heads", c_size_t),
+        ("tokens", c_size_t),
+        ("attention", POINTER(c_float)),
+        ("states", POINTER(c_float)),
+        ("logits", POINTER(c_float)),
+    ]
+
+
+vit_layer_callback = CFUNCTYPE(c_bool, POINTER(vit_layer), c_void_p)
 
 
 class vit_evaluated(Structure):
@@ -275,6 +347,10 @@ FUNCTIONS = {
         c_size_t, POINTER(c_float), POINTER(vit_error)]),
     "vit_classify_prepared": (c_int, [c_void_p, POINTER(c_uint8), c_size_t, POINTER(c_float),
         POINTER(vit_error)]),
+    "vit_embed_prepared": (c_int, [c_void_p, POINTER(c_uint8), c_size_t, POINTER(c_float),
+        POINTER(c_float), POINTER(vit_error)]),
+    "vit_prepare_memory": (c_int, [c_void_p, c_void_p, c_size_t, c_char_p, c_size_t,
+        POINTER(c_uint8), POINTER(c_char_p), POINTER(vit_error)]),
     "vit_classify_many": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
         POINTER(c_float), POINTER(vit_answer), POINTER(vit_error)]),
     "vit_embed_file": (c_int, [c_void_p, c_char_p, POINTER(c_float), POINTER(vit_error)]),
@@ -283,6 +359,14 @@ FUNCTIONS = {
     "vit_probabilities": (None, [POINTER(c_float), c_size_t, POINTER(c_float)]),
     "vit_model_probabilities": (None, [c_void_p, POINTER(c_float), POINTER(c_float)]),
     "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
+    "vit_method_name": (c_char_p, [c_int]),
+    "vit_prepare_picture": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_uint8),
+        POINTER(vit_error)]),
+    "vit_explain": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map_options),
+        POINTER(vit_map), POINTER(vit_error)]),
+    "vit_map_clear": (None, [POINTER(vit_map)]),
+    "vit_explain_layers": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
+        vit_layer_callback, c_void_p, POINTER(vit_error)]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),

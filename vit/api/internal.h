@@ -2,6 +2,8 @@
 #ifndef VIT_API_INTERNAL_H
 #define VIT_API_INTERNAL_H
 
+#include "vit/explain/explainer.h"
+#include "vit/image/prepare/preprocess.h"
 #include "vit/model/infer.h"
 #include "vit/weights/model_file.h"
 
@@ -19,6 +21,22 @@ struct vit_model {
     char *config, *preprocessing;   /* JSON, for vit_model_describe */
     char **numbers;                 /* ["0", "1", ...], one block, when file.labels is NULL */
 };
+
+struct vit_session {
+    const vit_model *model;
+    const vit_kernels *kernels;
+    vit_inference *inference;
+    vit_explainer *explainer; /* or NULL: no map has been asked for */
+    int threads;
+    float table[3][256]; /* normalised value of a byte, per channel */
+    float *features;     /* [vit_config_features] of the last picture */
+    const char *warning; /* about that picture, or NULL */
+    bool answered;
+};
+
+/* Decodes and prepares a picture; *ready is freed by vit_image_free. From any thread. */
+vit_status vit_session_prepare(vit_image *ready, const vit_session *session,
+                               const vit_picture *picture, vit_error *error);
 
 /* 1 where the file says none. */
 double vit_model_temperature(const vit_model *model);

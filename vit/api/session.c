@@ -8,17 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-struct vit_session {
-    const vit_model *model;
-    const vit_kernels *kernels;
-    vit_inference *inference;
-    int threads;
-    float table[3][256]; /* normalised value of a byte, per channel */
-    float *features;     /* [vit_config_features] of the last picture */
-    const char *warning; /* about that picture, or NULL */
-    bool answered;
-};
-
 vit_status vit_session_new(vit_session **out, const vit_model *model,
                            const vit_session_options *options, vit_error *error) {
     const vit_session_options best = {0}, *o = options ? options : &best;
@@ -50,6 +39,7 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
 void vit_session_free(vit_session *s) {
     if (!s) return;
     vit_inference_free(s->inference);
+    vit_explainer_free(s->explainer);
     vit_free(s->features);
     vit_free(s);
 }
@@ -135,6 +125,14 @@ static vit_status prepare(vit_image *ready, const vit_session *s, vit_image *ima
     return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
 }
 
+vit_status vit_session_prepare(vit_image *ready, const vit_session *s, const vit_picture *p,
+                               vit_error *error) {
+    vit_image image;
+    const vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, error)
+                                       : vit_image_load(&image, p->name, error);
+    return status == VIT_OK ? prepare(ready, s, &image, p->name, error) : status;
+}
+
 /* Frees the image. */
 static vit_status classify(vit_session *s, vit_image *image, const char *name, float *logits,
                            vit_error *error) {
@@ -216,12 +214,8 @@ static void prepare_task(size_t index, int thread, void *context) {
     const many *m = context;
     const vit_picture *p = &m->pictures[index];
     vit_answer *a = &m->answers[index];
-    vit_image image;
     *a = (vit_answer){0};
-    vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, &a->error)
-                                 : vit_image_load(&image, p->name, &a->error);
-    if (status == VIT_OK)
-        status = prepare(&m->ready[index], m->session, &image, p->name, &a->error);
+    const vit_status status = vit_session_prepare(&m->ready[index], m->session, p, &a->error);
     a->error.status = status;
     a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
 }

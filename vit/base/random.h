@@ -24,6 +24,7 @@ typedef enum vit_purpose {
     VIT_RANDOM_FLIP,          /* position: number of the record */
     VIT_RANDOM_STRIPS,        /* rows of digits; position: index of the picture */
     VIT_RANDOM_NUMBERS,       /* numbers in words; position: index of the record */
+    VIT_RANDOM_MAP,           /* the map "random", by which others are measured */
 } vit_purpose;
 
 typedef struct vit_random {

@@ -100,7 +100,7 @@ static void attention_backward(const vit_block_call *c, vit_state *s, const vit_
     vit_linear_backward(c->exec, s->d_narrow, &g->proj, dy, b->o, &c->weights->proj,
                         vit_rows_out(c));
     vit_attention_backward(c->exec, d.q, d.k, d.v, s->d_narrow, b->p, p.q, p.k, p.v, &shape,
-                           c->scratch);
+                           c->scratch, c->d_p);
     if (c->config->qk_norm) vit_qk_norm_backward(c, s, b, g, s->d_wide);
     if (vit_first_only(c))
         vit_first_project_backward(c, s->d_narrow, &g->qkv, &d, x, b->first_x);
@@ -127,6 +127,11 @@ static void mlp_backward(const vit_block_call *c, vit_state *s, const vit_block_
     vit_linear_backward(c->exec, s->d_narrow, &g->fc1, d_hidden, x, &c->weights->fc1, rows);
 }
 
+/* Of the first norm's output. */
+static void keep_gradient(const vit_block_call *c, const float *d_norm1) {
+    if (c->d_norm1) memcpy(c->d_norm1, d_norm1, vit_rows_out(c) * c->config->dim * sizeof *d_norm1);
+}
+
 static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
                               const vit_block_gradients *g) {
     const vit_block_weights *w = c->weights;
@@ -145,6 +150,7 @@ static void pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_b
     }
     vit_layernorm_recompute(c->exec, b->norm, &b->stats1, b->z, &w->norm1, vit_rows_in(c));
     attention_backward(c, s, b, g, b->norm, s->d_z, s->d_branch);
+    keep_gradient(c, s->d_narrow);
     if (vit_first_only(c)) vit_spread_first(c, s->d_z);
     vit_layernorm_backward(c->exec, s->d_z, &g->norm1, s->d_narrow, b->z, &b->stats1, &w->norm1,
                            vit_rows_in(c));
@@ -175,6 +181,7 @@ static void post_norm_backward(const vit_block_call *c, vit_state *s, const vit_
         memcpy(d_h, s->d_z, count * sizeof *d_h);
         c->exec->kernels->add(d_h, s->d_narrow, count);
     }
+    keep_gradient(c, d_h);
     /* h = LN(z + MSA(z)) */
     memset(s->d_z, 0, count * sizeof *s->d_z);
     vit_layernorm_backward(c->exec, s->d_z, &g->norm1, d_h, b->mid, &b->stats1, &w->norm1, rows);

@@ -56,7 +56,7 @@ void vit_cross_backward(const vit_block_call *c, vit_state *s, const vit_block_s
     vit_linear_backward(c->exec, s->d_narrow, &g->cross_proj, d_out, b->cross_o, &w->cross_proj,
                         c->rows);
     vit_attention_backward(c->exec, d_q, d_k, d_v, s->d_narrow, b->cross_p, b->cross_q, k, v,
-                           &shape, c->scratch);
+                           &shape, c->scratch, NULL);
     vit_linear_backward(c->exec, s->d_narrow, &g->cross_q, d_q, x, &w->cross_q, c->rows);
     vit_linear_weight_gradient(c->exec, &g->cross_kv, d_k, 2 * a, m->states, &w->cross_kv, m->rows);
     vit_linear_input_gradient(c->exec, m->d_states, true, d_k, 2 * a, &w->cross_kv, m->rows);

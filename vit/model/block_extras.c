@@ -74,7 +74,8 @@ const float *vit_branch_backward(const vit_block_call *c, float *room, const flo
         k->scale(room + i * picture, d_sum + i * picture, scale->keep[i], picture);
     const float *d_scaled = scale->keep ? room : d_sum;
     for (size_t i = 0; i < rows && scale->gamma; i++) {
-        k->multiply_add(scale->d_gamma, scale->unscaled + i * d, d_scaled + i * d, d);
+        if (scale->d_gamma)
+            k->multiply_add(scale->d_gamma, scale->unscaled + i * d, d_scaled + i * d, d);
         k->multiply(room + i * d, d_scaled + i * d, scale->gamma, d);
     }
     return room;

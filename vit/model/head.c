@@ -35,8 +35,8 @@ void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
 /* ---- pooling: x, [batch][outputs of the last block][D], -> pooled, [batch][F] ---- */
 
 /* Floats from picture to picture. */
-static size_t picture_size(const vit_config *c) {
-    return vit_block_outputs(c, c->depth - 1) * c->dim;
+static size_t picture_size(const vit_config *c, const vit_state *s) {
+    return s->outputs * c->dim;
 }
 
 /* The tokens that a mean is of. */
@@ -46,17 +46,17 @@ static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
                             vit_config_features(c)};
 }
 
-static void copy_token(const vit_config *c, float *pooled, const float *x, size_t batch,
+static void copy_token(const vit_config *c, const vit_state *s, float *pooled, const float *x,
                        size_t token) {
-    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c);
-    for (size_t b = 0; b < batch; b++)
+    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c, s);
+    for (size_t b = 0; b < s->batch; b++)
         memcpy(pooled + b * row, x + b * picture + token * d, d * sizeof *x);
 }
 
-static void add_token(const vit_config *c, const vit_exec *exec, float *dx, const float *d_pooled,
-                      size_t batch, size_t token) {
-    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c);
-    for (size_t b = 0; b < batch; b++)
+static void add_token(const vit_config *c, const vit_exec *exec, const vit_state *s, float *dx,
+                      const float *d_pooled, size_t token) {
+    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c, s);
+    for (size_t b = 0; b < s->batch; b++)
         exec->kernels->add(dx + b * picture + token * d, d_pooled + b * row, d);
 }
 
@@ -72,8 +72,8 @@ static void pool_forward(const vit_network *n, const vit_exec *exec, vit_state *
         vit_sequence_forward(exec, s->pooled, s->pool_p, s->pool_scores, x,
                              &n->weights.attention_pool, &mean);
     else
-        copy_token(c, s->pooled, x, s->batch, 0);
-    if (two && c->pool == VIT_POOL_CLASS_DIST) copy_token(c, s->pooled + c->dim, x, s->batch, 1);
+        copy_token(c, s, s->pooled, x, 0);
+    if (two && c->pool == VIT_POOL_CLASS_DIST) copy_token(c, s, s->pooled + c->dim, x, 1);
     if (two && c->pool == VIT_POOL_CLASS_MEAN) vit_mean_forward(exec, s->pooled + c->dim, x, &mean);
 }
 
@@ -98,9 +98,9 @@ static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state 
     else if (c->pool == VIT_POOL_CLASS_MEAN)
         vit_mean_backward(exec, dx, second, &mean);
     else
-        memset(dx, 0, s->batch * picture_size(c) * sizeof *dx);
-    if (c->pool != VIT_POOL_MEAN) add_token(c, exec, dx, d_pooled, s->batch, 0);
-    if (c->pool == VIT_POOL_CLASS_DIST) add_token(c, exec, dx, second, s->batch, 1);
+        memset(dx, 0, s->batch * picture_size(c, s) * sizeof *dx);
+    if (c->pool != VIT_POOL_MEAN) add_token(c, exec, s, dx, d_pooled, 0);
+    if (c->pool == VIT_POOL_CLASS_DIST) add_token(c, exec, s, dx, second, 1);
 }
 
 /* ---- forward ---- */
@@ -199,6 +199,7 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
         return;
     }
     head_layers_backward(n, exec, s, g, d_features);
+    s->d_pooled = d_pooled;
     if (vit_config_norms_tokens(c)) {
         pool_backward(n, exec, s, g, s->d_narrow, d_pooled, s->normed);
         memset(s->d_z, 0, count * sizeof *s->d_z);
@@ -207,7 +208,7 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
         return;
     }
     if (c->final_norm) {
-        d_pooled = s->d_wide;
+        s->d_pooled = d_pooled = s->d_wide;
         memset(d_pooled, 0, s->batch * c->dim * sizeof *d_pooled);
         vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
                                &n->weights.norm, s->batch);

@@ -85,12 +85,12 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     for (size_t b = 0; b < s->batch; b++)
         memset(d_kv + b * tokens * shape.k_row, 0, shape.skip * shape.k_row * sizeof *d_kv);
     vit_attention_backward(exec, m->d_query, d_kv, d_kv + d, m->d_o, m->p, m->query, m->kv,
-                           m->kv + d, &shape, s->scratch);
+                           m->kv + d, &shape, s->scratch, m->d_p);
     vit_linear_gradient g_q = g->map.q;
     /* Picture after picture, so that the chains do not depend on the slice. */
     for (size_t b = 0; b < s->batch; b++, g_q.sum = VIT_SUM_CONTINUES) {
         vit_linear_backward(exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
-        exec->kernels->add(g->map.latent, m->d_y, d);
+        if (g->map.latent) exec->kernels->add(g->map.latent, m->d_y, d);
     }
     vit_linear_backward(exec, dx, &g->map.kv, d_kv, x, &w->kv, s->batch * tokens);
 }

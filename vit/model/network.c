@@ -41,7 +41,8 @@ static void carve_cross(vit_block_state *b, vit_arena *arena, const vit_config *
 }
 
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const vit_state *s,
-                                   size_t outputs, bool training) {
+                                   size_t outputs, vit_kept kept) {
+    const bool training = kept != VIT_KEPT_NOTHING;
     const size_t capacity = s->capacity;
     const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
     const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
@@ -50,7 +51,7 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const 
     b.stats1 = vit_carve_stats(arena, rows1);
     b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
     if (c->qk_norm) carve_qk_norm(&b, arena, c, rows_in, training);
-    if (training && tokens <= MOST_KEPT_KEYS)
+    if (kept == VIT_KEPT_TOKENS || (training && tokens <= MOST_KEPT_KEYS))
         b.p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
     b.o = vit_arena_floats(arena, rows * attention);
     b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
@@ -65,6 +66,11 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const 
     return b;
 }
 
+/* Tokens of a picture that block i of this state gives. */
+static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
+    return s->kept == VIT_KEPT_TOKENS ? vit_config_tokens(c) : vit_block_outputs(c, i);
+}
+
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c);
     const bool apart = c->gated || s->kept != VIT_KEPT_NOTHING;
@@ -74,13 +80,14 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
     vit_block_state block = {0};
     for (size_t i = 0; i < c->depth; i++) {
-        const size_t outputs = vit_block_outputs(c, i);
+        const size_t outputs = outputs_of(s, c, i);
         const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
         switch (i == 0 || i == s->frozen ? VIT_KEPT_ALL : kept) {
         case VIT_KEPT_ALL:
-            block = carve_block(arena, c, s, outputs, kept != VIT_KEPT_NOTHING);
+            block = carve_block(arena, c, s, outputs, kept);
             break;
         case VIT_KEPT_INPUTS:
+        case VIT_KEPT_TOKENS:
             block.z = vit_arena_floats(arena, rows * c->dim);
             break;
         case VIT_KEPT_NOTHING:
@@ -151,11 +158,14 @@ static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int
         s->pre_stats = vit_carve_stats(arena, rows);
         if (embeds) s->tokens = vit_arena_floats(arena, rows * c->dim);
     }
-    s->z = vit_arena_floats(arena, s->capacity * vit_block_outputs(c, c->depth - 1) * c->dim);
+    s->outputs = outputs_of(s, c, c->depth - 1);
+    s->z = vit_arena_floats(arena, s->capacity * s->outputs * c->dim);
     vit_head_carve(s, arena, c, training);
     s->scratch =
         vit_arena_floats(arena, (size_t)threads * scratch_size(c, s->memory_tokens, training));
     if (training) carve_backward(s, arena, c);
+    if (s->kept == VIT_KEPT_TOKENS)
+        s->d_images = vit_arena_floats(arena, s->capacity * c->height * c->width * c->channels);
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
@@ -182,8 +192,8 @@ static vit_embed_shape embed_shape(const vit_config *c, size_t batch) {
     return shape;
 }
 
-static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
-                          const float *images) {
+void vit_tokens_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                        const float *images) {
     const vit_embed_shape shape = embed_shape(&n->config, s->batch);
     if (n->config.stem == VIT_STEM_TOKENS) {
         vit_text_forward(n, exec, s);
@@ -196,8 +206,8 @@ static void embed_forward(const vit_network *n, const vit_exec *exec, vit_state 
                               s->rows);
 }
 
-static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
-                           const vit_gradients *g) {
+void vit_tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                         const vit_gradients *g) {
     const vit_config *c = &n->config;
     const vit_embed_shape shape = embed_shape(c, s->batch);
     const size_t rows = s->rows;
@@ -218,14 +228,14 @@ static void embed_backward(const vit_network *n, const vit_exec *exec, vit_state
 
 /* ---- a stack ---- */
 
-static vit_block_call block_call(const vit_network *n, const vit_exec *exec, const vit_state *s,
+vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, const vit_state *s,
                                  const vit_memory *memory, size_t i) {
     return (vit_block_call){.exec = exec,
                             .config = &n->config,
                             .weights = &n->weights.blocks[i],
                             .batch = s->batch,
                             .rows = s->rows,
-                            .outputs = vit_block_outputs(&n->config, i),
+                            .outputs = outputs_of(s, &n->config, i),
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
                             .scratch = s->scratch,
                             .spans = s->spans,
@@ -236,9 +246,9 @@ static vit_block_call block_call(const vit_network *n, const vit_exec *exec, con
 static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const float *images, const vit_memory *memory) {
     const size_t depth = n->config.depth;
-    embed_forward(n, exec, s, images);
+    vit_tokens_forward(n, exec, s, images);
     for (size_t i = 0; i < depth; i++) {
-        const vit_block_call call = block_call(n, exec, s, memory, i);
+        const vit_block_call call = vit_network_block(n, exec, s, memory, i);
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
     vit_head_forward(n, exec, s);
@@ -248,17 +258,17 @@ static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state
                            const vit_gradients *g, const vit_memory *memory) {
     vit_head_backward(n, exec, s, g);
     for (size_t i = n->config.depth; i-- > s->frozen;) {
-        const vit_block_call call = block_call(n, exec, s, memory, i);
+        const vit_block_call call = vit_network_block(n, exec, s, memory, i);
         if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
             vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
         vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
     }
-    if (s->frozen == 0) embed_backward(n, exec, s, g);
+    if (s->frozen == 0) vit_tokens_backward(n, exec, s, g);
 }
 
 /* ---- the whole ---- */
 
-static vit_exec own_exec(const vit_network *n, const vit_exec *exec, const vit_state *s) {
+vit_exec vit_network_exec(const vit_network *n, const vit_exec *exec, const vit_state *s) {
     return (vit_exec){exec->kernels, exec->threads, s->room, n->weights.precision};
 }
 
@@ -280,7 +290,7 @@ static vit_memory memory_of(const vit_network *n, vit_state *s) {
 
 void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s,
                         const float *images, size_t batch) {
-    const vit_exec here = own_exec(n, exec, s);
+    const vit_exec here = vit_network_exec(n, exec, s);
     s->batch = batch;
     if (n->config.stem == VIT_STEM_TOKENS)
         vit_text_rows(s, &n->config);
@@ -293,7 +303,7 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
                          const float *images, size_t batch) {
     vit_network_encode(n, exec, s, images, batch);
     if (!s->decoder) return;
-    const vit_exec here = own_exec(n, exec, s);
+    const vit_exec here = vit_network_exec(n, exec, s);
     const vit_network decoder = vit_network_decoder(n);
     s->decoder->batch = batch;
     vit_text_rows(s->decoder, &decoder.config);
@@ -303,7 +313,7 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    const vit_exec here = own_exec(n, exec, s);
+    const vit_exec here = vit_network_exec(n, exec, s);
     if (s->decoder) {
         const vit_network decoder = vit_network_decoder(n);
         const vit_memory memory = memory_of(n, s);

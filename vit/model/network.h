@@ -68,12 +68,20 @@ typedef struct vit_map_state {
     vit_norm_state stats;       /* [batch] */
     float *d_query, *d_o, *d_y; /* [batch][D] */
     float *d_hidden;            /* [batch][M] */
+    float *d_p;                 /* as p: its gradient, where somebody wants it; or NULL */
 } vit_map_state;
 
 /* What a state keeps of the blocks for the backward pass: nothing, in inference; every block's
  * input z, the rest being computed again (Chen et al.: Training Deep Nets with Sublinear Memory
- * Cost); all that takes products to make. The gradients are the same to the bit. */
-typedef enum vit_kept { VIT_KEPT_NOTHING, VIT_KEPT_INPUTS, VIT_KEPT_ALL } vit_kept;
+ * Cost); all that takes products to make. The gradients are the same to the bit.
+ * TOKENS: inputs, and room for the pictures' gradient; the last block gives every token's output,
+ * be it read or not, and `p` is kept of the block at work: for maps (vit/explain). */
+typedef enum vit_kept {
+    VIT_KEPT_NOTHING,
+    VIT_KEPT_INPUTS,
+    VIT_KEPT_ALL,
+    VIT_KEPT_TOKENS,
+} vit_kept;
 
 typedef struct vit_state {
     size_t capacity, batch; /* pictures there is room for; of the last forward pass */
@@ -99,8 +107,9 @@ typedef struct vit_state {
     float *tokens;                 /* [R][D] what norm_pre takes; without it blocks[0].z */
     vit_norm_state pre_stats;      /* [R] */
     vit_block_state *blocks;
-    float *z;      /* output of the last block, [batch][its outputs][D] */
-    float *normed; /* [R][D] z after a final norm of all tokens; without it z */
+    size_t outputs; /* tokens of a picture that the last block gives */
+    float *z;       /* its output, [batch][outputs][D] */
+    float *normed;  /* [R][D] z after a final norm of all tokens; without it z */
     vit_map_state map;
     float *pool_scores;   /* [R], sequence pooling */
     float *pool_p;        /* [batch][padded T] its weights */
@@ -121,6 +130,8 @@ typedef struct vit_state {
                                   texts [R][classes], as `logits` are */
     float *d_memory;           /* [R][D], of the states that a decoder looks at */
     float *d_cross_kv;         /* [rows of the memory][2][A] */
+    const float *d_pooled;     /* [batch][F], where vit_head_backward left it for now */
+    float *d_images;           /* as images: their gradient, of VIT_KEPT_TOKENS; else NULL */
     float *d_z;                /* [R][D] */
     float *d_narrow;           /* [R][max(D, A)] */
     float *d_branch;           /* [R][max(D, A)] */
@@ -128,7 +139,7 @@ typedef struct vit_state {
     float *d_max;              /* of the largest max pooling's output */
     float *d_scores, *d_p;     /* as pool_scores and pool_p */
     float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
-    float *d_inputs;           /* [batch][N][P^2 C], with patch norms */
+    float *d_inputs;           /* [batch][N][P^2 C], with patch norms or d_images */
     float *d_wide;             /* [R][max(3 A, M or 2 M)] */
     float *d_gated;            /* [R][M], gated */
     float *d_heads;            /* [A], qk norm */
@@ -159,12 +170,31 @@ void vit_network_encode(const vit_network *network, const vit_exec *exec, vit_st
                         const float *images, size_t batch);
 
 /* gradients += those of the last forward pass, given state->d_logits, or the decoder's; but for
- * what is frozen. */
+ * what is frozen, and for those that are NULL: not wanted. */
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
 /* Tokens of a picture that are wanted of a block: of the last often only the class token. */
 size_t vit_block_outputs(const vit_config *c, size_t block);
+
+/* ---- what vit_network_forward and vit_network_backward are made of, for whoever wants to look at
+ * every block. They take the exec of vit_network_exec ---- */
+
+typedef struct vit_block_call vit_block_call;
+typedef struct vit_memory vit_memory;
+
+vit_exec vit_network_exec(const vit_network *network, const vit_exec *exec, const vit_state *state);
+
+/* images -> state->blocks[0].z, the tokens; state->batch and rows are set before. */
+void vit_tokens_forward(const vit_network *network, const vit_exec *exec, vit_state *state,
+                        const float *images);
+/* state->d_z = their gradient -> gradients, and state->d_images where there is room for it. */
+void vit_tokens_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
+                         const vit_gradients *gradients);
+
+/* How block i is called; memory: NULL of an encoder. */
+vit_block_call vit_network_block(const vit_network *network, const vit_exec *exec,
+                                 const vit_state *state, const vit_memory *memory, size_t i);
 
 /* Statistics of `rows` rows. */
 vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows);
@@ -220,12 +250,12 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
 /* ---- block.c ---- */
 
 /* What cross-attention looks at. */
-typedef struct vit_memory {
+struct vit_memory {
     const float *states; /* [rows][its width]; NULL: the blocks' cross_kv are made of it already */
     float *d_states;     /* += its gradient */
     size_t rows;
     const vit_attention_span *spans; /* [batch] each sample's rows of its own, and of the memory */
-} vit_memory;
+};
 
 /* Of a text that is written token by token: keys and values of the tokens that were there before.
  * Each sample has room for `length` of them; the call's spans say where, with the new one. */
@@ -233,7 +263,7 @@ typedef struct vit_block_cache {
     float *kv; /* [samples][length][2][A] */
 } vit_block_cache;
 
-typedef struct vit_block_call {
+struct vit_block_call {
     const vit_exec *exec;
     const vit_config *config;
     const vit_block_weights *weights;
@@ -245,7 +275,10 @@ typedef struct vit_block_call {
     const vit_attention_span *spans; /* [batch] of self-attention; NULL: all have T tokens */
     const vit_memory *memory;        /* NULL: there is no cross-attention */
     const vit_block_cache *cache;    /* NULL: all tokens are there at once */
-} vit_block_call;
+    /* What maps want of the backward pass, or NULL: the gradients of the state's p, and of what the
+     * first norm puts out, [R][D]; the latter then stands in the state's norm. */
+    float *d_p, *d_norm1;
+};
 
 /* z_next: [batch][outputs][D], may be state->z. */
 void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);

@@ -32,6 +32,7 @@ static void carve_linear(vit_state *s, vit_arena *arena, const vit_config *c, bo
     const size_t patches = s->capacity * vit_config_patches(c), tokens = patches * c->dim;
     s->patches = vit_arena_floats(arena, pixels);
     s->raw_patches = s->patches;
+    if (s->kept == VIT_KEPT_TOKENS && !c->patch_norm) s->d_inputs = vit_arena_floats(arena, pixels);
     if (!c->patch_norm) return;
     for (size_t i = 0; i < 2; i++) s->patch_stats[i] = vit_carve_stats(arena, patches);
     if (!training) return;
@@ -139,9 +140,17 @@ static void normed_patches_backward(const vit_network *n, const vit_exec *exec, 
                            &s->patch_stats[1], &n->weights.patch_norms[1], rows);
     vit_linear_backward(exec, s->d_inputs, &g->patch_embed, d_raw, s->patches,
                         &n->weights.patch_embed, rows);
-    memset(s->d_patches, 0, rows * inputs * sizeof *s->d_patches); /* of the pixels: not wanted */
+    memset(s->d_patches, 0, rows * inputs * sizeof *s->d_patches);
     vit_layernorm_backward(exec, s->d_patches, &g->patch_norms[0], s->d_inputs, s->raw_patches,
                            &s->patch_stats[0], &n->weights.patch_norms[0], rows);
+}
+
+/* Patches' gradient to the pictures', where that is wanted. */
+static void images_backward(const vit_config *c, const vit_state *s, const float *d_patches) {
+    const vit_patch_shape patch = vit_config_patch_shape(c);
+    const size_t pixels = c->height * c->width * c->channels;
+    for (size_t b = 0; b < s->batch && s->d_images; b++)
+        vit_patch_join(s->d_images + b * pixels, d_patches + b * pixels, &patch);
 }
 
 static void tokenizer_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
@@ -151,7 +160,7 @@ static void tokenizer_backward(const vit_network *n, const vit_exec *exec, vit_s
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
         const vit_max_shape max = max_shape(c, i, s->batch);
         vit_max_backward(exec, s->d_conv, d_active, s->convs[i].place, &max);
-        vit_conv_backward(exec, i > 0 ? s->d_max : NULL, &g->convs[i], s->d_conv,
+        vit_conv_backward(exec, i > 0 ? s->d_max : s->d_images, &g->convs[i], s->d_conv,
                           i > 0 ? s->convs[i - 1].active : s->images, &n->weights.convs[i], &shape,
                           s->columns, s->d_columns);
     }
@@ -167,15 +176,20 @@ void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     const size_t convs = vit_config_convs(c), rows = s->batch * vit_config_patches(c);
     if (c->patch_norm) {
         normed_patches_backward(n, exec, s, g, d_embedded, rows);
+        images_backward(c, s, s->d_patches);
         return;
     }
-    vit_linear_backward(exec, convs > 0 ? s->d_conv : NULL, &g->patch_embed, d_embedded, s->patches,
-                        &n->weights.patch_embed, rows);
+    vit_linear_backward(exec,
+                        convs > 0     ? s->d_conv
+                        : s->d_images ? s->d_inputs
+                                      : NULL,
+                        &g->patch_embed, d_embedded, s->patches, &n->weights.patch_embed, rows);
+    if (convs == 0) images_backward(c, s, s->d_inputs);
     for (size_t i = convs; i-- > 0;) {
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
         vit_activation_backward(exec, VIT_GELU, s->d_conv, NULL, s->d_conv, s->convs[i].hidden,
                                 conv_output(c, i, s->batch));
-        vit_conv_backward(exec, i > 0 ? s->d_conv : NULL, &g->convs[i], s->d_conv,
+        vit_conv_backward(exec, i > 0 ? s->d_conv : s->d_images, &g->convs[i], s->d_conv,
                           i > 0 ? s->convs[i - 1].active : s->images, &n->weights.convs[i], &shape,
                           s->columns, s->d_columns);
     }

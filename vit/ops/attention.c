@@ -15,7 +15,7 @@
 typedef struct attention {
     const vit_exec *exec;
     vit_attention_shape s;
-    float *o, *p_out, *dq, *dk, *dv;
+    float *o, *p_out, *dq, *dk, *dv, *dp_out;
     const float *q, *k, *v, *d_o, *p;
     size_t parts, together; /* of a head's queries, in the forward pass; heads of a task */
     float *scratch;
@@ -65,6 +65,7 @@ static attention part_of(const attention *a, size_t sample, size_t head) {
     if (a->o) part.o += at.query * s->o_row + column;
     if (a->p_out) part.p_out += weights;
     if (a->p) part.p += weights;
+    if (a->dp_out) part.dp_out += weights;
     if (!a->d_o) return part;
     part.d_o += at.query * s->o_row + column;
     part.dq += at.query * s->q_row + column;
@@ -334,6 +335,13 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     vit_parallel(threads, heads / together * parts, forward_task, &a);
 }
 
+/* dp, from query i on, as it is before the softmax's backward pass makes it dS. */
+static void keep_dp(const attention *a, const float *ds, size_t i, size_t count) {
+    const size_t padded = vit_padded(a->s.keys), block = count * padded;
+    for (size_t h = 0; h < a->together && a->dp_out; h++)
+        memcpy(a->dp_out + (h * a->s.queries + i) * padded, ds + h * block, block * sizeof *ds);
+}
+
 /* Queries i .. i + count - 1 of some heads. dK and dV are sums over all queries. */
 static void block_backward(const attention *a, const room *r, operand keys, size_t i,
                            size_t count) {
@@ -348,6 +356,7 @@ static void block_backward(const attention *a, const room *r, operand keys, size
                        across(a, r->rows_across, d_o, s->o_row, count));
     rows_by_keys(a, r->ds, along(a, r->rows_along, d_o, s->o_row, count), i, count, r->v_transposed,
                  1);
+    keep_dp(a, r->ds, i, count);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
     weigh_backward(a, r->ds, p, i, count);
     /* S = Q K^T: dK = dS^T Q, dQ = dS K */
@@ -374,7 +383,7 @@ static void backward_task(size_t index, int thread, void *context) {
 
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
-                            const vit_attention_shape *s, float *scratch) {
+                            const vit_attention_shape *s, float *scratch, float *dp) {
     const int threads = vit_exec_threads(exec, work_of(s));
     const size_t heads = s->batch * s->heads;
     attention a = {.exec = exec,
@@ -382,6 +391,7 @@ void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *d
                    .dq = dq,
                    .dk = dk,
                    .dv = dv,
+                   .dp_out = dp,
                    .d_o = d_o,
                    .p = p,
                    .q = q,

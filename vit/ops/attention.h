@@ -48,9 +48,10 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
                            const float *v, const vit_attention_shape *s, float *scratch);
 
 /* dq, dk, dv (strides as q, k, v) = gradients, given d_o (strides as o) and p; p NULL: it is made
- * again, block by block of queries. Rows of dk and dv that are skipped stay as they are. */
+ * again, block by block of queries. Rows of dk and dv that are skipped stay as they are. dp: as p,
+ * its gradient d_o v^T, where somebody wants it; or NULL. */
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
-                            const vit_attention_shape *s, float *scratch);
+                            const vit_attention_shape *s, float *scratch, float *dp);
 
 #endif

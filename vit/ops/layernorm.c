@@ -77,6 +77,7 @@ void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_grad
                             const vit_norm *w, size_t rows) {
     norm_rows n = {exec->kernels, dx, state, x, dy, w, d, rows};
     each_block(exec, backward_task, &n);
+    if (!d->gamma) return;
     vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),
                  vit_ceil_div(w->dim, COLUMN_BLOCK), sums_task, &n);
 }
@@ -114,7 +115,8 @@ void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_nor
         memset(dy, 0, bytes);
         const float *mean = state->mean + i * s->parts, *rstd = state->rstd + i * s->parts;
         exec->kernels->layernorm_backward(dy, room, x, mean, rstd, w->gamma, s->parts, w->dim);
-        exec->kernels->layernorm_sums(d->gamma, d->beta, room, x, mean, rstd, s->parts, w->dim,
-                                      w->dim);
+        if (d->gamma)
+            exec->kernels->layernorm_sums(d->gamma, d->beta, room, x, mean, rstd, s->parts, w->dim,
+                                          w->dim);
     }
 }

@@ -27,7 +27,8 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
 void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
                              const float *x, const vit_norm *w, size_t rows);
 
-/* dx += ..., dgamma += ..., dbeta += ...: dx holds the gradient of the residual path already. */
+/* dx += ..., dgamma += ..., dbeta += ...: dx holds the gradient of the residual path already.
+ * d->gamma NULL: only dx is wanted. */
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,
                             const float *dy, const float *x, const vit_norm_state *state,
                             const vit_norm *w, size_t rows);

@@ -41,8 +41,8 @@ vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t fir
 
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first) {
-    return (vit_linear_gradient){d->weight + first * w->in, d->bias ? d->bias + first : NULL,
-                                 d->sum};
+    return (vit_linear_gradient){d->weight ? d->weight + first * w->in : NULL,
+                                 d->bias ? d->bias + first : NULL, d->sum};
 }
 
 typedef struct columns {
@@ -70,6 +70,7 @@ static void add_columns(const vit_exec *exec, float *sums, const float *x, size_
 
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows) {
+    if (!d->weight) return;
     /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
     vit_epilogue sum = {.scale = 1, .residual_row = w->in};
     switch (d->sum) {

@@ -26,7 +26,7 @@ typedef enum vit_weight_sum {
 } vit_weight_sum;
 
 typedef struct vit_linear_gradient {
-    float *weight, *bias; /* bias may be NULL */
+    float *weight, *bias; /* bias may be NULL; both: not wanted */
     vit_weight_sum sum;
 } vit_linear_gradient;
 
@@ -49,7 +49,8 @@ vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t fir
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first);
 
-/* dW += dy^T x, db += column sums of dy, whose rows are dy_row apart. */
+/* dW += dy^T x, db += column sums of dy, whose rows are dy_row apart; d->weight NULL: neither is
+ * wanted. */
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows);
 

@@ -20,4 +20,7 @@ typedef struct vit_patch_shape {
 /* patches: [height / patch * width / patch][patch * patch * channels] */
 void vit_patch_extract(float *patches, const float *image, const vit_patch_shape *s);
 
+/* The way back: every pixel is in one patch. */
+void vit_patch_join(float *image, const float *patches, const vit_patch_shape *s);
+
 #endif

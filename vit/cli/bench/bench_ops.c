@@ -100,7 +100,7 @@ static void attention_backward(void *context) {
     const operands *o = context;
     const size_t d = o->config->dim;
     vit_attention_backward(&o->exec, o->d_x, o->d_x + d, o->d_x + 2 * d, o->d_y, o->p, o->x,
-                           o->x + d, o->x + 2 * d, &o->attention, o->scratch);
+                           o->x + d, o->x + 2 * d, &o->attention, o->scratch, NULL);
 }
 
 static void gelu_forward(void *context) {

@@ -1,0 +1,113 @@
+#include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
+#include "vit/explain/maps.h"
+#include <string.h>
+
+/* The session's explainer, made when first needed. */
+static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *error) {
+    const vit_exec exec = {.kernels = s->kernels, .threads = s->threads};
+    const vit_network *network;
+    const vit_config *c = &s->model->file.config;
+    *out = s->explainer;
+    if (*out) return VIT_OK;
+    if (c->stem == VIT_STEM_TOKENS || vit_config_reads(c))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "maps are of models that classify pictures, this one %s texts",
+                        vit_config_reads(c) ? "writes" : "reads");
+    vit_status status = vit_model_network(&network, s->model, &exec, error);
+    if (status == VIT_OK)
+        status = vit_explainer_new(&s->explainer, network, s->kernels, s->threads, error);
+    *out = s->explainer;
+    return status;
+}
+
+/* The picture normalised, freed by vit_free. */
+static vit_status normalise(float **image, const vit_session *s, const uint8_t *pixels,
+                            vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    const size_t count = c->height * c->width;
+    *image = vit_alloc(count, c->channels * sizeof **image);
+    if (!*image) return vit_fail_memory(error, "a picture", count * c->channels * sizeof **image);
+    vit_normalize(*image, pixels, count, c->channels, s->table[0]);
+    return VIT_OK;
+}
+
+vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8_t *pixels,
+                               vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    vit_image ready;
+    const vit_status status = vit_session_prepare(&ready, s, picture, error);
+    if (status != VIT_OK) return status;
+    memcpy(pixels, ready.pixels, c->height * c->width * c->channels);
+    s->warning = ready.warning;
+    vit_image_free(&ready);
+    return VIT_OK;
+}
+
+vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_options *options,
+                       vit_map *map, vit_error *error) {
+    vit_explainer *e;
+    float *image = NULL;
+    *map = (vit_map){0};
+    vit_status status = vit_map_check(options, &s->model->file.config, error);
+    if (status == VIT_OK) status = explainer_of(&e, s, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status != VIT_OK) return status;
+    const vit_fpmode host = vit_fpmode_enter();
+    status = vit_map_make(map, e, image, options, error);
+    vit_fpmode_leave(host);
+    vit_free(image);
+    return status;
+}
+
+/* ---- layer by layer ---- */
+
+typedef struct telling {
+    vit_explainer *explainer;
+    vit_layer layer;
+    float *attention, *logits;
+    vit_layer_callback *callback;
+    void *user;
+    bool stopped;
+} telling;
+
+static void tell(const vit_seen *seen, void *context) {
+    telling *t = context;
+    const size_t n = t->layer.tokens, rows = t->layer.heads * n, row = vit_padded(n);
+    if (t->stopped) return;
+    for (size_t i = 0; i < rows; i++)
+        memcpy(t->attention + i * n, seen->p + i * row, n * sizeof *t->attention);
+    vit_explainer_head(t->explainer, t->logits, seen->z);
+    t->layer.layer = seen->layer;
+    t->layer.states = seen->z;
+    t->stopped = !t->callback(&t->layer, t->user);
+}
+
+static vit_status tell_all(telling *t, const float *image, float *logits, vit_error *error) {
+    const vit_config *c = &t->explainer->network->config;
+    const size_t n = vit_config_tokens(c);
+    t->attention = vit_alloc(c->heads * n, n * sizeof *t->attention);
+    t->logits = vit_alloc(c->classes, sizeof *t->logits);
+    if (!t->attention || !t->logits)
+        return vit_fail_memory(error, "attention", c->heads * n * n * sizeof *t->attention);
+    t->layer =
+        (vit_layer){.heads = c->heads, .tokens = n, .attention = t->attention, .logits = t->logits};
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_explainer_forward(t->explainer, image, t->callback ? tell : NULL, t);
+    vit_fpmode_leave(host);
+    if (logits) memcpy(logits, t->explainer->state.logits, c->classes * sizeof *logits);
+    return t->stopped ? vit_fail(error, VIT_ERROR_CANCELLED, "stopped by the callback") : VIT_OK;
+}
+
+vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, float *logits,
+                              vit_layer_callback *callback, void *user, vit_error *error) {
+    telling t = {.callback = callback, .user = user};
+    float *image = NULL;
+    vit_status status = explainer_of(&t.explainer, s, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status == VIT_OK) status = tell_all(&t, image, logits, error);
+    vit_free(t.attention);
+    vit_free(t.logits);
+    vit_free(image);
+    return status;
+}

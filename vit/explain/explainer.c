@@ -1,0 +1,227 @@
+#include "vit/explain/explainer.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include <string.h>
+
+/* ---- memory ---- */
+
+static size_t packed_rows_size(const vit_linear *w) {
+    return w->out > 0 ? vit_packed_size(w->in, w->out) : 0;
+}
+
+static size_t block_size(const vit_block_weights *w) {
+    return packed_rows_size(&w->qkv) + packed_rows_size(&w->proj) + packed_rows_size(&w->fc1) +
+           packed_rows_size(&w->fc2);
+}
+
+/* Of the layers before the blocks and behind them. */
+static size_t around_size(const vit_weights *w) {
+    size_t size = packed_rows_size(&w->patch_embed) + packed_rows_size(&w->attention_pool) +
+                  packed_rows_size(&w->head[0]) + packed_rows_size(&w->head[1]) +
+                  packed_rows_size(&w->map.q) + packed_rows_size(&w->map.kv) +
+                  packed_rows_size(&w->map.proj) + packed_rows_size(&w->map.fc1) +
+                  packed_rows_size(&w->map.fc2);
+    for (size_t i = 0; i < VIT_MOST_CONVS; i++) size += packed_rows_size(&w->convs[i]);
+    return size;
+}
+
+static void carve(vit_explainer *e) {
+    const vit_config *c = &e->network->config;
+    const size_t tokens = vit_config_tokens(c), row = vit_padded(tokens);
+    vit_state_carve(&e->state, &e->arena, c, 1, e->exec.threads, VIT_KEPT_TOKENS, 0);
+    e->d_p = vit_arena_floats(&e->arena, c->heads * tokens * row);
+    e->d_map_p = vit_arena_floats(&e->arena, c->heads * row);
+    e->d_norm = vit_arena_floats(&e->arena, tokens * c->dim);
+    e->unpacked = vit_arena_floats(&e->arena, e->unpacked_size);
+}
+
+vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
+                             const vit_kernels *kernels, int threads, vit_error *error) {
+    vit_explainer *e = *out = vit_alloc(1, sizeof *e);
+    if (!e) return vit_fail_memory(error, "an explanation", sizeof *e);
+    e->network = network;
+    e->exec = (vit_exec){.kernels = kernels, .threads = threads};
+    e->unpacked_size = around_size(&network->weights);
+    for (size_t i = 0; i < network->config.depth; i++)
+        e->unpacked_size = vit_max(e->unpacked_size, block_size(&network->weights.blocks[i]));
+    e->arena = vit_arena_count();
+    carve(e);
+    const vit_status status = vit_arena_init(&e->arena, e->arena.peak, "an explanation", error);
+    if (status != VIT_OK) {
+        vit_free(e);
+        *out = NULL;
+        return status;
+    }
+    carve(e);
+    e->exec = vit_network_exec(network, &e->exec, &e->state);
+    return VIT_OK;
+}
+
+void vit_explainer_free(vit_explainer *e) {
+    if (!e) return;
+    vit_arena_free(&e->arena);
+    vit_free(e);
+}
+
+/* ---- weights for dx = dy W ---- */
+
+/* A model keeps W^T, packed for y = x W^T. Going backward asks for W: it is made where it is
+ * needed, panel by panel, and the next layers' take its place. */
+typedef struct unpacking {
+    const vit_explainer *explainer;
+    const vit_linear *w;
+    float *to;
+} unpacking;
+
+/* Inputs 32 i .. 32 i + 31 of all outputs. */
+static void unpack_task(size_t i, int thread, void *context) {
+    (void)thread;
+    const unpacking *u = context;
+    const size_t in = u->w->in, out = u->w->out, first = i * VIT_PANEL;
+    float *to = u->to + first * out;
+    for (size_t o = 0; o < out; o += VIT_PANEL)
+        u->explainer->exec.kernels->floats.transpose(
+            to + o * VIT_PANEL, VIT_PANEL, u->w->packed + o * in + first * VIT_PANEL, VIT_PANEL,
+            vit_min(in - first, VIT_PANEL), vit_min(out - o, VIT_PANEL));
+}
+
+/* w->packed_rows, at *at, which moves on. */
+static void unpack(const vit_explainer *e, vit_linear *w, float **at) {
+    if (w->out == 0) return;
+    unpacking u = {e, w, *at};
+    vit_parallel(vit_exec_threads(&e->exec, w->in * w->out), vit_ceil_div(w->in, VIT_PANEL),
+                 unpack_task, &u);
+    w->weight = NULL;
+    w->packed_rows = vit_b_packed(*at, w->out);
+    *at += packed_rows_size(w);
+}
+
+static void unpack_block(const vit_explainer *e, vit_block_weights *w) {
+    float *at = e->unpacked;
+    vit_linear *const layers[] = {&w->qkv, &w->proj, &w->fc1, &w->fc2};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) unpack(e, layers[i], &at);
+}
+
+static void unpack_around(const vit_explainer *e, vit_weights *w) {
+    float *at = e->unpacked;
+    vit_map_weights *map = &w->map;
+    vit_linear *const layers[] = {&w->patch_embed, &w->attention_pool, &w->head[0], &w->head[1],
+                                  &map->q,         &map->kv,           &map->proj,  &map->fc1,
+                                  &map->fc2};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) unpack(e, layers[i], &at);
+    for (size_t i = 0; i < VIT_MOST_CONVS; i++) unpack(e, &w->convs[i], &at);
+}
+
+/* ---- passes ---- */
+
+typedef struct pass {
+    vit_explainer *explainer;
+    const float *image;
+    size_t index;
+    vit_look *look;
+    void *context;
+} pass;
+
+static void forward(void *context) {
+    const pass *p = context;
+    vit_explainer *e = p->explainer;
+    const vit_network *n = e->network;
+    vit_state *s = &e->state;
+    const size_t depth = n->config.depth;
+    s->batch = 1;
+    s->rows = vit_config_tokens(&n->config);
+    vit_tokens_forward(n, &e->exec, s, p->image);
+    for (size_t i = 0; i < depth; i++) {
+        const vit_block_call call = vit_network_block(n, &e->exec, s, NULL, i);
+        float *z = i + 1 < depth ? s->blocks[i + 1].z : s->z;
+        vit_block_forward(&call, z, &s->blocks[i]);
+        if (p->look) p->look(&(vit_seen){.layer = i, .p = s->blocks[i].p, .z = z}, p->context);
+    }
+    vit_head_forward(n, &e->exec, s);
+}
+
+void vit_explainer_forward(vit_explainer *e, const float *image, vit_look *look, void *context) {
+    pass p = {.explainer = e, .image = image, .look = look, .context = context};
+    vit_with_team(e->exec.threads, forward, &p);
+}
+
+static void block_backward(const pass *p, size_t i) {
+    vit_explainer *e = p->explainer;
+    vit_state *s = &e->state;
+    const size_t depth = e->network->config.depth;
+    vit_block_weights weights = e->network->weights.blocks[i];
+    vit_block_call call = vit_network_block(e->network, &e->exec, s, NULL, i);
+    unpack_block(e, &weights);
+    call.weights = &weights;
+    call.d_p = e->d_p;
+    call.d_norm1 = e->d_norm;
+    if (i + 1 < depth) vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
+    vit_block_backward(&call, s, &s->blocks[i], &(vit_block_gradients){0});
+    if (p->look)
+        p->look(&(vit_seen){.layer = i,
+                            .p = s->blocks[i].p,
+                            .d_p = e->d_p,
+                            .norm = s->blocks[i].norm,
+                            .d_norm = e->d_norm},
+                p->context);
+}
+
+static void head_backward(void *context) {
+    const pass *p = context;
+    vit_explainer *e = p->explainer;
+    vit_state *s = &e->state;
+    vit_network network = *e->network;
+    memset(s->d_logits, 0, network.config.classes * sizeof *s->d_logits);
+    s->d_logits[p->index] = 1;
+    s->map.d_p = e->d_map_p;
+    unpack_around(e, &network.weights);
+    vit_head_backward(&network, &e->exec, s, &(vit_gradients){0});
+}
+
+void vit_explainer_backward_head(vit_explainer *e, size_t index) {
+    pass p = {.explainer = e, .index = index};
+    vit_with_team(e->exec.threads, head_backward, &p);
+}
+
+static void blocks_backward(void *context) {
+    const pass *p = context;
+    for (size_t i = p->explainer->network->config.depth; i-- > 0;) block_backward(p, i);
+}
+
+void vit_explainer_backward_blocks(vit_explainer *e, vit_look *look, void *context) {
+    pass p = {.explainer = e, .look = look, .context = context};
+    vit_with_team(e->exec.threads, blocks_backward, &p);
+}
+
+static void picture_backward(void *context) {
+    const pass *p = context;
+    vit_explainer *e = p->explainer;
+    vit_network network = *e->network;
+    unpack_around(e, &network.weights);
+    vit_tokens_backward(&network, &e->exec, &e->state, &(vit_gradients){0});
+}
+
+void vit_explainer_backward_picture(vit_explainer *e) {
+    pass p = {.explainer = e};
+    vit_with_team(e->exec.threads, picture_backward, &p);
+}
+
+typedef struct head_call {
+    const vit_explainer *explainer;
+    vit_state state;
+} head_call;
+
+static void head(void *context) {
+    head_call *c = context;
+    vit_head_forward(c->explainer->network, &c->explainer->exec, &c->state);
+}
+
+void vit_explainer_head(vit_explainer *e, float *logits, float *z) {
+    head_call c = {e, e->state};
+    if (c.state.normed == c.state.z) c.state.normed = z;
+    c.state.z = z;
+    c.state.batch = 1;
+    c.state.rows = vit_config_tokens(&e->network->config);
+    vit_with_team(e->exec.threads, head, &c);
+    memcpy(logits, c.state.logits, e->network->config.classes * sizeof *logits);
+}

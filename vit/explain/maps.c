@@ -1,0 +1,294 @@
+#include "vit/explain/maps.h"
+#include "vit/base/math.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const vit_map_method *const methods[] = {
+    [VIT_METHOD_ATTENTION] = &vit_map_attention, [VIT_METHOD_ROLLOUT] = &vit_map_rollout,
+    [VIT_METHOD_RELEVANCE] = &vit_map_relevance, [VIT_METHOD_GRADCAM] = &vit_map_gradcam,
+    [VIT_METHOD_GRADIENT] = &vit_map_gradient,   [VIT_METHOD_INTEGRATED] = &vit_map_integrated,
+    [VIT_METHOD_OCCLUSION] = &vit_map_occlusion, [VIT_METHOD_RANDOM] = &vit_map_random,
+    [VIT_METHOD_LENS] = &vit_map_lens,           [VIT_METHOD_SIMILARITY] = &vit_map_similarity,
+    [VIT_METHOD_POSITIONS] = &vit_map_positions,
+};
+VIT_CHECK_ROWS(methods, VIT_METHOD_COUNT);
+
+const char *vit_method_name(vit_method method) {
+    return (size_t)method < VIT_METHOD_COUNT ? methods[method]->name : NULL;
+}
+
+/* ---- options ---- */
+
+static bool pools_by_attention(const vit_config *c) {
+    return c->pool == VIT_POOL_MAP || c->pool == VIT_POOL_SEQ;
+}
+
+static vit_status check_query(const vit_map_options *o, const vit_config *c, vit_error *error) {
+    const char *name = methods[o->method]->name;
+    const size_t tokens = vit_config_tokens(c), prefix = vit_config_prefix(c);
+    switch (o->query) {
+    case VIT_QUERY_DEFAULT:
+    case VIT_QUERY_MEAN:
+        return VIT_OK;
+    case VIT_QUERY_TOKEN:
+        if (o->token >= tokens)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "token %zu is asked for, the network has %zu, numbered from 0: %zu "
+                            "before the patches, then %zu patches",
+                            o->token, tokens, prefix, tokens - prefix);
+        if (o->method == VIT_METHOD_POSITIONS && o->token < prefix)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "positions are the patches', token %zu is none", o->token);
+        return VIT_OK;
+    case VIT_QUERY_POOL:
+        if (pools_by_attention(c) && o->method != VIT_METHOD_POSITIONS &&
+            o->method != VIT_METHOD_SIMILARITY)
+            return VIT_OK;
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        pools_by_attention(c) ? "%s is of tokens, and the pooling's query is none"
+                                              : "%s is asked for the pooling's query, and this "
+                                                "network does not pool by attention",
+                        name);
+    case VIT_QUERY_ALL:
+        if (o->method != VIT_METHOD_RELEVANCE) return VIT_OK;
+        break;
+    case VIT_QUERY_COUNT:
+        break;
+    }
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "%s is of one query, not of all", name);
+}
+
+static vit_status check_choice(const vit_map_options *o, const vit_config *c, vit_error *error) {
+    const vit_map_method *m = methods[o->method];
+    if (o->class_given && m->of_class && o->class_index >= c->classes)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "class %zu is asked for, the model has %zu, numbered from 0",
+                        o->class_index, c->classes);
+    if (o->layer_given && m->of_layer && o->layer >= c->depth)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "layer %zu is asked for, the network has %zu, numbered from 0", o->layer,
+                        c->depth);
+    if (o->head_given && o->method == VIT_METHOD_ATTENTION && o->head >= c->heads)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "head %zu is asked for, a layer has %zu, numbered from 0", o->head,
+                        c->heads);
+    return VIT_OK;
+}
+
+vit_status vit_map_check(const vit_map_options *o, const vit_config *c, vit_error *error) {
+    if ((size_t)o->method >= VIT_METHOD_COUNT)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "method %d, expected 0 to %d", (int)o->method,
+                        VIT_METHOD_COUNT - 1);
+    if ((size_t)o->fuse >= VIT_FUSE_COUNT || (size_t)o->query >= VIT_QUERY_COUNT)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "heads or query are none of those there are");
+    if (!(o->discard >= 0 && o->discard < 1))
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "discard %g, expected at least 0, below 1",
+                        o->discard);
+    if (o->steps > 10000)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu steps, expected at most 10000", o->steps);
+    const vit_status status = check_choice(o, c, error);
+    if (status != VIT_OK || !methods[o->method]->of_query) return status;
+    return check_query(o, c, error);
+}
+
+bool vit_map_pools(const vit_map_call *m) {
+    return pools_by_attention(&m->explainer->network->config);
+}
+
+size_t vit_map_layer(const vit_map_call *m) {
+    return m->options->layer_given ? m->options->layer : m->explainer->network->config.depth - 1;
+}
+
+/* ---- queries ---- */
+
+static void weigh_evenly(float *weights, size_t first, size_t end, float all) {
+    for (size_t t = first; t < end; t++) weights[t] += all / (float)(end - first);
+}
+
+/* The mean over heads of a pooling's attention. */
+static void weigh_pooling(const vit_map_call *m, float *weights) {
+    const vit_config *c = &m->explainer->network->config;
+    const vit_state *s = &m->explainer->state;
+    const size_t skip = c->pool_prefix ? 0 : m->prefix, keys = m->tokens - skip;
+    const size_t heads = c->pool == VIT_POOL_MAP ? c->heads : 1, row = vit_padded(keys);
+    const float *p = c->pool == VIT_POOL_MAP ? s->map.p : s->pool_p;
+    for (size_t h = 0; h < heads; h++, p += row)
+        for (size_t t = 0; t < keys; t++) weights[skip + t] += p[t] / (float)heads;
+}
+
+static void weigh_as_head(const vit_map_call *m, float *weights) {
+    const vit_config *c = &m->explainer->network->config;
+    const size_t skip = c->pool_prefix ? 0 : m->prefix;
+    switch (c->pool) {
+    case VIT_POOL_CLASS:
+        weights[0] = 1;
+        break;
+    case VIT_POOL_CLASS_DIST:
+        weights[0] = weights[1] = .5f;
+        break;
+    case VIT_POOL_CLASS_MEAN:
+        weights[0] = .5f;
+        weigh_evenly(weights, skip, m->tokens, .5f);
+        break;
+    case VIT_POOL_MEAN:
+        weigh_evenly(weights, skip, m->tokens, 1);
+        break;
+    case VIT_POOL_MAP:
+    case VIT_POOL_SEQ:
+        weigh_pooling(m, weights);
+        break;
+    case VIT_POOL_TOKENS:
+    case VIT_POOL_COUNT:
+        break;
+    }
+}
+
+void vit_map_weigh(const vit_map_call *m, float *weights, vit_query query) {
+    memset(weights, 0, m->tokens * sizeof *weights);
+    switch (query) {
+    case VIT_QUERY_DEFAULT:
+        weigh_as_head(m, weights);
+        break;
+    case VIT_QUERY_TOKEN:
+        weights[m->options->token] = 1;
+        break;
+    case VIT_QUERY_MEAN:
+        weigh_evenly(weights, m->prefix, m->tokens, 1);
+        break;
+    case VIT_QUERY_POOL:
+        weigh_pooling(m, weights);
+        break;
+    case VIT_QUERY_ALL:
+    case VIT_QUERY_COUNT:
+        break;
+    }
+}
+
+void vit_map_read(const vit_map_call *m, float *out, const float *matrix, size_t row) {
+    memset(out, 0, m->patches * sizeof *out);
+    for (size_t t = 0; t < m->tokens; t++) {
+        const float w = m->weights[t], *from = matrix + t * row + m->prefix;
+        for (size_t j = 0; j < m->patches && w != 0; j++) out[j] += w * from[j];
+    }
+}
+
+void vit_map_copy(const vit_map_call *m, float *out, const float *matrix, size_t row) {
+    for (size_t t = 0; t < m->tokens; t++)
+        memcpy(out + t * m->tokens, matrix + t * row, m->tokens * sizeof *out);
+}
+
+/* ---- answers ---- */
+
+double vit_map_doubt(const float *logits, size_t classes, size_t index) {
+    double highest = logits[0], others = 0;
+    for (size_t i = 1; i < classes; i++) highest = fmax(highest, logits[i]);
+    for (size_t i = 0; i < classes; i++)
+        if (i != index) others += vit_exp(logits[i] - highest);
+    return others / (others + vit_exp(logits[index] - highest));
+}
+
+static size_t likeliest(const float *logits, size_t classes) {
+    size_t best = 0;
+    for (size_t i = 1; i < classes; i++)
+        if (logits[i] > logits[best]) best = i;
+    return best;
+}
+
+static int compare_floats(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* lengths: [2][N], room. */
+static void mark_outliers(const vit_map_call *m, float *lengths) {
+    const vit_explainer *e = m->explainer;
+    const size_t dim = e->network->config.dim, n = m->patches;
+    float *sorted = lengths + n;
+    for (size_t i = 0; i < n; i++) {
+        const float *z = e->state.z + (m->prefix + i) * dim;
+        double sum = 0;
+        for (size_t j = 0; j < dim; j++) sum += (double)z[j] * (double)z[j];
+        lengths[i] = (float)sqrt(sum);
+    }
+    memcpy(sorted, lengths, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_floats);
+    for (size_t i = 0; i < n; i++) m->map->outliers[i] = lengths[i] > 3 * sorted[n / 2];
+}
+
+/* ---- the whole ---- */
+
+static void set_shape(const vit_map_call *m, size_t a, size_t b, size_t c) {
+    const size_t shape[3] = {a, b, c};
+    m->map->dims = a > 0 ? 3 : 2;
+    memcpy(m->map->shape, a > 0 ? shape : shape + 1, m->map->dims * sizeof *shape);
+}
+
+static void shape_map(const vit_map_call *m) {
+    const vit_map_options *o = m->options;
+    const vit_config *c = &m->explainer->network->config;
+    const bool heads = o->method == VIT_METHOD_ATTENTION && !o->head_given && !o->fused;
+    const bool all = o->query == VIT_QUERY_ALL && methods[o->method]->of_query;
+    const size_t side = o->method == VIT_METHOD_POSITIONS ? m->patches : m->tokens;
+    if (o->method == VIT_METHOD_LENS)
+        set_shape(m, 0, c->depth, c->classes);
+    else
+        set_shape(m, heads ? c->heads : 0, all ? side : m->map->rows, all ? side : m->map->columns);
+}
+
+static vit_status allocate(vit_map_call *m, vit_error *error) {
+    const vit_map_method *method = methods[m->options->method];
+    size_t count = 1;
+    for (size_t i = 0; i < m->map->dims; i++) count *= m->map->shape[i];
+    m->map->values = vit_alloc(count, sizeof *m->map->values);
+    m->map->outliers = vit_alloc(m->patches, sizeof *m->map->outliers);
+    m->weights = vit_alloc(vit_max(m->tokens, 2 * m->patches), sizeof *m->weights);
+    if (method->room) m->room = vit_alloc(method->room(m), sizeof *m->room);
+    if (m->map->values && m->map->outliers && m->weights && (m->room || !method->room))
+        return VIT_OK;
+    return vit_fail_memory(error, "a map", count * sizeof *m->map->values);
+}
+
+static vit_status make(vit_map_call *m, vit_error *error) {
+    const vit_map_method *method = methods[m->options->method];
+    const vit_config *c = &m->explainer->network->config;
+    const float *logits = m->explainer->state.logits;
+    vit_status status = allocate(m, error);
+    if (status != VIT_OK) return status;
+    if (method->begin) method->begin(m);
+    vit_explainer_forward(m->explainer, m->image, method->look, m);
+    mark_outliers(m, m->weights);
+    m->map->class_index = m->options->class_given && method->of_class
+                              ? m->options->class_index
+                              : likeliest(logits, c->classes);
+    m->map->probability = 1 - vit_map_doubt(logits, c->classes, m->map->class_index);
+    return method->end ? method->end(m, error) : VIT_OK;
+}
+
+vit_status vit_map_make(vit_map *map, vit_explainer *e, const float *image,
+                        const vit_map_options *options, vit_error *error) {
+    const vit_config *c = &e->network->config;
+    vit_map_call m = {.explainer = e,
+                      .image = image,
+                      .options = options,
+                      .map = map,
+                      .tokens = vit_config_tokens(c),
+                      .prefix = vit_config_prefix(c),
+                      .patches = vit_config_patches(c)};
+    m.row = vit_padded(m.tokens);
+    *map = (vit_map){.rows = c->height / c->patch, .columns = c->width / c->patch};
+    shape_map(&m);
+    const vit_status status = make(&m, error);
+    vit_free(m.weights);
+    vit_free(m.room);
+    if (status != VIT_OK) vit_map_clear(map);
+    return status;
+}
+
+void vit_map_clear(vit_map *map) {
+    vit_free(map->values);
+    vit_free(map->outliers);
+    *map = (vit_map){0};
+}

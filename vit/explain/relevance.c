@@ -1,0 +1,122 @@
+/* Maps of a class from gradients within the network. */
+#include "vit/base/size.h"
+#include "vit/explain/maps.h"
+#include <string.h>
+
+/* ---- relevance (Chefer, Gur, Wolf: Generic Attention-model Explainability, ICCV 2021, section
+ * 3.1): R = I; of every layer, R += mean over heads of max(0, dy/dA * A), times R. A row of R only
+ * needs the layers' matrices from the last to the first, as the backward pass meets them: r = a
+ * row of I, or what the pooling reads; r += r Abar ---- */
+
+/* Room: the row, what a layer adds to it, a row of Abar. */
+static size_t relevance_room(const vit_map_call *m) {
+    return 3 * m->row;
+}
+
+/* row: [keys] += factor / heads * sum over heads of max(0, dA * A), heads being `step` apart. */
+static void add_relevance(float *row, const float *p, const float *d_p, size_t heads, size_t step,
+                          size_t keys, float factor) {
+    for (size_t h = 0; h < heads; h++, p += step, d_p += step)
+        for (size_t j = 0; j < keys; j++) {
+            const float product = p[j] * d_p[j];
+            row[j] += product > 0 ? factor / (float)heads * product : 0;
+        }
+}
+
+static void relevance_look(const vit_seen *seen, void *context) {
+    vit_map_call *m = context;
+    const size_t heads = m->explainer->network->config.heads, step = m->tokens * m->row;
+    float *r = m->room, *more = m->room + m->row;
+    memset(more, 0, m->row * sizeof *more);
+    for (size_t t = 0; t < m->tokens; t++)
+        if (r[t] != 0)
+            add_relevance(more, seen->p + t * m->row, seen->d_p + t * m->row, heads, step,
+                          m->tokens, r[t]);
+    for (size_t t = 0; t < m->tokens; t++) r[t] += more[t];
+}
+
+/* A pooling by attention is a layer of one query, which has no row of its own: r = its Abar. Called
+ * for the last block, when the head's gradients are there. */
+static void begin_at_pooling(vit_map_call *m) {
+    const vit_explainer *e = m->explainer;
+    const vit_config *c = &e->network->config;
+    const vit_state *s = &e->state;
+    const size_t skip = c->pool_prefix ? 0 : m->prefix, keys = m->tokens - skip, dim = c->dim;
+    float *r = m->room + skip, *d_p = m->room + 2 * m->row;
+    memset(m->room, 0, m->row * sizeof *r);
+    if (c->pool == VIT_POOL_MAP) {
+        add_relevance(r, s->map.p, e->d_map_p, c->heads, vit_padded(keys), keys, 1);
+        return;
+    }
+    for (size_t t = 0; t < keys; t++) { /* y = sum of p[t] x[t] */
+        const float *x = s->normed + (skip + t) * dim;
+        double sum = 0;
+        for (size_t j = 0; j < dim; j++) sum += (double)x[j] * (double)s->d_pooled[j];
+        d_p[t] = (float)sum;
+    }
+    add_relevance(r, s->pool_p, d_p, 1, keys, keys, 1);
+}
+
+static vit_status relevance_end(vit_map_call *m, vit_error *error) {
+    (void)error;
+    const vit_query query = m->options->query;
+    const bool pooling =
+        vit_map_pools(m) && (query == VIT_QUERY_DEFAULT || query == VIT_QUERY_POOL);
+    vit_explainer_backward_head(m->explainer, m->map->class_index);
+    if (pooling)
+        begin_at_pooling(m);
+    else
+        vit_map_weigh(m, m->room, query);
+    vit_explainer_backward_blocks(m->explainer, relevance_look, m);
+    memcpy(m->map->values, m->room + m->prefix, m->patches * sizeof *m->map->values);
+    return VIT_OK;
+}
+
+const vit_map_method vit_map_relevance = {.name = "relevance",
+                                          .of_class = true,
+                                          .of_query = true,
+                                          .room = relevance_room,
+                                          .end = relevance_end};
+
+/* ---- Grad-CAM (Selvaraju et al.) over tokens: features of a patch, each times the mean over
+ * patches of its gradient, summed, and what is below 0 left out. At the first norm's output of the
+ * last block whose patches have a gradient ---- */
+
+typedef struct cam {
+    vit_map_call *call;
+    bool done;
+} cam;
+
+static void gradcam_look(const vit_seen *seen, void *context) {
+    cam *c = context;
+    const vit_map_call *m = c->call;
+    const size_t dim = m->explainer->network->config.dim, n = m->patches;
+    const float *d = seen->d_norm + m->prefix * dim, *x = seen->norm + m->prefix * dim;
+    bool any = false;
+    for (size_t i = 0; i < n * dim && !any; i++) any = d[i] != 0;
+    if (c->done || !any) return;
+    c->done = true;
+    memset(m->room, 0, dim * sizeof *m->room);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < dim; j++) m->room[j] += d[i * dim + j] / (float)n;
+    for (size_t i = 0; i < n; i++) {
+        float sum = 0;
+        for (size_t j = 0; j < dim; j++) sum += m->room[j] * x[i * dim + j];
+        m->map->values[i] = sum > 0 ? sum : 0;
+    }
+}
+
+static size_t gradcam_room(const vit_map_call *m) {
+    return m->explainer->network->config.dim;
+}
+
+static vit_status gradcam_end(vit_map_call *m, vit_error *error) {
+    (void)error;
+    cam c = {m, false};
+    vit_explainer_backward_head(m->explainer, m->map->class_index);
+    vit_explainer_backward_blocks(m->explainer, gradcam_look, &c);
+    return VIT_OK;
+}
+
+const vit_map_method vit_map_gradcam = {
+    .name = "gradcam", .of_class = true, .room = gradcam_room, .end = gradcam_end};
