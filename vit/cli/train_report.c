@@ -139,7 +139,11 @@ static bool end_whole_line(FILE *file) {
 
 static vit_status open_log(vit_train_report *report, vit_error *error) {
     const char *path = report->log_path;
-    report->log = fopen(path, vit_path_look(path) == VIT_PATH_FILE ? "a+" : "a");
+    bool exists;
+    if (vit_path_exists(&exists, path, error) != VIT_OK) {
+        return error->status;
+    }
+    report->log = fopen(path, exists && vit_path_look(path) != VIT_PATH_FILE ? "a" : "a+");
     if (report->log == NULL) {
         return vit_fail_errno(error, errno, "--log: cannot write %s", path);
     }
