@@ -32,7 +32,7 @@ LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers a
 
 FLOORS   = vit/base vit/kernels vit/tensors vit/text vit/image vit/image/codec \
   vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/weights datasets \
-  vit/explain vit/train vit/api
+  vit/explain vit/report vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
@@ -46,8 +46,8 @@ SERVE_PAGE = serve_page_html serve_page_css serve_page_js
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-LIB_OBJ  = $(call obj,$(LIB_SRC)) $(BUILD)/obj/presets.o $(BUILD)/obj/pytorch_model.o \
-  $(BUILD)/obj/imagenet.o
+EMBEDDED = presets pytorch_model imagenet report_html report_css report_js
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
@@ -96,8 +96,12 @@ $(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_imagenet_labels vit/weights/imagenet-1k.txt > $@
 
-EMBEDDED = presets pytorch_model imagenet $(SERVE_PAGE)
-$(EMBEDDED:%=$(BUILD)/obj/%.o): $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
+$(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
+	@mkdir -p $(@D)
+	scripts/embed-text vit_report_$* vit/report/page/report.$* > $@
+
+$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PAGE)): \
+    $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 

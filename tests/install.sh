@@ -58,7 +58,7 @@ stage=$work/stage
 check "make install into DESTDIR" install_it install DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/x
 check "builds nothing again" sh -c '! grep -e " -c -o " -e " -shared " '"'$log'"
 {
-    for program in bench classify convert evaluate info train; do
+    for program in bench classify convert evaluate info report train; do
         echo "./usr/bin/vit-$program"
         echo "./usr/share/man/man1/vit-$program.1"
     done

@@ -440,6 +440,27 @@ VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_optio
                                 vit_evaluation *result, vit_error *error);
 VIT_API void vit_evaluation_clear(vit_evaluation *result);
 
+/* ---- a training as a page -------------------------------------------------------------------- */
+
+typedef struct vit_report_options {
+    const char *log; /* of a training: JSON lines, as vit-train --log writes them */
+    const char *out; /* the page: one HTML file that needs nothing else; a file of another kind is
+                        not replaced, VIT_ERROR_MISMATCH */
+    const char *model, *config; /* its first weights are shown, too; config as for published
+                                   weights; or NULL */
+    const char *data; /* with model: what it takes for what, and the pictures it gets most wrong; or
+                         NULL */
+    vit_split split;
+    int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
+    const char *cpu; /* as in vit_session_options */
+    vit_note *note;  /* NULL: nobody wants to know */
+    void *user;
+} vit_report_options;
+
+/* Writes the page of a training that left a log; vit_train writes it itself where its options name
+ * a report. A log has one point an epoch. */
+VIT_API vit_status vit_write_report(const vit_report_options *options, vit_error *error);
+
 /* ---- built-in data --------------------------------------------------------------------------- */
 
 /* The digit of picture `index` of a set drawn with `seed`: pixels [28][28], white on black. Returns
@@ -465,6 +486,7 @@ typedef struct vit_event {
     uint64_t step, steps;      /* done so far, and of the whole schedule */
     double epoch, epochs;      /* the same in passes over the training pictures */
     double loss;               /* mean training loss since the last event of this kind */
+    double grad_norm;          /* mean norm of the gradient before clipping, likewise */
     double lr;                 /* learning rate of the last step */
     double val_top1, val_loss; /* of the held-back pictures; NaN: not measured */
     double test_top1;          /* DONE: fraction 0..1; NaN: the data has no test set */
@@ -490,9 +512,15 @@ typedef struct vit_train_options {
                                next epoch tries again; only the last one fails the call, after the
                                model was written */
     double save_minutes;    /* between checkpoints within an epoch; 0: ten */
-    bool resume;            /* go on from the newest checkpoint that verifies */
-    const char *rescue;     /* without `checkpoint`: a directory for that of a training that is
-                               stopped, or NULL */
+    const char *report; /* an HTML file that shows the training: curves, what is taken for what, the
+                           pictures it gets most wrong, first weights, what to try next. Written
+                           every few seconds at an epoch's end, when the training is stopped and at
+                           the end; a file of another kind is refused, VIT_ERROR_MISMATCH. NULL:
+                           none. It, and `tensorboard`, change no byte of the model */
+    const char *tensorboard; /* a directory for event files of TensorBoard; or NULL */
+    bool resume;             /* go on from the newest checkpoint that verifies */
+    const char *rescue;      /* without `checkpoint`: a directory for that of a training that is
+                                stopped, or NULL */
     bool overwrite;  /* replace a model in `out`, and checkpoints, that this same training did not
                         make; else those are refused, VIT_ERROR_MISMATCH */
     bool keep_best;  /* the model is that of the epoch with the best held-back answers (top-1, then

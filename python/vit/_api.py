@@ -249,6 +249,21 @@ class vit_evaluation(Structure):
     ]
 
 
+class vit_report_options(Structure):
+    _fields_ = [
+        ("log", c_char_p),
+        ("out", c_char_p),
+        ("model", c_char_p),
+        ("config", c_char_p),
+        ("data", c_char_p),
+        ("split", c_int),
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("note", vit_note),
+        ("user", c_void_p),
+    ]
+
+
 class vit_event(Structure):
     _fields_ = [
         ("kind", c_int),
@@ -263,6 +278,7 @@ class vit_event(Structure):
         ("epoch", c_double),
         ("epochs", c_double),
         ("loss", c_double),
+        ("grad_norm", c_double),
         ("lr", c_double),
         ("val_top1", c_double),
         ("val_loss", c_double),
@@ -289,6 +305,8 @@ class vit_train_options(Structure):
         ("out", c_char_p),
         ("checkpoint", c_char_p),
         ("save_minutes", c_double),
+        ("report", c_char_p),
+        ("tensorboard", c_char_p),
         ("resume", c_bool),
         ("rescue", c_char_p),
         ("overwrite", c_bool),
@@ -370,6 +388,7 @@ FUNCTIONS = {
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
+    "vit_write_report": (c_int, [POINTER(vit_report_options), POINTER(vit_error)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),

@@ -181,9 +181,26 @@ static void tell_picture(size_t record, size_t label, size_t answer, const float
     t->options->picture(&picture, t->options->user);
 }
 
+/* Who wants to see the answers. */
+typedef struct onlooker {
+    vit_answers_seen *seen; /* NULL: nobody */
+    void *context;
+} onlooker;
+
+static vit_status show(const onlooker *who, const vit_model *m, const vit_dataset *d,
+                       const chosen *c, const vit_score *s, vit_error *error) {
+    char which[400];
+    const vit_answers answers = {
+        which,         d, c->records, c->numbers, c->count, m->file.config.classes, s->logits,
+        s->temperature};
+    if (!who->seen) return VIT_OK;
+    snprintf(which, sizeof which, "%s, %s,", d->name, c->which);
+    return who->seen(&answers, who->context, error);
+}
+
 static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
                            const vit_evaluate_options *o, vit_evaluation *result,
-                           vit_error *error) {
+                           const onlooker *who, vit_error *error) {
     const size_t classes = m->file.config.classes;
     chosen c = {0};
     vit_loader loader = {0};
@@ -201,7 +218,13 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
         s.each = tell_picture;
         s.context = &each;
     }
+    if (status == VIT_OK && who->seen) {
+        s.logits = vit_alloc(c.count, classes * sizeof *s.logits);
+        if (!s.logits) status = vit_fail_memory(error, "logits", c.count * classes * sizeof(float));
+    }
     if (status == VIT_OK) status = score(&s, &result->seconds, m, d, &c, o, error);
+    if (status == VIT_OK) status = show(who, m, d, &c, &s, error);
+    vit_free(s.logits);
     vit_loader_free(&loader);
     if (status != VIT_OK) return status;
     result->images = s.images;
@@ -239,6 +262,13 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
 
 vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         vit_evaluation *result, vit_error *error) {
+    return vit_evaluate_seen(m, options, result, NULL, NULL, error);
+}
+
+vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *options,
+                             vit_evaluation *result, vit_answers_seen *seen, void *context,
+                             vit_error *error) {
+    const onlooker who = {seen, context};
     const size_t classes = m->file.config.classes;
     static const unsigned parts[] = {[VIT_SPLIT_TEST] = VIT_PART_TEST,
                                      [VIT_SPLIT_TRAIN] = VIT_PART_TRAIN,
@@ -261,7 +291,7 @@ vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion
-                     ? evaluate(m, &data, &before, options, result, error)
+                     ? evaluate(m, &data, &before, options, result, &who, error)
                      : vit_fail_memory(error, "the confusion matrix", classes * classes);
         vit_dataset_close(&data);
     }

@@ -5,6 +5,7 @@
 #include "vit/explain/explainer.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/infer.h"
+#include "vit/report/answers.h"
 #include "vit/weights/model_file.h"
 
 /* A network whose linear weights were rounded from those of a model in f32. */
@@ -48,6 +49,13 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
 /* The model's network in the exec's precision, for sessions: they share it, and the model frees it.
  * ARGUMENT for f32 of a model that was opened for bf16. From any thread. */
 vit_status vit_model_network(const vit_network **out, const vit_model *model, const vit_exec *exec,
+                             vit_error *error);
+
+/* The same as vit_evaluate; `seen` is called with the answers while the data are open. NULL: nobody
+ * wants to see them. */
+typedef vit_status vit_answers_seen(const vit_answers *answers, void *context, vit_error *error);
+vit_status vit_evaluate_seen(const vit_model *model, const vit_evaluate_options *options,
+                             vit_evaluation *result, vit_answers_seen *seen, void *context,
                              vit_error *error);
 
 /* The kernels that an option asks for; NULL: the best. ARGUMENT for what is no instruction set. */

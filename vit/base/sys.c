@@ -459,8 +459,16 @@ void vit_nap(double seconds) {
     nanosleep(&time, NULL);
 }
 
-double vit_clock(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double vit_wall_clock(void) {
+    return seconds_of(CLOCK_REALTIME);
+}
+
+double vit_clock(void) {
+    return seconds_of(CLOCK_MONOTONIC);
 }

@@ -142,6 +142,7 @@ vit_status vit_rename_file(const char *from, const char *to, vit_error *error);
 void vit_yield(void);         /* another thread that waits for this processor goes first */
 void vit_nap(double seconds); /* sleeps for less than a second, or a little longer than that */
 
-double vit_clock(void); /* seconds since some fixed moment, never going back */
+double vit_wall_clock(void); /* seconds since 1970 */
+double vit_clock(void);      /* seconds since some fixed moment, never going back */
 
 #endif

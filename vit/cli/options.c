@@ -184,6 +184,17 @@ static const vit_option *find_option(const vit_command *command, const char *nam
     return NULL;
 }
 
+/* The option that "-x" is short for, or NULL. */
+static const vit_option *find_letter(const vit_command *command, const char *argument) {
+    for (size_t i = 0; i < command->option_count; i++) {
+        const vit_option *option = &command->options[i];
+        if (option->letter != 0 && argument[1] == option->letter && argument[2] == '\0') {
+            return option;
+        }
+    }
+    return NULL;
+}
+
 /* Notes that an option is given: once, and none that excludes it. */
 static bool mark_given(parser *p, const vit_option *option) {
     size_t place = (size_t)(option - p->command->options);
@@ -229,7 +240,8 @@ static const char *find_value(parser *p, const vit_option *option, const char *e
 static vit_request take_option(parser *p, const char *argument, const char *next, bool *took_next) {
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) return VIT_REQUEST_HELP;
     if (strcmp(argument, "--version") == 0) return VIT_REQUEST_VERSION;
-    if (strncmp(argument, "--", 2) != 0) {
+    const vit_option *option = find_letter(p->command, argument);
+    if (option == NULL && strncmp(argument, "--", 2) != 0) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT,
                  "unknown option %s: options begin with two dashes, and a file of that name is "
                  "written ./%s",
@@ -237,9 +249,11 @@ static vit_request take_option(parser *p, const char *argument, const char *next
         return VIT_REQUEST_REFUSED;
     }
     const char *name = argument + 2;
-    const char *equals = strchr(name, '=');
+    const char *equals = option != NULL ? NULL : strchr(name, '=');
     size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
-    const vit_option *option = find_option(p->command, name, length);
+    if (option == NULL) {
+        option = find_option(p->command, name, length);
+    }
     if (option == NULL) {
         refuse_unknown(p, name, length);
         return VIT_REQUEST_REFUSED;

@@ -55,6 +55,7 @@ typedef struct vit_option {
     const char *help;           /* what it does and its default; '\n' starts another line */
     double min, max;            /* COUNT and NUMBER; max 0: no limit */
     const char *const *choices; /* CHOICE: ended by NULL */
+    char letter;                /* "-o" is short for it; 0: nothing is */
     bool required;
     int exclusive; /* of the options with the same number other than 0, only one may be given */
 } vit_option;

@@ -48,6 +48,7 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     vit_json_count(&json, "step", event->step);
     vit_json_count(&json, "steps", event->steps);
     vit_json_number(&json, "loss", isnan(event->loss) ? report->loss : event->loss);
+    vit_json_number(&json, "grad_norm", event->grad_norm);
     vit_json_number(&json, "lr", event->lr);
     vit_json_number(&json, "val_top1", event->val_top1);
     vit_json_number(&json, "val_loss", event->val_loss);

@@ -9,6 +9,7 @@
 
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
+    const char *report, *tensorboard;
     double epochs, minutes, lr, layer_decay, val, save_every;
     vit_steps steps;
     uint64_t batch, seed, freeze, threads, patience;
@@ -48,6 +49,11 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "save the state there after every epoch, every so often\n"   \
     "and when interrupted; the last two and the best are kept\n" \
     "(default: nowhere)"
+
+#define REPORT_HELP                                            \
+    "a page that shows the training: curves, what is taken\n"  \
+    "for what, the pictures it gets most wrong, what to try\n" \
+    "next; written as it goes on, and when interrupted"
 
 #define RECOMPUTE_HELP                                          \
     "keep only the input of each block for the backward pass\n" \
@@ -156,6 +162,11 @@ static const vit_option options[] = {
      VALUE(TEXT, log),
      .argument = "FILE.jsonl",
      .help = "write every event there, one JSON object a line;\nappended to with --resume"},
+    {.name = "report", VALUE(TEXT, report), .argument = "FILE.html", .help = REPORT_HELP},
+    {.name = "tensorboard",
+     VALUE(TEXT, tensorboard),
+     .argument = "DIR",
+     .help = "event files there, for tensorboard --logdir DIR"},
     {.name = "json", VALUE(FLAG, json), .help = "the same events on standard output"},
 };
 
@@ -227,6 +238,8 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .out = out,
         .checkpoint = s->checkpoint,
         .save_minutes = s->save_every,
+        .report = s->report,
+        .tensorboard = s->tensorboard,
         .resume = s->resume,
         .rescue = rescue,
         .overwrite = s->overwrite,
@@ -341,6 +354,10 @@ static int list_presets(void) {
     return vit_program_end(&command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
 }
 
+static bool same(const char *a, const char *b) {
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
 int main(int argc, char **argv) {
     settings s = {.precision = NOT_GIVEN, .val = NOT_GIVEN};
     int exit_status;
@@ -356,8 +373,8 @@ int main(int argc, char **argv) {
     if (s.resume && s.checkpoint == NULL) {
         return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
     }
-    if (s.log != NULL && s.out != NULL && strcmp(s.log, s.out) == 0) {
-        return vit_say_usage(&command, "--log and --out name the same file");
+    if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out)) {
+        return vit_say_usage(&command, "two of --out, --log and --report name the same file");
     }
     vit_interrupt_catch();
     exit_status = run(&s);

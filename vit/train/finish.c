@@ -94,22 +94,21 @@ float *vit_run_weights(const vit_run *run) {
     return state.average ? state.average : state.values;
 }
 
-/* The temperature that the pictures held back ask for; 0 where there are none. */
-static vit_status fit_temperature(double *temperature, vit_run *run, vit_error *error) {
+/* run->temperature: what the pictures held back ask for; 0 where there are none. */
+static vit_status fit_temperature(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
-    *temperature = 0;
     if (count == 0) return VIT_OK;
-    vit_score score = {.logits = vit_alloc(count, classes * sizeof *score.logits)};
+    if (!run->course.logits) run->course.logits = vit_alloc(count, classes * sizeof(float));
+    vit_score score = {.logits = run->course.logits};
     if (!score.logits)
         return vit_fail_memory(error, "logits", count * classes * sizeof *score.logits);
     const vit_status status =
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, records,
                           run->loader.val, count, run->loader.table, SCORE_BATCH, error);
     if (status == VIT_OK)
-        *temperature =
+        run->temperature =
             vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
-    vit_free(score.logits);
     return status;
 }
 
@@ -215,6 +214,20 @@ static vit_status check_model(vit_run *run, vit_error *error) {
                     (unsigned long long)s.step, run->preset.recipe.lr);
 }
 
+/* The answers to the test pictures; with their logits where others want to see them, which the
+ * caller frees. */
+static vit_status answer_test(vit_score *score, vit_run *run, vit_error *error) {
+    const size_t count = run->data.test.count, classes = run->preset.config.classes;
+    *score = (vit_score){0};
+    if (run->course.wanted && count > 0) {
+        score->logits = vit_alloc(count, classes * sizeof *score->logits);
+        if (!score->logits)
+            return vit_fail_memory(error, "logits", count * classes * sizeof(float));
+    }
+    return vit_score_records(score, run->inference, &run->preset.config, &run->data,
+                             &run->data.test, NULL, count, run->loader.table, SCORE_BATCH, error);
+}
+
 /* The model is safe on the disk before it is tested. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error) {
     vit_score score = {0};
@@ -222,21 +235,24 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     take_best(run);
     vit_status status = describe(&file, run, error);
     if (status == VIT_OK) status = check_model(run, error);
-    if (status == VIT_OK) status = fit_temperature(&file.temperature, run, error);
+    if (status == VIT_OK) status = fit_temperature(run, error);
+    file.temperature = run->temperature;
     if (status == VIT_OK && run->options->out) status = save_somewhere(run, &file, error);
-    if (status == VIT_OK)
-        status = vit_score_records(&score, run->inference, &run->preset.config, &run->data,
-                                   &run->data.test, NULL, run->data.test.count, run->loader.table,
-                                   SCORE_BATCH, error);
+    if (status == VIT_OK) status = answer_test(&score, run, error);
     if (status == VIT_OK && model) status = take_weights(&file, run, error);
     if (status == VIT_OK && model) {
         *model = file;
         file = (vit_model_file){0};
     }
     vit_model_file_clear(&file);
+    const double top1 =
+        score.images > 0 ? (double)score.correct / (double)score.images : (double)NAN;
+    if (status == VIT_OK)
+        vit_course_end(run, score.logits, top1, score.images > 0 ? score.loss : NAN);
+    vit_free(score.logits);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_DONE);
-    if (score.images > 0) event.test_top1 = (double)score.correct / (double)score.images;
+    event.test_top1 = top1;
     event.path = run->elsewhere ? run->elsewhere : run->options->out;
     vit_run_emit(run, &event);
     return VIT_OK;

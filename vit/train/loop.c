@@ -42,6 +42,7 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
                        .epoch = vit_run_epochs(run, step),
                        .epochs = vit_run_epochs(run, run->schedule),
                        .loss = NAN,
+                       .grad_norm = NAN,
                        .lr = step > 0 ? learning_rate(run, step - 1) : 0,
                        .val_top1 = run->val_top1,
                        .val_loss = run->val_loss,
@@ -70,7 +71,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
 /* ---- one epoch's end ---- */
 
 static vit_status measure_held_back(vit_run *run, vit_error *error) {
-    vit_score score = {0};
+    vit_score score = {.logits = run->course.logits};
     if (run->loader.val_count == 0) return VIT_OK;
     vit_trainer_settle(run->trainer);
     const vit_status status =
@@ -187,6 +188,7 @@ static vit_status cancelled(const vit_run *run, vit_error *error) {
 
 static vit_status stopped(vit_run *run, vit_error *error) {
     const vit_status status = save_rescue(run, error);
+    vit_course_stop(run);
     return status == VIT_OK ? cancelled(run, error) : status;
 }
 
@@ -203,11 +205,15 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
     if (!ends_pass(run, step_of(run))) try_to_save(run);
     vit_status status = measure_held_back(run, error);
     if (status == VIT_OK) status = keep_if_best(run, error);
+    if (status == VIT_OK) status = vit_course_epoch(run, error);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_EPOCH);
     event.loss = h->loss_sum / (double)h->loss_steps;
+    event.grad_norm = run->epoch_norm_sum / (double)run->epoch_norm_steps;
     h->loss_sum = 0;
     h->loss_steps = 0;
+    run->epoch_norm_sum = 0;
+    run->epoch_norm_steps = 0;
     if (!vit_run_emit(run, &event)) return stopped(run, error);
     stop_early(run);
     if (vit_run_is_well(run) || step_of(run) == run->steps) try_to_save(run);
@@ -224,10 +230,15 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     vit_status status = vit_trainer_step(run->trainer, &loss, learning_rate(run, step),
                                          vit_loader_source, &run->loader, error);
     if (status != VIT_OK) return status;
-    run->training += vit_clock() - start;
+    const double seconds = vit_clock() - start, norm = vit_trainer_get(run->trainer).norm;
+    run->training += seconds;
     run->done++;
     status = vit_run_watch(run, loss, error);
     if (status != VIT_OK || vit_trainer_get(run->trainer).skipped) return status;
+    vit_course_step(run, loss, learning_rate(run, step), seconds);
+    run->step_norm_sum += norm;
+    run->epoch_norm_sum += norm;
+    run->epoch_norm_steps++;
     run->history.loss_sum += loss;
     run->history.loss_steps++;
     run->step_loss_sum += loss;
@@ -241,7 +252,8 @@ static bool tell(vit_run *run) {
     if (now - run->last_event < SECONDS_BETWEEN_EVENTS && step_of(run) < run->steps) return true;
     vit_event event = vit_run_event(run, VIT_EVENT_STEP);
     event.loss = run->step_loss_sum / (double)run->step_loss_steps;
-    run->step_loss_sum = 0;
+    event.grad_norm = run->step_norm_sum / (double)run->step_loss_steps;
+    run->step_loss_sum = run->step_norm_sum = 0;
     run->step_loss_steps = 0;
     run->last_event = now;
     return vit_run_emit(run, &event);
@@ -287,6 +299,7 @@ static vit_status end_diverged(vit_run *run, vit_error *error) {
     const vit_error why = *error;
     const vit_checkpoints *c = &run->checkpoints;
     uint64_t good = 0;
+    vit_course_stop(run);
     if (run->best && vit_run_finish(run, NULL, error) == VIT_OK)
         return vit_fail(error, why.status, "%s; the model is that of step %zu, the best so far",
                         why.message, run->history.best_step);
@@ -324,7 +337,11 @@ static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     status = all_steps(run, error);
     if (status != VIT_OK) return run->diverged ? end_diverged(run, error) : status;
     status = vit_run_finish(run, model, error);
-    return status == VIT_OK ? complain(run, error) : status;
+    vit_course_close(run);
+    if (status == VIT_OK) status = complain(run, error);
+    if (status != VIT_OK || run->course.failed.status == VIT_OK) return status;
+    return vit_fail(error, run->course.failed.status, "%s; the model is complete",
+                    run->course.failed.message);
 }
 
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error) {

@@ -203,7 +203,8 @@ static vit_status start(vit_run *run, vit_error *error) {
     if (status == VIT_OK && c.file)
         status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);
     vit_checkpoint_close(&c);
-    return status == VIT_OK ? vit_run_try_places(run, error) : status;
+    if (status == VIT_OK) status = vit_run_try_places(run, error);
+    return status == VIT_OK ? vit_course_open(run, error) : status;
 }
 
 vit_status vit_run_open(vit_run *run, vit_error *error) {
@@ -215,6 +216,7 @@ vit_status vit_run_open(vit_run *run, vit_error *error) {
 }
 
 void vit_run_close(vit_run *run) {
+    vit_course_close(run);
     vit_inference_free(run->inference);
     vit_trainer_free(run->trainer);
     vit_loader_free(&run->loader);

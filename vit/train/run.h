@@ -6,10 +6,11 @@
 
 #include "vit/model/infer.h"
 #include "vit/train/checkpoint.h"
+#include "vit/train/course.h"
 #include "vit/train/loader.h"
 #include "vit/weights/model_file.h"
 
-typedef struct vit_run {
+struct vit_run {
     const vit_train_options *options;
     double started;    /* vit_clock() when the command began */
     vit_preset preset; /* fitted to the data, with the options' batch and lr */
@@ -36,13 +37,17 @@ typedef struct vit_run {
     float *best;                 /* with keep_best: the weights of history.best_step */
     double step_loss_sum;        /* since the last STEP event */
     uint64_t step_loss_steps;
+    double step_norm_sum, epoch_norm_sum; /* of the gradients, since the last event of its kind */
+    uint64_t epoch_norm_steps;
     double last_event;
     double val_top1, val_loss;
+    double temperature; /* of the model, once it is fitted; 0 */
+    vit_course course;
     bool diverged;       /* it failed by what it computed: watch.c */
     vit_error unwritten; /* why options->out was not, whose status is VIT_OK where it was */
     char *elsewhere;     /* where the model is then; owned */
     vit_error unsaved;   /* of the last checkpoint, whose status is VIT_OK where it was written */
-} vit_run;
+};
 
 /* The whole of it. The caller has set options, started, kernels and threads, and val_top1 and
  * val_loss to NaN. *model, or NULL where none is wanted, is what vit_model_file_clear frees; its

@@ -1,0 +1,55 @@
+#include "vit/base/append.h"
+#include "vit/base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+struct vit_append {
+    int file;
+    char *path;
+};
+
+vit_status vit_append_new(vit_append **out, const char *path, vit_error *error) {
+    *out = NULL;
+    vit_append *a = vit_alloc(1, sizeof *a);
+    if (a) a->path = vit_strdup(path);
+    if (!a || !a->path) {
+        vit_free(a);
+        return vit_fail_memory(error, path, sizeof *a);
+    }
+    do a->file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    while (a->file < 0 && errno == EINTR);
+    if (a->file >= 0) {
+        *out = a;
+        return VIT_OK;
+    }
+    const int reason = errno;
+    vit_free(a->path);
+    vit_free(a);
+    return reason == EEXIST ? VIT_OK : vit_fail_errno(error, reason, "cannot make %s", path);
+}
+
+vit_status vit_append_put(vit_append *a, const void *data, size_t size, vit_error *error) {
+    const char *bytes = data;
+    while (size > 0) {
+        const ssize_t n = write(a->file, bytes, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return vit_fail_errno(error, n < 0 ? errno : EIO, "cannot write %s", a->path);
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return VIT_OK;
+}
+
+vit_status vit_append_close(vit_append *a, vit_error *error) {
+    vit_status status = VIT_OK;
+    if (!a) return VIT_OK;
+    if (fsync(a->file) != 0 && errno != EINVAL)
+        status = vit_fail_errno(error, errno, "cannot write %s", a->path);
+    if (close(a->file) != 0 && status == VIT_OK)
+        status = vit_fail_errno(error, errno, "cannot write %s", a->path);
+    vit_free(a->path);
+    vit_free(a);
+    return status;
+}

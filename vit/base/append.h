@@ -1,0 +1,16 @@
+/* A file that grows while others read it: every put is one write at its end. */
+#ifndef VIT_BASE_APPEND_H
+#define VIT_BASE_APPEND_H
+
+#include "vit/base/error.h"
+
+typedef struct vit_append vit_append;
+
+/* A new file; *out NULL and OK where there is something of that name already. */
+vit_status vit_append_new(vit_append **out, const char *path, vit_error *error);
+vit_status vit_append_put(vit_append *file, const void *data, size_t size, vit_error *error);
+
+/* Sees to it that all is on the disk, and frees; takes NULL. */
+vit_status vit_append_close(vit_append *file, vit_error *error);
+
+#endif

@@ -1,0 +1,113 @@
+/* vit-report: the log of a training as a page. */
+#include <stddef.h>
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/models.h"
+#include "vit/cli/program.h"
+
+typedef struct settings {
+    const char *out, *model, *config, *data;
+    int split; /* vit_split */
+    uint64_t threads;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+
+/* In the order of vit_split. */
+static const char *const splits[] = {"test", "train", "val", NULL};
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "What is written"},
+    {.name = "out",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(out),
+     .argument = "FILE.html",
+     .help = "the page, which needs nothing but itself; also -o.\n"
+             "A file that is no such page is not replaced",
+     .letter = 'o',
+     .required = true},
+    {.kind = VIT_OPTION_GROUP, .help = "What it shows beside the curves"},
+    {.name = "model",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(model),
+     .argument = "NAME|MODEL",
+     .help = "what was trained: its first layer's filters and its\npositions"},
+    VIT_CONFIG_OPTION(settings),
+    {.name = "data",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(data),
+     .argument = "DATA",
+     .help = "with --model: what it takes for what, and the pictures\n"
+             "it gets most wrong"},
+    {.name = "split",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(split),
+     .argument = "test|train|val",
+     .help = "which pictures of DATA (default: test)",
+     .choices = splits},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    VIT_THREADS_OPTION(settings, "changes no byte (default: all processors)"),
+};
+
+static const vit_command command = {
+    .name = "vit-report",
+    .usage = "usage: vit-report LOG.jsonl -o FILE.html [OPTION...]\n"
+             "\n"
+             "Shows a training as a page that opens in any browser, without a network.\n"
+             "\n"
+             "  vit-train --data digits --log log.jsonl\n"
+             "  vit-report log.jsonl -o digits.html\n"
+             "      loss, accuracy, learning rate, speed: a point an epoch\n"
+             "  vit-report log.jsonl -o digits.html --model digits.safetensors --data digits\n"
+             "      and what is taken for what, with the pictures\n",
+    .operands = "LOG.jsonl",
+    .notes = "vit-train --report FILE.html writes such a page while it trains, with finer\n"
+             "curves.\n"
+             "Exit status: 0 done, 1 failed, 2 wrong usage.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+static void say_note(const char *text, void *user) {
+    (void)user;
+    vit_say(&command, text);
+}
+
+static int run(const settings *s, const char *log) {
+    vit_error error = {0};
+    char *model = NULL;
+    if (s->model != NULL && vit_find_model(&model, s->model, &error) != VIT_OK) {
+        return vit_say_error(&command, &error);
+    }
+    const vit_report_options choice = {.log = log,
+                                       .out = s->out,
+                                       .model = model,
+                                       .config = s->config,
+                                       .data = s->data,
+                                       .split = (vit_split)s->split,
+                                       .threads = (int)s->threads,
+                                       .cpu = vit_chosen_cpu(),
+                                       .note = say_note};
+    vit_status status = vit_write_report(&choice, &error);
+    vit_free(model);
+    return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);
+}
+
+int main(int argc, char **argv) {
+    settings s = {0};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
+        return exit_status;
+    }
+    if (argc != 2) {
+        return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
+    }
+    if (s.data != NULL && s.model == NULL) {
+        return vit_say_usage(&command, "--data: --model, which answers its pictures, is missing");
+    }
+    if (strcmp(s.out, argv[1]) == 0) {
+        return vit_say_usage(&command, "--out and the log are the same file");
+    }
+    return vit_program_end(&command, run(&s, argv[1]));
+}

@@ -1,0 +1,159 @@
+#include "vit/report/advice.h"
+#include "vit/base/size.h"
+#include "vit/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {
+    [VIT_FINDING_STUCK] = "Hardly better than guessing",
+    [VIT_FINDING_OVERFITTING] = "Overfitting: it learns its pictures by heart",
+    [VIT_FINDING_UNDERFITTING] = "Underfitting: it has room to learn more",
+    [VIT_FINDING_SHORT] = "Still becoming better",
+    [VIT_FINDING_FEW] = "Too few held-back pictures to be sure",
+    [VIT_FINDING_FINE] = "Nothing is wrong with it",
+};
+VIT_CHECK_ROWS(names, VIT_FINDING_COUNT);
+
+static const char *const tries[][VIT_MOST_TRIES] = {
+    [VIT_FINDING_STUCK] =
+        {"a learning rate three times smaller, and one three times larger: `--lr`",
+         "more passes: small networks need some before anything shows (`--epochs`)",
+         "a look at the labels: are they those of the pictures? The worst pictures below tell",
+         "the preset of the data: leave out `--preset`"},
+    [VIT_FINDING_OVERFITTING] =
+        {"more pictures, if there are any to be had: nothing helps as much",
+         "more augmentation, which makes new pictures of old ones: in the preset \"shift\", "
+         "\"rotate\", \"scale\", \"flip\" (not for letters and digits), \"mixup\": 0.2, "
+         "\"cutmix\": 1, \"policy\": \"trivial\"",
+         "weights of a network that has seen many pictures: `--init`, with `--freeze` where there "
+         "are only hundreds",
+         "a smaller network, or \"drop_path\": 0.1 and \"weight_decay\": 0.1 in the preset",
+         "`--keep best`: the model of the epoch with the best held-back answers"},
+    [VIT_FINDING_UNDERFITTING] =
+        {"twice the passes: `--epochs`",
+         "a larger network: in the preset \"dim\" and \"depth\", and a smaller \"patch\", so that "
+         "it sees finer",
+         "less augmentation, \"mixup\" and \"drop_path\" first",
+         "another learning rate, twice and half: `--lr`"},
+    [VIT_FINDING_SHORT] = {"twice the passes, from the start, so that the learning rate falls "
+                           "later: `--epochs`, or `--minutes`"},
+    [VIT_FINDING_FEW] = {"more of them: `--val 0.2` holds back a fifth",
+                         "several seeds: `--seed 1`, `--seed 2`; differences smaller than theirs "
+                         "mean nothing"},
+    [VIT_FINDING_FINE] = {"the pictures it gets most wrong, below: often their labels are",
+                          "a longer training or a larger network for the last tenths of a per "
+                          "cent"},
+};
+VIT_CHECK_ROWS(tries, VIT_FINDING_COUNT);
+
+const char *vit_finding_name(vit_finding finding) {
+    return names[finding];
+}
+
+/* Limits of the findings, shares of pictures. */
+#define GUESSING 1.5 /* times what guessing gets right */
+#define GAP .03      /* between training and held-back pictures */
+#define GOOD .97     /* of the training pictures */
+#define GAIN .005    /* of the last quarter */
+#define RISE 1.05    /* of the held-back loss over its least */
+#define ROUGH .02    /* standard error */
+
+/* What is known at the end. */
+typedef struct figures {
+    double val, train; /* shares right; NaN */
+    double error;      /* standard error of val */
+    double rise;       /* the held-back loss over its least so far */
+    uint64_t least;    /* the step of that */
+    double gain;       /* of val over the last quarter of the epochs; NaN */
+    size_t epochs;
+} figures;
+
+static figures figures_of(const vit_facts *facts, const vit_curves *c) {
+    const vit_epoch_point *e = c->epochs, *last = &e[c->epoch_count - 1];
+    figures f = {.val = last->val_top1,
+                 .train = last->train_top1,
+                 .gain = NAN,
+                 .rise = 1,
+                 .epochs = c->epoch_count};
+    f.error = sqrt(f.val * (1 - f.val) / (double)facts->val_images);
+    double least = INFINITY;
+    for (size_t i = 0; i < c->epoch_count; i++)
+        if (e[i].val_loss < least) {
+            least = e[i].val_loss;
+            f.least = e[i].step;
+        }
+    if (least > 0 && isfinite(least)) f.rise = last->val_loss / least;
+    if (c->epoch_count >= 4) f.gain = f.val - e[c->epoch_count - 1 - c->epoch_count / 4].val_top1;
+    return f;
+}
+
+static char *percent(char text[32], double share) {
+    char number[32];
+    snprintf(text, 32, "%.20s %%", vit_format_fixed(number, 100 * share, 1));
+    return text;
+}
+
+static void add(vit_advice *advice, size_t *count, vit_finding finding, const char *why) {
+    vit_advice *a = &advice[(*count)++];
+    a->finding = finding;
+    snprintf(a->why, sizeof a->why, "%s", why);
+    memcpy(a->tries, tries[finding], sizeof a->tries);
+}
+
+static bool overfits(const figures *f) {
+    return f->train - f->val > fmax(GAP, 3 * f->error) || (f->rise > RISE && f->train > f->val);
+}
+
+size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_curves *c) {
+    size_t count = 0;
+    char why[400], a[32], b[32], d[32];
+    if (c->epoch_count == 0 || isnan(c->epochs[c->epoch_count - 1].val_top1)) return 0;
+    const figures f = figures_of(facts, c);
+    const double guessing = facts->classes > 1 ? 1 / (double)facts->classes : 0;
+    if (f.val < fmin(guessing * GUESSING, (1 + guessing) / 2)) {
+        snprintf(why, sizeof why,
+                 "%s of the held-back pictures are answered right; guessing gets %s.",
+                 percent(a, f.val), percent(b, guessing));
+        add(advice, &count, VIT_FINDING_STUCK, why);
+    } else if (overfits(&f)) {
+        snprintf(why, sizeof why,
+                 "%s of the pictures it trains on are answered right, but %s of those held back.",
+                 percent(a, f.train), percent(b, f.val));
+        if (f.rise > RISE)
+            snprintf(
+                why + strlen(why), sizeof why - strlen(why),
+                " The loss of the held-back pictures was least after step %llu and is %s times "
+                "that now.",
+                (unsigned long long)f.least, vit_format_fixed(d, f.rise, 2));
+        add(advice, &count, VIT_FINDING_OVERFITTING, why);
+    } else if (f.train < GOOD && facts->is_over) {
+        snprintf(
+            why, sizeof why,
+            "It is right on only %s of the very pictures it trains on, and on %s of those held "
+            "back: what it lacks is not more pictures.",
+            percent(a, f.train), percent(b, f.val));
+        add(advice, &count, VIT_FINDING_UNDERFITTING, why);
+    }
+    if (f.gain > fmax(GAIN, f.error) && facts->is_over) {
+        snprintf(why, sizeof why,
+                 "The last quarter of the training made %s more of the held-back pictures right.",
+                 percent(a, f.gain));
+        add(advice, &count, VIT_FINDING_SHORT, why);
+    }
+    if (count == 0 && facts->is_over) {
+        snprintf(why, sizeof why, "%s of the held-back pictures are answered right%s%s%s.",
+                 percent(a, f.val), isnan(f.train) ? "" : ", and ",
+                 isnan(f.train) ? "" : percent(b, f.train),
+                 isnan(f.train) ? "" : " of the training pictures");
+        add(advice, &count, VIT_FINDING_FINE, why);
+    }
+    if (f.error > ROUGH) {
+        snprintf(why, sizeof why,
+                 "%zu pictures are held back: their %s may be off by %s either way.",
+                 facts->val_images, percent(a, f.val), percent(b, 2 * f.error));
+        add(advice, &count, VIT_FINDING_FEW, why);
+    }
+    return count;
+}

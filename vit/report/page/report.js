@@ -1,0 +1,334 @@
+'use strict';
+// Draws the page from the data within it. Nothing is loaded, nothing is sent.
+const D = JSON.parse(document.getElementById('data').textContent);
+const $ = (selector, from = document) => from.querySelector(selector);
+
+// A new element: make('p', {class: 'help'}, 'text', otherElement).
+function make(tag, attributes = {}, ...children) {
+  const svg = /^(svg|g|line|path|circle|text|rect)$/.test(tag);
+  const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag)
+                : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  e.append(...children);
+  return e;
+}
+
+const percent = (x, digits = 2) => (100 * x).toFixed(digits) + '\u00a0%';
+const count = x => x.toLocaleString('en-US');
+const label = i => D.labels ? D.labels[i] : String(i);
+const number = x => x == null ? '' : x === 0 ? '0'
+  : Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(2) : String(+x.toPrecision(4));
+
+// ---- head ----
+
+function head() {
+  const t = D.title;
+  $('#title').textContent = document.title = `${t.preset} on ${t.data}`;
+  const states = {
+    done: `All ${count(t.step)} steps are done.`,
+    stopped: `Stopped after step ${count(t.step)} of ${count(t.steps)}.`,
+    running: `Still running: this is step ${count(t.step)} of ${count(t.steps)}; ` +
+      'load the page again to see how it goes on.',
+    log: `From the log of the training: step ${count(t.step)} of ${count(t.steps)}.`,
+  };
+  $('#subtitle').textContent = states[t.state];
+  const last = D.epochs.step.length - 1, known = x => last >= 0 && D.epochs[x][last] != null;
+  const tiles = [
+    ['test pictures right', t.test_top1 != null && percent(t.test_top1)],
+    ['held-back pictures right', known('val_top1') && percent(D.epochs.val_top1[last])],
+    ['training pictures right', known('train_top1') && percent(D.epochs.train_top1[last])],
+    ['passes over the pictures', t.epochs > 0 && number(t.epochs * t.step / t.steps)],
+    ['training pictures', t.train_images > 0 && count(t.train_images)],
+    ['parameters', t.parameters > 0 && count(t.parameters)],
+  ];
+  for (const [name, value] of tiles)
+    if (value) $('#tiles').append(make('div', {}, make('dt', {}, name), make('dd', {}, value)));
+  $('#foot').textContent = 'Written by vit-train. All figures but pictures a second are the same ' +
+    'bytes for the same training, wherever it runs.';
+}
+
+function advice() {
+  if (!D.advice.length) return void ($('#advice').hidden = true);
+  for (const tip of D.advice)
+    $('#advice div').append(make('div', {class: 'tip'}, make('h3', {}, tip.name),
+      make('p', {}, tip.why), make('ul', {}, ...tip.try.map(x => make('li', {}, ...code(x))))));
+}
+
+// `words` within a text are code.
+const code = text => text.split('`').map((part, i) => i % 2 ? make('code', {}, part) : part);
+
+// ---- curves ----
+
+const charts = [];
+const W = 480, H = 210, LEFT = 52, BOTTOM = 26, TOP = 8;
+
+// Round numbers from min to max, some four of them.
+function ticks(min, max) {
+  const raw = (max - min) / 4 || 1, power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find(m => m * power >= raw);
+  const out = [];
+  for (let k = Math.ceil(min / step - 1e-9); k * step <= max + step * 1e-9; k++) out.push(k * step || 0);
+  return out;
+}
+
+// series: [{name, step: [...], y: [...]}]; show(y) is how a value is written.
+function chart(title, series, show) {
+  series = series.map(s => {
+    const keep = s.y.map((y, i) => i).filter(i => s.y[i] != null);
+    return {name: s.name, step: keep.map(i => s.step[i]), y: keep.map(i => s.y[i])};
+  }).filter(s => s.y.length);
+  if (!series.length) return;
+  const all = series.flatMap(s => s.y);
+  let min = Math.min(...all), max = Math.max(...all);
+  if (min > 0 && min < .5 * max) min = 0;
+  if (min === max) { min -= Math.abs(min) / 10 || .5; max += Math.abs(max) / 10 || .5; }
+  const end = D.title.steps || 1, passes = D.title.epochs;
+  const x = step => LEFT + (W - LEFT - 8) * step / end;
+  const y = v => H - BOTTOM - (H - BOTTOM - TOP) * (v - min) / (max - min);
+  const svg = make('svg', {viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: 'img', 'aria-label': title +
+    ': ' + series.map(s => `${s.name} from ${show(s.y[0])} to ${show(s.y.at(-1))}`).join(', ')});
+  for (const v of ticks(min, max))
+    svg.append(make('line', {class: 'grid', x1: LEFT, x2: W - 8, y1: y(v), y2: y(v)}),
+      make('text', {x: LEFT - 6, y: y(v) + 4, 'text-anchor': 'end'}, show(v)));
+  const inPasses = passes >= 2;
+  for (const v of ticks(0, inPasses ? passes : end))
+    svg.append(make('text', {x: x(inPasses ? v * end / passes : v), y: H - 8,
+      'text-anchor': v ? 'middle' : 'start'}, number(v) + (v ? '' : inPasses ? ' passes' : ' steps')));
+  series.forEach((s, k) => svg.append(s.y.length > 1
+    ? make('path', {class: 's' + k, d: 'M' + s.y.map((v, i) => `${x(s.step[i]).toFixed(1)},${
+        y(v).toFixed(1)}`).join('L')})
+    : make('circle', {class: 's' + k, cx: x(s.step[0]), cy: y(s.y[0]), r: 4})));
+  const line = make('line', {class: 'cursor', y1: TOP, y2: H - BOTTOM, visibility: 'hidden'});
+  svg.append(line);
+  const read = make('div', {class: 'read', 'aria-live': 'polite'});
+  const it = {x, line, read, series, show};
+  svg.addEventListener('pointermove', e => {
+    const box = svg.getBoundingClientRect();
+    pointAt(((e.clientX - box.left) / box.width * W - LEFT) / (W - LEFT - 8) * end);
+  });
+  svg.addEventListener('keydown', e => {
+    const move = {ArrowLeft: -1, ArrowRight: 1}[e.key];
+    if (!move) return;
+    e.preventDefault();
+    const steps = series[0].step, now = nearest(steps, cursor);
+    pointAt(steps[Math.max(0, Math.min(steps.length - 1, now + move))]);
+  });
+  charts.push(it);
+  $('#curves .charts').append(make('div', {class: 'chart'}, make('h3', {}, title), svg, read));
+}
+
+function nearest(steps, step) {
+  let best = 0;
+  for (let i = 1; i < steps.length; i++)
+    if (Math.abs(steps[i] - step) < Math.abs(steps[best] - step)) best = i;
+  return best;
+}
+
+let cursor = D.title.steps;
+
+// All charts show this step.
+function pointAt(step, drawn = true) {
+  cursor = Math.max(0, Math.min(D.title.steps, step));
+  for (const c of charts) {
+    const at = c.series.map(s => nearest(s.step, cursor));
+    const x = c.x(c.series[0].step[at[0]]);
+    c.line.setAttribute('x1', x);
+    c.line.setAttribute('x2', x);
+    c.line.setAttribute('visibility', drawn ? 'visible' : 'hidden');
+    c.read.replaceChildren(`step ${count(c.series[0].step[at[0]])}: `, ...c.series.map((s, k) =>
+      make('b', {class: 's' + k}, (s.name ? s.name + ' ' : '') + c.show(s.y[at[k]]))));
+  }
+}
+
+function curves() {
+  const p = D.points, e = D.epochs;
+  chart('Loss', [{name: 'training', step: p.step, y: p.loss},
+                 {name: 'held back', step: e.step, y: e.val_loss}], number);
+  chart('Pictures right', [{name: 'training', step: e.step, y: e.train_top1},
+    {name: 'held back', step: e.step, y: e.val_top1}], x => number(100 * x) + '\u00a0%');
+  chart('Learning rate', [{name: '', step: p.step, y: p.lr}], number);
+  chart('Norm of the gradient', [{name: '', step: p.step, y: p.grad_norm}], number);
+  chart('Pictures a second', [{name: '', step: p.step, y: p.rate}], x => count(Math.round(x)));
+  if (!charts.length) return void ($('#curves').hidden = true);
+  pointAt(cursor, false);
+}
+
+// ---- pictures ----
+
+function picture(i) {
+  const p = D.pictures[i];
+  const caption = make('figcaption', {}, `${label(p.truth)} `);
+  if (p.answer !== p.truth)
+    caption.append(make('s', {}, `taken for ${label(p.answer)} `));
+  caption.append(`(${percent(p.probability, 1)}`,
+    p.answer === p.truth ? ')' : `; ${label(p.truth)}: ${percent(p.truth_probability, 1)})`);
+  return make('figure', {}, make('img', {src: 'data:image/png;base64,' + p.png,
+    class: Math.max(...D.answers.size) < 96 ? 'pixels' : '', title: `number ${count(p.number)}`,
+    alt: `${label(p.truth)}, answered ${label(p.answer)}`}), caption);
+}
+
+// ---- confusion ----
+
+const FEW = 40; // classes of which a matrix can be read
+
+function confusion() {
+  if (!D.answers) return void ($('#confusion').hidden = true);
+  const a = D.answers, n = D.title.classes, rows = new Array(n).fill(0);
+  $('#confusion .help').append(` Of ${a.which} ${count(a.right)} of ${count(a.count)} are ` +
+    `answered right, ${percent(a.right / a.count)}.`);
+  for (const c of a.cells) rows[c.truth] += c.count;
+  const button = (c, text) => {
+    const b = make('button', {style: `--share:${(.12 + .78 * Math.sqrt(c.count / rows[c.truth]))
+      .toFixed(3)}`, class: c.truth === c.answer ? 'right' : '', 'aria-pressed': 'false',
+      'aria-label': `${label(c.truth)} answered ${label(c.answer)}: ${c.count}`}, text);
+    b.addEventListener('click', () => choose(b, c));
+    return b;
+  };
+  if (n <= FEW) matrix(a, n, button);
+  else pairs(a, button);
+}
+
+function matrix(a, n, button) {
+  const cells = new Map(a.cells.map(c => [c.truth * n + c.answer, c])), grid = [];
+  const body = make('tbody');
+  for (let i = 0; i < n; i++) {
+    grid.push([]);
+    const tr = make('tr', {}, make('th', {scope: 'row', title: label(i)}, label(i)));
+    for (let j = 0; j < n; j++) {
+      const c = cells.get(i * n + j);
+      const b = c ? button(c, String(c.count)) : make('button', {class: 'none', style: '--share:0',
+        'aria-disabled': 'true', 'aria-label': `${label(i)} answered ${label(j)}: 0`}, '·');
+      b.tabIndex = i + j ? -1 : 0;
+      b.dataset.row = i;
+      b.dataset.column = j;
+      grid[i].push(b);
+      tr.append(make('td', {}, b));
+    }
+    body.append(tr);
+  }
+  // One stop of the Tab key; the arrow keys go on from there.
+  body.addEventListener('keydown', e => {
+    const move = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[e.key];
+    const from = e.target.closest('button');
+    if (!move || !from) return;
+    const to = (grid[+from.dataset.row + move[0]] || [])[+from.dataset.column + move[1]];
+    e.preventDefault();
+    if (to) focusOn(grid, to);
+  });
+  body.addEventListener('focusin', e => focusOn(grid, e.target.closest('button')));
+  $('.matrix').append(make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, ''),
+    ...grid.map((_, j) => make('th', {scope: 'col', title: label(j)}, label(j))))), body));
+}
+
+function focusOn(grid, to) {
+  for (const b of grid.flat()) b.tabIndex = b === to ? 0 : -1;
+  if (document.activeElement !== to) to.focus();
+}
+
+function pairs(a, button) {
+  const wrong = a.cells.filter(c => c.truth !== c.answer).sort((x, y) => y.count - x.count);
+  $('#confusion .help').append(' Of so many classes, here are the pairs taken for each other most.');
+  $('.matrix').append(make('div', {class: 'pairs'}, ...wrong.slice(0, 60).map(c =>
+    button(c, `${label(c.truth)} → ${label(c.answer)}: ${c.count}`))));
+}
+
+function choose(b, c) {
+  for (const old of document.querySelectorAll('.matrix [aria-pressed="true"]'))
+    old.setAttribute('aria-pressed', 'false');
+  b.setAttribute('aria-pressed', 'true');
+  const right = c.truth === c.answer, shown = c.pictures.length;
+  const what = right ? `${label(c.truth)}, answered right` : `${label(c.truth)}, taken for ${
+    label(c.answer)}`;
+  const which = shown === c.count ? '' : !shown ? ' (none of them is in this page, which would be too '
+    + 'large)' : right ? `; the ${shown} least certain` : `; the ${shown} most certain`;
+  $('#cell').replaceChildren(make('p', {}, make('b', {}, what), `: ${count(c.count)} of ${
+    count(D.answers.count)} pictures${which}`), ...c.pictures.map(picture));
+}
+
+function worst() {
+  if (!D.answers || !D.answers.worst.length) return void ($('#worst').hidden = true);
+  $('#worst .pictures').append(...D.answers.worst.map(picture));
+}
+
+// ---- weights ----
+
+function filters() {
+  const f = D.filters;
+  if (!f) return void ($('#filters').hidden = true);
+  $('#filters .help').textContent = `The first layer compares every place of the picture with ${
+    count(f.of)} patterns of ${f.size} x ${f.size} pixels, its weights. ` + (f.of > f.count
+      ? `Here are the ${f.count} largest. ` : 'Here they are, the largest first. ') +
+    'Grey is no weight, bright adds, dark takes away. Edges, blobs and gradients say that it has ' +
+    'learnt what pictures are made of; noise says that it has not, or need not.';
+  const scale = Math.max(1, Math.min(6, Math.floor(900 / f.width)));
+  $('#filters div').append(make('img', {class: 'pixels', src: 'data:image/png;base64,' + f.png,
+    width: f.width * scale, alt: `${f.count} patterns of the first layer`}));
+}
+
+function positions() {
+  const p = D.positions;
+  if (!p) return void ($('#positions').hidden = true);
+  const bytes = Uint8Array.from(atob(p.cosine), c => c.charCodeAt(0));
+  const n = p.rows * p.columns, all = $('#all'), one = $('#one');
+  const low = bytes.reduce((a, b) => Math.min(a, b)), span = Math.max(1, 255 - low);
+  // Dark blue over green to yellow, as bright as the value.
+  const colour = b => {
+    const t = (b - low) / span;
+    return [255 * Math.min(1, Math.max(.1, 1.9 * t - .8)), 255 * (.07 + .85 * t),
+      255 * (.35 + .3 * Math.sin(3.1 * t) - .25 * t)];
+  };
+  const fill = (image, width, left, top, place) => {
+    for (let i = 0; i < n; i++) {
+      const at = 4 * ((top + Math.floor(i / p.columns)) * width + left + i % p.columns);
+      image.data.set([...colour(bytes[place * n + i]), 255], at);
+    }
+  };
+  const width = p.columns * (p.columns + 1) - 1, height = p.rows * (p.rows + 1) - 1;
+  const draw = (canvas, w, h, scale, fillIt) => {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.width = `${w * scale}px`;
+    const context = canvas.getContext('2d'), image = context.createImageData(w, h);
+    fillIt(image);
+    context.putImageData(image, 0, 0);
+  };
+  draw(all, width, height, Math.max(1, Math.min(16, Math.floor(560 / width))), image => {
+    for (let i = 0; i < n; i++)
+      fill(image, width, i % p.columns * (p.columns + 1), Math.floor(i / p.columns) * (p.rows + 1), i);
+  });
+  let place = Math.floor(p.rows / 2) * p.columns + Math.floor(p.columns / 2);
+  const show = to => {
+    place = to;
+    draw(one, p.columns, p.rows, Math.floor(220 / p.columns), image =>
+      fill(image, p.columns, 0, 0, place));
+    const row = Math.floor(place / p.columns), column = place % p.columns;
+    const other = bytes.slice(place * n, place * n + n).reduce((best, b, i, a) =>
+      i !== place && (best < 0 || b > a[best]) ? i : best, -1);
+    $('#positions figcaption').textContent = `Row ${row + 1}, column ${column + 1}: ` + (other < 0
+      ? 'the only place' : `most alike to row ${Math.floor(other / p.columns) + 1}, column ${
+        other % p.columns + 1} (cosine ${(bytes[place * n + other] / 127.5 - 1).toFixed(2)})`);
+  };
+  const point = e => {
+    const box = all.getBoundingClientRect();
+    const column = Math.floor((e.clientX - box.left) / box.width * p.columns);
+    const row = Math.floor((e.clientY - box.top) / box.height * p.rows);
+    if (row >= 0 && row < p.rows && column >= 0 && column < p.columns) show(row * p.columns + column);
+  };
+  all.addEventListener('pointermove', point);
+  all.addEventListener('pointerdown', point);
+  all.addEventListener('keydown', e => {
+    const move = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -p.columns, ArrowDown: p.columns}[e.key];
+    if (!move) return;
+    e.preventDefault();
+    if (place + move >= 0 && place + move < n) show(place + move);
+  });
+  show(place);
+}
+
+head();
+advice();
+curves();
+confusion();
+worst();
+filters();
+positions();

@@ -1,0 +1,270 @@
+#include "vit/report/report.h"
+#include "vit/base/json.h"
+#include "vit/base/page.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The template, by scripts/embed-text. */
+extern const char *const vit_report_html[];
+extern const char *const vit_report_css[];
+extern const char *const vit_report_js[];
+
+static const char *const states[] = {
+    [VIT_REPORT_DONE] = "done",
+    [VIT_REPORT_STOPPED] = "stopped",
+    [VIT_REPORT_RUNNING] = "running",
+    [VIT_REPORT_LOG] = "log",
+};
+VIT_CHECK_ROWS(states, VIT_REPORT_STATES);
+
+/* ---- writing ---- */
+
+static void add_number(vit_text *t, double value) {
+    char text[32];
+    vit_text_add(t, "%s", isfinite(value) ? vit_format_float(text, (float)value) : "null");
+}
+
+static void add_title(vit_text *t, const vit_report *r) {
+    vit_text_add(t, "\"title\": {\"preset\": ");
+    vit_text_add_json(t, r->preset);
+    vit_text_add(t, ", \"data\": ");
+    vit_text_add_json(t, r->data);
+    vit_text_add(
+        t,
+        ", \"state\": \"%s\", \"parameters\": %zu, \"classes\": %zu, \"train_images\": %zu, "
+        "\"val_images\": %zu, \"batch\": %zu, \"step\": %llu, \"steps\": %llu, "
+        "\"epochs\": ",
+        states[r->state], r->parameters, r->facts.classes, r->facts.train_images,
+        r->facts.val_images, r->batch, (unsigned long long)r->step,
+        (unsigned long long)r->facts.steps);
+    add_number(t, r->facts.epochs);
+    vit_text_add(t, ", \"test_top1\": ");
+    add_number(t, r->test_top1);
+    vit_text_add(t, "},\n\"labels\": ");
+    for (size_t i = 0; r->labels && i < r->facts.classes; i++) {
+        vit_text_add(t, i > 0 ? ", " : "[");
+        vit_text_add_json(t, r->labels[i]);
+    }
+    vit_text_add(t, r->labels ? "],\n" : "null,\n");
+}
+
+/* One number of each of `count` rows, `size` bytes apart. */
+static void add_column(vit_text *t, const char *name, const void *rows, size_t count, size_t size,
+                       size_t offset, bool whole) {
+    vit_text_add(t, "\"%s\": [", name);
+    for (size_t i = 0; i < count; i++) {
+        const char *at = (const char *)rows + i * size + offset;
+        if (i > 0) vit_text_add(t, ", ");
+        if (whole) {
+            uint64_t value;
+            memcpy(&value, at, sizeof value);
+            vit_text_add(t, "%llu", (unsigned long long)value);
+        } else {
+            double value;
+            memcpy(&value, at, sizeof value);
+            add_number(t, value);
+        }
+    }
+    vit_text_add(t, "]");
+}
+
+/* The rates come last, in a line of their own. */
+static void add_curves(vit_text *t, const vit_curves *c) {
+    static const struct {
+        const char *name;
+        size_t offset;
+        bool whole;
+    } points[] = {{"step", offsetof(vit_point, step), true},
+                  {"steps", offsetof(vit_point, steps), true},
+                  {"loss", offsetof(vit_point, loss), false},
+                  {"lr", offsetof(vit_point, lr), false},
+                  {"grad_norm", offsetof(vit_point, grad_norm), false},
+                  {"rate", offsetof(vit_point, rate), false}},
+      epochs[] = {{"step", offsetof(vit_epoch_point, step), true},
+                  {"val_top1", offsetof(vit_epoch_point, val_top1), false},
+                  {"val_loss", offsetof(vit_epoch_point, val_loss), false},
+                  {"train_top1", offsetof(vit_epoch_point, train_top1), false},
+                  {"train_loss", offsetof(vit_epoch_point, train_loss), false}};
+    vit_text_add(t, "\"points\": {");
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        if (i > 0) vit_text_add(t, ",\n");
+        add_column(t, points[i].name, c->points, c->point_count, sizeof *c->points,
+                   points[i].offset, points[i].whole);
+    }
+    vit_text_add(t, "},\n\"epochs\": {");
+    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
+        if (i > 0) vit_text_add(t, ",\n");
+        add_column(t, epochs[i].name, c->epochs, c->epoch_count, sizeof *c->epochs,
+                   epochs[i].offset, epochs[i].whole);
+    }
+    vit_text_add(t, "},\n");
+}
+
+static void add_advice(vit_text *t, const vit_report *r) {
+    vit_advice advice[VIT_FINDING_COUNT];
+    const size_t count = vit_advise(advice, &r->facts, r->curves);
+    vit_text_add(t, "\"advice\": [");
+    for (size_t i = 0; i < count; i++) {
+        vit_text_add(t, "%s{\"name\": ", i > 0 ? ",\n" : "");
+        vit_text_add_json(t, vit_finding_name(advice[i].finding));
+        vit_text_add(t, ", \"why\": ");
+        vit_text_add_json(t, advice[i].why);
+        for (size_t k = 0; k < VIT_MOST_TRIES && advice[i].tries[k]; k++) {
+            vit_text_add(t, k > 0 ? ", " : ", \"try\": [");
+            vit_text_add_json(t, advice[i].tries[k]);
+        }
+        vit_text_add(t, "]}");
+    }
+    vit_text_add(t, "],\n");
+}
+
+static vit_status add_data(vit_text *t, const vit_report *r, vit_error *error) {
+    vit_status status = VIT_OK;
+    vit_text_add(t, "{");
+    add_title(t, r);
+    add_curves(t, r->curves);
+    add_advice(t, r);
+    if (r->weights)
+        status = vit_weights_write(t, r->weights, error);
+    else
+        vit_text_add(t, "\"filters\": null, \"positions\": null");
+    vit_text_add(t, ",\n");
+    if (status != VIT_OK) return status;
+    if (r->answers && r->answers->count > 0)
+        status = vit_answers_write(t, r->answers, error);
+    else
+        vit_text_add(t, "\"answers\": null, \"pictures\": []");
+    vit_text_add(t, "}\n");
+    return status;
+}
+
+static vit_status put(const char *path, const vit_text *page, vit_error *error) {
+    vit_writer *writer;
+    if (page->failed) return vit_fail_memory(error, "the report", page->length);
+    vit_status status = vit_writer_open(&writer, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_writer_put(writer, page->text, page->length, error);
+    if (status == VIT_OK) return vit_writer_commit(writer, error);
+    vit_writer_abort(writer);
+    return status;
+}
+
+vit_status vit_report_write(const char *path, const vit_report *report, vit_error *error) {
+    vit_text data = {0}, safe = {0}, page = {0};
+    vit_status status = add_data(&data, report, error);
+    if (status == VIT_OK && !data.failed) {
+        vit_text_add_script_json(&safe, data.text);
+        const vit_page_part parts[] = {{"style", vit_report_css, NULL},
+                                       {"script", vit_report_js, NULL},
+                                       {"data", NULL, safe.failed ? "" : safe.text}};
+        vit_text_add_page(&page, vit_report_html, parts, sizeof parts / sizeof *parts);
+    }
+    page.failed |= data.failed || safe.failed;
+    if (status == VIT_OK) status = put(path, &page, error);
+    vit_text_free(&data);
+    vit_text_free(&safe);
+    vit_text_free(&page);
+    return status;
+}
+
+/* ---- reading ---- */
+
+#define LARGEST_PAGE ((size_t)64 << 20)
+
+/* Every page begins with the template's first two lines. */
+static bool is_report(const vit_bytes *bytes) {
+    size_t at = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t length = strlen(vit_report_html[i]);
+        if (bytes->size - at < length || memcmp(bytes->data + at, vit_report_html[i], length) != 0)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+/* *out is empty where there is no file, or an empty one. */
+static vit_status open_report(vit_bytes *out, const char *path, vit_error *error) {
+    *out = (vit_bytes){0};
+    if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
+    const vit_status status = vit_map_file(out, path, error);
+    if (status != VIT_OK || out->size == 0 || is_report(out)) return status;
+    vit_unmap_file(out);
+    *out = (vit_bytes){0};
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s exists and is no report of a training: it is not replaced, name another "
+                    "file",
+                    path);
+}
+
+vit_status vit_report_check(const char *path, vit_error *error) {
+    vit_bytes bytes;
+    const vit_status status = open_report(&bytes, path, error);
+    vit_unmap_file(&bytes);
+    return status;
+}
+
+/* Where the text `what` ends in bytes[from..), or their size. */
+static size_t after(const vit_bytes *bytes, size_t from, const char *what) {
+    const size_t length = strlen(what);
+    for (size_t i = from; i + length <= bytes->size; i++)
+        if (memcmp(bytes->data + i, what, length) == 0) return i + length;
+    return bytes->size;
+}
+
+static double number_at(const json_t *table, const char *column, size_t i) {
+    const json_t *value = json_array_get(json_object_get(table, column), i);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static uint64_t step_at(const json_t *table, const char *column, size_t i) {
+    const json_int_t value = json_integer_value(json_array_get(json_object_get(table, column), i));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static vit_status take_curves(vit_curves *c, const json_t *page, vit_error *error) {
+    const json_t *p = json_object_get(page, "points"), *e = json_object_get(page, "epochs");
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < json_array_size(json_object_get(p, "step")) && status == VIT_OK; i++)
+        status =
+            vit_curves_point(c,
+                             (vit_point){step_at(p, "step", i), step_at(p, "steps", i),
+                                         number_at(p, "loss", i), number_at(p, "lr", i),
+                                         number_at(p, "grad_norm", i), number_at(p, "rate", i)},
+                             error);
+    for (size_t i = 0; i < json_array_size(json_object_get(e, "step")) && status == VIT_OK; i++)
+        status = vit_curves_epoch(
+            c,
+            (vit_epoch_point){step_at(e, "step", i), number_at(e, "val_top1", i),
+                              number_at(e, "val_loss", i), number_at(e, "train_top1", i),
+                              number_at(e, "train_loss", i)},
+            error);
+    return status;
+}
+
+vit_status vit_report_read_curves(vit_curves *curves, const char *path, uint64_t step,
+                                  uint64_t steps, vit_error *error) {
+    vit_bytes bytes;
+    json_t *page = NULL;
+    vit_status status = open_report(&bytes, path, error);
+    if (status != VIT_OK || bytes.size == 0) return status;
+    const size_t start = after(&bytes, 0, "<script id=\"data\" type=\"application/json\">");
+    const size_t end = after(&bytes, start, "</script>");
+    if (bytes.size > LARGEST_PAGE || start == bytes.size || end == bytes.size)
+        status = vit_fail(error, VIT_ERROR_FORMAT, "%s: a report without its data", path);
+    else
+        status = vit_json_parse(&page, (const char *)bytes.data + start,
+                                end - start - strlen("</script>"), path, error);
+    const json_t *title = json_object_get(page, "title");
+    if (status == VIT_OK &&
+        json_integer_value(json_object_get(title, "steps")) == (json_int_t)steps)
+        status = take_curves(curves, page, error);
+    if (status == VIT_OK) vit_curves_cut(curves, step);
+    json_decref(page);
+    vit_unmap_file(&bytes);
+    return status;
+}

@@ -1,0 +1,266 @@
+#include "vit/train/course.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/train/run.h"
+#include "vit/train/score.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SECONDS_BETWEEN_REPORTS 5
+#define SCORE_BATCH 512
+#define SAMPLE 1000 /* training pictures answered after an epoch, where none are held back */
+
+static uint64_t step_of(const vit_run *run) {
+    return vit_trainer_get(run->trainer).step;
+}
+
+/* What cannot be written does not end the training: it is said once, and again at the end. */
+static void failed(vit_run *run, const vit_error *why) {
+    if (run->course.failed.status != VIT_OK) return;
+    run->course.failed = *why;
+    vit_run_note(run, "%s; the training goes on without it", why->message);
+}
+
+static bool writes(const vit_run *run) {
+    return run->course.failed.status == VIT_OK;
+}
+
+static void put_scalars(vit_run *run, uint64_t step, const vit_scalar *scalars, size_t count) {
+    vit_error error;
+    if (!run->course.board || !writes(run)) return;
+    if (vit_tensorboard_scalars(run->course.board, step, scalars, count, &error) != VIT_OK)
+        failed(run, &error);
+}
+
+/* ---- steps ---- */
+
+static void put_point(vit_run *run) {
+    const vit_curves *c = &run->course.curves;
+    const vit_point *p = &c->points[c->point_count - 1];
+    const vit_scalar scalars[] = {{"loss/train", p->loss},
+                                  {"lr", p->lr},
+                                  {"gradient_norm", p->grad_norm},
+                                  {"images_per_second", p->rate}};
+    put_scalars(run, p->step, scalars, sizeof scalars / sizeof *scalars);
+}
+
+void vit_course_step(vit_run *run, double loss, double lr, double seconds) {
+    bool complete;
+    vit_error error;
+    if (!run->course.wanted) return;
+    if (vit_curves_step(&run->course.curves, step_of(run), loss, lr,
+                        vit_trainer_get(run->trainer).norm, (double)run->preset.recipe.batch,
+                        seconds, &complete, &error) != VIT_OK)
+        failed(run, &error);
+    else if (complete)
+        put_point(run);
+}
+
+static void flush(vit_run *run) {
+    bool complete;
+    vit_error error;
+    if (vit_curves_flush(&run->course.curves, step_of(run), &complete, &error) != VIT_OK)
+        failed(run, &error);
+    else if (complete)
+        put_point(run);
+}
+
+/* ---- the report ---- */
+
+static vit_shown_weights shown_weights(const vit_run *run) {
+    return (vit_shown_weights){&run->preset.config, vit_trainer_get(run->trainer).table,
+                               vit_run_weights(run)};
+}
+
+/* Answers of the test pictures, or, logits NULL, of those held back. */
+static vit_answers answers_of(const vit_run *run, const float *logits, char which[80]) {
+    const vit_dataset *d = &run->data;
+    vit_answers a = {.which = which,
+                     .data = d,
+                     .records = &d->test,
+                     .count = d->test.count,
+                     .classes = run->preset.config.classes,
+                     .logits = logits,
+                     .temperature = run->temperature > 0 ? run->temperature : 1};
+    if (logits) {
+        snprintf(which, 80, "the test pictures");
+        return a;
+    }
+    a.logits = run->course.logits;
+    a.records = vit_loader_val_records(&run->loader);
+    a.numbers = run->loader.val;
+    a.count = run->course.answered > 0 ? run->loader.val_count : 0;
+    snprintf(which, 80, "the held-back pictures, after step %llu,",
+             (unsigned long long)run->course.answered);
+    return a;
+}
+
+static vit_report report_of(const vit_run *run, vit_report_state state) {
+    return (vit_report){
+        .preset = run->preset.name,
+        .data = run->data.name,
+        .state = state,
+        .facts = {.classes = run->preset.config.classes,
+                  .train_images = run->loader.train_count,
+                  .val_images = run->loader.val_count,
+                  .steps = run->schedule,
+                  .epochs = vit_run_epochs(run, run->schedule),
+                  .lr = run->preset.recipe.lr,
+                  .is_over = state == VIT_REPORT_DONE},
+        .parameters = vit_trainer_get(run->trainer).table->parameters,
+        .batch = run->preset.recipe.batch,
+        .step = step_of(run),
+        .test_top1 = NAN,
+        .labels = run->data.labels,
+        .curves = &run->course.curves,
+    };
+}
+
+static void write_report(vit_run *run, vit_report *report, const vit_answers *answers) {
+    const vit_shown_weights weights = shown_weights(run);
+    vit_error error;
+    if (!run->options->report || !writes(run)) return;
+    report->answers = answers;
+    report->weights = &weights;
+    if (vit_report_write(run->options->report, report, &error) != VIT_OK) failed(run, &error);
+    run->course.written = vit_clock();
+}
+
+/* ---- event files: pictures ---- */
+
+static vit_status put_sheet(vit_run *run, const char *tag, const vit_sheet *sheet,
+                            vit_error *error) {
+    if (!sheet->png.data) return VIT_OK;
+    return vit_tensorboard_image(run->course.board, step_of(run), tag, sheet->width, sheet->height,
+                                 sheet->channels, sheet->png.data, sheet->png.size, error);
+}
+
+/* The first layer's filters, and the pictures answered most wrong. */
+static void put_pictures(vit_run *run, const vit_answers *answers) {
+    const vit_shown_weights weights = shown_weights(run);
+    vit_filters filters = {0};
+    vit_sheet worst = {0};
+    vit_error error;
+    if (!run->course.board || !writes(run)) return;
+    vit_status status = vit_filters_new(&filters, &weights, &error);
+    if (status == VIT_OK) status = put_sheet(run, "filters", &filters.sheet, &error);
+    if (status == VIT_OK) status = vit_answers_sheet(&worst, answers, &error);
+    if (status == VIT_OK) status = put_sheet(run, "most_wrong", &worst, &error);
+    vit_free(filters.sheet.png.data);
+    vit_free(worst.png.data);
+    if (status != VIT_OK) failed(run, &error);
+}
+
+/* ---- an epoch's end, and the training's ---- */
+
+/* How the network answers training pictures as they are: without augmentation, and none of the
+ * smoothing and mixing that is in the training loss. loader.train is in random order. */
+static vit_status answer_sample(vit_epoch_point *point, vit_run *run, vit_error *error) {
+    const size_t val = run->loader.val_count;
+    const size_t count = vit_min(run->loader.train_count, val > 0 ? vit_min(val, SAMPLE) : SAMPLE);
+    vit_score score = {0};
+    vit_trainer_settle(run->trainer);
+    const vit_status status =
+        vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
+                          run->loader.train, count, run->loader.table, SCORE_BATCH, error);
+    point->train_top1 = (double)score.correct / (double)count;
+    point->train_loss = score.loss;
+    return status;
+}
+
+vit_status vit_course_epoch(vit_run *run, vit_error *error) {
+    vit_course *s = &run->course;
+    vit_epoch_point point = {step_of(run), run->val_top1, run->val_loss, NAN, NAN};
+    char which[80];
+    vit_error why;
+    if (!s->wanted) return VIT_OK;
+    if (run->loader.val_count > 0) s->answered = point.step;
+    const vit_status status = answer_sample(&point, run, error);
+    if (status != VIT_OK) return status;
+    if (vit_curves_epoch(&s->curves, point, &why) != VIT_OK) failed(run, &why);
+    const vit_scalar scalars[] = {{"accuracy/val", point.val_top1},
+                                  {"accuracy/train", point.train_top1},
+                                  {"loss/val", point.val_loss}};
+    put_scalars(run, point.step, scalars, sizeof scalars / sizeof *scalars);
+    const vit_answers answers = answers_of(run, NULL, which);
+    const uint64_t tenth = point.step * 10 / run->schedule;
+    if (tenth > s->tenth && point.step < run->steps) {
+        s->tenth = tenth;
+        put_pictures(run, &answers);
+    }
+    if (vit_clock() - s->written > SECONDS_BETWEEN_REPORTS && point.step < run->steps) {
+        vit_report report = report_of(run, VIT_REPORT_RUNNING);
+        write_report(run, &report, &answers);
+    }
+    return VIT_OK;
+}
+
+void vit_course_stop(vit_run *run) {
+    char which[80];
+    if (!run->course.wanted) return;
+    flush(run);
+    const vit_answers answers = answers_of(run, NULL, which);
+    vit_report report = report_of(run, VIT_REPORT_STOPPED);
+    write_report(run, &report, &answers);
+}
+
+void vit_course_end(vit_run *run, const float *logits, double top1, double loss) {
+    char which[80];
+    if (!run->course.wanted) return;
+    flush(run);
+    const vit_answers answers = answers_of(run, logits, which);
+    const vit_scalar scalars[] = {{"accuracy/test", top1}, {"loss/test", loss}};
+    vit_report report =
+        report_of(run, step_of(run) == run->schedule ? VIT_REPORT_DONE : VIT_REPORT_STOPPED);
+    report.facts.is_over = true;
+    report.test_top1 = top1;
+    put_scalars(run, step_of(run), scalars, sizeof scalars / sizeof *scalars);
+    put_pictures(run, &answers);
+    write_report(run, &report, &answers);
+}
+
+/* ---- opening ---- */
+
+/* A report can be written when one of what is known now can. */
+static vit_status open_report(vit_run *run, vit_error *error) {
+    const char *path = run->options->report;
+    vit_writer *writer;
+    vit_status status = vit_report_check(path, error);
+    if (status != VIT_OK) return status;
+    if (run->options->resume && step_of(run) > 0) {
+        vit_error why;
+        if (vit_report_read_curves(&run->course.curves, path, step_of(run), run->schedule, &why) !=
+            VIT_OK)
+            vit_run_note(run, "the curves begin anew: %s", why.message);
+    }
+    status = vit_writer_open(&writer, path, error);
+    if (status == VIT_OK) vit_writer_abort(writer);
+    return status;
+}
+
+vit_status vit_course_open(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_course *s = &run->course;
+    const size_t count = run->loader.val_count, classes = run->preset.config.classes;
+    s->wanted = o->report || o->tensorboard;
+    if (!s->wanted) return VIT_OK;
+    vit_curves_start(&s->curves, run->schedule);
+    s->tenth = step_of(run) * 10 / run->schedule;
+    s->logits = vit_alloc(count, classes * sizeof *s->logits);
+    if (!s->logits)
+        return vit_fail_memory(error, "the answers of a report", count * classes * sizeof(float));
+    vit_status status = o->report ? open_report(run, error) : VIT_OK;
+    if (status == VIT_OK && o->tensorboard)
+        status = vit_tensorboard_open(&s->board, o->tensorboard, step_of(run) + 1, error);
+    return status;
+}
+
+void vit_course_close(vit_run *run) {
+    vit_error error;
+    if (vit_tensorboard_close(run->course.board, &error) != VIT_OK) failed(run, &error);
+    run->course.board = NULL;
+    vit_curves_free(&run->course.curves);
+    vit_free(run->course.logits);
+    run->course.logits = NULL;
+}
