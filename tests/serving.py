@@ -160,13 +160,15 @@ def draw(directory, index):
     return path
 
 
-def grey_png(width, height):
-    """A PNG of zeros: small as a file, however large its picture."""
+def grey_png(width, height, pixels=None):
+    """A PNG of these pixels, or of zeros: small as a file, however large its picture."""
     def chunk(kind, data):
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
     rows = zlib.compressobj(9)
-    data = b"".join([rows.compress(bytes(1 + width)) for _ in range(height)] + [rows.flush()])
+    zeros = bytes(width)
+    data = b"".join([rows.compress(b"\0" + (pixels[i * width:(i + 1) * width] if pixels else zeros))
+                     for i in range(height)] + [rows.flush()])
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0,
                                                               0, 0)) +
             chunk(b"IDAT", data) + chunk(b"IEND", b""))
@@ -176,4 +178,5 @@ def classify(path, *options):
     """What vit-classify --json prints of a picture on its standard input."""
     with open(path, "rb") as picture:
         return subprocess.run([CLASSIFY, "--json", *options, "-"], stdin=picture,
-                              stdout=subprocess.PIPE, check=True).stdout
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=True).stdout

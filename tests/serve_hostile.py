@@ -1,0 +1,259 @@
+"""vit-serve among clients that are many, slow, cut off or hostile; called by serve-hostile.sh.
+
+    python3 tests/serve_hostile.py REQUESTS     a soak: that many requests, and nothing leaks
+"""
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import serving
+from serving import Server, check, classify, grey_png, receive
+
+work = tempfile.mkdtemp()
+# Bars, each of another shape.
+data = [grey_png(28, 28, b"".join(b"\xff" if 4 < y < 12 + i and 8 < x < 20 - i else b"\0"
+                                  for y in range(28) for x in range(28))) for i in range(8)]
+small = data[0]
+pictures = []
+for i, d in enumerate(data):
+    pictures.append(os.path.join(work, "%d.png" % i))
+    with open(pictures[i], "wb") as f:
+        f.write(d)
+os.environ.pop("VIT_MODELS", None)
+sanitized = os.path.exists(serving.BUILD + "/flags") and \
+    "-fsanitize" in open(serving.BUILD + "/flags").read()
+
+
+def parallel(count, work):
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def request(body, path="/predictions/mnist"):
+    return (b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" %
+            (path.encode(), len(body))) + body
+
+
+def together():
+    """64 clients at once: each has the bytes it would have alone, and they were computed together."""
+    wanted = [classify(p) for p in pictures]
+    wrong = []
+    with Server("--delay", "200", "--log", "json") as s:
+        def client(i):
+            c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=60)
+            for k in range(3):
+                c.request("POST", "/predictions/mnist", data[(i + k) % 8])
+                if c.getresponse().read() != wanted[(i + k) % 8]:
+                    wrong.append((i, k))
+            c.close()
+        parallel(64, client)
+        check("64 parallel clients have the bytes of vit-classify", not wrong, wrong)
+        m = s.metrics()
+        batches = m['vit_batch_pictures_count{model="mnist"}']
+        check("together in few batches", m['vit_batch_pictures_sum{model="mnist"}'] == 192 and
+              batches < 100, batches)
+        check("counted by stage", all(m['vit_stage_seconds_count{model="mnist",stage="%s"}' % n] ==
+                                      192 for n in ("decode", "wait", "compute")), m)
+        s.stop()
+        lines = [json.loads(line) for line in s.said().splitlines()]
+        posts = [line for line in lines if line["path"] == "/predictions/mnist"]
+        check("a line of JSON for each request", len(posts) == 192 and all(
+            line["status"] == 200 and line["model"] == "mnist" and line["pictures"] == 1 and
+            line["client"] == "127.0.0.1" and line["received"] > 0 for line in posts), lines[:2])
+
+
+def reloaded():
+    """SIGHUP among requests: none is lost; a broken file keeps the old model."""
+    model = os.path.join(work, "m.safetensors")
+    shutil.copy("models/mnist.safetensors", model)
+    with Server("--model", "m=" + model) as s:
+        stop, wrong, done = threading.Event(), [], []
+
+        def client(i):
+            c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=60)
+            while not stop.is_set():
+                c.request("POST", "/predictions/m", data[i])
+                got = c.getresponse().read()
+                done.append(i)
+                if b'"predictions"' not in got:
+                    wrong.append(got)
+            c.close()
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        names = ['vit_reloads_total{result="%s"}' % r for r in ("succeeded", "failed")]
+        for i in range(3):
+            s.send_signal(signal.SIGHUP)
+            s.settle(names[0], i + 1)
+        check("three reloads", s.metrics()[names[0]] == 3)
+        with open(model, "r+b") as f:
+            f.truncate(1000)
+        s.send_signal(signal.SIGHUP)
+        check("a model that cannot be read", s.settle(names[1], 1))
+        stop.set()
+        for t in threads:
+            t.join()
+        check("no request was lost among %d" % len(done), not wrong and done, wrong[:2])
+        check("what cannot be read is said", "m stays as it was: " in s.said(), s.said())
+        check("and the old one answers", s.ask("POST", "/predictions/m", data[0])[2] ==
+              classify(pictures[0]))
+
+
+def abuse(s, seed):
+    """One client that does not behave."""
+    r = random.Random(seed)
+    kind = (seed + seed // 8) % 8
+    body = data[seed % 8]
+    try:
+        with socket.create_connection(("127.0.0.1", s.port), 10) as c:
+            c.settimeout(10)
+            if kind == 0:  # killed in the middle of an upload
+                whole = request(body)
+                c.sendall(whole[:r.randrange(len(whole))])
+                c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            elif kind == 1:  # does not take its answer
+                c.sendall(request(body))
+            elif kind == 2:  # half closed: still answered
+                c.sendall(request(small))
+                c.shutdown(socket.SHUT_WR)
+                return receive(c)
+            elif kind == 3:  # noise
+                c.sendall(bytes(r.randrange(256) for _ in range(200)) + b"\r\n\r\n")
+            elif kind == 4:  # a picture with flipped bits
+                broken = bytearray(body)
+                for _ in range(5):
+                    broken[r.randrange(len(broken))] ^= 1 << r.randrange(8)
+                c.sendall(request(bytes(broken)))
+                c.recv(100)
+            elif kind == 5:  # several at once, then away
+                c.sendall(request(small) * 5)
+                c.recv(10)
+            elif kind == 6:  # nothing at all
+                pass
+            else:  # a chunk that lies
+                c.sendall(b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n"
+                          b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nabc")
+                c.recv(100)
+    except OSError:
+        pass
+
+
+def misbehaved(clients):
+    wanted = classify(pictures[0])
+    with Server("--timeout", "1", "--max-per-address", "256") as s:
+        half = []
+        parallel(8, lambda i: [abuse(s, seed) or time.sleep(0.002)
+                               for seed in range(i, clients, 8)])
+        half = abuse(s, 2)
+        check("a half-closed client has its answer", half and b'"predictions"' in half, half)
+        check("a good client goes on", s.ask("POST", "/predictions/mnist", data[0])[2] == wanted)
+        check("all connections end", s.settle("vit_connections", 1.0), s.metrics())
+        descriptors = s.descriptors()
+        parallel(8, lambda i: [abuse(s, seed) for seed in range(i, clients, 8)])
+        s.settle("vit_connections", 1.0)
+        time.sleep(0.1)
+        check("no descriptor is lost", abs(s.descriptors() - descriptors) <= 1,
+              (descriptors, s.descriptors()))
+        check("it ends as it should", s.stop() == 0, s.said())
+
+
+def few_descriptors():
+    with Server("--timeout", "2", limits="ulimit -n 32;") as s:
+        check("few descriptors: said at the start", "files may be open: 32" in s.said(), s.said())
+        held = []
+        for _ in range(40):
+            held.append(socket.create_connection(("127.0.0.1", s.port), 5))
+        held[0].settimeout(5)
+        time.sleep(0.3)
+        got = s.raw(request(small), 10)
+        check("few descriptors: 503, not silence", got.startswith(b"HTTP/1.1 503 "), got)
+        for c in held:
+            c.close()
+        time.sleep(0.3)
+        check("few descriptors: goes on", s.ask("POST", "/predictions/mnist", small)[0] == 200)
+
+
+def little_memory():
+    """Bodies and pictures for which there is no memory are refused, and the next ones answered."""
+    with Server("--max-body", "60000000", "--max-pixels", "1000000000",
+                limits="ulimit -v 400000;") as s:
+        statuses = []
+        big = grey_png(7000, 7000)
+
+        def client(i):
+            try:
+                body = bytes(50000000) if i % 2 else big
+                statuses.append(s.ask("POST", "/predictions/mnist", body, timeout=60)[0])
+            except OSError as e:
+                statuses.append(type(e).__name__)
+        parallel(8, client)
+        check("little memory: it lives", s.process.poll() is None, (statuses, s.said()))
+        check("little memory: it refuses", any(x == 503 for x in statuses), statuses)
+        check("little memory: it answers", s.ask("POST", "/predictions/mnist", data[0])[2] ==
+              classify(pictures[0]))
+
+
+def full_queue():
+    """What waits beyond the limit is told to come again."""
+    with Server("--max-queue", "2", "--delay", "600", "--batch", "64") as s:
+        got = []
+        parallel(8, lambda i: got.append(s.ask("POST", "/predictions/mnist", small)))
+        refused = [g for g in got if g[0] == 503]
+        check("a full queue", len(refused) == 6 and all(g[1]["Retry-After"] == "1"
+                                                        for g in refused), [g[0] for g in got])
+
+
+def soak(requests):
+    """Answers, refusals and broken pictures on kept and new connections; memory stays."""
+    bodies = [small, small[:40], b"", data[0]]
+    paths = ["/predictions/mnist", "/models/mnist", "/health", "/nothing", "/v2/models/mnist/infer"]
+    with Server() as s:
+        def run(count):
+            def client(i):
+                c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=60)
+                for k in range(count // 4):
+                    heavy = k % 100 == 99
+                    path = paths[0] if heavy else paths[k % 5]
+                    c.request("GET" if path == "/health" else "POST", path,
+                              None if path == "/health" else bodies[3 if heavy else k % 3])
+                    c.getresponse().read()
+                    if k % 50 == 0:
+                        c.close()
+                c.close()
+            parallel(4, client)
+        run(max(400, requests // 10))
+        before, descriptors = s.memory(), s.descriptors()
+        run(requests)
+        s.settle("vit_connections", 1.0)
+        grown = s.memory() - before
+        check("%d requests: %d KB more memory" % (requests, grown // 1024),
+              sanitized or grown < 2000000 + 4 * requests, grown)
+        check("and no more descriptors", s.descriptors() <= descriptors, s.descriptors())
+        check("it ends as it should", s.stop() == 0, s.said())
+
+
+if len(sys.argv) > 1:
+    soak(int(sys.argv[1]))
+else:
+    together()
+    reloaded()
+    misbehaved(80)
+    few_descriptors()
+    if not sanitized:
+        little_memory()
+    full_queue()
+    soak(1000)
+shutil.rmtree(work)
+serving.end()
