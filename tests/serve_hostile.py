@@ -47,7 +47,7 @@ def request(body, path="/predictions/mnist"):
 
 
 def together():
-    """64 clients at once: each has the bytes it would have alone, and they were computed together."""
+    """64 clients at once: each has the bytes it would have alone; they were computed together."""
     wanted = [classify(p) for p in pictures]
     wrong = []
     with Server("--delay", "200", "--log", "json") as s:
