@@ -216,7 +216,8 @@ function matrix(a, n, button) {
     if (to) focusOn(grid, to);
   });
   body.addEventListener('focusin', e => focusOn(grid, e.target.closest('button')));
-  $('.matrix').append(make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, ''),
+  const tall = grid.some((_, i) => label(i).length > 3) ? 'tall' : '';
+  $('.matrix').append(make('table', {}, make('thead', {class: tall}, make('tr', {}, make('th', {}, ''),
     ...grid.map((_, j) => make('th', {scope: 'col', title: label(j)}, label(j))))), body));
 }
 
@@ -270,10 +271,13 @@ function positions() {
   if (!p) return void ($('#positions').hidden = true);
   const bytes = Uint8Array.from(atob(p.cosine), c => c.charCodeAt(0));
   const n = p.rows * p.columns, all = $('#all'), one = $('#one');
-  const low = bytes.reduce((a, b) => Math.min(a, b)), span = Math.max(1, 255 - low);
+  // From the least to the most alike of two places: every place is all alike to itself.
+  const others = bytes.filter((_, i) => Math.floor(i / n) !== i % n);
+  const low = others.reduce((a, b) => Math.min(a, b), 254);
+  const span = Math.max(1, others.reduce((a, b) => Math.max(a, b), 0) - low);
   // Dark blue over green to yellow, as bright as the value.
   const colour = b => {
-    const t = (b - low) / span;
+    const t = Math.min(1, (b - low) / span);
     return [255 * Math.min(1, Math.max(.1, 1.9 * t - .8)), 255 * (.07 + .85 * t),
       255 * (.35 + .3 * Math.sin(3.1 * t) - .25 * t)];
   };
