@@ -85,7 +85,8 @@ static void search_one(size_t index, int thread, void *context) {
         const uint8_t *theirs = s->set->train.pixels + i * size;
         if (differ != 0 && __builtin_popcountll(differ) > NEAR_BITS) continue;
         const bool same = differ == 0 && memcmp(pixels, theirs, size) == 0;
-        if (!same && (s->found[index] ||
+        const bool flat = s->train[i].hash == 0 || s->other[index].hash == 0;
+        if (!same && (flat || s->found[index] ||
                       !are_near(s->set, pixels, theirs, s->other[index], s->train[i])))
             continue;
         s->found[index] = (uint32_t)i + 1;
@@ -117,8 +118,8 @@ static void count(vit_duplicates *out, const search *s, size_t n) {
     }
 }
 
-vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set,
-                               const vit_records *part, vit_error *error) {
+vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set, const vit_records *part,
+                               int threads, vit_error *error) {
     const size_t m = in_memory(&set->train), n = in_memory(part);
     size_t pairs;
     *out = (vit_duplicates){0};
@@ -134,9 +135,9 @@ vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set,
     const bool room = prints && s.found && s.same;
     if (room) {
         printing train = {set, set->train.pixels, prints}, other = {set, part->pixels, prints + m};
-        vit_parallel(vit_parallel_limit(), m, print_one, &train);
-        vit_parallel(vit_parallel_limit(), n, print_one, &other);
-        vit_parallel(vit_parallel_limit(), n, search_one, &s);
+        vit_parallel(threads > 0 ? threads : 1, m, print_one, &train);
+        vit_parallel(threads > 0 ? threads : 1, n, print_one, &other);
+        vit_parallel(threads > 0 ? threads : 1, n, search_one, &s);
         count(out, &s, n);
     }
     vit_free(prints);
@@ -146,24 +147,21 @@ vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set,
 }
 
 static vit_status note_part(vit_dataset *set, const vit_records *part, const char *name,
-                            vit_error *error) {
+                            int threads, vit_error *error) {
     vit_duplicates d;
-    const vit_status status = vit_duplicates_find(&d, set, part, error);
+    const vit_status status = vit_duplicates_find(&d, set, part, threads, error);
     if (status != VIT_OK || d.same + d.near == 0) return status;
     return vit_dataset_note(set, error,
                             "%zu %s picture%s also training picture%s and %zu more nearly so, "
                             "such as %s and %s: what is measured on them says nothing of new "
                             "pictures",
                             d.same, name, d.same == 1 ? " is" : "s are", d.same == 1 ? "" : "s",
-                            d.near, part->files->paths[d.record],
-                            set->train.files->paths[d.train]);
+                            d.near, vit_record_file(part, d.record),
+                            vit_record_file(&set->train, d.train));
 }
 
-vit_status vit_duplicates_note(vit_dataset *set, vit_error *error) {
-    vit_status status = VIT_OK;
-    if (!set->train.files || set->train.count == 0) return VIT_OK;
-    if (set->val.files) status = note_part(set, &set->val, "val", error);
-    if (status == VIT_OK && set->test.files && !set->test_is_val)
-        status = note_part(set, &set->test, "test", error);
-    return status;
+vit_status vit_duplicates_note(vit_dataset *set, int threads, vit_error *error) {
+    const vit_status status = note_part(set, &set->val, "val", threads, error);
+    if (status != VIT_OK || set->test_is_val) return status;
+    return note_part(set, &set->test, "test", threads, error);
 }

@@ -5,6 +5,7 @@
  * prepared. So a file that cannot be read is known before a training is planned. What fits the
  * cache stays in memory; the rest is read again at each use.
  */
+#include "datasets/duplicates.h"
 #include "datasets/reader.h"
 #include "datasets/tree.h"
 #include "vit/base/parallel.h"
@@ -515,6 +516,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want, error);
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
     if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);
+    if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
     if (out->label_memory != NULL) tree.classes = NULL; /* the set's by now */
     vit_tree_free(&tree);
     free_left_out(&l);
