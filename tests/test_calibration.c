@@ -105,6 +105,21 @@ static void errors_are_those_of_the_definition(void **unused) {
     assert_true(fabs(vit_calibration_error(&c) - gap / 4) < 1e-7);
 }
 
+/* Of 200 pictures two are below the threshold. */
+static void one_in_a_hundred_is_unsure(void **unused) {
+    (void)unused;
+    float logits[2 * 200], confidences[200];
+    for (size_t i = 0; i < 200; i++) {
+        logits[2 * i] = (float)((i * 77) % 200) / 100; /* each number once, in some order */
+        logits[2 * i + 1] = 0;
+    }
+    const double t = vit_threshold_fit(confidences, logits, 200, 2, .5);
+    assert_true(fabs(t - 1 / (1 + exp(-.02 / .5))) < 1e-6);
+    assert_true(vit_threshold_fit(confidences, logits, 99, 2, 1) == 0);
+    logits[3] = NAN;
+    assert_true(vit_threshold_fit(confidences, logits, 200, 2, 1) == 0);
+}
+
 static void divided_logits_give_the_same(void **unused) {
     (void)unused;
     static const float z[3] = {4, -2, 1}, half[3] = {8, -4, 2};
@@ -120,6 +135,7 @@ int main(void) {
         cmocka_unit_test(few_or_broken_answers_have_none),
         cmocka_unit_test(a_few_right_answers_are_not_certainty),
         cmocka_unit_test(errors_are_those_of_the_definition),
+        cmocka_unit_test(one_in_a_hundred_is_unsure),
         cmocka_unit_test(divided_logits_give_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

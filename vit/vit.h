@@ -97,6 +97,8 @@ typedef struct vit_model_info {
     const char *recipe;        /* how it was trained, or whence it comes, JSON; or "{}" */
     double temperature;        /* of its probabilities, softmax(logits / temperature), fitted on
                                   pictures that its training had not seen; 1 where it has none */
+    double threshold;          /* one in a hundred of those pictures had an answer of a lower
+                                  probability: such answers are unsure. 0 where it has none */
 } vit_model_info;
 
 /* How a model is opened; zeroed but for what is set. */
@@ -431,7 +433,9 @@ typedef struct vit_evaluation {
     size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
     /* Of the model's probabilities, at its temperature: */
     double temperature;
-    double ece;   /* expected calibration error over the bins below, 0..1 */
+    double ece;                  /* expected calibration error over the bins below, 0..1 */
+    size_t unsure, unsure_wrong; /* answers of a probability below the model's threshold, and how
+                                    many of these are wrong; 0 for a model without one */
     double brier; /* mean over pictures of the sum over classes of (probability - truth)^2, 0..2 */
     vit_reliability bins[VIT_BINS]; /* by the probability of the answer */
 } vit_evaluation;

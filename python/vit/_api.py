@@ -80,6 +80,7 @@ class vit_model_info(Structure):
         ("preprocessing", c_char_p),
         ("recipe", c_char_p),
         ("temperature", c_double),
+        ("threshold", c_double),
     ]
 
 
@@ -244,6 +245,8 @@ class vit_evaluation(Structure):
         ("confusion", POINTER(c_size_t)),
         ("temperature", c_double),
         ("ece", c_double),
+        ("unsure", c_size_t),
+        ("unsure_wrong", c_size_t),
         ("brier", c_double),
         ("bins", vit_reliability * 15),
     ]

@@ -207,7 +207,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     vit_calibration calibration = {0};
     vit_score s = {.confusion = result->confusion,
                    .calibration = &calibration,
-                   .temperature = vit_model_temperature(m)};
+                   .temperature = vit_model_temperature(m),
+                   .threshold = m->file.threshold};
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
@@ -235,6 +236,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     result->classes = classes;
     set_calibration(result, &calibration);
     result->temperature = s.temperature;
+    result->unsure = s.unsure;
+    result->unsure_wrong = s.unsure_wrong;
     result->which = c.which;
     snprintf(result->data, sizeof result->data, "%s", d->name);
     return VIT_OK;

@@ -187,7 +187,8 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .config = m->config,
                             .preprocessing = m->preprocessing,
                             .recipe = m->file.recipe,
-                            .temperature = vit_model_temperature(m)};
+                            .temperature = vit_model_temperature(m),
+                            .threshold = m->file.threshold};
 }
 
 const char *vit_model_label(const vit_model *m, size_t index) {

@@ -28,6 +28,11 @@ static size_t label_width(const vit_answered *a) {
     return width < 40 ? width : 40;
 }
 
+/* Fewer than one in a hundred of the pictures that it should know have so low a probability. */
+static bool is_unsure(const vit_answered *a) {
+    return (double)a->probabilities[a->best[0]] < vit_model_describe(a->model).threshold;
+}
+
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
     vit_text text = {0};
@@ -43,6 +48,7 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
         add_bar(&text, probability);
         vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
+    if (is_unsure(a)) vit_text_add(&text, "  unsure\n");
     for (size_t i = 0; i < a->classes && a->logits != NULL; i++) {
         vit_text_add(&text, "%s%s", i == 0 ? "  logits " : " ",
                      vit_format_g9(number, a->logits[i]));
@@ -88,6 +94,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
     open_object(json, a);
     if (a->failure == NULL) {
         add_predictions(json, a);
+        if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
         if (a->warning != NULL) vit_json_text(json, "warning", a->warning);
         if (a->logits != NULL) add_floats(json, "logits", a->logits, a->classes);
     }

@@ -43,6 +43,11 @@ void vit_json_count(vit_json_out *json, const char *key, uint64_t count) {
     vit_text_add(&json->line, "%llu", (unsigned long long)count);
 }
 
+void vit_json_bool(vit_json_out *json, const char *key, bool value) {
+    add_key(json, key);
+    vit_text_add(&json->line, "%s", value ? "true" : "false");
+}
+
 void vit_json_number(vit_json_out *json, const char *key, double number) {
     char text[32];
     add_key(json, key);

@@ -27,6 +27,7 @@ void vit_json_open(vit_json_out *json, const char *key, char bracket);
 void vit_json_close(vit_json_out *json, char bracket);
 void vit_json_text(vit_json_out *json, const char *key, const char *text); /* NULL: null */
 void vit_json_count(vit_json_out *json, const char *key, uint64_t count);
+void vit_json_bool(vit_json_out *json, const char *key, bool value);
 void vit_json_number(vit_json_out *json, const char *key, double number);
 void vit_json_float(vit_json_out *json, const char *key, float number);    /* shortest digits */
 void vit_json_g9(vit_json_out *json, const char *key, float number);       /* %.9g */

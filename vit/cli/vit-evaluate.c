@@ -236,6 +236,8 @@ static bool write_json(const report *r) {
     vit_json_number(&json, "temperature", result->temperature);
     vit_json_number(&json, "ece", result->ece);
     vit_json_number(&json, "brier", result->brier);
+    vit_json_count(&json, "unsure", result->unsure);
+    vit_json_count(&json, "unsure_wrong", result->unsure_wrong);
     add_json_reliability(&json, result);
     vit_json_number(&json, "seconds", result->seconds);
     vit_json_number(&json, "images_per_second", images_per_second(result));
@@ -283,6 +285,11 @@ static void add_summary(vit_text *text, const report *r) {
     vit_text_add(text, "   how far probabilities are from how often answers are right\n");
     vit_text_add(text, "  brier     %7s     mean squared distance of probabilities and truth\n",
                  vit_format_fixed(number, result->brier, 4));
+    if (vit_model_describe(r->model).threshold > 0)
+        vit_text_add(text, "  unsure    %7s     answers, of which %s are wrong of %s in all\n",
+                     vit_format_count(images, result->unsure),
+                     vit_format_count(number, result->unsure_wrong),
+                     vit_format_count(seconds, result->images - result->correct));
     double rate = images_per_second(result);
     vit_text_add(text, "  time      %7s s   %s pictures a second\n\n",
                  vit_format_fixed(seconds, result->seconds, 2),

@@ -1,6 +1,7 @@
 #include "vit/train/calibration.h"
 #include "vit/base/math.h"
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- how far probabilities are from the truth ---- */
 
@@ -82,4 +83,27 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
             high = middle;
     }
     return floor(1000 * vit_exp(-low) + .5) / 1000;
+}
+
+/* ---- the threshold ---- */
+
+static int compare_floats(const void *a, const void *b) {
+    const float *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double vit_threshold_fit(float *confidences, const float *logits, size_t count, size_t classes,
+                         double temperature) {
+    if (count < VIT_UNSURE) return 0;
+    for (size_t i = 0; i < count * classes; i++)
+        if (!isfinite(logits[i])) return 0;
+    for (size_t i = 0; i < count; i++) {
+        const float *z = logits + i * classes;
+        double max = z[0], total = 0;
+        for (size_t k = 1; k < classes; k++) max = z[k] > max ? z[k] : max;
+        for (size_t k = 0; k < classes; k++) total += vit_exp((z[k] - max) / temperature);
+        confidences[i] = (float)(1 / total);
+    }
+    qsort(confidences, count, sizeof *confidences, compare_floats);
+    return (double)confidences[count / VIT_UNSURE];
 }

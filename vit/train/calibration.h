@@ -33,4 +33,11 @@ double vit_calibration_brier(const vit_calibration *c);
 double vit_temperature_fit(const float *logits, const uint16_t *labels, const uint32_t *numbers,
                            size_t count, size_t classes);
 
+/* The probability that the likeliest class of one picture in VIT_UNSURE stays below: answers below
+ * it are unsure. confidences: [count], for work; logits: [count][classes]. 0 for fewer than 100
+ * pictures, and where logits are not finite. */
+#define VIT_UNSURE 100
+double vit_threshold_fit(float *confidences, const float *logits, size_t count, size_t classes,
+                         double temperature);
+
 #endif

@@ -94,8 +94,9 @@ float *vit_run_weights(const vit_run *run) {
     return state.average ? state.average : state.values;
 }
 
-/* run->temperature: what the pictures held back ask for; 0 where there are none. */
-static vit_status fit_temperature(vit_run *run, vit_error *error) {
+/* run->temperature and run->threshold: what the pictures held back ask for; 0 where there are none.
+ */
+static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
     if (count == 0) return VIT_OK;
@@ -106,9 +107,13 @@ static vit_status fit_temperature(vit_run *run, vit_error *error) {
     const vit_status status =
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, records,
                           run->loader.val, count, run->loader.table, SCORE_BATCH, error);
-    if (status == VIT_OK)
-        run->temperature =
-            vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
+    if (status != VIT_OK) return status;
+    run->temperature =
+        vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
+    float *confidences = vit_alloc(count, sizeof *confidences);
+    if (!confidences) return vit_fail_memory(error, "confidences", count * sizeof *confidences);
+    run->threshold = vit_threshold_fit(confidences, score.logits, count, classes, run->temperature);
+    vit_free(confidences);
     return status;
 }
 
@@ -235,8 +240,9 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     take_best(run);
     vit_status status = describe(&file, run, error);
     if (status == VIT_OK) status = check_model(run, error);
-    if (status == VIT_OK) status = fit_temperature(run, error);
+    if (status == VIT_OK) status = calibrate(run, error);
     file.temperature = run->temperature;
+    file.threshold = run->threshold;
     if (status == VIT_OK && run->options->out) status = save_somewhere(run, &file, error);
     if (status == VIT_OK) status = answer_test(&score, run, error);
     if (status == VIT_OK && model) status = take_weights(&file, run, error);

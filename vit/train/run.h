@@ -41,7 +41,7 @@ struct vit_run {
     uint64_t epoch_norm_steps;
     double last_event;
     double val_top1, val_loss;
-    double temperature; /* of the model, once it is fitted; 0 */
+    double temperature, threshold; /* of the model, once they are fitted; 0 */
     vit_course course;
     bool diverged;       /* it failed by what it computed: watch.c */
     vit_error unwritten; /* why options->out was not, whose status is VIT_OK where it was */

@@ -66,6 +66,10 @@ static void count_answers(vit_score *score, float *logits, size_t classes, const
         if (!score->calibration) continue;
         vit_softmax_at(logits, logits, classes, score->temperature);
         vit_calibration_add(score->calibration, logits, classes, label);
+        if ((double)logits[chosen] < score->threshold) {
+            score->unsure++;
+            score->unsure_wrong += chosen != label;
+        }
         if (score->each) score->each(record_number(s, i), label, chosen, logits, score->context);
     }
 }

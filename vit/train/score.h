@@ -14,6 +14,8 @@ typedef struct vit_score {
     float *logits;     /* [count][classes] of all pictures; NULL: not wanted */
     vit_calibration *calibration; /* of softmax(logits / temperature); NULL: not wanted */
     double temperature;
+    double threshold; /* with the calibration: of a probability below it are */
+    size_t unsure, unsure_wrong;
     /* NULL, or called for each picture in order. probabilities: [classes], at the temperature,
      * which calibration must be wanted for */
     void (*each)(size_t record, size_t label, size_t answer, const float *probabilities,

@@ -157,6 +157,16 @@ static vit_status read_temperature(vit_model_file *m, const vit_safetensors *fil
                     vit_safetensors_name(file), text);
 }
 
+static vit_status read_threshold(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
+    const char *text = vit_safetensors_metadata(file, "vit.threshold");
+    if (!text) return VIT_OK;
+    if (vit_parse_double(text, &m->threshold) && m->threshold > 0 && m->threshold <= 1)
+        return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: \"vit.threshold\" is \"%.40s\", expected a number above 0, at most 1",
+                    vit_safetensors_name(file), text);
+}
+
 /* One line of JSON: between its words, white space of any kind means the same. */
 static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *error) {
     json_t *object;
@@ -185,6 +195,7 @@ static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, 
     status = read_recipe(m, recipe ? recipe : "{}", error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
     status = read_temperature(m, file, error);
+    if (status == VIT_OK) status = read_threshold(m, file, error);
     return status == VIT_OK ? read_labels(m, file, error) : status;
 }
 
@@ -257,13 +268,14 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     return VIT_OK;
 }
 
-enum { VALUES = 5 };
+enum { VALUES = 6 };
 
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
                              char *const values[VALUES], vit_error *error) {
     static const char *const keys[] = {"vit.config", "vit.preprocessing", "vit.recipe",
-                                       "vit.labels", "vit.temperature"};
-    const bool wanted[] = {true, true, true, m->labels != NULL, m->temperature > 0};
+                                       "vit.labels", "vit.temperature",   "vit.threshold"};
+    const bool wanted[] = {
+        true, true, true, m->labels != NULL, m->temperature > 0, m->threshold > 0};
     vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;
@@ -292,11 +304,15 @@ vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_er
 
 vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit_dtype dtype,
                                   vit_error *error) {
-    char temperature[32];
+    char temperature[32], threshold[32];
     vit_format_double(temperature, m->temperature);
+    vit_format_double(threshold, m->threshold);
     char *values[VALUES] = {vit_config_write(&m->config),
-                            vit_preprocessing_write(&m->preprocessing), m->recipe,
-                            m->labels ? labels_text(m) : NULL, temperature};
+                            vit_preprocessing_write(&m->preprocessing),
+                            m->recipe,
+                            m->labels ? labels_text(m) : NULL,
+                            temperature,
+                            threshold};
     const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);

@@ -1,6 +1,6 @@
 /* The model file: safetensors with timm's names, and in __metadata__ everything else that a
  * prediction needs: `vit.config`, `vit.labels`, `vit.preprocessing`, `vit.recipe`,
- * `vit.temperature` (JSON). */
+ * `vit.temperature`, `vit.threshold` (JSON). */
 #ifndef VIT_WEIGHTS_MODEL_FILE_H
 #define VIT_WEIGHTS_MODEL_FILE_H
 
@@ -20,6 +20,7 @@ typedef struct vit_model_file {
     vit_position_rule position_rule; /* of the library the file comes from; not written */
     char *recipe;                    /* JSON */
     double temperature; /* of its probabilities, softmax(logits / temperature); 0: not said, 1 */
+    double threshold;   /* answers of a lower probability are unsure; 0: not said */
 } vit_model_file;
 
 /* Reads and checks everything: every tensor of the table must be there with its shape and finite,
