@@ -133,29 +133,41 @@ vit_status vit_session_prepare(vit_image *ready, const vit_session *s, const vit
     return status == VIT_OK ? prepare(ready, s, &image, p->name, error) : status;
 }
 
-/* Frees the image. */
-static vit_status classify(vit_session *s, vit_image *image, const char *name, float *logits,
-                           vit_error *error) {
+/* logits or features may be NULL. Frees the image. */
+static vit_status answer(vit_session *s, vit_image *image, const char *name, float *logits,
+                         float *features, vit_error *error) {
     vit_image ready;
+    const size_t classes = s->model->file.config.classes;
     vit_status status = prepare(&ready, s, image, name, error);
     if (status != VIT_OK) return status;
-    status = vit_classify_prepared(s, ready.pixels, 1, logits, error);
+    float *own = logits ? NULL : vit_alloc(classes, sizeof *own);
+    if (logits || own)
+        status = vit_embed_prepared(s, ready.pixels, 1, logits ? logits : own, features, error);
+    else
+        status = vit_fail_memory(error, "an answer", classes * sizeof *own);
     s->warning = ready.warning;
     vit_image_free(&ready);
+    vit_free(own);
     return status;
 }
 
 vit_status vit_classify_file(vit_session *s, const char *path, float *logits, vit_error *error) {
     vit_image image;
     const vit_status status = vit_image_load(&image, path, error);
-    return status == VIT_OK ? classify(s, &image, path, logits, error) : status;
+    return status == VIT_OK ? answer(s, &image, path, logits, NULL, error) : status;
+}
+
+vit_status vit_embed_file(vit_session *s, const char *path, float *features, vit_error *error) {
+    vit_image image;
+    const vit_status status = vit_image_load(&image, path, error);
+    return status == VIT_OK ? answer(s, &image, path, NULL, features, error) : status;
 }
 
 vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, const char *name,
                                float *logits, vit_error *error) {
     vit_image image;
     const vit_status status = vit_image_decode(&image, bytes, size, name, error);
-    return status == VIT_OK ? classify(s, &image, name, logits, error) : status;
+    return status == VIT_OK ? answer(s, &image, name, logits, NULL, error) : status;
 }
 
 vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t size,
@@ -183,20 +195,7 @@ vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t wid
     vit_image image;
     const vit_status status =
         vit_image_from_pixels(&image, pixels, width, height, channels, stride, error);
-    return status == VIT_OK ? classify(s, &image, "the picture", logits, error) : status;
-}
-
-vit_status vit_embed_file(vit_session *s, const char *path, float *features, vit_error *error) {
-    const vit_picture picture = {.name = path};
-    vit_answer answer;
-    const size_t classes = s->model->file.config.classes;
-    float *logits = vit_alloc(classes, sizeof *logits);
-    if (!logits) return vit_fail_memory(error, "an answer", classes * sizeof *logits);
-    vit_status status = vit_classify_many(s, &picture, 1, logits, features, &answer, error);
-    vit_free(logits);
-    if (status != VIT_OK || answer.error.status == VIT_OK) return status;
-    if (error) *error = answer.error;
-    return answer.error.status;
+    return status == VIT_OK ? answer(s, &image, "the picture", logits, NULL, error) : status;
 }
 
 /* ---- many pictures ---- */

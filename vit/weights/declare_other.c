@@ -211,16 +211,18 @@ vit_status vit_declare_open_clip(vit_declared *d, json_t *object, vit_error *err
 
 /* ---- Google ---- */
 
-void vit_declare_google(vit_declared *d, bool big_vision) {
-    vit_prepare *p = &d->prepare;
+void vit_declare_google(vit_declared *d) {
     d->norm_eps = 1e-6;
     d->activation = VIT_GELU_TANH;
-    *p = (vit_prepare){.kind = VIT_PREPARE_STRETCH,
-                       .filter = VIT_FILTER_BILINEAR,
-                       .has_mean = true,
-                       .mean = {.5, .5, .5},
-                       .std = {.5, .5, .5}};
-    if (!big_vision) return;
-    p->kind = VIT_PREPARE_BIG_VISION;
-    p->rounding = VIT_ROUNDING_FLOOR;
+    d->prepare = (vit_prepare){.kind = VIT_PREPARE_STRETCH,
+                               .filter = VIT_FILTER_BILINEAR,
+                               .has_mean = true,
+                               .mean = {.5, .5, .5},
+                               .std = {.5, .5, .5}};
+}
+
+void vit_declare_big_vision(vit_declared *d) {
+    vit_declare_google(d);
+    d->prepare.kind = VIT_PREPARE_BIG_VISION;
+    d->prepare.rounding = VIT_ROUNDING_FLOOR;
 }

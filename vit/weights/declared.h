@@ -70,7 +70,8 @@ vit_status vit_declare_torchvision(vit_declared *out, json_t *object, vit_error 
 vit_status vit_declare_open_clip(vit_declared *out, json_t *object, vit_error *error);
 
 /* Without a config: Google's and big_vision's own libraries, which have but one way. */
-void vit_declare_google(vit_declared *out, bool big_vision);
+void vit_declare_google(vit_declared *out);
+void vit_declare_big_vision(vit_declared *out);
 
 /* ---- values of JSON objects ---- */
 

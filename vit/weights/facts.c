@@ -21,7 +21,7 @@ static vit_status missing(const vit_binding *b, const char *ours, vit_error *err
 static vit_status check_head(const vit_binding *b, const vit_declared *d, vit_error *error) {
     char name[VIT_THEIR_NAME];
     const bool has_head = has(b, "head.weight") || has(b, "head.2.weight");
-    if (d->is_backbone && has(b, "dist_token") && strcmp(b->layout->name, "timm") == 0)
+    if (d->is_backbone && has(b, "dist_token") && b->layout->pools_dist)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: a backbone with two tokens to pool, as tensor dist_token shows, is "
                         "not supported",
@@ -202,7 +202,7 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_dec
     if (c->heads == 0)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s does not say how many heads the network has: add \"%s\"", d->name,
-                        strcmp(b->layout->name, "vit-pytorch") == 0 ? "heads" : "num_heads");
+                        b->layout->heads_key ? b->layout->heads_key : "num_heads");
     if (tensor_heads(b) > 0 && tensor_heads(b) != c->heads)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: tensor %s has %zu heads, by %s there should be %zu",
@@ -216,12 +216,11 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_dec
     return VIT_OK;
 }
 
-/* timm's names tell which of the tokens or of their mean is normed. */
+/* The name of the norm tells whether the tokens are normed or their mean. */
 static vit_status check_norm(const vit_binding *b, const vit_declared *d, vit_error *error) {
     const char *name = d->norm_before_pool ? "norm.weight" : "fc_norm.weight";
     const char *other = d->norm_before_pool ? "fc_norm.weight" : "norm.weight";
-    if (strcmp(b->layout->name, "timm") != 0 || d->norm_before_pool == VIT_NOT_SAID ||
-        !has(b, other))
+    if (!b->layout->names_norm || d->norm_before_pool == VIT_NOT_SAID || !has(b, other))
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is there, by %s it should be %s",
                     vit_tensors_name(b->file), vit_binding_find(b, other)->tensor->name, d->name,

@@ -8,7 +8,9 @@
 #ifndef VIT_WEIGHTS_LAYOUT_H
 #define VIT_WEIGHTS_LAYOUT_H
 
+#include "vit/model/resample_positions.h"
 #include "vit/tensors/tensors.h"
+#include "vit/weights/declared.h"
 #include "vit/weights/model_file.h"
 
 typedef enum vit_reshape {
@@ -40,8 +42,28 @@ typedef struct vit_layout_rows {
 
 #define VIT_LAYOUT_CHOICES 6
 
+/* Kinds of config.json, by the library that writes them; in the order in which they are tried. */
+typedef enum vit_config_kind {
+    VIT_CONFIG_HF,
+    VIT_CONFIG_OPEN_CLIP,
+    VIT_CONFIG_LUCIDRAINS,
+    VIT_CONFIG_TORCHVISION,
+    VIT_CONFIG_TIMM,
+    VIT_CONFIG_COUNT,
+} vit_config_kind;
+
+/* Everything that differs between layouts. */
 typedef struct vit_layout {
-    const char *name;                          /* "timm" */
+    const char *name;       /* "timm" */
+    vit_config_kind config; /* that tells of such a file */
+    const char *hint;       /* how such a config looks, for messages; NULL: as the library has it */
+    const char *heads_key;  /* its key for the number of heads; NULL: "num_heads" */
+    void (*declare)(vit_declared *d); /* what a file without a config is; NULL: it needs one */
+    vit_position_rule positions;      /* how the library resamples them */
+    bool names_norm; /* the final norm's name says whether it stands before or after the pooling */
+    bool pools_dist; /* a backbone with a distillation token pools that, too */
+    bool wraps;      /* as it is written, all but the head stands behind prefixes[0], of a distilled
+                        network behind prefixes[1] */
     const char *prefixes[VIT_LAYOUT_CHOICES];  /* may stand before a name; NULL ends */
     const char *blocks[VIT_LAYOUT_CHOICES];    /* what the names in a block begin with */
     vit_layout_rows in_block;                  /* `ours` without "blocks.%." */

@@ -119,10 +119,8 @@ static vit_status add_blocks(exporter *e, const char *prefix) {
     return VIT_OK;
 }
 
-/* Of Hugging Face's networks, all but the head lie within the backbone. Google's have no prefix. */
 static const char *backbone_prefix(const exporter *e, bool is_distilled) {
-    if (strcmp(e->layout->name, "Hugging Face") != 0) return "";
-    return e->layout->prefixes[is_distilled ? 1 : 0];
+    return e->layout->wraps ? e->layout->prefixes[is_distilled ? 1 : 0] : "";
 }
 
 static vit_status collect(exporter *e) {

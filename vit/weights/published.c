@@ -1,4 +1,5 @@
 #include "vit/weights/published.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/declared.h"
@@ -64,30 +65,12 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
 /* ---- which library's config it is ---- */
 
 static vit_status no_config(const vit_binding *b, vit_error *error) {
-    static const struct {
-        const char *layout, *what;
-    } hints[] = {
-        {"timm", "timm's, with \"architecture\", \"num_classes\", \"model_args\" and "
-                 "\"pretrained_cfg\""},
-        {"Hugging Face", "the library's own, and preprocessor_config.json"},
-        {"torchvision", "{\"architecture\": \"torchvision\", \"num_heads\": 12, \"resize\": 256, "
-                        "\"crop\": 224}"},
-        {"vit-pytorch", "{\"architecture\": \"vit-pytorch\", \"image_size\": 28, \"patch_size\": "
-                        "14, \"channels\": 1, \"heads\": 8, \"attention_scale\": \"dim\" or "
-                        "\"head_dim\", \"mean\": 0.5, \"std\": 0.5}"},
-        {"OpenCLIP", "the library's own, open_clip_config.json"}};
-    const char *what = "the library's own";
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (strcmp(hints[i].layout, b->layout->name) == 0) what = hints[i].what;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: tensors in the layout of %s do not say how many heads there are nor how "
                     "pictures are prepared: put a config.json beside the file, or name one with "
                     "--config (%s)",
-                    vit_tensors_name(b->file), b->layout->name, what);
-}
-
-static bool is_google(const vit_binding *b) {
-    return strcmp(b->layout->name, "Google") == 0 || strcmp(b->layout->name, "big_vision") == 0;
+                    vit_tensors_name(b->file), b->layout->name,
+                    b->layout->hint ? b->layout->hint : "the library's own");
 }
 
 /* timm leaves that layer out, as all weights since have; the library itself does not. */
@@ -103,27 +86,31 @@ static vit_status refuse_pre_logits(const vit_binding *b, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status declare_google(vit_declared *d, const vit_binding *b, vit_error *error) {
+/* What a file is that tells all by itself. */
+static vit_status declare_alone(vit_declared *d, const vit_binding *b, vit_error *error) {
+    if (!b->layout->declare) return no_config(b, error);
     const vit_status status = refuse_pre_logits(b, error);
     if (status != VIT_OK) return status;
     d->name = vit_tensors_name(b->file);
-    vit_declare_google(d, strcmp(b->layout->name, "big_vision") == 0);
+    b->layout->declare(d);
     return VIT_OK;
 }
 
-/* Configs, the first that has the key and the value, if there is one; and of which layouts' tensors
- * they speak. */
+/* A config is of the first kind whose key it has, and whose value there, if that is said. */
 static const struct kind {
-    const char *key, *value;
-    const char *layouts[3];
+    const char *name, *key, *value;
     vit_status (*declare)(vit_declared *d, json_t *object, vit_error *error);
 } kinds[] = {
-    {"model_type", NULL, {"Hugging Face"}, NULL}, /* has a second file: vit_declare_hf */
-    {"model_cfg", NULL, {"OpenCLIP"}, vit_declare_open_clip},
-    {"architecture", "vit-pytorch", {"vit-pytorch"}, vit_declare_lucidrains},
-    {"architecture", "torchvision", {"torchvision"}, vit_declare_torchvision},
-    {"architecture", NULL, {"timm", "Google", "big_vision"}, vit_declare_timm},
+    /* has a second file: vit_declare_hf */
+    [VIT_CONFIG_HF] = {"Hugging Face", "model_type", NULL, NULL},
+    [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "model_cfg", NULL, vit_declare_open_clip},
+    [VIT_CONFIG_LUCIDRAINS] = {"vit-pytorch", "architecture", "vit-pytorch",
+                               vit_declare_lucidrains},
+    [VIT_CONFIG_TORCHVISION] = {"torchvision", "architecture", "torchvision",
+                                vit_declare_torchvision},
+    [VIT_CONFIG_TIMM] = {"timm", "architecture", NULL, vit_declare_timm},
 };
+VIT_CHECK_ROWS(kinds, VIT_CONFIG_COUNT);
 
 static const struct kind *kind_of(const json_t *object) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -137,7 +124,7 @@ static const struct kind *kind_of(const json_t *object) {
 static vit_status declare(vit_declared *d, const vit_binding *b, const vit_configs *c,
                           vit_error *error) {
     vit_declared_init(d, c->path);
-    if (!c->object) return is_google(b) ? declare_google(d, b, error) : no_config(b, error);
+    if (!c->object) return declare_alone(d, b, error);
     const struct kind *kind = kind_of(c->object);
     if (!kind)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -148,23 +135,19 @@ static vit_status declare(vit_declared *d, const vit_binding *b, const vit_confi
     const vit_status status =
         kind->declare ? kind->declare(d, c->object, error)
                       : vit_declare_hf(d, c->object, c->processor, c->processor_path, error);
-    for (size_t i = 0; i < 3 && kind->layouts[i]; i++)
-        if (status != VIT_OK || strcmp(kind->layouts[i], b->layout->name) == 0) return status;
+    if (status != VIT_OK || kind == &kinds[b->layout->config]) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
-                    c->path, kind->layouts[0], vit_tensors_name(b->file), b->layout->name);
+                    c->path, kind->name, vit_tensors_name(b->file), b->layout->name);
 }
 
 /* ---- from there to a model ---- */
 
 static vit_position_rule rule_of(const vit_binding *b, const json_t *config) {
-    const char *name = b->layout->name;
     const char *type = json_string_value(json_object_get(config, "model_type"));
-    if (is_google(b)) return config ? VIT_POSITIONS_OF_TIMM_NPZ : VIT_POSITIONS_OF_GOOGLE;
     if (type && strcmp(type, "dinov2_with_registers") == 0) return VIT_POSITIONS_OF_TIMM;
-    if (strcmp(name, "Hugging Face") == 0) return VIT_POSITIONS_OF_HUGGING_FACE;
-    if (strcmp(name, "torchvision") == 0) return VIT_POSITIONS_OF_TORCHVISION;
-    return VIT_POSITIONS_OF_TIMM;
+    if (config && b->layout->declare) return VIT_POSITIONS_OF_TIMM_NPZ; /* the config is timm's */
+    return b->layout->positions;
 }
 
 /* In place of a recipe: {"layout": "timm", "architecture": ...}; NULL when there is no memory. */
