@@ -1,0 +1,91 @@
+#!/bin/sh
+# vit-train: progress, and the same bytes whatever the threads, the instructions and the stops.
+. "$(dirname "$0")/shell"
+
+# ---- drawn digits, from training to answer ----
+
+run 0 "% of the test pictures right; the model is digits.safetensors" "digits.safetensors" \
+    vit-train --data digits --steps 40 --batch 64 --log log.jsonl
+holds "progress that is no terminal's has no carriage returns" \
+    sh -c '! grep -q "$(printf "\r")" err'
+holds "a plain line for the epoch" grep -q '^epoch 0.13 of 0.13   loss [0-9.]*   held back ' err
+json "the log" log.jsonl '[e["event"] for e in r] == ["start", "epoch", "done"]
+    and all({"epoch", "step", "loss", "lr", "images_per_second", "seconds"} <= set(e) for e in r)
+    and r[0]["steps"] == 40 and r[0]["train_images"] == 19000 and r[0]["loss"] is None
+    and r[2]["loss"] == r[1]["loss"] > 0
+    and r[-1]["model"] == "digits.safetensors" and 0 <= r[-1]["test_top1"] <= 1'
+vit-evaluate --model digits.safetensors --data digits --json >evaluation 2>err
+cat log.jsonl evaluation >both
+json "vit-train and vit-evaluate agree" both 'r[2]["test_top1"] == r[3]["top1"]'
+
+# ---- failures that are no wrong usage ----
+
+run 1 "" "./absent: " vit-train --data ./absent
+run 1 "" "cannot write absent/m.safetensors" vit-train --data digits --out absent/m.safetensors
+mkdir folder
+run 1 "" "is a directory" vit-train --data digits --out folder
+echo file >a.png
+run 1 "" "a.png" vit-train --data digits --checkpoint a.png
+run 1 "" "--log: cannot write absent/log" vit-train --data digits --log absent/log
+run 1 "" "digits.safetensors" vit-train --data digits --preset lecture --init digits.safetensors
+
+# ---- a small data set: the same bytes in every way ----
+
+given_grey
+train="vit-train --data grey --batch 16 --seed 3"
+given $train --steps 12 --out one
+run 0 "the model is grey.safetensors" "*" $train --steps 12
+holds "the same command writes the same bytes" cmp one grey.safetensors
+for threads in 1 2 3 8; do
+    holds "--threads $threads writes the same bytes" \
+        sh -c "$train --steps 12 --threads $threads --out t && cmp one t"
+done
+holds "--recompute writes the same bytes" \
+    sh -c "$train --steps 12 --recompute --out t && cmp one t"
+# has_cpu SET: whether this machine has the instruction set
+has_cpu() {
+    case $1 in
+    scalar) ;;
+    neon) [ "$(uname -m)" = aarch64 ] ;;
+    avx512) grep -qw avx512bw /proc/cpuinfo ;;
+    avx512bf16) grep -qw avx512_bf16 /proc/cpuinfo ;;
+    *) grep -qw "$1" /proc/cpuinfo ;;
+    esac
+}
+for cpu in scalar neon avx2 avx512 avx512bf16; do
+    has_cpu $cpu || { skips "VIT_CPU=$cpu" "this machine does not have it"; continue; }
+    holds "VIT_CPU=$cpu writes the same bytes" \
+        sh -c "VIT_CPU=$cpu $train --steps 12 --out c && cmp one c"
+    VIT_CPU=$cpu vit-evaluate --model one --data grey --json --threads 1 >"e.$cpu" 2>err
+    sed -i 's/"seconds.*"per_class/"per_class/' "e.$cpu"
+    holds "VIT_CPU=$cpu measures the same figures" cmp e.scalar "e.$cpu"
+done
+holds "another seed writes other bytes" \
+    sh -c "vit-train --data grey --batch 16 --seed 4 --steps 12 --out s && ! cmp one s"
+
+# ---- stopped, and gone on with ----
+
+# given_part DIRECTORY: a training of 12 steps that stopped after the fifth
+given_part() {
+    given $train --steps 5/12 --out part --checkpoint "$1"
+}
+holds "n/N stops at step n of the schedule of N" \
+    sh -c "$train --steps 5/12 --out part --checkpoint c0 --json >part.json"
+json "n/N tells so" part.json '(r[-1]["step"], r[-1]["steps"]) == (5, 12)
+    and [e["event"] for e in r] == ["start", "checkpoint", "epoch", "done"]'
+given_part c1
+holds "--resume ends in the same bytes" \
+    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 --recompute &&
+        cmp one whole"
+given $train --steps 12 --out done --checkpoint c2
+holds "--resume of a finished training writes the model again" \
+    sh -c "rm done && $train --steps 12 --out done --checkpoint c2 --resume && cmp one done"
+run 0 "*" "starting afresh" $train --steps 12 --out fresh --checkpoint c3 --resume
+holds "--resume without a checkpoint ends in the same bytes" cmp one fresh
+given_part c4
+run 1 "" "seed" vit-train --data grey --batch 16 --seed 4 --steps 12 --checkpoint c4 --resume
+echo '{"model": {"patch": 14, "dim": 32, "depth": 1, "heads": 2, "mlp": 9}}' >mine.json
+run 0 "the model is mine.safetensors" "training mine on grey" \
+    vit-train --data grey --preset ./mine.json --steps 2
+run 0 "mnist.safetensors" "*" $train --preset mnist --init one --steps 1
+run 0 "grey.safetensors" "*" $train --minutes 0.02
