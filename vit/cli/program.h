@@ -75,8 +75,8 @@ extern const char *const vit_precision_names[];
     {                                                                                \
         .name = "size", .kind = VIT_OPTION_SIZE, .offset = offsetof(settings, size), \
         .argument = "N|HxW",                                                         \
-        .help = "the network's input in pixels, instead of the model's:\n"           \
-                "positions are resampled"                                            \
+        .help = "the network's input in pixels, instead of the\n"                    \
+                "model's: positions are resampled"                                   \
     }
 
 /* The value of VIT_CPU, which vit_program_start has checked, as the library takes it; NULL for the

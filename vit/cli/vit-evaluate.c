@@ -57,7 +57,7 @@ static const vit_option options[] = {
     {.name = "list-unreadable",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list_unreadable),
-     .help = "name every file that is left out, not the first three"},
+     .help = "name every file that is left out, not the first\nthree"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {.name = "json", .kind = VIT_OPTION_FLAG, .offset = PLACE(json), .help = "one JSON object"},
     {.name = "confusion",
