@@ -71,7 +71,8 @@ result "a second signal ends at once" $?
 
 if [ -e /dev/full ]; then
     for program in "vit-train --help" "vit-classify --model digits.safetensors a.png" \
-        "vit-evaluate --model digits.safetensors --data grey --json" "$train --steps 1 --out full --json"; do
+        "vit-evaluate --model digits.safetensors --data grey --json" \
+        "$train --steps 1 --out full --json"; do
         $program >/dev/full 2>err
         status=$?
         [ $status -eq 1 ] && says err "cannot write standard output"
