@@ -18,31 +18,31 @@ VIT_CHECK_ROWS(names, VIT_FINDING_COUNT);
 
 static const char *const tries[][VIT_MOST_TRIES] = {
     [VIT_FINDING_STUCK] =
-        {"a learning rate three times smaller, and one three times larger: `--lr`",
-         "more passes: small networks need some before anything shows (`--epochs`)",
-         "a look at the labels: are they those of the pictures? The worst pictures below tell",
+        {"a learning rate three times smaller, or three times larger: `--lr`",
+         "more passes: small networks need some before anything shows: `--epochs`",
+         "a look at the labels: are they those of the pictures?",
          "the preset of the data: leave out `--preset`"},
     [VIT_FINDING_OVERFITTING] =
         {"more pictures, if there are any to be had: nothing helps as much",
-         "more augmentation, which makes new pictures of old ones: in the preset \"shift\", "
-         "\"rotate\", \"scale\", \"flip\" (not for letters and digits), \"mixup\": 0.2, "
-         "\"cutmix\": 1, \"policy\": \"trivial\"",
+         "more augmentation, which makes new pictures of old ones: `--set cutmix=1`, `--set "
+         "rotate=10`, "
+         "`--set flip=true` (not for letters and digits)",
          "weights of a network that has seen many pictures: `--init`, with `--freeze` where there "
          "are only hundreds",
-         "a smaller network, or \"drop_path\": 0.1 and \"weight_decay\": 0.1 in the preset",
-         "`--keep best`: the model of the epoch with the best held-back answers"},
+         "a smaller network, or `--set drop_path=0.1` and `--set weight_decay=0.1`",
+         "the model of the epoch with the best held-back answers: `--keep best`"},
     [VIT_FINDING_UNDERFITTING] =
         {"twice the passes: `--epochs`",
-         "a larger network: in the preset \"dim\" and \"depth\", and a smaller \"patch\", so that "
-         "it sees finer",
-         "less augmentation, \"mixup\" and \"drop_path\" first",
-         "another learning rate, twice and half: `--lr`"},
+         "a larger network, `--set dim=...` and `--set depth=...`, or a smaller `--set patch=...`, "
+         "so that it sees finer",
+         "another learning rate, twice and half: `--lr`",
+         "less augmentation: `--set mixup=0`, `--set cutmix=0`, `--set drop_path=0`"},
     [VIT_FINDING_SHORT] = {"twice the passes, from the start, so that the learning rate falls "
                            "later: `--epochs`, or `--minutes`"},
     [VIT_FINDING_FEW] = {"more of them: `--val 0.2` holds back a fifth",
                          "several seeds: `--seed 1`, `--seed 2`; differences smaller than theirs "
                          "mean nothing"},
-    [VIT_FINDING_FINE] = {"the pictures it gets most wrong, below: often their labels are",
+    [VIT_FINDING_FINE] = {"a look at the pictures it gets most wrong: often their labels are",
                           "a longer training or a larger network for the last tenths of a per "
                           "cent"},
 };
@@ -67,23 +67,25 @@ typedef struct figures {
     double rise;       /* the held-back loss over its least so far */
     uint64_t least;    /* the step of that */
     double gain;       /* of val over the last quarter of the epochs; NaN */
-    size_t epochs;
+    double gap_error;  /* standard error of train - val */
+    bool stalls;       /* the best val is two epochs old, or older */
 } figures;
 
 static figures figures_of(const vit_facts *facts, const vit_curves *c) {
     const vit_epoch_point *e = c->epochs, *last = &e[c->epoch_count - 1];
-    figures f = {.val = last->val_top1,
-                 .train = last->train_top1,
-                 .gain = NAN,
-                 .rise = 1,
-                 .epochs = c->epoch_count};
+    figures f = {.val = last->val_top1, .train = last->train_top1, .gain = NAN, .rise = 1};
     f.error = sqrt(f.val * (1 - f.val) / (double)facts->val_images);
-    double least = INFINITY;
+    f.gap_error = sqrt(f.error * f.error + f.train * (1 - f.train) / (double)facts->sample);
+    double least = INFINITY, best = -1;
+    size_t best_at = 0;
     for (size_t i = 0; i < c->epoch_count; i++)
         if (e[i].val_loss < least) {
             least = e[i].val_loss;
             f.least = e[i].step;
         }
+    for (size_t i = 0; i < c->epoch_count; i++)
+        if (e[i].val_top1 > best) best = e[best_at = i].val_top1;
+    f.stalls = best_at + 2 < c->epoch_count;
     if (least > 0 && isfinite(least)) f.rise = last->val_loss / least;
     if (c->epoch_count >= 4) f.gain = f.val - e[c->epoch_count - 1 - c->epoch_count / 4].val_top1;
     return f;
@@ -102,8 +104,10 @@ static void add(vit_advice *advice, size_t *count, vit_finding finding, const ch
     memcpy(a->tries, tries[finding], sizeof a->tries);
 }
 
-static bool overfits(const figures *f) {
-    return f->train - f->val > fmax(GAP, 3 * f->error) || (f->rise > RISE && f->train > f->val);
+/* While it goes on, a gap alone is none: it may yet become better on both. */
+static bool overfits(const figures *f, bool is_over) {
+    if (f->rise > RISE && !(f->train <= f->val)) return true;
+    return f->train - f->val > fmax(GAP, 3 * f->gap_error) && (is_over || f->stalls);
 }
 
 size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_curves *c) {
@@ -117,10 +121,15 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_curves *
                  "%s of the held-back pictures are answered right; guessing gets %s.",
                  percent(a, f.val), percent(b, guessing));
         add(advice, &count, VIT_FINDING_STUCK, why);
-    } else if (overfits(&f)) {
-        snprintf(why, sizeof why,
-                 "%s of the pictures it trains on are answered right, but %s of those held back.",
-                 percent(a, f.train), percent(b, f.val));
+    } else if (overfits(&f, facts->is_over)) {
+        if (isnan(f.train))
+            snprintf(why, sizeof why, "%s of the held-back pictures are answered right.",
+                     percent(b, f.val));
+        else
+            snprintf(
+                why, sizeof why,
+                "%s of the pictures it trains on are answered right, but %s of those held back.",
+                percent(a, f.train), percent(b, f.val));
         if (f.rise > RISE)
             snprintf(
                 why + strlen(why), sizeof why - strlen(why),
@@ -136,7 +145,7 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_curves *
             percent(a, f.train), percent(b, f.val));
         add(advice, &count, VIT_FINDING_UNDERFITTING, why);
     }
-    if (f.gain > fmax(GAIN, f.error) && facts->is_over) {
+    if (f.gain > fmax(GAIN, f.error) && facts->is_over && !overfits(&f, true)) {
         snprintf(why, sizeof why,
                  "The last quarter of the training made %s more of the held-back pictures right.",
                  percent(a, f.gain));

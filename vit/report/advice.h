@@ -24,6 +24,7 @@ typedef struct vit_advice {
 
 typedef struct vit_facts {
     size_t classes, train_images, val_images;
+    size_t sample;  /* training pictures that were answered as they are */
     uint64_t steps; /* of the schedule */
     double epochs;  /* the same in passes */
     double lr;      /* the highest */

@@ -104,6 +104,7 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
         .facts = {.classes = run->preset.config.classes,
                   .train_images = run->loader.train_count,
                   .val_images = run->loader.val_count,
+                  .sample = vit_course_sample(run),
                   .steps = run->schedule,
                   .epochs = vit_run_epochs(run, run->schedule),
                   .lr = run->preset.recipe.lr,
@@ -152,13 +153,53 @@ static void put_pictures(vit_run *run, const vit_answers *answers) {
     if (status != VIT_OK) failed(run, &error);
 }
 
+/* ---- hints ---- */
+
+#define LEAST_EPOCHS 3 /* measured, before anything is said */
+#define TRIES_SAID 3
+
+static void hint(vit_run *run, const vit_advice *advice) {
+    vit_text text = {0};
+    vit_text_add(&text, "%s. %s To try: ", vit_finding_name(advice->finding), advice->why);
+    for (size_t i = 0; i < TRIES_SAID && advice->tries[i]; i++) {
+        if (i > 0) vit_text_add(&text, "; ");
+        for (const char *c = advice->tries[i]; *c; c++)
+            if (*c != '`') vit_text_add_bytes(&text, c, 1);
+    }
+    if (!text.failed) vit_run_note(run, "%s", text.text);
+    vit_text_free(&text);
+}
+
+/* Over- and underfitting by their names, each once. What is hardly better than guessing is
+ * watch.c's.
+ */
+static void give_hints(vit_run *run, bool is_over) {
+    vit_advice advice[VIT_FINDING_COUNT];
+    vit_facts facts = report_of(run, VIT_REPORT_RUNNING).facts;
+    facts.is_over = is_over;
+    if (run->course.curves.epoch_count < LEAST_EPOCHS) return;
+    const size_t count = vit_advise(advice, &facts, &run->course.curves);
+    for (size_t i = 0; i < count; i++) {
+        const vit_finding finding = advice[i].finding;
+        const bool told = finding == VIT_FINDING_OVERFITTING ||
+                          finding == VIT_FINDING_UNDERFITTING || finding == VIT_FINDING_SHORT;
+        if (!told || run->course.hinted & 1U << finding) continue;
+        run->course.hinted |= 1U << finding;
+        hint(run, &advice[i]);
+    }
+}
+
 /* ---- an epoch's end, and the training's ---- */
+
+size_t vit_course_sample(const vit_run *run) {
+    const size_t val = run->loader.val_count, count = run->course.wanted ? SAMPLE : 0;
+    return vit_min(run->loader.train_count, val > 0 ? vit_min(val, SAMPLE) : count);
+}
 
 /* How the network answers training pictures as they are: without augmentation, and none of the
  * smoothing and mixing that is in the training loss. loader.train is in random order. */
 static vit_status answer_sample(vit_epoch_point *point, vit_run *run, vit_error *error) {
-    const size_t val = run->loader.val_count;
-    const size_t count = vit_min(run->loader.train_count, val > 0 ? vit_min(val, SAMPLE) : SAMPLE);
+    const size_t count = vit_course_sample(run);
     vit_score score = {0};
     vit_trainer_settle(run->trainer);
     const vit_status status =
@@ -174,11 +215,13 @@ vit_status vit_course_epoch(vit_run *run, vit_error *error) {
     vit_epoch_point point = {step_of(run), run->val_top1, run->val_loss, NAN, NAN};
     char which[80];
     vit_error why;
-    if (!s->wanted) return VIT_OK;
-    if (run->loader.val_count > 0) s->answered = point.step;
+    if (vit_course_sample(run) == 0) return VIT_OK;
+    if (run->loader.val_count > 0 && s->logits) s->answered = point.step;
     const vit_status status = answer_sample(&point, run, error);
     if (status != VIT_OK) return status;
     if (vit_curves_epoch(&s->curves, point, &why) != VIT_OK) failed(run, &why);
+    give_hints(run, false);
+    if (!s->wanted) return VIT_OK;
     const vit_scalar scalars[] = {{"accuracy/val", point.val_top1},
                                   {"accuracy/train", point.train_top1},
                                   {"loss/val", point.val_loss}};
@@ -207,6 +250,7 @@ void vit_course_stop(vit_run *run) {
 
 void vit_course_end(vit_run *run, const float *logits, double top1, double loss) {
     char which[80];
+    give_hints(run, true);
     if (!run->course.wanted) return;
     flush(run);
     const vit_answers answers = answers_of(run, logits, which);
@@ -247,8 +291,9 @@ vit_status vit_course_open(vit_run *run, vit_error *error) {
     if (!s->wanted) return VIT_OK;
     vit_curves_start(&s->curves, run->schedule);
     s->tenth = step_of(run) * 10 / run->schedule;
-    s->logits = vit_alloc(count, classes * sizeof *s->logits);
-    if (!s->logits)
+    s->answers = run->data.target_vocabulary.count == 0;
+    if (s->answers) s->logits = vit_alloc(count, classes * sizeof *s->logits);
+    if (s->answers && !s->logits)
         return vit_fail_memory(error, "the answers of a report", count * classes * sizeof(float));
     vit_status status = o->report ? open_report(run, error) : VIT_OK;
     if (status == VIT_OK && o->tensorboard)

@@ -9,7 +9,9 @@
 typedef struct vit_run vit_run;
 
 typedef struct vit_course {
-    bool wanted; /* a report or event files are */
+    bool wanted;     /* a report or event files are */
+    bool answers;    /* so are answers: the pictures have classes */
+    unsigned hinted; /* the findings, bits 1 << vit_finding, that have been said */
     vit_curves curves;
     vit_tensorboard *board; /* NULL: none */
     float *logits;          /* [val_count][classes] of the held-back pictures, where wanted */
@@ -27,15 +29,19 @@ void vit_course_close(vit_run *run);
 /* After a step of `seconds` at learning rate lr. */
 void vit_course_step(vit_run *run, double loss, double lr, double seconds);
 
-/* After the held-back pictures were answered, with the score's logits in course->logits. Fails only
- * where pictures cannot be read. */
+/* The training pictures that are answered after an epoch, as they are, beside the held-back ones.
+ */
+size_t vit_course_sample(const vit_run *run);
+
+/* After the held-back pictures were answered, with the score's logits in course->logits. Says,
+ * once, when the training overfits, and what to try. Fails only where pictures cannot be read. */
 vit_status vit_course_epoch(vit_run *run, vit_error *error);
 
 /* The training was stopped: the report so far. */
 void vit_course_stop(vit_run *run);
 
-/* It is over: the model answered the test pictures; logits [test.count][classes], NULL: there are
- * none, and the held-back ones count. */
+/* It is over: says what else the figures show; the model answered the test pictures; logits
+ * [test.count][classes], NULL: there are none, and the held-back ones count. */
 void vit_course_end(vit_run *run, const float *logits, double top1, double loss);
 
 #endif

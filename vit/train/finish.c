@@ -224,7 +224,7 @@ static vit_status check_model(vit_run *run, vit_error *error) {
 static vit_status answer_test(vit_score *score, vit_run *run, vit_error *error) {
     const size_t count = run->data.test.count, classes = run->preset.config.classes;
     *score = (vit_score){0};
-    if (run->course.wanted && count > 0) {
+    if (run->course.answers && count > 0) {
         score->logits = vit_alloc(count, classes * sizeof *score->logits);
         if (!score->logits)
             return vit_fail_memory(error, "logits", count * classes * sizeof(float));

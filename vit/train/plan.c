@@ -68,7 +68,8 @@ static vit_status plan_minutes(vit_run *run, uint64_t resumed, vit_error *error)
     vit_trainer_reset(run->trainer, run->options->seed);
     const double test = answer * (double)run->data.test.count;
     const double left = run->started + whole - vit_clock() - test;
-    const double held_back = answer * (double)run->loader.val_count * vit_run_epochs(run, 1);
+    const double answered = (double)(run->loader.val_count + vit_course_sample(run));
+    const double held_back = answer * answered * vit_run_epochs(run, 1);
     run->schedule = resumed ? resumed : at_least_one(RESERVE * left / (step + held_back));
     run->steps = run->schedule;
     run->deadline = run->started + whole + OVERRUN_SECONDS - test;

@@ -1,0 +1,136 @@
+/* What figures say: over- and underfitting, too short a training, too few pictures to tell. */
+#include "vit/report/advice.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const vit_facts facts = {.classes = 10,
+                                .train_images = 5000,
+                                .val_images = 1000,
+                                .sample = 1000,
+                                .steps = 800,
+                                .epochs = 8,
+                                .lr = .001,
+                                .is_over = true};
+
+typedef struct course {
+    double val_top1[8], val_loss[8], train_top1[8];
+} course;
+
+static size_t advise(vit_advice *advice, const vit_facts *f, const course *c) {
+    vit_curves curves = {0};
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(vit_curves_epoch(&curves,
+                                          (vit_epoch_point){100 * (i + 1), c->val_top1[i],
+                                                            c->val_loss[i], c->train_top1[i], NAN},
+                                          NULL),
+                         VIT_OK);
+    const size_t count = vit_advise(advice, f, &curves);
+    vit_curves_free(&curves);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(strlen(advice[i].why) > 10);
+        assert_non_null(advice[i].tries[0]);
+    }
+    return count;
+}
+
+/* The findings, as bits. */
+static unsigned found(const vit_facts *f, const course *c) {
+    vit_advice advice[VIT_FINDING_COUNT];
+    const size_t count = advise(advice, f, c);
+    unsigned bits = 0;
+    for (size_t i = 0; i < count; i++) bits |= 1U << advice[i].finding;
+    return bits;
+}
+
+#define BIT(name) (1U << VIT_FINDING_##name)
+
+static void overfitting_is_a_gap_or_a_loss_that_rises(void **state) {
+    (void)state;
+    const course gap = {{.5, .6, .65, .7, .7, .7, .7, .7},
+                        {2, 1.5, 1.2, 1, 1, 1, 1, 1},
+                        {.5, .7, .8, .9, .95, .99, 1, 1}},
+                 rises = {{.90, .92, .93, .93, .93, .93, .93, .93},
+                          {.4, .3, .25, .26, .27, .28, .29, .30},
+                          {.9, .93, .94, .94, .94, .94, .94, .94}};
+    const course both_rise = {{.2, .3, .4, .5, .55, .6, .65, .7},
+                              {2, 1.8, 1.6, 1.4, 1.2, 1, .9, .8},
+                              {.3, .4, .5, .6, .7, .8, .85, .9}};
+    vit_advice advice[VIT_FINDING_COUNT];
+    vit_facts running = facts;
+    running.is_over = false;
+    assert_int_equal(found(&facts, &gap), BIT(OVERFITTING));
+    assert_int_equal(found(&running, &gap), BIT(OVERFITTING));
+    assert_int_equal(found(&running, &both_rise), 0);
+    assert_int_equal(found(&facts, &both_rise) & BIT(OVERFITTING), BIT(OVERFITTING));
+    assert_int_equal(found(&facts, &rises), BIT(OVERFITTING));
+    advise(advice, &facts, &rises);
+    assert_non_null(strstr(advice[0].why, "least after step 300"));
+    assert_non_null(strstr(advice[0].why, "1.20 times"));
+    assert_non_null(strstr(vit_finding_name(VIT_FINDING_OVERFITTING), "Overfitting"));
+}
+
+static void underfitting_is_said_at_the_end(void **state) {
+    (void)state;
+    const course c = {{.4, .5, .55, .58, .6, .6, .6, .6},
+                      {2, 1.8, 1.6, 1.5, 1.4, 1.4, 1.4, 1.4},
+                      {.4, .5, .55, .58, .6, .61, .61, .61}};
+    vit_facts running = facts;
+    running.is_over = false;
+    assert_int_equal(found(&facts, &c), BIT(UNDERFITTING));
+    assert_int_equal(found(&running, &c), 0);
+}
+
+static void a_training_that_still_rises_was_short(void **state) {
+    (void)state;
+    const course c = {{.4, .5, .6, .65, .7, .75, .8, .85},
+                      {2, 1.8, 1.6, 1.4, 1.2, 1, .8, .7},
+                      {.4, .5, .6, .65, .7, .75, .8, .86}};
+    assert_int_equal(found(&facts, &c), BIT(UNDERFITTING) | BIT(SHORT));
+}
+
+static void what_is_fine_is_fine(void **state) {
+    (void)state;
+    const course c = {{.9, .95, .97, .98, .985, .99, .99, .99},
+                      {.4, .2, .1, .08, .06, .05, .05, .05},
+                      {.9, .95, .97, .98, .985, .99, .995, .995}};
+    assert_int_equal(found(&facts, &c), BIT(FINE));
+}
+
+static void guessing_and_few_pictures(void **state) {
+    (void)state;
+    const course c = {{.1, .1, .12, .1, .1, .1, .1, .1},
+                      {2.3, 2.3, 2.3, 2.3, 2.3, 2.3, 2.3, 2.3},
+                      {.1, .1, .1, .1, .1, .1, .1, .1}};
+    vit_facts few = facts;
+    few.val_images = 20;
+    assert_int_equal(found(&facts, &c), BIT(STUCK));
+    assert_int_equal(found(&few, &c), BIT(STUCK) | BIT(FEW));
+}
+
+static void nothing_measured_nothing_said(void **state) {
+    (void)state;
+    vit_advice advice[VIT_FINDING_COUNT];
+    const vit_curves none = {0};
+    const course c = {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+                      {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+                      {.1, .1, .1, .1, .1, .1, .1, .1}};
+    assert_int_equal(vit_advise(advice, &facts, &none), 0);
+    assert_int_equal(found(&facts, &c), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overfitting_is_a_gap_or_a_loss_that_rises),
+        cmocka_unit_test(underfitting_is_said_at_the_end),
+        cmocka_unit_test(a_training_that_still_rises_was_short),
+        cmocka_unit_test(what_is_fine_is_fine),
+        cmocka_unit_test(guessing_and_few_pictures),
+        cmocka_unit_test(nothing_measured_nothing_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
