@@ -95,7 +95,8 @@ static vit_status compute_together(serve_job *batch, size_t pictures, vit_error 
     for (serve_job *job = batch; job != NULL && status == VIT_OK; at += job->count, job = job->next)
         memcpy(images + at * m->pixels, job->images, job->count * m->pixels);
     if (status == VIT_OK)
-        status = vit_embed_prepared(m->session, images, pictures, logits, features, error);
+        status = vit_embed_prepared(serve_model_session(m, pictures), images, pictures, logits,
+                                    features, error);
     at = 0;
     for (serve_job *job = batch; job != NULL && status == VIT_OK;
          at += job->count, job = job->next) {
@@ -113,8 +114,8 @@ static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
     if (batch->work != NULL) return batch->work(batch, error);
     if (batch->count == 0) return VIT_OK;
     if (batch->next != NULL) return compute_together(batch, pictures, error);
-    return vit_embed_prepared(batch->model->session, batch->images, batch->count, batch->logits,
-                              batch->features, error);
+    return vit_embed_prepared(serve_model_session(batch->model, batch->count), batch->images,
+                              batch->count, batch->logits, batch->features, error);
 }
 
 /* Called and left with the lock held. */

@@ -21,6 +21,7 @@ struct serve_models {
 static void close_model(serve_model *m) {
     if (m == NULL) return;
     vit_session_free(m->session);
+    vit_session_free(m->alone);
     vit_model_free(m->model);
     vit_free(m);
 }
@@ -29,13 +30,14 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
                              vit_error *error) {
     const serve_models_options *o = &models->options;
     const vit_model_options opening = {.cpu = o->cpu, .precision = o->precision};
-    const vit_session_options choice = {
-        .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
+    vit_session_options choice = {.threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
     if (m == NULL) return vit_fail_memory(error, "a model", sizeof *m);
     vit_status status =
         vit_model_load_with(&m->model, models->entries[place].path, &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &choice, error);
+    choice.threads = 1;
+    if (status == VIT_OK) status = vit_session_new(&m->alone, m->model, &choice, error);
     if (status == VIT_OK) {
         m->name = models->entries[place].name;
         m->place = place;
@@ -183,6 +185,12 @@ serve_model *serve_model_take(serve_models *models, const char *name) {
         if (strcmp(models->entries[i].name, name) == 0) return serve_model_take_at(models, i);
     }
     return NULL;
+}
+
+vit_session *serve_model_session(const serve_model *m, size_t pictures) {
+    static const double little = 1e8; /* multiply-adds: a millisecond or two */
+    const double work = (double)m->info.multiply_adds * (double)pictures;
+    return work < little ? m->alone : m->session;
 }
 
 void serve_model_release(serve_models *models, serve_model *model) {

@@ -7,13 +7,13 @@
 
 #include "vit/cli/options.h"
 
-/* A model that was read. Its session computes in the queue's thread alone; what does not change the
+/* A model that was read. Its sessions compute in the queue's thread alone; what does not change a
  * session (vit_prepare_memory) is done by any. */
 typedef struct serve_model {
     const char *name; /* lives as long as the list */
     size_t place;     /* in the list */
     vit_model *model;
-    vit_session *session;
+    vit_session *session, *alone; /* on all processors, and on one */
     vit_model_info info;
     size_t pixels; /* bytes of a prepared picture: height width channels */
     size_t users;  /* the list is one; guarded by the list */
@@ -41,6 +41,10 @@ bool serve_models_has(const serve_models *models, const char *name);
  * serve_model_release. */
 serve_model *serve_model_take(serve_models *models, const char *name);
 serve_model *serve_model_take_at(serve_models *models, size_t place);
+/* Which session computes so many pictures: few of a small network are done on one processor before
+ * others could have begun, and no other program can hold one up that they wait for. */
+vit_session *serve_model_session(const serve_model *model, size_t pictures);
+
 void serve_model_release(serve_models *models, serve_model *model);
 
 /* Reads a model again. Where that fails, the one in use stays. */

@@ -32,12 +32,8 @@ async function ask(path, options) {
   return said;
 }
 
-/* Half as large as the paper: a digit is found on it sooner, and has more pixels than it needs. */
 function drawing() {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = SIDE / 2;
-  canvas.getContext("2d").drawImage(paper, 0, 0, SIDE / 2, SIDE / 2);
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
+  return new Promise((done) => paper.toBlob(done, "image/png"));
 }
 
 async function answer() {
