@@ -136,6 +136,35 @@ def forms(s):
         check("no JSON object: %r" % body[:12], s.json("POST", "/v1/embeddings", body)[0] == 400)
 
 
+def maps(s):
+    """/v1/explain."""
+    def explain(query="", **more):
+        body = json.dumps({"image": base64.b64encode(data[0]).decode(), **more}) if more else data[0]
+        kind = {"Content-Type": "application/json"} if more else {}
+        return s.json("POST", "/v1/explain" + query, body, kind)
+
+    label = json.loads(classify(pictures[0]))["predictions"][0]["label"]
+    status, got = explain()
+    check("relevance of the answer", status == 200 and got["method"] == "relevance" and
+          got["label"] == label and got["grid"] == [4, 4] and len(got["map"]) == 16, got)
+    status, other = explain("?class=%d&pixels=1" % ((got["class"] + 1) % 10))
+    check("of another class, with the picture as the network sees it",
+          other["map"] != got["map"] and other["input"]["shape"] == [28, 28, 1] and
+          len(base64.b64decode(other["input"]["data"])) == 784, other)
+    status, got = explain(model="mnist", method="attention", head="mean", query=5, layer=0)
+    check("attention, as JSON", status == 200 and got["shape"] == [4, 4] and
+          all(v >= 0 for v in got["map"]) and 0 < sum(got["map"]) <= 1.0001, got)
+    status, got = explain("?method=attention")
+    check("attention of all heads", got["shape"][1:] == [4, 4] and got["shape"][0] > 1, got)
+    for query, text in (("?method=x", "is not a method"), ("?class=77", "is not a label"),
+                        ("?query=16", "is not cls"), ("?layer=-1", "is not a whole number"),
+                        ("?method=attention&layer=99", "99"), ("?steps=300", "at most 256")):
+        status, got = explain(query)
+        check("explain%s: %s" % (query, text), status == 400 and text in got["error"], got)
+    check("explain: an unknown model", explain("?model=x")[0] == 404)
+    check("explain: no picture", s.json("POST", "/v1/explain", b"x" * 40)[0] == 415)
+
+
 def kserve(s):
     """The V2 protocol, without its client (scripts/check-serve has that)."""
     check("/v2/health/live", s.ask("GET", "/v2/health/live")[0] == 200)
@@ -362,6 +391,7 @@ with Server() as server:
     answers(server)
     forms(server)
     kserve(server)
+    maps(server)
     refusals(server)
 limits()
 keys()

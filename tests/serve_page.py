@@ -15,7 +15,9 @@ from serving import Server, check, draw
 
 shots = sys.argv[1] if len(sys.argv) > 1 else None
 ANSWER = "document.getElementById('answer').textContent.trim()"
-QUIET = "!asking && !again"
+QUIET = "busy === 0"
+MAP = "document.getElementById('seen').toDataURL()"
+SHOWN = "document.getElementById('shown').textContent"
 
 
 def seven(steps=12):
@@ -136,6 +138,53 @@ def drawn(s, browser, work):
     return page
 
 
+def patch_at(page, row, column):
+    box = page.get("(() => { const e = document.getElementById('seen');"
+                   " e.scrollIntoView({block: 'center', behavior: 'instant'});"
+                   " const r = e.getBoundingClientRect();"
+                   " return [r.x, r.y, r.width, r.height]; })()")
+    return {"x": box[0] + (column + .5) * box[2] / 4, "y": box[1] + (row + .5) * box[3] / 4}
+
+
+def explained(page):
+    """Attention of a patch that is pointed at, relevance of a class that is pressed."""
+    page.click("#clear")
+    check("nothing to explain on an empty paper",
+          page.get("document.getElementById('seeing').hidden"))
+    with_mouse(page, seven())
+    maps = [page.get(MAP)]
+    check("relevance of the answer", page.get(SHOWN).startswith("What speaks for 7 ("),
+          page.get(SHOWN))
+    for row, column in (1, 1), (2, 3):
+        page.mouse("mouseMoved", patch_at(page, row, column))
+        page.wait(QUIET)
+        maps.append(page.get(MAP))
+        check("attention of the patch under the mouse", page.get(SHOWN) ==
+              "Where the patch in row %d, column %d attends" % (row + 1, column + 1),
+              page.get(SHOWN))
+    shot(page, "attention")
+    page.mouse("mouseMoved", {"x": 1, "y": 1})
+    page.wait(QUIET)
+    check("and relevance again without it", page.get(MAP) == maps[0])
+    page.click("#bars li:nth-child(3) button")
+    page.wait(QUIET)
+    label = page.get("document.querySelector('#bars li:nth-child(3) .name').textContent")
+    maps.append(page.get(MAP))
+    check("relevance of a class that is clicked",
+          page.get(SHOWN).startswith("What speaks for %s (" % label), page.get(SHOWN))
+    check("each another map", len(set(maps)) == len(maps))
+    page.get("document.getElementById('seen').focus()")
+    page.key("ArrowRight")
+    page.key("ArrowRight")
+    page.wait(QUIET)
+    check("attention by keyboard", "row 1, column 2" in page.get(SHOWN), page.get(SHOWN))
+    page.get("document.querySelector('#bars li:nth-child(3) button').focus()")
+    page.key("Enter")
+    page.wait(QUIET)
+    check("a class pressed again is let go", page.get(SHOWN).startswith("What speaks for 7 ("),
+          page.get(SHOWN))
+
+
 def by_tab(page):
     """Everything that can be done is reached by Tab, in the order in which it is seen."""
     page.get("document.activeElement.blur()")
@@ -206,6 +255,7 @@ if find() is None:
 os.environ.pop("VIT_MODELS", None)
 with tempfile.TemporaryDirectory() as directory, Server() as server, Browser() as chromium:
     wide = drawn(server, chromium, directory)
+    explained(wide)
     by_tab(wide)
     stays_at_home(server, wide, "wide")
     narrow = phone(server, chromium)

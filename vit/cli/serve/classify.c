@@ -25,27 +25,30 @@ void serve_answers_free(serve_answers *a, serve_server *server) {
     *a = (serve_answers){0};
 }
 
-/* Prepares the pictures; those that can be read lie one behind the other in images, *ready of them.
- */
-static void prepare(serve_answers *a, serve_server *server, const vit_picture *pictures,
-                    uint8_t *images, size_t *ready) {
-    const serve_model *m = a->model;
-    *ready = 0;
+void serve_prepare(const serve_model *m, serve_server *server, const vit_picture *picture,
+                   uint8_t *out, vit_answer *answer) {
+    *answer = (vit_answer){0};
+    serve_gate_enter(&server->gate);
+    const double start = vit_clock();
+    answer->error.status =
+        vit_prepare_memory(m->session, picture->bytes, picture->size, picture->name, server->pixels,
+                           out, &answer->warning, &answer->error);
+    const double seconds = vit_clock() - start;
+    serve_gate_leave(&server->gate);
+    serve_metrics_stage(server->metrics, m->place, SERVE_STAGE_DECODE, seconds);
+    if (answer->error.status != VIT_OK) serve_metrics_failed(server->metrics, m->place);
+}
+
+/* Those that can be read lie one behind the other in images; returns how many. */
+static size_t prepare(serve_answers *a, serve_server *server, const vit_picture *pictures,
+                      uint8_t *images) {
+    size_t ready = 0;
     for (size_t i = 0; i < a->count; i++) {
-        vit_answer *answer = &a->answers[i];
-        serve_gate_enter(&server->gate);
-        const double start = vit_clock();
-        answer->error.status = vit_prepare_memory(
-            m->session, pictures[i].bytes, pictures[i].size, pictures[i].name, server->pixels,
-            images + *ready * m->pixels, &answer->warning, &answer->error);
-        const double seconds = vit_clock() - start;
-        serve_gate_leave(&server->gate);
-        serve_metrics_stage(server->metrics, m->place, SERVE_STAGE_DECODE, seconds);
-        if (answer->error.status == VIT_OK)
-            ++*ready;
-        else
-            serve_metrics_failed(server->metrics, m->place);
+        serve_prepare(a->model, server, &pictures[i], images + ready * a->model->pixels,
+                      &a->answers[i]);
+        ready += a->answers[i].error.status == VIT_OK;
     }
+    return ready;
 }
 
 /* logits and features of the `ready` first rows belong to the pictures that could be read. */
@@ -97,8 +100,7 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
         fine = false;
     }
     if (fine) {
-        size_t ready;
-        prepare(out, server, pictures->pictures, images, &ready);
+        const size_t ready = prepare(out, server, pictures->pictures, images);
         if (count == 1 && ready == 0 && !pictures->is_list) {
             serve_fail_with(reply, &out->answers[0].error);
             fine = false;

@@ -15,6 +15,11 @@ typedef struct serve_answers {
     size_t *best;         /* [classes], for whoever writes */
 } serve_answers;
 
+/* Prepares a picture on this thread, as soon as one of those that decode is free: out: [pixels of
+ * the model]. The answer's error is VIT_OK where it could be read. */
+void serve_prepare(const serve_model *model, serve_server *server, const vit_picture *picture,
+                   uint8_t *out, vit_answer *answer);
+
 /* Answers for pictures. False: `reply` says why not; nothing is left to free. Pictures
  * that cannot be read are among the answers, unless it is the only one. */
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,

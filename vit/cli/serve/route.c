@@ -11,6 +11,7 @@ const serve_route serve_routes[] = {
     {"POST PUT", "/predictions/*", serve_predictions, SERVE_BODY},
     {"POST", "/models/*", serve_hugging_face, SERVE_BODY},
     {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY},
+    {"POST", "/v1/explain", serve_explain, SERVE_BODY},
     {"GET", "/v2", serve_v2, 0},
     {"GET", "/v2/health/live", serve_v2_live, SERVE_OPEN},
     {"GET", "/v2/health/ready", serve_health, SERVE_OPEN},

@@ -10,7 +10,10 @@ let key = "";              // for Authorization, where the server asks for one
 let sent = null;           // a file that is shown instead of a drawing, as a Blob
 let blank = true;          // nothing is on the paper
 let undone = [];           // earlier papers
-let asking = false, again = false;
+let picture = null;        // what was asked about last
+let chosen = null;         // the class that was pressed; null: the answer
+let seen = null;           // what the server explained last
+let busy = 0;              // questions under way
 
 function headers() {
   return key ? { Authorization: "Bearer " + key } : {};
@@ -36,33 +39,44 @@ function drawing() {
   return new Promise((done) => paper.toBlob(done, "image/png"));
 }
 
-async function answer() {
-  const start = performance.now();
-  const picture = sent || await drawing();
-  const path = "predictions/" + encodeURIComponent(at("model").value);
-  const said = await ask(path + "?top=" + SHOWN, { method: "POST", body: picture });
-  if (blank) return;
-  show(said.predictions);
-  say(said.warning || "answered in " + Math.max(1, Math.round(performance.now() - start)) + " ms");
+/* A function that does the task, one at a time: what is asked meanwhile is done once, after it. */
+function latest(task) {
+  let isBusy = false, isDue = false, last;
+  return async (...values) => {
+    last = values;
+    isDue = true;
+    if (isBusy) return;
+    isBusy = true;
+    busy++;
+    while (isDue) {
+      isDue = false;
+      try {
+        await task(...last);
+      } catch (error) {
+        say(error.message, true);
+      }
+    }
+    isBusy = false;
+    busy--;
+  };
 }
 
-/* One question at a time: what changes meanwhile is asked for after it. */
-async function changed() {
-  again = true;
-  if (asking) return;
-  asking = true;
-  while (again) {
-    again = false;
-    if (blank) continue;
-    try {
-      await answer();
-    } catch (error) {
-      show([]);
-      say(error.message, true);
-    }
+const changed = latest(async () => {
+  if (blank) return;
+  const start = performance.now();
+  picture = sent || await drawing();
+  const path = "predictions/" + encodeURIComponent(at("model").value);
+  try {
+    const said = await ask(path + "?top=" + SHOWN, { method: "POST", body: picture });
+    if (blank) return;
+    show(said.predictions);
+    say(said.warning || "answered in " + Math.max(1, Math.round(performance.now() - start)) + " ms");
+  } catch (error) {
+    show([]);
+    throw error;
   }
-  asking = false;
-}
+  look();
+});
 
 /* ---- the answer ---- */
 
@@ -75,6 +89,7 @@ function bar() {
     button.append(part);
   }
   button.children[1].append(document.createElement("span"));
+  button.addEventListener("click", () => choose(Number(button.dataset.index)));
   item.append(button);
   return item;
 }
@@ -91,8 +106,110 @@ function show(predictions) {
     name.textContent = name.title = p.label;
     strip.firstChild.style.width = 100 * p.probability + "%";
     share.textContent = percent(p.probability);
+    button.setAttribute("aria-pressed", p.index === chosen);
   });
   at("answer").textContent = predictions.length ? predictions[0].label : "\u00a0";
+}
+
+/* ---- what it looked at ---- */
+
+/* The map over the picture as the network saw it: a patch is the warmer the larger its value. */
+function paint(map, mark) {
+  const canvas = at("seen"), side = canvas.getContext("2d");
+  const [height, width, channels] = seen.input.shape, [rows, columns] = seen.grid;
+  const bytes = Uint8Array.from(atob(seen.input.data), (c) => c.charCodeAt(0));
+  const image = new ImageData(width, height);
+  for (let i = 0; i < width * height; i++) {
+    for (let c = 0; c < 3; c++)
+      image.data[4 * i + c] = bytes[channels * i + (channels === 3 ? c : 0)];
+    image.data[4 * i + 3] = 255;
+  }
+  const small = document.createElement("canvas");
+  small.width = width;
+  small.height = height;
+  small.getContext("2d").putImageData(image, 0, 0);
+  canvas.height = Math.round(canvas.width * height / width);
+  side.imageSmoothingEnabled = false;
+  side.drawImage(small, 0, 0, canvas.width, canvas.height);
+  const w = canvas.width / columns, h = canvas.height / rows, most = Math.max(...map, 1e-12);
+  map.forEach((value, i) => {
+    const x = i % columns * w, y = Math.floor(i / columns) * h;
+    side.fillStyle = "rgba(255, 122, 20, " + (.8 * Math.max(0, value) / most) + ")";
+    side.fillRect(x, y, w, h);
+    if (i !== mark) return;
+    side.lineWidth = 3;
+    side.strokeStyle = "#3f8cff";
+    side.strokeRect(x + 1.5, y + 1.5, w - 3, h - 3);
+  });
+}
+
+function explain(more) {
+  const path = "v1/explain?model=" + encodeURIComponent(at("model").value) + "&" + more;
+  return ask(path, { method: "POST", body: picture });
+}
+
+/* What speaks for the class that was pressed, or for the answer. */
+const look = latest(async () => {
+  if (blank || !picture) return;
+  patch = null;
+  const about = chosen === null ? "" : "&class=" + chosen;
+  const said = await explain("method=relevance&pixels=1" + about);
+  if (blank) return;
+  seen = said;
+  at("seeing").hidden = false;
+  paint(seen.map, null);
+  at("shown").textContent = "What speaks for " + seen.label + " (" + percent(seen.probability) + ")";
+});
+
+/* Where a patch attends: the last layer, the mean of its heads. */
+let patch = null; // the one that is pointed at
+const attend = latest(async () => {
+  if (!seen) return;
+  if (patch === null) { look(); return; }
+  const asked = patch;
+  const said = await explain("method=attention&head=mean&query=" + asked);
+  if (asked !== patch || !seen) return;
+  paint(said.map, asked);
+  const columns = seen.grid[1];
+  at("shown").textContent = "Where the patch in row " + (Math.floor(asked / columns) + 1) +
+    ", column " + (asked % columns + 1) + " attends";
+});
+
+function point(to) {
+  if (to === patch) return;
+  patch = to;
+  attend();
+}
+
+function choose(index) {
+  chosen = chosen === index ? null : index;
+  for (const button of document.querySelectorAll("#bars button"))
+    button.setAttribute("aria-pressed", Number(button.dataset.index) === chosen);
+  look();
+}
+
+at("seen").addEventListener("pointermove", (event) => {
+  if (!seen) return;
+  const box = at("seen").getBoundingClientRect(), [rows, columns] = seen.grid;
+  const x = Math.floor((event.clientX - box.left) / box.width * columns);
+  const y = Math.floor((event.clientY - box.top) / box.height * rows);
+  if (x >= 0 && y >= 0 && x < columns && y < rows) point(y * columns + x);
+});
+at("seen").addEventListener("pointerleave", () => point(null));
+at("seen").addEventListener("blur", () => point(null));
+at("seen").addEventListener("keydown", (event) => {
+  if (!seen || !ARROWS[event.key]) return;
+  event.preventDefault();
+  const [rows, columns] = seen.grid, [x, y] = ARROWS[event.key];
+  const now = patch === null ? 0 : patch;
+  const column = Math.min(columns - 1, Math.max(0, now % columns + (patch === null ? 0 : x)));
+  const row = Math.min(rows - 1, Math.max(0, Math.floor(now / columns) + (patch === null ? 0 : y)));
+  point(row * columns + column);
+});
+
+function forget() {
+  seen = picture = chosen = patch = null;
+  at("seeing").hidden = true;
 }
 
 /* ---- the paper ---- */
@@ -110,6 +227,7 @@ function clear() {
   wipe();
   lift();
   show([]);
+  forget();
   say("");
 }
 
@@ -124,7 +242,7 @@ function undo() {
   pen.putImageData(last.pixels, 0, 0);
   ({ blank, sent } = last);
   at("hint").hidden = !blank;
-  if (blank) { show([]); say(""); }
+  if (blank) { show([]); forget(); say(""); }
   changed();
 }
 
@@ -314,7 +432,7 @@ async function begin() {
 
 at("clear").addEventListener("click", clear);
 at("undo").addEventListener("click", undo);
-at("model").addEventListener("change", changed);
+at("model").addEventListener("change", () => { chosen = null; changed(); });
 at("unlock").addEventListener("submit", (event) => {
   event.preventDefault();
   key = at("key").value.trim();
