@@ -138,10 +138,12 @@ def forms(s):
 
 def maps(s):
     """/v1/explain."""
-    def explain(query="", **more):
-        body = json.dumps({"image": base64.b64encode(data[0]).decode(), **more}) if more else data[0]
+    coded = base64.b64encode(data[0]).decode()
+
+    def explain(arguments="", **more):
+        body = json.dumps({"image": coded, **more}) if more else data[0]
         kind = {"Content-Type": "application/json"} if more else {}
-        return s.json("POST", "/v1/explain" + query, body, kind)
+        return s.json("POST", "/v1/explain" + arguments, body, kind)
 
     label = json.loads(classify(pictures[0]))["predictions"][0]["label"]
     status, got = explain()
