@@ -188,14 +188,16 @@ function choose(index) {
   look();
 }
 
-at("seen").addEventListener("pointermove", (event) => {
+for (const kind of ["pointermove", "pointerdown"]) at("seen").addEventListener(kind, (event) => {
   if (!seen) return;
   const box = at("seen").getBoundingClientRect(), [rows, columns] = seen.grid;
   const x = Math.floor((event.clientX - box.left) / box.width * columns);
   const y = Math.floor((event.clientY - box.top) / box.height * rows);
   if (x >= 0 && y >= 0 && x < columns && y < rows) point(y * columns + x);
 });
-at("seen").addEventListener("pointerleave", () => point(null));
+at("seen").addEventListener("pointerleave", (event) => {
+  if (event.pointerType !== "touch") point(null); // a finger that is lifted still points
+});
 at("seen").addEventListener("blur", () => point(null));
 at("seen").addEventListener("keydown", (event) => {
   if (!seen || !ARROWS[event.key]) return;
