@@ -188,7 +188,7 @@ serve_model *serve_model_take(serve_models *models, const char *name) {
 }
 
 vit_session *serve_model_session(const serve_model *m, size_t pictures) {
-    static const double little = 1e8; /* multiply-adds: a millisecond or two */
+    static const double little = 5e8; /* multiply-adds: some ten milliseconds */
     const double work = (double)m->info.multiply_adds * (double)pictures;
     return work < little ? m->alone : m->session;
 }
