@@ -42,6 +42,9 @@ typedef struct vit_records {
 
 #define VIT_MAX_NOTES 8
 
+/* So many of the files that are left out have a note each. */
+#define VIT_UNREADABLE_NAMED 3
+
 typedef struct vit_dataset {
     char name[256];      /* for titles, logs and messages: a known set's ("mnist", "cifar10", ...),
                             else the directory's; of joined sets all names: "mnist+digits" */
@@ -95,6 +98,8 @@ typedef struct vit_dataset_options {
                             read where they are there. Others are not read */
     const vit_preparation *preparation; /* for pictures as people have them; NULL: chosen. Sets of
                                            prepared records ignore it */
+    size_t height, width;   /* without a preparation: what pictures as people have them become; 0:
+                               chosen */
     const char *trained_on; /* checksums of what a model was trained on ("": unknown data), to test
                                it: a folder without parts is then tested with all its pictures, or,
                                where it is that very data, with those that were held back. NULL:

@@ -19,9 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that cannot be read and are named, each in a note of its own. */
-#define PROBLEMS_NAMED 3
-
 /* ---- preparation ---- */
 
 /* Sides of prepared pictures: each is cut into 8 x 8 patches, or into patches of 16 pixels. */
@@ -78,10 +75,31 @@ static vit_status median_side(size_t *median, const vit_tree_part *part, vit_err
     return VIT_OK;
 }
 
-static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree, vit_error *error) {
+/* Pictures become height x width as a whole: what is not square is taken to be wide on purpose. */
+static void fit_to(vit_preparation *p, size_t height, size_t width) {
+    *p = square_preparation(height);
+    if (height == width) return;
+    p->width = width;
+    for (size_t i = 0; i < p->preprocessing.count; i++) {
+        vit_operation *o = &p->preprocessing.operations[i];
+        if (o->kind == VIT_OP_RESIZE)
+            *o = (vit_operation){.kind = VIT_OP_RESIZE,
+                                 .height = height,
+                                 .width = width,
+                                 .filter = VIT_FILTER_BILINEAR};
+        if (o->kind == VIT_OP_CENTER_CROP) o->width = width;
+    }
+}
+
+static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree,
+                                     const vit_dataset_options *o, vit_error *error) {
     const vit_tree_part *part = tree->train.count > 0  ? &tree->train
                                 : tree->test.count > 0 ? &tree->test
                                                        : &tree->val;
+    if (o->height > 0) {
+        fit_to(out, o->height, o->width);
+        return VIT_OK;
+    }
     size_t side = common_side(part), median = 0;
     if (side == 0) {
         vit_status status = median_side(&median, part, error);
@@ -214,9 +232,9 @@ static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixel
 /* The set takes the list over. */
 static vit_status note_left_out(vit_dataset *out, left_out *l, vit_error *error) {
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < l->count && i < PROBLEMS_NAMED && status == VIT_OK; i++)
+    for (size_t i = 0; i < l->count && i < VIT_UNREADABLE_NAMED && status == VIT_OK; i++)
         status = vit_dataset_note(out, error, "left out: %s", l->problems[i]);
-    if (status == VIT_OK && l->count > PROBLEMS_NAMED)
+    if (status == VIT_OK && l->count > VIT_UNREADABLE_NAMED)
         status = vit_dataset_note(out, error, "left out: %zu files in all that cannot be read",
                                   l->count);
     out->unreadable = l->problems;
@@ -252,9 +270,9 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
 static vit_text left_out_text(const left_out *l) {
     vit_text text = {0};
     vit_text_add(&text, "%s", l->count > 0 ? "; left out: " : "");
-    for (size_t i = 0; i < l->count && i < PROBLEMS_NAMED; i++)
+    for (size_t i = 0; i < l->count && i < VIT_UNREADABLE_NAMED; i++)
         vit_text_add(&text, "%s%s", i > 0 ? "; " : "", l->problems[i]);
-    if (l->count > PROBLEMS_NAMED)
+    if (l->count > VIT_UNREADABLE_NAMED)
         vit_text_add(&text, "; %zu files in all that cannot be read", l->count);
     return text;
 }
@@ -478,7 +496,7 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     vit_status status = measure_parts(out, tree, l, o, error);
     if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
     if (status == VIT_OK && o->preparation == NULL)
-        status = choose_preparation(&chosen, tree, error);
+        status = choose_preparation(&chosen, tree, o, error);
     if (status != VIT_OK) return status;
     describe(out, tree, o->preparation != NULL ? o->preparation : &chosen);
     status = prepare_part(&out->train, out, &tree->train, &cache, l, o->threads, error);

@@ -141,4 +141,119 @@ assert {r["label"] for r in rows} == {"cat, a", "dog"}
 import os
 assert all(os.path.exists(r["file"]) for r in rows), rows'
 
+# ---- vit-train ----
+
+# A folder of striped pictures: 60, 20 and 12 of three classes; the last has none for the test.
+python3 - <<'END'
+import os, struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(path, shade):
+    rows = b"".join(b"\0" + bytes([(shade + 7 * x + 3 * y) % 256 for x in range(32)])
+                    for y in range(32))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" +
+                chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 0, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+for part, counts in (("train", (60, 20, 12)), ("test", (6, 4, 0))):
+    for name, shade, count in zip(("ant", "bee", "cat"), (0, 80, 160), counts):
+        for i in range(count):
+            png(f"classes/{part}/{name}/{i:02}.png", shade + i)
+END
+small="--set dim=16 --set depth=1 --set heads=2 --set mlp=16"
+
+# train OUT OPTION...: a small network on that folder
+train() {
+    out=$1
+    shift
+    # shellcheck disable=SC2086 # a list of words
+    vit-train --data classes $small --batch 8 --out "$out" "$@"
+}
+check "--accumulate" train accumulated.safetensors --steps 6 --accumulate 3 --threads 2
+check "is a batch of so many times as many pictures, with one thread, too" sh -c "
+    vit-train --data classes $small --steps 6 --batch 24 --threads 1 --out one.safetensors &&
+    cmp one.safetensors accumulated.safetensors"
+interrupted() {
+    train "$1" --steps 3/6 --accumulate 3 --checkpoint halves && rm "$1" &&
+        train "$1" --steps 6 --accumulate 3 --checkpoint halves --resume
+}
+check "and the same when it is gone on with" interrupted resumed.safetensors
+check "to the byte" cmp resumed.safetensors accumulated.safetensors
+check "--weight-decay, --drop-path, --balance" train set.safetensors --steps 4 \
+    --weight-decay 0.25 --drop-path 0.125 --balance --log set.jsonl
+check "are in the recipe" says '"weight_decay": 0.25.*"drop_path": 0.125.*"balance": true' \
+    vit-info --json set.safetensors
+check "--weight-decay 0" train none.safetensors --steps 1 --weight-decay 0
+check "is none" says '"weight_decay": 0,' vit-info --json none.safetensors
+check "less than nothing is refused" refuses 2 'weight.decay.* is -0.5' train x.safetensors \
+    --weight-decay -0.5
+check "the log begins with the start, and has the notes" python3 -c '
+import json
+events = [json.loads(line) for line in open("set.jsonl")]
+assert events[0]["event"] == "start" and events[-1]["event"] == "done"
+notes = " ".join(e["text"] for e in events if e["event"] == "note")
+assert "unbalanced" in notes and "each class weighs the same" in notes, notes
+assert "too few to learn from" in notes, notes
+assert "class cat has no test picture" in notes, notes'
+check "unbalanced classes are told of" says 'unbalanced: .* of ant, .* of cat; --balance' \
+    train plain.safetensors --steps 4 --weight-decay 0.25 --drop-path 0.125
+check "--balance makes another model" python3 -c '
+weights = lambda f: open(f, "rb").read()[-4000:]
+assert weights("plain.safetensors") != weights("set.safetensors")'
+check "--size" train sized.safetensors --steps 2 --size 48
+check "is the network's" says '"image": \[48, 48\]' vit-info --json sized.safetensors
+check "HxW, too" train wide.safetensors --steps 2 --size 16x48
+check "and the pictures are prepared so" says '"height": 16, "width": 48' vit-info --json \
+    wide.safetensors
+check "with --init positions are resampled" says 'positions are resampled: .* 48 x 48' \
+    vit-train --data classes --out again.safetensors --init sized.safetensors --size 96 --steps 1
+check "records have the size they have" refuses 1 'records of 28 x 28' \
+    vit-train --data digits --size 32 --steps 1 --out x.safetensors
+
+# A longer schedule.
+check "--resume with more steps" says 'schedule becomes longer, 12 steps instead of 6' \
+    train resumed.safetensors --steps 12 --accumulate 3 --checkpoint halves --resume
+check "is in the recipe" says '"extended": {"at_step": 6, "from_steps": 6}.*"schedule_steps": 12' \
+    vit-info --json resumed.safetensors
+check "given again, it is the same" says 'resuming after step 12 of 12' \
+    train resumed.safetensors --steps 12 --accumulate 3 --checkpoint halves --resume
+check "with fewer it is another training" refuses 1 'number of steps' \
+    train resumed.safetensors --steps 9 --accumulate 3 --checkpoint halves --resume
+
+# A checkpoint is a model.
+answer() {
+    vit-classify --model "$1" --top 3 --json classes/test/ant/00.png
+}
+evaluate_it() {
+    vit-evaluate --model "$1" --data classes --json |
+        sed 's/.*"images": \([0-9]*\).*"loss": \([0-9.]*\).*/\1 \2/'
+}
+newest=$(ls halves/checkpoint-*.safetensors | tail -1)
+evaluate_it resumed.safetensors >expected.txt
+check "vit-classify --model DIRECTORY" says '"label": "ant"' answer halves
+check "vit-evaluate --model DIRECTORY has the model's loss" sh -c "test -s expected.txt"
+evaluate_it halves >found.txt 2>&1
+check "to the digit" cmp found.txt expected.txt
+evaluate_it "$newest" >found.txt 2>&1
+check "vit-evaluate --model FILE, too" cmp found.txt expected.txt
+cp "$newest" bad.safetensors
+printf 'x' | dd of=bad.safetensors bs=1 seek=20000 conv=notrunc 2>/dev/null
+check "a damaged one is refused" refuses 1 'bad.safetensors is damaged' answer bad.safetensors
+
+# Files that cannot be read.
+mkdir more && cp -r classes/train/ant classes/train/bee more
+for i in 1 2 3 4 5; do echo nothing >"more/ant/bad$i.png"; done
+count_bad() {
+    grep -c 'bad[1-5].png' "$1"
+}
+vit-train --data more $small --steps 2 --out more.safetensors --log more.jsonl 2>few >/dev/null
+check "three files that cannot be read are named" test "$(count_bad few)" = 3
+check "and all counted" grep -q '5 files in all' few
+check "all are in the log" test "$(count_bad more.jsonl)" = 5
+vit-train --data more $small --steps 2 --out more.safetensors --list-unreadable 2>all >/dev/null
+check "--list-unreadable names all" test "$(count_bad all)" = 5
+vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
+check "vit-evaluate --list-unreadable, too" test "$(count_bad all)" = 5
+
 echo "1..$number"

@@ -497,6 +497,7 @@ typedef struct vit_event {
     double images_per_second;  /* training alone */
     double seconds, seconds_left;
     const char *path, *text;
+    bool is_detail; /* NOTE: one of many of its kind, for a log: a file that is left out, ... */
 } vit_event;
 
 /* Return false to stop: the training then writes its checkpoint, if one was asked for, and
@@ -509,6 +510,8 @@ typedef struct vit_train_options {
     const char *const *set; /* [set_count] "KEY=VALUE" for any key of docs/presets.md, in place of
                                the preset's; may be NULL */
     size_t set_count;
+    size_t height, width;   /* what the pictures of a folder become; 0: chosen by their sizes, with
+                               init the model's */
     const char *init;       /* a model to start from, or NULL */
     const char *config;     /* with init: as in vit_model_options */
     const char *out;        /* the model file; NULL: none */
@@ -536,7 +539,9 @@ typedef struct vit_train_options {
                                        (0: the same) */
     double minutes;                 /* the whole call ends within minutes + 0.5 */
     size_t batch;                   /* 0: the preset's */
-    double lr;                      /* 0: the preset's */
+    size_t accumulate;  /* a step takes the gradient of so many batches, as of one batch of so many
+                           times as many pictures; 0: 1 */
+    double lr;          /* 0: the preset's */
     size_t freeze;      /* with init: so many of the first blocks, and what comes before them, keep
                            their weights; 0: the preset's, which is none unless it says so */
     double layer_decay; /* X: the learning rate of block i, from 0, is lr X^(depth - i), and

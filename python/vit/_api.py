@@ -291,6 +291,7 @@ class vit_event(Structure):
         ("seconds_left", c_double),
         ("path", c_char_p),
         ("text", c_char_p),
+        ("is_detail", c_bool),
     ]
 
 
@@ -303,6 +304,8 @@ class vit_train_options(Structure):
         ("preset", c_char_p),
         ("set", POINTER(c_char_p)),
         ("set_count", c_size_t),
+        ("height", c_size_t),
+        ("width", c_size_t),
         ("init", c_char_p),
         ("config", c_char_p),
         ("out", c_char_p),
@@ -320,6 +323,7 @@ class vit_train_options(Structure):
         ("schedule_steps", c_uint64),
         ("minutes", c_double),
         ("batch", c_size_t),
+        ("accumulate", c_size_t),
         ("lr", c_double),
         ("freeze", c_size_t),
         ("layer_decay", c_double),

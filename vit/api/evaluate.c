@@ -257,8 +257,8 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     if (status == VIT_OK) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
-    for (size_t i = 0; status == VIT_OK && o->note && o->list_unreadable && i < d->unreadable_count;
-         i++)
+    for (size_t i = VIT_UNREADABLE_NAMED;
+         status == VIT_OK && o->note && o->list_unreadable && i < d->unreadable_count; i++)
         o->note(d->unreadable[i], o->user);
     return status;
 }

@@ -123,6 +123,8 @@ static bool names_weights(const char *name) {
 static bool holds_weights(bool *found, const char *directory) {
     static const char *const names[] = {"model.safetensors", "config.json", "pytorch_model.bin",
                                         "model.npz"};
+    char **files;
+    size_t count;
     *found = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !*found; i++) {
         char *path = vit_path_join(directory, names[i]);
@@ -130,6 +132,12 @@ static bool holds_weights(bool *found, const char *directory) {
         *found = vit_path_look(path) == VIT_PATH_FILE;
         vit_free(path);
     }
+    if (*found || vit_list_directory(&files, &count, directory, NULL) != VIT_OK) return true;
+    for (size_t i = 0; i < count && !*found; i++) {
+        *found = strncmp(files[i], "checkpoint-", strlen("checkpoint-")) == 0 &&
+                 ends_with(files[i], ending);
+    }
+    vit_free(files);
     return true;
 }
 

@@ -184,6 +184,41 @@ static void begin_log(vit_train_report *report) {
     }
 }
 
+static void write_early(vit_train_report *report) {
+    errno = 0;
+    if (report->log_failed || report->early.length == 0) return;
+    if (fwrite(report->early.text, 1, report->early.length, report->log) != report->early.length ||
+        fflush(report->log) != 0) {
+        say_log_failure(report, errno);
+    }
+}
+
+/* Notes from before the start, when the log still was an earlier training's. */
+static void log_early_notes(vit_train_report *report) {
+    if (report->log != NULL) write_early(report);
+    vit_text_free(&report->early);
+    report->early = (vit_text){0};
+    report->started = true;
+}
+
+static void log_note(vit_train_report *report, const vit_event *event) {
+    vit_json_out json = {0};
+    if (report->log == NULL || report->log_failed) return;
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "event", "note");
+    vit_json_text(&json, "text", event->text);
+    vit_json_count(&json, "step", event->step);
+    vit_json_number(&json, "seconds", event->seconds);
+    vit_json_close(&json, '}');
+    errno = 0;
+    if (!report->started) {
+        vit_text_add(&report->early, "%s\n", json.line.failed ? "" : json.line.text);
+        vit_text_free(&json.line);
+    } else if (!vit_json_end_line(&json, report->log)) {
+        say_log_failure(report, errno);
+    }
+}
+
 static void keep_directory(vit_train_report *report, const char *path) {
     const char *slash = strrchr(path, '/');
     vit_text text = {0};
@@ -213,11 +248,15 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         vit_progress_clear(&report->progress);
     }
     if (event->kind == VIT_EVENT_NOTE && event->text != NULL) {
-        vit_say(report->command, event->text);
+        if (!event->is_detail || report->list_details) vit_say(report->command, event->text);
+        log_note(report, event);
     }
     bool named = event_name(event->kind) != NULL;
     if (named) {
         write_log(report, event);
+    }
+    if (event->kind == VIT_EVENT_START) {
+        log_early_notes(report);
     }
     if (!report->json && event->kind == VIT_EVENT_START) {
         write_start(report, event);
@@ -236,5 +275,6 @@ bool vit_train_report_end(vit_train_report *report) {
         say_log_failure(report, errno);
     }
     report->log = NULL;
+    vit_text_free(&report->early);
     return !report->log_failed;
 }

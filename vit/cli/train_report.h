@@ -12,6 +12,9 @@ typedef struct vit_train_report {
     FILE *log;
     bool json;            /* events on standard output instead of text */
     bool log_failed;      /* which has been said */
+    bool list_details;    /* say notes that are one of many, too */
+    bool started;         /* START has come */
+    vit_text early;       /* lines for the log from before that */
     char *saved_in;       /* directory of the last checkpoint, freed by vit_free; or NULL */
     bool append;          /* the log is gone on with; else begun again when the training starts */
     uint64_t step, steps; /* of the last event */

@@ -10,11 +10,13 @@
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
     const char *report, *tensorboard;
-    double epochs, minutes, lr, layer_decay, val, save_every;
+    double epochs, minutes, lr, weight_decay, drop_path, layer_decay, val, save_every;
     vit_steps steps;
-    uint64_t batch, seed, freeze, threads, patience;
+    uint64_t batch, accumulate, seed, freeze, threads, patience;
     vit_option_list set;
+    vit_size size;
     int keep; /* KEEP_LAST or KEEP_BEST */
+    bool balance, list_unreadable;
     bool resume, recompute, empty_classes, json, list_presets, overwrite;
     int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
@@ -27,6 +29,9 @@ static const char *const keeps[] = {"last", "best", NULL};
 enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
+
+#define RANGE(type, member, letter, low, high) \
+    VALUE(type, member), .argument = letter, .min = low, .max = high
 
 #define DATA_HELP                                                \
     "the pictures: a directory of IDX or CIFAR files, or with\n" \
@@ -72,102 +77,126 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define OVERWRITE_HELP "replace a model and checkpoints of another training"
 
+#define SIZE_HELP                                                 \
+    "what the pictures of a folder become, in pixels (default:\n" \
+    "by their sizes; with --init, the model's)"
+
+#define LIST_UNREADABLE_HELP "name every file that is left out, not the first three"
+
+#define EMPTY_CLASSES_HELP "allow classes without pictures"
+
+#define LIST_PRESETS_HELP "print the presets; no training"
+
+#define CONFIG_HELP "config.json of --init"
+
+#define EPOCHS_HELP "passes over the training pictures"
+
+#define STEPS_HELP "optimiser steps; n/N: the first n of a schedule of N"
+
+#define MINUTES_HELP "as many steps as fit into M minutes, test included"
+
+#define PATIENCE_HELP                                     \
+    "stop after N epochs without better answers to the\n" \
+    "held-back pictures (default: never)"
+
+#define BATCH_HELP "pictures a step (default: the preset's)"
+
+#define ACCUMULATE_HELP                                       \
+    "a step takes the gradient of N batches; the same as N\n" \
+    "times --batch, which takes no more memory (default: 1)"
+
+#define LR_HELP "highest learning rate (default: the preset's)"
+
+#define WEIGHT_DECAY_HELP "decay of the weights (default: the preset's)"
+
+#define DROP_PATH_HELP                                         \
+    "share of the last block's branches that are dropped in\n" \
+    "training, of earlier ones less (default: the preset's)"
+
+#define BALANCE_HELP                                         \
+    "each class weighs the same in the loss, however many\n" \
+    "pictures it has"
+
+#define FREEZE_HELP                                           \
+    "with --init: the first N blocks and what comes before\n" \
+    "them keep their weights (default: the preset's, 0)"
+
+#define LAYER_DECAY_HELP                                         \
+    "the learning rate falls by X from block to block towards\n" \
+    "the input, 0.75 say (default: the preset's, 1)"
+
+#define VAL_HELP                                                   \
+    "hold back N training pictures, or below 1 a share of them,\n" \
+    "to fit the temperature (default: a tenth, at most 1,000)"
+
+#define SAVE_EVERY_HELP "minutes between states within an epoch (default: 10)"
+
+#define LOG_HELP                                                  \
+    "write every event and every note there, one JSON object a\n" \
+    "line; appended to with --resume"
+
+#define TENSORBOARD_HELP "event files there, for tensorboard --logdir DIR"
+
+#define JSON_HELP "the events on standard output"
+
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
     {.name = "data", VALUE(TEXT, data), .argument = "DATA", .help = DATA_HELP},
-    {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
+    {.name = "size", VALUE(SIZE, size), .argument = "N|HxW", .help = SIZE_HELP},
+    {.name = "list-unreadable", VALUE(FLAG, list_unreadable), .help = LIST_UNREADABLE_HELP},
+    {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = EMPTY_CLASSES_HELP},
     {.name = "preset", VALUE(TEXT, preset), .argument = "NAME|FILE", .help = PRESET_HELP},
     {.name = "set", VALUE(LIST, set), .argument = "KEY=VALUE", .help = SET_HELP},
-    {.name = "list-presets", VALUE(FLAG, list_presets), .help = "print the presets; no training"},
+    {.name = "list-presets", VALUE(FLAG, list_presets), .help = LIST_PRESETS_HELP},
     {.name = "init", VALUE(TEXT, init), .argument = "MODEL", .help = INIT_HELP},
-    {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = "config.json of --init"},
+    {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = CONFIG_HELP},
     {.name = "out", VALUE(TEXT, out), .argument = "FILE", .help = OUT_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
     {.name = "epochs",
-     VALUE(NUMBER, epochs),
-     .argument = "N",
-     .help = "passes over the training pictures",
-     .max = 1e6,
+     RANGE(NUMBER, epochs, "N", 0, 1e6),
+     .help = EPOCHS_HELP,
      .exclusive = HOW_LONG},
     {.name = "steps",
      VALUE(STEPS, steps),
      .argument = "N|n/N",
-     .help = "optimiser steps; n/N: the first n of a schedule of N",
+     .help = STEPS_HELP,
      .exclusive = HOW_LONG},
     {.name = "minutes",
-     VALUE(NUMBER, minutes),
-     .argument = "M",
-     .help = "as many steps as fit into M minutes, test included",
-     .max = 1e6,
+     RANGE(NUMBER, minutes, "M", 0, 1e6),
+     .help = MINUTES_HELP,
      .exclusive = HOW_LONG},
     {.name = "keep",
      VALUE(CHOICE, keep),
      .argument = "last|best",
      .choices = keeps,
      .help = KEEP_HELP},
-    {.name = "patience",
-     VALUE(COUNT, patience),
-     .argument = "N",
-     .help =
-         "stop after N epochs without better answers to the\nheld-back pictures (default: never)",
-     .min = 1,
-     .max = 1e6},
+    {.name = "patience", RANGE(COUNT, patience, "N", 1, 1e6), .help = PATIENCE_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    {.name = "batch",
-     VALUE(COUNT, batch),
-     .argument = "N",
-     .help = "pictures a step (default: the preset's)",
-     .min = 1,
-     .max = 1e6},
-    {.name = "lr",
-     VALUE(NUMBER, lr),
-     .argument = "X",
-     .help = "highest learning rate (default: the preset's)",
-     .max = 100},
-    {.name = "freeze",
-     VALUE(COUNT, freeze),
-     .argument = "N",
-     .help = "with --init: the first N blocks and what comes before\n"
-             "them keep their weights (default: the preset's, 0)",
-     .min = 1,
-     .max = 1e6},
-    {.name = "layer-decay",
-     VALUE(NUMBER, layer_decay),
-     .argument = "X",
-     .help = "the learning rate falls by X from block to block towards\n"
-             "the input, 0.75 say (default: the preset's, 1)",
-     .max = 1},
-    {.name = "val",
-     VALUE(NUMBER, val),
-     .argument = "N|SHARE",
-     .help = "hold back N training pictures, or below 1 a share of them,\n"
-             "to fit the temperature (default: a tenth, at most 1,000)",
-     .min = NOT_GIVEN,
-     .max = 1e9},
+    {.name = "batch", RANGE(COUNT, batch, "N", 1, 1e6), .help = BATCH_HELP},
+    {.name = "accumulate", RANGE(COUNT, accumulate, "N", 1, 65536), .help = ACCUMULATE_HELP},
+    {.name = "lr", RANGE(NUMBER, lr, "X", 0, 100), .help = LR_HELP},
+    {.name = "weight-decay",
+     RANGE(NUMBER, weight_decay, "X", NOT_GIVEN, 100),
+     .help = WEIGHT_DECAY_HELP},
+    {.name = "drop-path", RANGE(NUMBER, drop_path, "X", NOT_GIVEN, 1), .help = DROP_PATH_HELP},
+    {.name = "balance", VALUE(FLAG, balance), .help = BALANCE_HELP},
+    {.name = "freeze", RANGE(COUNT, freeze, "N", 1, 1e6), .help = FREEZE_HELP},
+    {.name = "layer-decay", RANGE(NUMBER, layer_decay, "X", 0, 1), .help = LAYER_DECAY_HELP},
+    {.name = "val", RANGE(NUMBER, val, "N|SHARE", NOT_GIVEN, 1e9), .help = VAL_HELP},
     {.name = "seed", VALUE(COUNT, seed), .argument = "N", .help = SEED_HELP},
     VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
     {.name = "recompute", VALUE(FLAG, recompute), .help = RECOMPUTE_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
     {.name = "checkpoint", VALUE(TEXT, checkpoint), .argument = "DIR", .help = CHECKPOINT_HELP},
-    {.name = "save-every",
-     VALUE(NUMBER, save_every),
-     .argument = "M",
-     .help = "minutes between states within an epoch (default: 10)",
-     .max = 1e6},
+    {.name = "save-every", RANGE(NUMBER, save_every, "M", 0, 1e6), .help = SAVE_EVERY_HELP},
     {.name = "resume", VALUE(FLAG, resume), .help = RESUME_HELP},
     {.name = "overwrite", VALUE(FLAG, overwrite), .help = OVERWRITE_HELP},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
-    {.name = "log",
-     VALUE(TEXT, log),
-     .argument = "FILE.jsonl",
-     .help = "write every event there, one JSON object a line;\nappended to with --resume"},
+    {.name = "log", VALUE(TEXT, log), .argument = "FILE.jsonl", .help = LOG_HELP},
     {.name = "report", VALUE(TEXT, report), .argument = "FILE.html", .help = REPORT_HELP},
-    {.name = "tensorboard",
-     VALUE(TEXT, tensorboard),
-     .argument = "DIR",
-     .help = "event files there, for tensorboard --logdir DIR"},
-    {.name = "json", VALUE(FLAG, json), .help = "the same events on standard output"},
+    {.name = "tensorboard", VALUE(TEXT, tensorboard), .argument = "DIR", .help = TENSORBOARD_HELP},
+    {.name = "json", VALUE(FLAG, json), .help = JSON_HELP},
 };
 
 static const vit_command command = {
@@ -226,13 +255,38 @@ static bool on_event(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-static vit_train_options train_options(const settings *s, const char *init, const char *out,
-                                       const char *rescue, vit_train_report *report) {
+/* --set, and the options that say the same of one key. */
+typedef struct key_values {
+    const char *values[sizeof((vit_option_list){0}.values) / sizeof(char *) + 3];
+    size_t count;
+    char weight_decay[64], drop_path[64];
+} key_values;
+
+static void add_number(key_values *list, char text[64], const char *key, double value) {
+    char number[32];
+    if (!(value > NOT_GIVEN)) return;
+    snprintf(text, 64, "%s=%s", key, vit_format_double(number, value));
+    list->values[list->count++] = text;
+}
+
+static void collect_sets(key_values *out, const settings *s) {
+    *out = (key_values){.count = s->set.count};
+    memcpy(out->values, s->set.values, s->set.count * sizeof *out->values);
+    add_number(out, out->weight_decay, "weight_decay", s->weight_decay);
+    add_number(out, out->drop_path, "drop_path", s->drop_path);
+    if (s->balance) out->values[out->count++] = "balance=true";
+}
+
+static vit_train_options train_options(const settings *s, const key_values *sets, const char *init,
+                                       const char *out, const char *rescue,
+                                       vit_train_report *report) {
     return (vit_train_options){
         .data = s->data,
         .preset = s->preset,
-        .set = s->set.values,
-        .set_count = s->set.count,
+        .set = sets->values,
+        .set_count = sets->count,
+        .height = s->size.height,
+        .width = s->size.width,
         .init = init,
         .config = s->config,
         .out = out,
@@ -250,6 +304,7 @@ static vit_train_options train_options(const settings *s, const char *init, cons
         .schedule_steps = s->steps.schedule,
         .minutes = s->minutes,
         .batch = (size_t)s->batch,
+        .accumulate = (size_t)s->accumulate,
         .lr = s->lr,
         .freeze = (size_t)s->freeze,
         .layer_decay = s->layer_decay,
@@ -309,12 +364,18 @@ static char *rescue_name(const char *out) {
 
 static int train(const settings *s, const char *init, const char *out, const char *rescue) {
     vit_error error = {0};
-    vit_train_report report = {
-        .command = &command, .out = out, .log_path = s->log, .append = s->resume, .json = s->json};
+    vit_train_report report = {.command = &command,
+                               .out = out,
+                               .log_path = s->log,
+                               .append = s->resume,
+                               .json = s->json,
+                               .list_details = s->list_unreadable};
     if (vit_train_report_start(&report, &error) != VIT_OK) {
         return vit_say_error(&command, &error);
     }
-    vit_train_options choice = train_options(s, init, out, rescue, &report);
+    key_values sets;
+    collect_sets(&sets, s);
+    vit_train_options choice = train_options(s, &sets, init, out, rescue, &report);
     vit_status status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
     int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
@@ -359,7 +420,10 @@ static bool same(const char *a, const char *b) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.precision = NOT_GIVEN, .val = NOT_GIVEN};
+    settings s = {.precision = NOT_GIVEN,
+                  .val = NOT_GIVEN,
+                  .weight_decay = NOT_GIVEN,
+                  .drop_path = NOT_GIVEN};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
         return exit_status;

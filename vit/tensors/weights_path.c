@@ -22,6 +22,14 @@ static bool ends_as_weights(const char *name) {
     return false;
 }
 
+/* "checkpoint-000000000300.safetensors": of several in a directory, the last is the newest. */
+static bool is_checkpoint(const char *name) {
+    static const char start[] = "checkpoint-";
+    const size_t first = sizeof start - 1;
+    return strncmp(name, start, first) == 0 &&
+           strcmp(name + first + strspn(name + first, "0123456789"), ".safetensors") == 0;
+}
+
 static vit_status choose(const char **found, char *const *names, size_t count,
                          const char *directory, vit_error *error) {
     *found = NULL;
@@ -33,7 +41,7 @@ static vit_status choose(const char **found, char *const *names, size_t count,
             }
     for (size_t i = 0; i < count; i++) {
         if (names[i][0] == '.' || !ends_as_weights(names[i])) continue;
-        if (*found)
+        if (*found && !(is_checkpoint(*found) && is_checkpoint(names[i])))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s holds several files of weights, %s and %s: name one of them",
                             directory, *found, names[i]);

@@ -4,6 +4,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/tensors/checksum.h"
 #include "vit/weights/model_file.h"
 #include <math.h>
 #include <stdio.h>
@@ -20,18 +21,21 @@
 enum { CONFIG, RECIPE, DATA, INIT, SEED, SCHEDULE, PARTS, STEP = PARTS, HISTORY, CHECKSUM, KEYS };
 static const char *const keys[] = {"vit.config", "vit.train",   "vit.data",
                                    "vit.init",   "vit.seed",    "vit.schedule",
-                                   "vit.step",   "vit.history", "vit.sha256"};
+                                   "vit.step",   "vit.history", VIT_CHECKSUM_KEY};
 static const char *const what[] = {"network",      "recipe", "data (checksum)",
                                    "--init model", "seed",   "number of steps"};
 VIT_CHECK_ROWS(keys, KEYS);
 VIT_CHECK_ROWS(what, PARTS);
 
-/* The checksum is that of the file with these digits in its place. */
-static const char zeros[65] = "0000000000000000000000000000000000000000000000000000000000000000";
+/* What a model file has besides: with it, a checkpoint can answer. */
+enum { PREPROCESSING, ORIGIN, LABELS, MODEL_KEYS };
+static const char *const model_keys[] = {"vit.preprocessing", "vit.recipe", "vit.labels"};
+VIT_CHECK_ROWS(model_keys, MODEL_KEYS);
 
 typedef struct parts {
     char *text[PARTS]; /* all but DATA and INIT are owned */
     char numbers[2][32];
+    char *model[MODEL_KEYS]; /* owned but for ORIGIN; NULL: not said */
 } parts;
 
 static vit_status parts_new(parts *p, const vit_identity *identity, vit_error *error) {
@@ -43,13 +47,22 @@ static vit_status parts_new(parts *p, const vit_identity *identity, vit_error *e
     p->text[SCHEDULE] = p->numbers[1];
     snprintf(p->numbers[0], sizeof p->numbers[0], "%llu", (unsigned long long)identity->seed);
     snprintf(p->numbers[1], sizeof p->numbers[1], "%llu", (unsigned long long)identity->schedule);
-    if (p->text[CONFIG] && p->text[RECIPE]) return VIT_OK;
-    return vit_fail_memory(error, "a checkpoint's description", 0);
+    bool fine = p->text[CONFIG] && p->text[RECIPE];
+    const vit_model_file *m = identity->model;
+    if (m) {
+        p->model[PREPROCESSING] = vit_preprocessing_write(&m->preprocessing);
+        p->model[ORIGIN] = m->recipe;
+        if (m->labels) p->model[LABELS] = vit_model_file_labels(m);
+        fine = fine && p->model[PREPROCESSING] && (!m->labels || p->model[LABELS]);
+    }
+    return fine ? VIT_OK : vit_fail_memory(error, "a checkpoint's description", 0);
 }
 
 static void parts_free(parts *p) {
     vit_free(p->text[CONFIG]);
     vit_free(p->text[RECIPE]);
+    vit_free(p->model[PREPROCESSING]);
+    vit_free(p->model[LABELS]);
 }
 
 static vit_status join(char **path, const char *directory, const char *name, vit_error *error) {
@@ -151,35 +164,6 @@ void vit_checkpoint_close(vit_checkpoint *checkpoint) {
     *checkpoint = (vit_checkpoint){0};
 }
 
-/* The place of the checksum's 64 digits within a file, or 0. */
-static size_t find_checksum(const vit_bytes *b) {
-    static const char mark[] = "\"vit.sha256\":\"";
-    const size_t length = sizeof mark - 1;
-    uint64_t header = 0;
-    for (size_t i = 0; i < 8 && b->size >= 8; i++) header |= (uint64_t)b->data[i] << (8 * i);
-    if (b->size < 8 || header > b->size - 8 || header < length + 64) return 0;
-    for (size_t i = 8; i + length + 64 <= 8 + header; i++)
-        if (memcmp(b->data + i, mark, length) == 0) return i + length;
-    return 0;
-}
-
-static vit_status verify(const vit_bytes *b, const char *path, vit_error *error) {
-    const size_t at = find_checksum(b);
-    vit_sha256 hash;
-    char hex[65];
-    if (at == 0)
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s has no checksum: it is cut or damaged", path);
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, b->data, at);
-    vit_sha256_add(&hash, zeros, 64);
-    vit_sha256_add(&hash, b->data + at + 64, b->size - at - 64);
-    vit_sha256_hex(&hash, hex);
-    if (memcmp(hex, b->data + at, 64) == 0) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s is damaged: its bytes have the checksum %.12s..., it says %.12s...", path,
-                    hex, (const char *)b->data + at);
-}
-
 static vit_status read_number(uint64_t *value, const vit_safetensors *file, size_t key,
                               vit_error *error) {
     const char *text = vit_safetensors_metadata(file, keys[key]);
@@ -198,7 +182,7 @@ static vit_status check_steps(const vit_checkpoint *c, vit_error *error) {
 static vit_status open_path(vit_checkpoint *out, char *path, vit_error *error) {
     *out = (vit_checkpoint){.path = path};
     vit_status status = vit_map_file(&out->bytes, path, error);
-    if (status == VIT_OK) status = verify(&out->bytes, path, error);
+    if (status == VIT_OK) status = vit_checksum_verify(&out->bytes, path, error);
     if (status == VIT_OK)
         status = vit_safetensors_parse(&out->file, out->bytes.data, out->bytes.size, path, error);
     if (status == VIT_OK) status = read_number(&out->step, out->file, STEP, error);
@@ -322,6 +306,8 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
     {"best_step", VIT_FIELD_SIZE, &(h)->best_step, NULL},               \
         {"best_top1", VIT_FIELD_DOUBLE, &(h)->best_top1, NULL},         \
         {"best_loss", VIT_FIELD_DOUBLE, &(h)->best_loss, NULL},         \
+        {"extended_at", VIT_FIELD_SIZE, &(h)->extended_at, NULL},       \
+        {"extended_from", VIT_FIELD_SIZE, &(h)->extended_from, NULL},   \
         {"stale", VIT_FIELD_SIZE, &(h)->stale, NULL},                   \
         {"skipped", VIT_FIELD_SIZE, &(h)->skipped, NULL},               \
         {"skipped_in_row", VIT_FIELD_SIZE, &(h)->skipped_in_row, NULL}, \
@@ -441,19 +427,22 @@ static vit_status check_finite(const group *g, vit_error *error) {
 static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,
                                 const parts *p, const vit_history *history, uint64_t step,
                                 vit_error *error) {
-    vit_metadata metadata[KEYS];
+    vit_metadata metadata[KEYS + MODEL_KEYS];
     char number[32], hex[65];
+    size_t entries = KEYS;
     vit_text remembered = write_history(history);
     if (remembered.failed) return vit_fail_memory(error, "the history", 0);
     snprintf(number, sizeof number, "%llu", (unsigned long long)step);
     for (size_t i = 0; i < PARTS; i++) metadata[i] = (vit_metadata){keys[i], p->text[i]};
     metadata[STEP] = (vit_metadata){keys[STEP], number};
     metadata[HISTORY] = (vit_metadata){keys[HISTORY], remembered.text};
-    metadata[CHECKSUM] = (vit_metadata){keys[CHECKSUM], zeros};
-    vit_status status = vit_safetensors_hash(hex, tensors, count, metadata, KEYS, error);
+    metadata[CHECKSUM] = (vit_metadata){keys[CHECKSUM], vit_checksum_zeros};
+    for (size_t i = 0; i < MODEL_KEYS; i++)
+        if (p->model[i]) metadata[entries++] = (vit_metadata){model_keys[i], p->model[i]};
+    vit_status status = vit_safetensors_hash(hex, tensors, count, metadata, entries, error);
     metadata[CHECKSUM].value = hex;
     if (status == VIT_OK)
-        status = vit_safetensors_write(path, tensors, count, metadata, KEYS, error);
+        status = vit_safetensors_write(path, tensors, count, metadata, entries, error);
     vit_text_free(&remembered);
     return status;
 }

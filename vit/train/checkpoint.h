@@ -12,6 +12,7 @@
 #include "vit/tensors/safetensors.h"
 #include "vit/train/preset.h"
 #include "vit/train/trainer.h"
+#include "vit/weights/model_file.h"
 
 #define VIT_CHECKPOINT_NEW "checkpoint.new" /* one that is being written */
 
@@ -21,21 +22,25 @@ typedef struct vit_identity {
     const char *data;         /* the data set's checksum */
     const char *init;         /* SHA-256 of the model it started from, "" for none */
     uint64_t seed;
-    uint64_t schedule; /* steps of the learning rate's schedule */
+    uint64_t schedule;           /* steps of the learning rate's schedule */
+    const vit_model_file *model; /* what a checkpoint says beside its weights, to be a model, too;
+                                    its values are not read. NULL: nothing. Not compared */
 } vit_identity;
 
 /* What a training remembers beside its arrays. All 0 at the start. */
 typedef struct vit_history {
     size_t best_step; /* with the best held-back answers so far; 0: none measured */
     double best_top1, best_loss;
-    size_t stale;                   /* epochs since then */
-    size_t skipped, skipped_in_row; /* steps whose gradients could not be used */
-    size_t high_in_row;             /* steps whose loss is many times that of the start */
-    size_t counted;                 /* steps that were used, of which follow */
-    double first_loss;              /* the first one's, */
-    double recent_loss;             /* and means of late ones: the loss, */
-    double recent_norm;             /* the norm of the gradient */
-    double loss_sum;                /* of the steps since the last epoch's end */
+    size_t extended_at, extended_from; /* the step at which the schedule became longer, last, and
+                                          its steps before; 0: never */
+    size_t stale;                      /* epochs since then */
+    size_t skipped, skipped_in_row;    /* steps whose gradients could not be used */
+    size_t high_in_row;                /* steps whose loss is many times that of the start */
+    size_t counted;                    /* steps that were used, of which follow */
+    double first_loss;                 /* the first one's, */
+    double recent_loss;                /* and means of late ones: the loss, */
+    double recent_norm;                /* the norm of the gradient */
+    double loss_sum;                   /* of the steps since the last epoch's end */
     size_t loss_steps;
 } vit_history;
 

@@ -25,6 +25,9 @@ char *vit_run_recipe(const vit_run *run) {
     if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
     if (run->options->keep_best && run->history.best_step > 0)
         vit_text_add(&t, "\"best_step\": %zu, ", run->history.best_step);
+    if (run->history.extended_at > 0)
+        vit_text_add(&t, "\"extended\": {\"at_step\": %zu, \"from_steps\": %zu}, ",
+                     run->history.extended_at, run->history.extended_from);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
                  (unsigned long long)run->options->seed,
                  (unsigned long long)vit_trainer_get(run->trainer).step,
@@ -79,8 +82,7 @@ static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *erro
     return VIT_OK;
 }
 
-/* All of the model but its values. */
-static vit_status describe(vit_model_file *f, const vit_run *run, vit_error *error) {
+vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *error) {
     *f = (vit_model_file){.config = run->preset.config,
                           .preprocessing = preprocessing_of(&run->data),
                           .recipe = vit_run_recipe(run)};
@@ -238,7 +240,7 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     vit_score score = {0};
     vit_model_file file;
     take_best(run);
-    vit_status status = describe(&file, run, error);
+    vit_status status = vit_run_describe(&file, run, error);
     if (status == VIT_OK) status = check_model(run, error);
     if (status == VIT_OK) status = calibrate(run, error);
     file.temperature = run->temperature;

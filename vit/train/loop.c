@@ -12,8 +12,8 @@
 #define SCORE_BATCH 512
 
 vit_identity vit_run_identity(const vit_run *run) {
-    return (vit_identity){&run->preset, run->data.checksum, run->init, run->options->seed,
-                          run->schedule};
+    return (vit_identity){&run->preset,       run->data.checksum, run->init,
+                          run->options->seed, run->schedule,      NULL};
 }
 
 /* ---- events ---- */
@@ -116,11 +116,15 @@ static void stop_early(vit_run *run) {
 }
 
 static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) {
-    const vit_identity identity = vit_run_identity(run);
+    vit_identity identity = vit_run_identity(run);
+    vit_model_file model;
     char *path;
     run->last_save = vit_clock();
-    const vit_status status =
-        vit_checkpoints_save(&path, c, run->trainer, &identity, &run->history, error);
+    vit_status status = vit_run_describe(&model, run, error);
+    identity.model = &model;
+    if (status == VIT_OK)
+        status = vit_checkpoints_save(&path, c, run->trainer, &identity, &run->history, error);
+    vit_model_file_clear(&model);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_CHECKPOINT);
     event.path = path;

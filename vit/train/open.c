@@ -2,7 +2,10 @@
 #include "datasets/dataset.h"
 #include "vit/base/sys.h"
 #include "vit/train/run.h"
+#include <stdio.h>
 #include <string.h>
+
+#define MOST_ACCUMULATED 65536
 
 static vit_status check_options(const vit_train_options *o, vit_error *error) {
     if (!o->data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
@@ -15,10 +18,24 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     if (o->schedule_steps > 0 && o->steps > o->schedule_steps)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%llu steps of a schedule of %llu",
                         (unsigned long long)o->steps, (unsigned long long)o->schedule_steps);
+    if (o->accumulate > MOST_ACCUMULATED)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu batches a step, expected 1 to %zu",
+                        o->accumulate, (size_t)MOST_ACCUMULATED);
     if (o->resume && !o->checkpoint)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "resuming needs to know the checkpoint's directory");
     return VIT_OK;
+}
+
+/* Records of a set have one size. */
+static vit_status check_size(const vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    const vit_dataset *d = &run->data;
+    if (o->height == 0 || (d->height == o->height && d->width == o->width)) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "the size is to be %zu x %zu, but the pictures of %s are records of %zu x %zu: "
+                    "it is for folders of pictures",
+                    o->height, o->width, d->name, d->height, d->width);
 }
 
 static vit_status open_data(vit_run *run, vit_error *error) {
@@ -31,7 +48,10 @@ static vit_status open_data(vit_run *run, vit_error *error) {
     vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
     vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
     if (o->init) parts.preparation = &preparation;
+    parts.height = o->height;
+    parts.width = o->width;
     if (status == VIT_OK) status = vit_dataset_open(&run->data, o->data, &parts, error);
+    if (status == VIT_OK) status = check_size(run, error);
     return status == VIT_OK ? vit_dataset_need_classes(&run->data, error) : status;
 }
 
@@ -55,6 +75,7 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
+    if (o->accumulate > 1) run->preset.recipe.batch *= o->accumulate;
     if (o->val_given) run->preset.recipe.val = o->val;
     if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
     if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
@@ -125,10 +146,27 @@ static vit_status load_best(vit_run *run, vit_error *error) {
     return VIT_OK;
 }
 
+/* More steps than the checkpoint's training had: from here on the learning rate is that of the
+ * longer schedule. */
+static void extend(vit_run *run, const vit_checkpoint *c) {
+    const vit_recipe *r = &run->preset.recipe;
+    run->history.extended_at = (size_t)c->step;
+    run->history.extended_from = (size_t)c->schedule;
+    vit_run_note(run,
+                 "the schedule becomes longer, %llu steps instead of %llu: the learning rate goes "
+                 "from %g to %g, and the model is another than one trained so from the start",
+                 (unsigned long long)run->schedule, (unsigned long long)c->schedule,
+                 c->step > 0 ? vit_recipe_learning_rate(r, c->step - 1, c->schedule) : 0,
+                 vit_recipe_learning_rate(r, c->step, run->schedule));
+}
+
 static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error) {
-    const vit_identity identity = vit_run_identity(run);
+    vit_identity identity = vit_run_identity(run);
+    const bool is_longer = run->schedule > c->schedule;
+    if (is_longer) identity.schedule = c->schedule;
     vit_status status = vit_checkpoint_compare(c, &identity, error);
     if (status == VIT_OK) status = vit_checkpoint_load(run->trainer, &run->history, c, error);
+    if (status == VIT_OK && is_longer) extend(run, c);
     if (status == VIT_OK) status = load_best(run, error);
     if (status != VIT_OK) return status;
     vit_run_note(run, "resuming after step %llu of %llu", (unsigned long long)c->step,
@@ -179,6 +217,7 @@ static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *er
 static void step_back(vit_run *run, vit_checkpoint *c) {
     vit_checkpoint earlier;
     if (!run->options->resume || !c->file || c->step <= run->steps) return;
+    if (c->schedule != run->schedule) return;
     if (vit_checkpoints_newest(&earlier, &run->checkpoints, run->steps, note_skipped, run, NULL) !=
             VIT_OK ||
         !earlier.file)
@@ -188,6 +227,18 @@ static void step_back(vit_run *run, vit_checkpoint *c) {
                  (unsigned long long)run->steps);
     vit_checkpoint_close(c);
     *c = earlier;
+}
+
+/* What the notes have not named of the files that are left out. */
+static void list_unreadable(const vit_run *run) {
+    for (size_t i = VIT_UNREADABLE_NAMED; i < run->data.unreadable_count; i++) {
+        char text[1100];
+        vit_event event = vit_run_event(run, VIT_EVENT_NOTE);
+        snprintf(text, sizeof text, "left out: %s", run->data.unreadable[i]);
+        event.text = text;
+        event.is_detail = true;
+        vit_run_emit(run, &event);
+    }
 }
 
 /* Plans, and goes to where a checkpoint was. */
@@ -200,6 +251,8 @@ static vit_status start(vit_run *run, vit_error *error) {
     if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
+    list_unreadable(run);
+    if (status == VIT_OK) status = vit_run_advise(run, error);
     if (status == VIT_OK && c.file)
         status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);
     vit_checkpoint_close(&c);

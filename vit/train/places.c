@@ -12,7 +12,7 @@ static vit_status try_write(vit_writer **writer, const char *path, size_t size, 
 }
 
 /* Whether a model with this recipe is one of this training's, perhaps of an earlier step. What
- * --minutes made of the steps does not count. */
+ * --minutes, or a longer schedule, made of the steps does not count. */
 static bool same_training(const vit_run *run, const char *theirs, const char *ours) {
     json_t *a, *b;
     if (vit_json_parse(&a, theirs, strlen(theirs), "", NULL) != VIT_OK) return false;
@@ -21,7 +21,10 @@ static bool same_training(const vit_run *run, const char *theirs, const char *ou
         return false;
     }
     static const char *const free_keys[] = {"steps", "best_step", "schedule_steps"};
-    for (size_t i = 0; i < (run->options->minutes > 0 ? 3 : 2); i++) {
+    const bool any_schedule = run->options->minutes > 0 || run->history.extended_at > 0;
+    json_object_del(a, "extended");
+    json_object_del(b, "extended");
+    for (size_t i = 0; i < (any_schedule ? 3 : 2); i++) {
         json_object_del(a, free_keys[i]);
         json_object_del(b, free_keys[i]);
     }

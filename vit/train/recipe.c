@@ -59,7 +59,7 @@ static const number numbers[] = {
     {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 12
+#define OTHERS 13
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
@@ -148,6 +148,7 @@ static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, 
         {"edges", VIT_FIELD_ENUM, &c->edges, edges},
         {"policy", VIT_FIELD_ENUM, &c->policy, policies},
         {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
+        {"balance", VIT_FIELD_BOOL, &recipe->balance, NULL},
         {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
         {"val", VIT_FIELD_DOUBLE, &recipe->val, NULL},
         {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
@@ -202,6 +203,7 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     if (recipe->policy != VIT_POLICY_NONE)
         vit_text_add(&t, ", \"policy\": \"%s\"", policies[recipe->policy]);
     if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
+    if (recipe->balance) vit_text_add(&t, ", \"balance\": true");
     if (recipe->val >= 0) {
         char value[32];
         vit_text_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));

@@ -36,6 +36,8 @@ typedef struct vit_recipe {
     bool flip_alternates;
     double jitter; /* vit_jitter_apply, after the policy */
     double elastic, crop, erase;
+    bool balance;   /* a picture's loss counts n / (classes n_c) times, of n training pictures n_c
+                       of its class: each class then weighs the same */
     size_t repeats; /* of every picture, side by side in a batch, each augmented in its own way;
                        a pass then takes so many times fewer pictures */
     double mixup, cutmix; /* the picture is mixed with another, vit/train/mix.h; 0: it is not */

@@ -56,9 +56,16 @@ struct vit_run {
  * run->unsaved. */
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
 
+/* advice.c: gives the trainer class weights where the recipe asks for them; notes what is wrong
+ * with the numbers of pictures. */
+vit_status vit_run_advise(vit_run *run, vit_error *error);
+
 /* Data, preset and trainer, at the step where training begins; and frees all that a run holds. */
 vit_status vit_run_open(vit_run *run, vit_error *error);
 void vit_run_close(vit_run *run);
+
+/* All of the model but its values; freed by vit_model_file_clear. */
+vit_status vit_run_describe(vit_model_file *out, const vit_run *run, vit_error *error);
 
 /* Writes options->out, tests the model and emits DONE; *model as above. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);

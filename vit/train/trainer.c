@@ -40,6 +40,7 @@ struct vit_trainer {
     vit_chunks chunks;
     worker *workers; /* [lanes.workers] */
     double *losses;  /* [batch] */
+    double *weights; /* [classes] of the losses; NULL: 1 */
     uint64_t seed, step;
     bool skipped;       /* the last step, whose gradients could not be used */
     double norm, limit; /* of its gradient; the largest that is used */
@@ -172,9 +173,9 @@ void vit_trainer_free(vit_trainer *t) {
     vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
     vit_table_free(&t->table);
-    void *const arrays[] = {t->values, t->packed.transposed, t->m,
-                            t->v,      t->average,           t->average_packed.transposed,
-                            t->losses, t->workers,           t};
+    void *const arrays[] = {
+        t->values, t->packed.transposed, t->m,       t->v, t->average, t->average_packed.transposed,
+        t->losses, t->weights,           t->workers, t};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
 }
 
@@ -217,6 +218,12 @@ static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t cou
     }
 }
 
+static double weight_of(const vit_trainer *t, const vit_mixed_label *l) {
+    if (!t->weights) return 1;
+    if (!(l->share > 0)) return t->weights[l->label];
+    return (1 - l->share) * t->weights[l->label] + l->share * t->weights[l->other];
+}
+
 static void run_slice(size_t index, size_t worker_index, const vit_gradients *gradients,
                       void *context) {
     vit_trainer *t = context;
@@ -233,9 +240,11 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
     for (size_t i = 0; i < count; i++) {
         const vit_mixed_label label = {w->labels[i], w->keys[i].other, w->keys[i].share};
-        t->losses[first + i] = vit_cross_entropy_mixed(
-            w->state.d_logits + i * classes, w->state.logits + i * classes, classes, &label,
-            t->recipe.label_smoothing, 1 / (double)t->recipe.batch);
+        const double weight = weight_of(t, &label);
+        t->losses[first + i] =
+            weight * vit_cross_entropy_mixed(
+                         w->state.d_logits + i * classes, w->state.logits + i * classes, classes,
+                         &label, t->recipe.label_smoothing, weight / (double)t->recipe.batch);
     }
     vit_network_backward(&t->network, &exec, &w->state, gradients);
 }
@@ -275,6 +284,14 @@ static void run_step(void *context) {
     vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
                      t->norm, t->step - 1);
     pack(t, &t->packed, t->values, &t->trained);
+}
+
+vit_status vit_trainer_weigh(vit_trainer *t, const double *weights, vit_error *error) {
+    const size_t classes = t->network.config.classes;
+    if (!t->weights) t->weights = vit_alloc(classes, sizeof *weights);
+    if (!t->weights) return vit_fail_memory(error, "class weights", classes * sizeof *weights);
+    memcpy(t->weights, weights, classes * sizeof *weights);
+    return VIT_OK;
 }
 
 vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,

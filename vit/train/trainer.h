@@ -28,6 +28,10 @@ void vit_trainer_free(vit_trainer *trainer);
 /* Back to the initial values of `seed`, or to none, no step done. */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
+/* From now on a picture's loss, and with it its gradient, counts weights[label] times: [classes], 1
+ * on an average over the training pictures; a mixed picture's by its shares. */
+vit_status vit_trainer_weigh(vit_trainer *trainer, const double *weights, vit_error *error);
+
 /* One step at learning rate lr; *loss is the mean loss of the batch before it. Where that or the
  * gradient's norm is not finite, or the norm is above the limit, the step is counted and changes
  * nothing else. Fails only where the source does, and then nothing has changed. */

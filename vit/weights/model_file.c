@@ -109,11 +109,27 @@ void vit_store_close(vit_store *s) {
 
 /* ---- reading ---- */
 
+bool vit_model_file_is_checkpoint(const vit_safetensors *file) {
+    return vit_safetensors_metadata(file, "vit.step") != NULL;
+}
+
+/* What is before the names of the tensors that are the model. */
+static const char *prefix_of(const vit_safetensors *file, const vit_table *table) {
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "ema.%s", table->rows[0].name);
+    return vit_model_file_is_checkpoint(file) && vit_safetensors_find(file, name) ? "ema." : "";
+}
+
+static bool is_of_training(const vit_safetensors *file, const char *name) {
+    return vit_model_file_is_checkpoint(file) &&
+           (strncmp(name, "adamw.", 6) == 0 || strncmp(name, "ema.", 4) == 0);
+}
+
 static vit_status refuse_unexpected(const vit_table *table, const vit_safetensors *file,
                                     vit_error *error) {
     for (size_t i = 0; i < vit_safetensors_count(file); i++) {
         const char *name = vit_safetensors_at(file, i)->name;
-        if (!vit_table_find(table, name))
+        if (!vit_table_find(table, name) && !is_of_training(file, name))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor %s does not belong to the network of its config",
                             vit_safetensors_name(file), name);
@@ -202,10 +218,13 @@ static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, 
 static vit_status load_tensors(vit_model_file *m, const vit_safetensors *file,
                                const vit_exec *packs, vit_error *error) {
     vit_store store;
+    const char *prefix = prefix_of(file, &m->table);
     vit_status status = vit_store_open(&store, m, packs, error);
     for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &m->table.rows[i];
-        status = load_one(vit_store_place(&store, p), p, file, p->name, error);
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s%s", prefix, p->name);
+        status = load_one(vit_store_place(&store, p), p, file, name, error);
         if (status == VIT_OK) vit_store_keep(&store, p);
     }
     vit_store_close(&store);
@@ -234,7 +253,7 @@ void vit_model_file_clear(vit_model_file *m) {
 /* ---- writing ---- */
 
 /* ["0", "1"], NULL when there is no memory. */
-static char *labels_text(const vit_model_file *m) {
+char *vit_model_file_labels(const vit_model_file *m) {
     vit_text t = {0};
     for (size_t i = 0; i < m->config.classes; i++) {
         vit_text_add(&t, i ? ", " : "[");
@@ -310,7 +329,7 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
     char *values[VALUES] = {vit_config_write(&m->config),
                             vit_preprocessing_write(&m->preprocessing),
                             m->recipe,
-                            m->labels ? labels_text(m) : NULL,
+                            m->labels ? vit_model_file_labels(m) : NULL,
                             temperature,
                             threshold};
     const vit_status status = write_file(path, m, dtype, values, error);

@@ -23,9 +23,13 @@ typedef struct vit_model_file {
     double threshold;   /* answers of a lower probability are unsure; 0: not said */
 } vit_model_file;
 
+/* Whether it is a checkpoint of a training, which is a model with more tensors. */
+bool vit_model_file_is_checkpoint(const vit_safetensors *file);
+
 /* Reads and checks everything: every tensor of the table must be there with its shape and finite,
- * none may be left over, labels must be as many as classes. packs NULL: all tensors are kept as
- * floats; else linear weights are packed with it, in its precision, one after the other, so that
+ * none may be left over (of a checkpoint, the optimiser's are; where there is an average of the
+ * weights, that is the model), labels must be as many as classes. packs NULL: all tensors are kept
+ * as floats; else linear weights are packed with it, in its precision, one after the other, so that
  * there is never more than one copy and one tensor. */
 vit_status vit_model_file_load(vit_model_file *out, const vit_safetensors *file,
                                const vit_exec *packs, vit_error *error);
@@ -56,6 +60,9 @@ vit_status vit_model_file_save(const char *path, const vit_model_file *model, vi
  * that F16 cannot hold. */
 vit_status vit_model_file_save_as(const char *path, const vit_model_file *model, vit_dtype dtype,
                                   vit_error *error);
+
+/* The labels as a JSON list, freed by vit_free; NULL: no memory. model->labels is not NULL. */
+char *vit_model_file_labels(const vit_model_file *model);
 
 /* tensors [count] of float32: their types and data become elements of type `dtype` in memory that
  * the caller frees with vit_free(*memory). */

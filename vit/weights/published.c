@@ -2,6 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/tensors/checksum.h"
 #include "vit/weights/declared.h"
 #include "vit/weights/facts.h"
 #include "vit/weights/labels.h"
@@ -259,9 +260,15 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
 static vit_status load_own(vit_model_file *m, const char *path, const vit_exec *packs,
                            vit_error *error) {
     vit_safetensors *file;
+    vit_bytes bytes;
     vit_status status = vit_safetensors_open(&file, path, error);
     if (status != VIT_OK) return status;
-    status = vit_model_file_load(m, file, packs, error);
+    if (vit_model_file_is_checkpoint(file)) {
+        status = vit_map_file(&bytes, path, error);
+        if (status == VIT_OK) status = vit_checksum_verify(&bytes, path, error);
+        vit_unmap_file(&bytes);
+    }
+    if (status == VIT_OK) status = vit_model_file_load(m, file, packs, error);
     vit_safetensors_close(file);
     return status;
 }

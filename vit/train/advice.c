@@ -1,0 +1,121 @@
+/* What the numbers of the data's pictures ask for: class weights, and what the user should know of
+ * classes that are rare. */
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/train/run.h"
+#include <string.h>
+
+/* A network learns little from fewer pictures a class; one that goes on from another's weights is
+ * content with less. */
+#define FEW_PICTURES 50
+#define FEW_PICTURES_INIT 5
+
+/* Classes are unbalanced from so many times as many pictures on, the largest to the smallest. */
+#define UNBALANCED 3
+
+static const char *name_of(const vit_dataset *d, size_t class, char number[32]) {
+    if (d->labels) return d->labels[class];
+    return vit_format_double(number, (double)class);
+}
+
+/* counts: [classes], of the pictures that are trained on. */
+static void count_training(size_t *counts, const vit_run *run) {
+    const vit_loader *l = &run->loader;
+    for (size_t i = 0; i < l->train_count; i++) counts[run->data.train.labels[l->train[i]]]++;
+}
+
+/* The largest and the smallest class that has pictures, and how many do. */
+typedef struct extremes {
+    size_t largest, smallest, present;
+} extremes;
+
+static extremes find_extremes(const size_t *counts, size_t classes) {
+    extremes e = {0};
+    for (size_t i = 0; i < classes; i++) {
+        if (counts[i] == 0) continue;
+        if (e.present == 0) e.largest = e.smallest = i;
+        if (counts[i] > counts[e.largest]) e.largest = i;
+        if (counts[i] < counts[e.smallest]) e.smallest = i;
+        e.present++;
+    }
+    return e;
+}
+
+static vit_status weigh(vit_run *run, const size_t *counts, const extremes *e, vit_error *error) {
+    const size_t classes = run->data.classes;
+    double *weights = vit_alloc(classes, sizeof *weights);
+    if (!weights) return vit_fail_memory(error, "class weights", classes * sizeof *weights);
+    for (size_t i = 0; i < classes; i++)
+        if (counts[i] > 0)
+            weights[i] = (double)run->loader.train_count / ((double)e->present * (double)counts[i]);
+    const vit_status status = vit_trainer_weigh(run->trainer, weights, error);
+    vit_free(weights);
+    return status;
+}
+
+static void note_balance(const vit_run *run, const size_t *counts, const extremes *e) {
+    const vit_dataset *d = &run->data;
+    char large[32], small[32];
+    if (e->present == 0 || counts[e->largest] < UNBALANCED * counts[e->smallest]) return;
+    vit_run_note(run, "the classes are unbalanced: %zu training pictures of %s, %zu of %s; %s",
+                 counts[e->largest], name_of(d, e->largest, large), counts[e->smallest],
+                 name_of(d, e->smallest, small),
+                 run->preset.recipe.balance ? "each class weighs the same"
+                                            : "--balance lets each class weigh the same");
+}
+
+static void note_few(const vit_run *run, const extremes *e) {
+    const size_t count = run->loader.train_count;
+    const bool init = run->options->init != NULL;
+    if (count >= e->present * (init ? FEW_PICTURES_INIT : FEW_PICTURES)) return;
+    vit_run_note(run, "%zu training pictures of %zu classes are too few to learn from%s", count,
+                 e->present,
+                 init ? ""
+                      : ": from random weights it takes some hundreds a class; --init goes on from "
+                        "a trained model and needs fewer");
+}
+
+/* Classes that are trained, but not tested. */
+static vit_status note_untested(const vit_run *run, const size_t *counts, vit_error *error) {
+    const vit_dataset *d = &run->data;
+    size_t untested = 0, first = 0;
+    char number[32];
+    if (d->test.count == 0) return VIT_OK;
+    bool *tested = vit_alloc(d->classes, sizeof *tested);
+    if (!tested) return vit_fail_memory(error, "classes", d->classes);
+    for (size_t i = 0; i < d->test.count; i++) tested[d->test.labels[i]] = true;
+    for (size_t i = d->classes; i-- > 0;) {
+        if (tested[i] || counts[i] == 0) continue;
+        first = i;
+        untested++;
+    }
+    vit_free(tested);
+    if (untested == 1)
+        vit_run_note(run,
+                     "class %s has no test picture: how often it is right, the test does not tell",
+                     name_of(d, first, number));
+    if (untested > 1)
+        vit_run_note(run,
+                     "%zu classes, %s among them, have no test picture: how often they are right, "
+                     "the test does not tell",
+                     untested, name_of(d, first, number));
+    return VIT_OK;
+}
+
+vit_status vit_run_advise(vit_run *run, vit_error *error) {
+    const size_t classes = run->data.classes;
+    size_t *counts = vit_alloc(classes, sizeof *counts);
+    if (!counts) return vit_fail_memory(error, "classes", classes * sizeof *counts);
+    count_training(counts, run);
+    const extremes e = find_extremes(counts, classes);
+    vit_status status = VIT_OK;
+    if (run->preset.recipe.balance) status = weigh(run, counts, &e, error);
+    if (status == VIT_OK) {
+        note_few(run, &e);
+        note_balance(run, counts, &e);
+        status = note_untested(run, counts, error);
+    }
+    vit_free(counts);
+    return status;
+}
