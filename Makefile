@@ -5,7 +5,8 @@
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
-# make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models; and uninstall
+# make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models, completions of
+#               bash, zsh and fish; and uninstall
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line; for install also
@@ -51,12 +52,13 @@ LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
+COMPLETE = $(foreach shell,bash zsh fish,$(PROGRAMS:$(BUILD)/bin/%=$(BUILD)/completions/%.$(shell)))
 MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: all test tests bench lint debug asan fuzz fuzzers install uninstall clean
-all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN)
+all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3
@@ -138,6 +140,11 @@ $(MAN): $(BUILD)/man/%.1: docs/man/%.1 scripts/man $(BUILD)/bin/%
 	@mkdir -p $(@D)
 	$(EMULATOR) $(BUILD)/bin/$* --help | scripts/man docs/man/$*.1 > $@
 
+$(COMPLETE): $(BUILD)/completions/%: scripts/completion $(PROGRAMS)
+	@mkdir -p $(@D)
+	$(EMULATOR) $(BUILD)/bin/$(basename $*) --help | \
+	  scripts/completion $(patsubst .%,%,$(suffix $*)) $(basename $*) > $@
+
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs stb)
@@ -196,11 +203,19 @@ AT_SHARE  = $(DESTDIR)$(PREFIX)/share/vit
 AT_MODELS = $(AT_SHARE)/models
 AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
+NAMES     = $(notdir $(PROGRAMS))
+AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN)
+install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPLETE)
 	install -d $(AT_BIN) $(AT_MAN) $(AT_MODELS) $(AT_HEADER) $(AT_LIB)/pkgconfig
 	install $(PROGRAMS) $(AT_BIN)
 	install -m 644 $(MAN) $(AT_MAN)
+	install -d $(AT_BASH) $(AT_ZSH) $(AT_FISH)
+	for name in $(NAMES); do from=$(BUILD)/completions/$$name; \
+	  install -m 644 $$from.bash $(AT_BASH)/$$name && install -m 644 $$from.zsh $(AT_ZSH)/_$$name && \
+	  install -m 644 $$from.fish $(AT_FISH) || exit 1; done
 	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
 	install -m 644 vit/vit.h $(AT_HEADER)
 	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
@@ -211,6 +226,7 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN)
 	chmod 644 $(AT_LIB)/pkgconfig/libvit.pc
 
 uninstall:
+	rm -f $(NAMES:%=$(AT_BASH)/%) $(NAMES:%=$(AT_ZSH)/_%) $(NAMES:%=$(AT_FISH)/%.fish)
 	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(MAN:$(BUILD)/man/%=$(AT_MAN)/%) \
 	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(AT_HEADER)/vit.h \
 	  $(AT_LIB)/pkgconfig/libvit.pc $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)

@@ -61,6 +61,9 @@ check "builds nothing again" sh -c '! grep -e " -c -o " -e " -shared " '"'$log'"
     for program in bench classify convert evaluate info report train; do
         echo "./usr/bin/vit-$program"
         echo "./usr/share/man/man1/vit-$program.1"
+        echo "./usr/share/bash-completion/completions/vit-$program"
+        echo "./usr/share/zsh/site-functions/_vit-$program"
+        echo "./usr/share/fish/vendor_completions.d/vit-$program.fish"
     done
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
         echo "./usr/lib/x/$file"

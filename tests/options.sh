@@ -256,4 +256,27 @@ check "--list-unreadable names all" test "$(count_bad all)" = 5
 vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
 check "vit-evaluate --list-unreadable, too" test "$(count_bad all)" = 5
 
+# ---- -0 ----
+
+odd=$(printf 'two\nlines.png')
+cp classes/test/ant/00.png "$odd"
+find . -maxdepth 1 -name '*lines.png' -print0 >names0
+cat >check0.py <<'END'
+import json, sys
+answers = [json.loads(line) for line in open(sys.argv[1])]
+assert len(answers) == 1 and answers[0]["file"].endswith("two\nlines.png"), answers
+assert answers[0]["predictions"], answers
+END
+check "-0: a name of two lines" sh -c "vit-classify --model resumed.safetensors --json -0 \
+    --files-from names0 >null.jsonl && python3 check0.py null.jsonl"
+check "--null, from standard input" sh -c "vit-classify --model resumed.safetensors --json --null \
+    --files-from - <names0 >null.jsonl && python3 check0.py null.jsonl"
+check "without -0 that is said" refuses 1 'zero byte (a list of find -print0 is read with -0)' \
+    vit-classify --model resumed.safetensors --files-from names0
+check "-0 without a list is refused" refuses 2 'is for the names of --files-from' \
+    vit-classify --model resumed.safetensors -0 classes/test/ant/00.png
+check "-0 twice is refused" refuses 2 '--null is given twice' \
+    vit-classify -0 -0 --files-from names0
+check "-1 is no option" refuses 2 'unknown option -1' vit-classify -1 --files-from names0
+
 echo "1..$number"

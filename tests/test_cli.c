@@ -161,7 +161,7 @@ static void test_names(void **state) {
     vit_name_list list;
     vit_error error;
     const char *name;
-    assert_int_equal(vit_name_list_open(&list, "list", &error), VIT_OK);
+    assert_int_equal(vit_name_list_open(&list, "list", false, &error), VIT_OK);
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(vit_name_list_next(&list, &name, &error), VIT_OK);
         assert_string_equal(name, expected[i]);
@@ -175,7 +175,7 @@ static void assert_list_refused(const char *path, vit_status status, const char 
     vit_name_list list;
     vit_error error;
     const char *name = "";
-    vit_status got = vit_name_list_open(&list, path, &error);
+    vit_status got = vit_name_list_open(&list, path, false, &error);
     while (got == VIT_OK && name != NULL) {
         got = vit_name_list_next(&list, &name, &error);
     }
@@ -195,7 +195,7 @@ static void test_lists_that_are_none(void **state) {
     vit_name_list list;
     vit_error error;
     const char *name;
-    assert_int_equal(vit_name_list_open(&list, "longest", &error), VIT_OK);
+    assert_int_equal(vit_name_list_open(&list, "longest", false, &error), VIT_OK);
     assert_int_equal(vit_name_list_next(&list, &name, &error), VIT_OK);
     assert_int_equal(strlen(name), 4096);
     vit_name_list_close(&list);

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-vit_status vit_name_list_open(vit_name_list *list, const char *path, vit_error *error) {
+vit_status vit_name_list_open(vit_name_list *list, const char *path, bool zeros, vit_error *error) {
     bool standard = strcmp(path, "-") == 0;
     *list = (vit_name_list){.file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
+                            .end_mark = zeros ? '\0' : '\n',
                             .path = standard ? "standard input" : path};
     if (list->file < 0) {
         return vit_fail_errno(error, errno, "--files-from: cannot open %s", path);
@@ -37,7 +38,7 @@ static vit_status fill(vit_name_list *list, vit_error *error) {
  */
 static bool has_line(const vit_name_list *list, size_t *length) {
     const char *start = list->buffer + list->start;
-    const char *end = memchr(start, '\n', list->end - list->start);
+    const char *end = memchr(start, list->end_mark, list->end - list->start);
     *length = end != NULL ? (size_t)(end - start) : list->end - list->start;
     return end != NULL || *length > VIT_NAME_MAX || list->ended;
 }
@@ -46,8 +47,9 @@ static void skip_empty_lines(vit_name_list *list) {
     for (;;) {
         const char *at = list->buffer + list->start;
         size_t left = list->end - list->start;
-        size_t length = left > 1 && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
-        if (left == 0 || at[length - 1] != '\n') return;
+        size_t length =
+            left > 1 && list->end_mark == '\n' && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
+        if (left == 0 || at[length - 1] != list->end_mark) return;
         list->start += length;
         list->line++;
     }
@@ -55,16 +57,18 @@ static void skip_empty_lines(vit_name_list *list) {
 
 static vit_status take_line(vit_name_list *list, size_t length, vit_error *error) {
     const char *start = list->buffer + list->start;
+    bool lines = list->end_mark == '\n';
     bool zero = memchr(start, '\0', length < VIT_NAME_MAX ? length : VIT_NAME_MAX) != NULL;
     list->line++;
     if (zero || length > VIT_NAME_MAX) {
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %zu %s, expected the name of a file",
-                        list->path, list->line,
-                        zero ? "holds a zero byte" : "is longer than 4096 bytes");
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: %s %zu %s, expected the name of a file",
+                        list->path, lines ? "line" : "name", list->line,
+                        zero ? "holds a zero byte (a list of find -print0 is read with -0)"
+                             : "is longer than 4096 bytes");
     }
     memcpy(list->name, start, length);
     list->start += length + (list->start + length < list->end);
-    if (length > 0 && list->name[length - 1] == '\r') length--;
+    if (lines && length > 0 && list->name[length - 1] == '\r') length--;
     list->name[length] = '\0';
     return VIT_OK;
 }

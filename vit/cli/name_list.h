@@ -1,4 +1,4 @@
-/* Names of files, one a line, read as they arrive. */
+/* Names of files, one a line, or each ended by a zero byte, read as they arrive. */
 #ifndef VIT_CLI_NAME_LIST_H
 #define VIT_CLI_NAME_LIST_H
 
@@ -9,6 +9,7 @@ enum { VIT_NAME_MAX = 4096 };
 typedef struct vit_name_list {
     int file;          /* descriptor */
     const char *path;  /* "standard input" for "-" */
+    char end_mark;     /* of a name: '\n', or 0 */
     size_t line;       /* number of the last line read */
     bool ended;        /* nothing follows the buffer */
     size_t start, end; /* of what was read and is not yet given, in buffer */
@@ -16,11 +17,12 @@ typedef struct vit_name_list {
     char name[VIT_NAME_MAX + 1];
 } vit_name_list;
 
-/* A file of names; "-" is standard input. `path` must outlive the list. */
-vit_status vit_name_list_open(vit_name_list *list, const char *path, vit_error *error);
+/* A file of names; "-" is standard input. zeros: each ends with a zero byte, and may hold any other
+ * (find -print0). `path` must outlive the list. */
+vit_status vit_name_list_open(vit_name_list *list, const char *path, bool zeros, vit_error *error);
 
-/* The next name, until the next call; NULL at the end. Empty lines are skipped, and one '\r' at
- * the end of a line is no part of the name. */
+/* The next name, until the next call; NULL at the end. Empty lines are skipped, and of lines one
+ * '\r' at the end of a line is no part of the name. */
 vit_status vit_name_list_next(vit_name_list *list, const char **name, vit_error *error);
 
 /* Whether vit_name_list_next would answer without waiting for whoever writes the list. */

@@ -8,12 +8,12 @@
 enum { MAX_DEPTH = 16 };
 
 vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_count,
-                             const char *files_from, bool recursive, vit_error *error) {
+                             const char *files_from, bool zeros, bool recursive, vit_error *error) {
     *out = (vit_pictures){.operands = operands,
                           .operand_count = operand_count,
                           .has_list = files_from != NULL,
                           .recursive = recursive};
-    return out->has_list ? vit_name_list_open(&out->list, files_from, error) : VIT_OK;
+    return out->has_list ? vit_name_list_open(&out->list, files_from, zeros, error) : VIT_OK;
 }
 
 /* ---- directories ---- */

@@ -17,9 +17,9 @@ typedef struct vit_pictures {
     uint64_t left_out; /* files and links in directories that are not taken for pictures */
 } vit_pictures;
 
-/* files_from NULL: the operands. */
+/* files_from NULL: the operands. zeros: as vit_name_list_open has it. */
 vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_count,
-                             const char *files_from, bool recursive, vit_error *error);
+                             const char *files_from, bool zeros, bool recursive, vit_error *error);
 
 /* The next picture; *name is NULL at the end, else freed by vit_free. A directory that gives no
  * pictures is named with the reason in *problem, whose status is VIT_OK otherwise. In a directory

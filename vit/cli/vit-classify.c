@@ -20,7 +20,7 @@ typedef struct settings {
     uint64_t top; /* 0: not said */
     uint64_t threads;
     vit_size size; /* 0: the model's own */
-    bool list, recursive, json, embed, logits;
+    bool list, null, recursive, json, embed, logits;
     int format;    /* FORMAT_TEXT, ... */
     int precision; /* vit_precision */
 } settings;
@@ -54,6 +54,12 @@ static const vit_option options[] = {
      .argument = "FILE|-",
      .help = "take the names of the pictures from a file, or from\n"
              "standard input, one a line"},
+    {.name = "null",
+     .letter = '0',
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(null),
+     .help = "or -0: names in --files-from end with a zero byte, not\n"
+             "with the line, as find -print0 writes them"},
     {.name = "recursive",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(recursive),
@@ -71,7 +77,7 @@ static const vit_option options[] = {
     {.name = "format",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(format),
-     .argument = "F",
+     .argument = "text|json|csv",
      .help = "text, json (one object a line for each picture, or\n"
              "model) or csv (a line for each picture; default: text)",
      .choices = formats,
@@ -385,8 +391,8 @@ static void say_left_out(uint64_t count) {
 static vit_status answer_all(classifier *c, int count, char **names, vit_error *error) {
     const settings *s = c->settings;
     vit_pictures pictures;
-    vit_status status =
-        vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->recursive, error);
+    vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
+                                          s->recursive, error);
     if (status != VIT_OK) {
         return status;
     }
@@ -454,6 +460,7 @@ static const char *contradiction(const settings *s, int pictures) {
     if (pictures > 0 && s->files_from != NULL) {
         return "PICTURE... and --files-from exclude each other";
     }
+    if (s->null && s->files_from == NULL) return "-0 is for the names of --files-from";
     if (s->out != NULL && !s->embed) return "--out is for the matrix of --embed, which is missing";
     if (s->embed && (s->logits || s->top > 0)) {
         return "--embed writes features, not classes: leave --top and --logits out";
