@@ -45,7 +45,7 @@ static int free_trainer(void **state) {
 }
 
 static vit_identity identity(void) {
-    return (vit_identity){&preset, "data", "", 7, SCHEDULE};
+    return (vit_identity){&preset, "data", "", 7, SCHEDULE, NULL};
 }
 
 /* Steps until `step` are done, from the first on. */
