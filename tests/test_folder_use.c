@@ -287,7 +287,7 @@ static void test_train_and_evaluate(void **state) {
     vit_train_options train = {
         .data = "d", .steps = 60, .threads = 2, .user = &notes, .callback = count_note_events};
     if (vit_train(&model, &train, &error) != VIT_OK) fail_msg("%s", error.message);
-    assert_int_equal(notes, 1);
+    assert_int_equal(notes, 2); /* how the test was chosen; that the pictures are few */
     assert_non_null(strstr(vit_model_describe(model).preprocessing, "\"shorter\": 32"));
     notes = 0;
     vit_evaluate_options evaluate = {.data = "other", .note = count_notes, .user = &notes};
