@@ -1,0 +1,125 @@
+#!/bin/sh
+# Every example of every --help, in a directory that has what they name; manual pages have the same.
+# What is said of time is replaced by two steps, and the server's port by a free one.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+case ${BUILD:=build} in
+/*) ;;
+*) BUILD=$PWD/$BUILD ;;
+esac
+work=$(mktemp -d) || exit 1
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+log=$work/log
+fixtures=$PWD/tests/fixtures/published
+PATH=$BUILD/bin:$PATH
+unset VIT_CPU VIT_MODELS VIT_DATA
+LC_ALL=C
+export LC_ALL
+number=0
+
+# check NAME COMMAND...: passes when the command does
+check() {
+    number=$((number + 1))
+    name=$1
+    shift
+    if "$@" >"$log" 2>&1; then echo "ok $number - $name"; else
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$log"
+    fi
+}
+
+# examples PROGRAM: the lines of its --help, before the options, that begin in the third column
+examples() {
+    "$1" --help | sed '/^[A-Z].*:$/,$d' | sed -n 's/^  \([^ ]\)/\1/p'
+}
+
+# What the examples name.
+mkdir "$work/place" && cd "$work/place" || exit 1
+mkdir -p scans photos pets/cat pets/dog runs data/mnist
+cp "$fixtures/picture.png" seven.png
+for directory in scans photos pets/cat pets/dog; do
+    for i in 1 2 3 4 5 6 7 8; do cp seven.png $directory/$i.png; done
+done
+cp -r "$fixtures/timm_deit3" vit_small
+cp -r "$fixtures/timm_deit3" vit_base_patch16_224
+echo "a-key-of-sixteen-characters-or-more" >keys
+# Pictures in the files of MNIST, which are not its own.
+python3 - <<'END'
+import struct
+for part, count in (("train", 200), ("t10k", 50)):
+    with open(f"data/mnist/{part}-labels-idx1-ubyte", "wb") as f:
+        f.write(struct.pack(">II", 0x801, count) + bytes(i % 10 for i in range(count)))
+    with open(f"data/mnist/{part}-images-idx3-ubyte", "wb") as f:
+        f.write(struct.pack(">IIII", 0x803, count, 28, 28))
+        for i in range(count):
+            f.write(bytes((i % 10 * 20 + j) % 256 for j in range(784)))
+END
+
+# run_example EXAMPLE: as it stands but for the time that it takes
+run_example() {
+    sh -c "$(echo "$1" | sed -E 's/--(minutes|epochs) [0-9.]+/--steps 2/')"
+}
+
+# Those of vit-train first: their models are named by others.
+for program in vit-train vit-classify vit-evaluate vit-info vit-convert; do
+    examples $program >"$work/examples"
+    check "$program has examples" test -s "$work/examples"
+    while IFS= read -r example; do
+        check "$example" run_example "$example"
+    done <"$work/examples"
+done
+
+# ---- the server ----
+
+# serves COMMAND: says within ten seconds where it listens, and where that is
+serves() {
+    sh -c "exec $1 --port 0" >address 2>said &
+    server=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        grep -q '^listening on' address && break
+        sleep 0.5
+    done
+    cat address said
+    grep -q '^listening on' address
+}
+
+stop() {
+    [ -z "$server" ] || kill "$server"
+    wait "$server" 2>/dev/null
+    server=
+}
+
+if [ -x "$BUILD/bin/vit-serve" ]; then
+    cp digits.safetensors runs/best.safetensors
+    examples vit-serve >"$work/examples"
+    while IFS= read -r example; do
+        case $example in
+        vit-serve*)
+            stop
+            check "$example" serves "$example"
+            ;;
+        curl*)
+            command -v curl >/dev/null || continue
+            port=$(sed -n 's/.*:\([0-9]*\)$/\1/p' address)
+            check "$example" sh -c "$(echo "$example" | sed "s/:8080/:$port/; s/curl/curl -sSf/")"
+            ;;
+        esac
+    done <"$work/examples"
+    stop
+fi
+
+# ---- manual pages ----
+
+# same_examples PROGRAM: the page has its examples, and no others
+same_examples() {
+    sed -n '/^\.nf/,/^\.fi/p' "$BUILD/man/$1.1" | sed 's/\\e/\\/g; s/\\-/-/g; s/\\&//' |
+        sed -n 's/^  \([^ ]\)/\1/p' >page
+    examples "$1" | diff - page
+}
+for program in vit-train vit-classify vit-evaluate vit-info vit-convert vit-serve; do
+    [ ! -x "$BUILD/bin/$program" ] || check "the manual page of $program has them" same_examples $program
+done
+
+echo "1..$number"
