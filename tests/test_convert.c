@@ -11,6 +11,7 @@
 
 #include "tests/fault.h"
 #include "tests/scratch.h"
+#include "tests/small_model.h"
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -31,24 +32,12 @@ static const char digit[] = "[{\"op\": \"digit\"}, {\"op\": \"normalize\", \"mea
                             "0.5], \"std\": [0.5, 0.5, 0.5]}]";
 
 /* A small model of random weights; `changes` is JSON of its config. */
+/* Its norms and biases, too, are all different. */
 static vit_model_file make_model(const char *changes, const char *list) {
     static const char *const names[] = {"a \"cat\"", "dog", "d\xc3\xb6g"};
-    vit_model_file m = {.config = vit_config_default()};
-    vit_error error;
-    const char *sizes = "{\"image\": [8, 8], \"channels\": 3, \"patch\": 4, \"dim\": 6, \"depth\": "
-                        "2, \"heads\": 2, \"mlp\": 10, \"classes\": 3}";
-    if (vit_config_read(&m.config, sizes, "sizes", &error) != VIT_OK ||
-        vit_config_read(&m.config, changes, "changes", &error) != VIT_OK ||
-        vit_table_new(&m.table, &m.config, &error) != VIT_OK ||
-        vit_preprocessing_read(&m.preprocessing, list, "list", &error) != VIT_OK)
-        fail_msg("%s", error.message);
-    m.values = vit_alloc(m.table.size, sizeof(float));
-    m.recipe = vit_strdup("{}");
-    m.labels = vit_alloc(3, sizeof *m.labels);
-    assert_non_null(m.values);
-    memcpy(m.labels, names, sizeof names);
-    vit_table_init(1, m.values, &m.table, VIT_INIT_TORCH, 7);
-    /* Norms and biases, too, are all different. */
+    vit_model_file m = small_model("{\"image\": [8, 8], \"channels\": 3, \"patch\": 4, \"dim\": 6, "
+                                   "\"depth\": 2, \"heads\": 2, \"mlp\": 10, \"classes\": 3}",
+                                   changes, list, names, "{}");
     for (size_t i = 0; i < m.table.size; i++) m.values[i] += (float)(i % 61) / 64;
     return m;
 }

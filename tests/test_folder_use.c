@@ -162,6 +162,20 @@ static void test_training_does_not_depend_on_the_bound(void **state) {
     training_free(&b);
 }
 
+/* Of a folder whose pictures are all in memory, neither memory nor a file is asked for. */
+static void test_a_step_allocates_nothing(void **state) {
+    (void)state;
+    put_noisy_set();
+    training t = training_new(0);
+    assert_int_equal(training_step(&t, 0, NULL), VIT_OK);
+    fault_arm(0);
+    const vit_status status = training_step(&t, 1, NULL);
+    fault_disarm();
+    assert_int_equal(status, VIT_OK);
+    assert_int_equal(fault_count(), 0);
+    training_free(&t);
+}
+
 static void test_a_file_that_vanishes_ends_the_training(void **state) {
     (void)state;
     vit_error error;

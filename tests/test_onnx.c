@@ -12,6 +12,7 @@
 
 #include "tests/fault.h"
 #include "tests/scratch.h"
+#include "tests/small_model.h"
 #include "vit/base/sys.h"
 #include "vit/weights/onnx.h"
 
@@ -154,22 +155,9 @@ static const char list[] = "[{\"op\": \"rgb\"}, {\"op\": \"normalize\", \"mean\"
 
 static vit_model_file make_model(const char *changes) {
     static const char *const labels[] = {"a", "b \"c\"", "d"};
-    vit_model_file m = {.config = vit_config_default()};
-    vit_error error;
-    const char *sizes = "{\"image\": [8, 12], \"channels\": 3, \"patch\": 4, \"dim\": 12, "
-                        "\"depth\": 2, \"heads\": 3, \"mlp\": 10, \"classes\": 3}";
-    if (vit_config_read(&m.config, sizes, "sizes", &error) != VIT_OK ||
-        vit_config_read(&m.config, changes, "changes", &error) != VIT_OK ||
-        vit_table_new(&m.table, &m.config, &error) != VIT_OK ||
-        vit_preprocessing_read(&m.preprocessing, list, "list", &error) != VIT_OK)
-        fail_msg("%s", error.message);
-    m.values = vit_alloc(m.table.size, sizeof(float));
-    m.recipe = vit_strdup("{\"seed\": 7}");
-    m.labels = vit_alloc(3, sizeof *m.labels);
-    assert_non_null(m.values);
-    memcpy(m.labels, labels, sizeof labels);
-    vit_table_init(1, m.values, &m.table, VIT_INIT_TORCH, 7);
-    return m;
+    return small_model("{\"image\": [8, 12], \"channels\": 3, \"patch\": 4, \"dim\": 12, "
+                       "\"depth\": 2, \"heads\": 3, \"mlp\": 10, \"classes\": 3}",
+                       changes, list, labels, "{\"seed\": 7}");
 }
 
 static void check_file(const char *changes, vit_dtype dtype, const char *ending) {
