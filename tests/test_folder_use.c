@@ -466,6 +466,7 @@ int main(void) {
         IN_DIRECTORY(test_every_bound_reads_the_same),
         IN_DIRECTORY(test_pictures_are_resampled_by_the_kernels_given),
         IN_DIRECTORY(test_training_does_not_depend_on_the_bound),
+        IN_DIRECTORY(test_a_step_allocates_nothing),
         IN_DIRECTORY(test_a_file_that_vanishes_ends_the_training),
         IN_DIRECTORY(test_a_file_that_changes),
         IN_DIRECTORY(test_preset_follows_the_data),

@@ -90,11 +90,11 @@ typedef struct vit_model_info {
     size_t features;       /* of a picture, as the head sees it: dim, or twice that */
     size_t classes;
     bool has_head;             /* false: a backbone; its logits are its features, classes as many */
-    size_t parameters;         /* numbers the training found */
+    size_t parameters;         /* trainable: weights, biases, tokens, ... */
     size_t multiply_adds;      /* of one picture */
     const char *config;        /* the architecture, JSON */
     const char *preprocessing; /* ordered list of operations, JSON */
-    const char *recipe;        /* how it was trained, or whence it comes, JSON; or "{}" */
+    const char *recipe;        /* how it was trained, or where it comes from, JSON; or "{}" */
     double temperature;        /* of its probabilities, softmax(logits / temperature), fitted on
                                   pictures that its training had not seen; 1 where it has none */
     double threshold;          /* one in a hundred of those pictures had an answer of a lower
@@ -148,7 +148,7 @@ typedef struct vit_convert_options {
     const char *type;   /* of the weights: "f32", "bf16" or "f16"; NULL: "f32" */
     bool force;         /* write what the layout cannot say all of, and note what is lost; but
                            nothing that its library could not load */
-    void (*note)(const char *text, void *user); /* as vit_note; NULL: nobody wants to know */
+    void (*note)(const char *text, void *user); /* as vit_note; NULL: notes are dropped */
     void *user;
 } vit_convert_options;
 
@@ -408,7 +408,7 @@ typedef struct vit_evaluate_options {
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
     const char *cpu; /* as in vit_session_options */
     vit_precision precision;
-    vit_note *note;                                            /* NULL: nobody wants to know */
+    vit_note *note;                                            /* NULL: notes are dropped */
     void (*picture)(const vit_evaluated *picture, void *user); /* for each in order, or NULL */
     bool list_unreadable; /* a note for each file of a folder that is left out, not the first ones
                              alone */
@@ -457,7 +457,7 @@ typedef struct vit_report_options {
     vit_split split;
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
     const char *cpu; /* as in vit_session_options */
-    vit_note *note;  /* NULL: nobody wants to know */
+    vit_note *note;  /* NULL: notes are dropped */
     void *user;
 } vit_report_options;
 

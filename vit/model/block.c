@@ -88,15 +88,15 @@ void vit_block_recompute(const vit_block_call *c, float *z_next, vit_block_state
 /* ---- backward ---- */
 
 /* s->d_narrow = gradient of the branch's input x, [R][D], given that of its sum, d_sum, which is
- * not changed; room: [R][D], may be needed. d_branch is overwritten. */
+ * not changed; scratch: [R][D], may be needed. d_branch is overwritten. */
 static void attention_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
                                const vit_block_gradients *g, const float *x, const float *d_sum,
-                               float *room) {
+                               float *scratch) {
     const vit_attention_shape shape = vit_block_attention_shape(c);
     const vit_qkv p = vit_qkv_of(c, b->qkv, b->first_q);
     const vit_qkv d = vit_qkv_of(c, s->d_wide, s->d_branch);
     const vit_branch scale = vit_attention_branch(c, b, g);
-    const float *dy = vit_branch_backward(c, room, d_sum, &scale);
+    const float *dy = vit_branch_backward(c, scratch, d_sum, &scale);
     vit_linear_backward(c->exec, s->d_narrow, &g->proj, dy, b->o, &c->weights->proj,
                         vit_rows_out(c));
     vit_attention_backward(c->exec, d.q, d.k, d.v, s->d_narrow, b->p, p.q, p.k, p.v, &shape,
@@ -111,12 +111,12 @@ static void attention_backward(const vit_block_call *c, vit_state *s, const vit_
 
 static void mlp_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
                          const vit_block_gradients *g, const float *x, const float *d_sum,
-                         float *room) {
+                         float *scratch) {
     const size_t rows = vit_rows_out(c), mlp = c->config->mlp;
     const vit_activation f = c->config->activation;
     const vit_linear *fc2 = &c->weights->fc2;
     const vit_branch scale = vit_mlp_branch(c, b, g);
-    const float *dy = vit_branch_backward(c, room, d_sum, &scale);
+    const float *dy = vit_branch_backward(c, scratch, d_sum, &scale);
     float *d_hidden = s->d_wide, *d_active = c->config->gated ? s->d_gated : d_hidden;
     vit_linear_input_gradient(c->exec, d_active, false, dy, fc2->out, fc2, rows);
     if (c->config->gated)

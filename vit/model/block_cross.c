@@ -6,7 +6,7 @@
 
 vit_attention_shape vit_cross_shape(const vit_config *c, size_t batch, size_t queries, size_t keys,
                                     const vit_attention_span *spans) {
-    const size_t head_dim = vit_config_head_dim(c), a = vit_config_attention(c);
+    const size_t head_dim = vit_config_head_dim(c), a = vit_config_attention_dim(c);
     return (vit_attention_shape){.batch = batch,
                                  .heads = c->heads,
                                  .head_dim = head_dim,
@@ -39,7 +39,7 @@ void vit_cross_forward(const vit_block_call *c, vit_block_state *s, float *out, 
     /* Q = x W^Q, K, V = m W */
     vit_linear_forward(c->exec, s->cross_q, x, &w->cross_q, NULL, c->rows);
     if (m->states) vit_linear_forward(c->exec, s->cross_kv, m->states, &w->cross_kv, NULL, m->rows);
-    const float *k = s->cross_kv, *v = k + vit_config_attention(c->config);
+    const float *k = s->cross_kv, *v = k + vit_config_attention_dim(c->config);
     vit_attention_forward(c->exec, s->cross_o, s->cross_p, s->cross_q, k, v, &shape, c->scratch);
     /* out = o W^O + b + residual */
     vit_linear_forward(c->exec, out, s->cross_o, &w->cross_proj, &sum, c->rows);
@@ -49,7 +49,7 @@ void vit_cross_backward(const vit_block_call *c, vit_state *s, const vit_block_s
                         const vit_block_gradients *g, const float *x, const float *d_out) {
     const vit_block_weights *w = c->weights;
     const vit_memory *m = c->memory;
-    const size_t a = vit_config_attention(c->config);
+    const size_t a = vit_config_attention_dim(c->config);
     const vit_attention_shape shape = shape_of(c);
     const float *k = b->cross_kv, *v = k + a;
     float *d_q = s->d_wide, *d_k = s->d_cross_kv, *d_v = d_k + a;
@@ -63,7 +63,7 @@ void vit_cross_backward(const vit_block_call *c, vit_state *s, const vit_block_s
 }
 
 vit_qkv vit_cache_add(const vit_block_call *c, const vit_qkv *new) {
-    const size_t a = vit_config_attention(c->config), row = 3 * a;
+    const size_t a = vit_config_attention_dim(c->config), row = 3 * a;
     for (size_t b = 0; b < c->batch; b++) {
         const vit_attention_span *span = &c->spans[b];
         const size_t first = span->key + span->keys - span->queries;

@@ -7,13 +7,13 @@
 /* With qk norm every token's output is wanted: queries (part 0) and keys (part 1) of qkv, the heads
  * of a row. */
 static vit_parts_shape heads_shape(const vit_block_call *c) {
-    const size_t row = 3 * vit_config_attention(c->config);
+    const size_t row = 3 * vit_config_attention_dim(c->config);
     return (vit_parts_shape){vit_rows_in(c), c->config->heads, row, row};
 }
 
 void vit_qk_norm_forward(const vit_block_call *c, vit_block_state *s) {
     const vit_norm *const norms[2] = {&c->weights->q_norm, &c->weights->k_norm};
-    const size_t attention = vit_config_attention(c->config);
+    const size_t attention = vit_config_attention_dim(c->config);
     const vit_parts_shape shape = heads_shape(c);
     if (s->raw_qkv) memcpy(s->raw_qkv, s->qkv, vit_rows_in(c) * 3 * attention * sizeof(float));
     for (size_t i = 0; i < 2; i++)
@@ -25,7 +25,7 @@ void vit_qk_norm_backward(const vit_block_call *c, vit_state *s, const vit_block
                           const vit_block_gradients *g, float *d_qkv) {
     const vit_norm *const norms[2] = {&c->weights->q_norm, &c->weights->k_norm};
     const vit_norm_gradient *const gradients[2] = {&g->q_norm, &g->k_norm};
-    const size_t attention = vit_config_attention(c->config);
+    const size_t attention = vit_config_attention_dim(c->config);
     const vit_parts_shape shape = heads_shape(c);
     for (size_t i = 0; i < 2; i++)
         vit_layernorm_parts_backward(c->exec, d_qkv + i * attention, gradients[i],
@@ -65,18 +65,18 @@ void vit_branch_forward(const vit_block_call *c, float *y, const float *x, const
     k->add(y, residual, rows * w->out);
 }
 
-const float *vit_branch_backward(const vit_block_call *c, float *room, const float *d_sum,
+const float *vit_branch_backward(const vit_block_call *c, float *scratch, const float *d_sum,
                                  const vit_branch *scale) {
     const vit_kernels *k = c->exec->kernels;
     const size_t d = c->config->dim, rows = vit_rows_out(c), picture = rows / c->batch * d;
     if (!scale->keep && !scale->gamma) return d_sum;
     for (size_t i = 0; i < c->batch && scale->keep; i++)
-        k->scale(room + i * picture, d_sum + i * picture, scale->keep[i], picture);
-    const float *d_scaled = scale->keep ? room : d_sum;
+        k->scale(scratch + i * picture, d_sum + i * picture, scale->keep[i], picture);
+    const float *d_scaled = scale->keep ? scratch : d_sum;
     for (size_t i = 0; i < rows && scale->gamma; i++) {
         if (scale->d_gamma)
             k->multiply_add(scale->d_gamma, scale->unscaled + i * d, d_scaled + i * d, d);
-        k->multiply(room + i * d, d_scaled + i * d, scale->gamma, d);
+        k->multiply(scratch + i * d, d_scaled + i * d, scale->gamma, d);
     }
-    return room;
+    return scratch;
 }

@@ -25,17 +25,17 @@ void vit_spread_first(const vit_block_call *c, float *x) {
 /* Of a block that reads first tokens only, queries lie apart, in [batch][A], and the array of the
  * others begins with this column of qkv: a panel's first, so at or somewhat before the keys'. */
 static size_t first_column(const vit_block_call *c) {
-    return vit_first_only(c) ? vit_config_attention(c->config) / VIT_PANEL * VIT_PANEL : 0;
+    return vit_first_only(c) ? vit_config_attention_dim(c->config) / VIT_PANEL * VIT_PANEL : 0;
 }
 
 vit_qkv vit_qkv_of(const vit_block_call *c, float *qkv, float *first_q) {
-    const size_t a = vit_config_attention(c->config), first = first_column(c);
+    const size_t a = vit_config_attention_dim(c->config), first = first_column(c);
     return (vit_qkv){vit_first_only(c) ? first_q : qkv, qkv + a - first, qkv + 2 * a - first};
 }
 
 vit_attention_shape vit_block_attention_shape(const vit_block_call *call) {
     const vit_config *c = call->config;
-    const size_t head_dim = vit_config_head_dim(c), attention = vit_config_attention(c);
+    const size_t head_dim = vit_config_head_dim(c), attention = vit_config_attention_dim(c);
     const size_t row = 3 * attention - first_column(call);
     const size_t key_row = call->cache ? 2 * attention : row;
     const size_t scaled_by = c->attention_scale == VIT_SCALE_DIM ? c->dim : head_dim;
@@ -54,7 +54,7 @@ vit_attention_shape vit_block_attention_shape(const vit_block_call *call) {
 }
 
 const float *vit_first_project(const vit_block_call *c, vit_block_state *s, const float *x) {
-    const size_t a = vit_config_attention(c->config), first = first_column(c);
+    const size_t a = vit_config_attention_dim(c->config), first = first_column(c);
     const vit_linear *qkv = &c->weights->qkv;
     const vit_linear rest = vit_linear_part(c->exec, qkv, first, 3 * a - first);
     const vit_linear q = vit_linear_part(c->exec, qkv, 0, a);
@@ -67,7 +67,7 @@ const float *vit_first_project(const vit_block_call *c, vit_block_state *s, cons
 
 void vit_first_project_backward(const vit_block_call *c, float *dx, const vit_linear_gradient *g,
                                 const vit_qkv *dy, const float *x, const float *first_x) {
-    const size_t a = vit_config_attention(c->config), row = 3 * a - first_column(c);
+    const size_t a = vit_config_attention_dim(c->config), row = 3 * a - first_column(c);
     const size_t rows = vit_rows_in(c);
     const vit_linear *qkv = &c->weights->qkv;
     const vit_linear q = vit_linear_part(c->exec, qkv, 0, a);

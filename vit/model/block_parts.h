@@ -86,8 +86,8 @@ void vit_branch_forward(const vit_block_call *c, float *y, const float *x, const
                         const float *residual, const vit_branch *branch);
 
 /* The gradient of a branch's last layer, given that of the sum it is added to: itself, or in
- * `room` times the factors. */
-const float *vit_branch_backward(const vit_block_call *c, float *room, const float *d_sum,
+ * `scratch` times the factors. */
+const float *vit_branch_backward(const vit_block_call *c, float *scratch, const float *d_sum,
                                  const vit_branch *branch);
 
 #endif

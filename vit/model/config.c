@@ -140,7 +140,7 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
     if (c->head_dim == 0 && c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
                         c->heads, c->dim);
-    if (vit_config_attention(c) > 65536)
+    if (vit_config_attention_dim(c) > 65536)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"heads\" %zu of \"head_dim\" %zu are wider than 65536", c->heads,
                         c->head_dim);
@@ -381,7 +381,7 @@ size_t vit_config_head_dim(const vit_config *c) {
     return c->head_dim > 0 ? c->head_dim : c->dim / c->heads;
 }
 
-size_t vit_config_attention(const vit_config *c) {
+size_t vit_config_attention_dim(const vit_config *c) {
     return c->heads * vit_config_head_dim(c);
 }
 
@@ -432,7 +432,7 @@ static size_t stem_multiply_adds(const vit_config *c) {
 }
 
 size_t vit_config_multiply_adds(const vit_config *c) {
-    const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention(c);
+    const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention_dim(c);
     const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);
     const size_t block = 4 * t * d * a + 2 * t * t * a + gemms * t * d * c->mlp;
     const size_t map = 2 * t * d * d + 2 * t * d + 2 * d * d + 2 * d * c->mlp;

@@ -177,10 +177,10 @@ size_t vit_config_prefix(const vit_config *config);
 size_t vit_config_tokens(const vit_config *config);
 size_t vit_config_positions(const vit_config *config);
 
-size_t vit_config_head_dim(const vit_config *config);  /* of an attention head */
-size_t vit_config_attention(const vit_config *config); /* A, the heads side by side */
-size_t vit_config_hidden(const vit_config *config);    /* outputs of fc1: M, gated 2 M */
-size_t vit_config_features(const vit_config *config);  /* F, what the head sees: D or 2 D */
+size_t vit_config_head_dim(const vit_config *config);      /* of an attention head */
+size_t vit_config_attention_dim(const vit_config *config); /* A, the heads side by side */
+size_t vit_config_hidden(const vit_config *config);        /* outputs of fc1: M, gated 2 M */
+size_t vit_config_features(const vit_config *config);      /* F, what the head sees: D or 2 D */
 
 /* Whether the final norm is of all tokens, before they are pooled. */
 bool vit_config_norms_tokens(const vit_config *config);

@@ -24,13 +24,13 @@ vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows) {
 static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config *c, size_t rows,
                           bool training) {
     for (size_t i = 0; i < 2; i++) b->qk_stats[i] = vit_carve_stats(arena, rows * c->heads);
-    if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention(c));
+    if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention_dim(c));
 }
 
 static void carve_cross(vit_block_state *b, vit_arena *arena, const vit_config *c,
                         const vit_state *s, bool training) {
     const size_t rows = s->capacity * vit_config_tokens(c), keys = s->memory_tokens;
-    const size_t attention = vit_config_attention(c);
+    const size_t attention = vit_config_attention_dim(c);
     b->cross_q = vit_arena_floats(arena, rows * attention);
     b->cross_kv = vit_arena_floats(arena, s->capacity * keys * 2 * attention);
     if (training && keys <= MOST_KEPT_KEYS)
@@ -46,7 +46,7 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const 
     const size_t capacity = s->capacity;
     const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
     const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
-    const size_t attention = vit_config_attention(c);
+    const size_t attention = vit_config_attention_dim(c);
     vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
     b.stats1 = vit_carve_stats(arena, rows1);
     b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
@@ -98,7 +98,7 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
         if (outputs < vit_config_tokens(c)) {
             block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
             block.first_x = vit_arena_floats(arena, s->capacity * c->dim);
-            block.first_q = vit_arena_floats(arena, s->capacity * vit_config_attention(c));
+            block.first_q = vit_arena_floats(arena, s->capacity * vit_config_attention_dim(c));
         }
         if (s->blocks) s->blocks[i] = block;
     }
@@ -106,7 +106,7 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
 
 static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c), d = c->dim;
-    const size_t attention = vit_config_attention(c), hidden = vit_config_hidden(c);
+    const size_t attention = vit_config_attention_dim(c), hidden = vit_config_hidden(c);
     const bool tokens = c->pool == VIT_POOL_TOKENS;
     if (c->head != VIT_HEAD_NONE || !tokens)
         s->d_logits = vit_arena_floats(arena, (tokens ? rows : s->capacity) * c->classes);

@@ -241,7 +241,7 @@ static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
 
 static void cross_attention(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     const vit_config *c = w->config;
-    const size_t d = c->dim, a = vit_config_attention(c);
+    const size_t d = c->dim, a = vit_config_attention_dim(c);
     norm(w, "cross_norm", d, &v->cross_norm, &g->cross_norm);
     linear(w, "cross_attn.q", d, a, c->qkv_bias, &v->cross_q, &g->cross_q);
     linear(w, "cross_attn.kv", c->memory, 2 * a, c->qkv_bias, &v->cross_kv, &g->cross_kv);
@@ -250,7 +250,7 @@ static void cross_attention(walk *w, vit_block_weights *v, vit_block_gradients *
 
 static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     const vit_config *c = w->config;
-    const size_t d = c->dim, a = vit_config_attention(c), head = vit_config_head_dim(c);
+    const size_t d = c->dim, a = vit_config_attention_dim(c), head = vit_config_head_dim(c);
     const shape scale = {1, {d}};
     norm(w, "norm1", d, &v->norm1, &g->norm1);
     linear(w, "attn.qkv", d, 3 * a, c->qkv_bias, &v->qkv, &g->qkv);

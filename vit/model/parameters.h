@@ -41,7 +41,7 @@ typedef struct vit_table {
     size_t size;        /* floats of one copy of all tensors that have a place, each beginning at a
                            multiple of 16 */
     size_t packed_size; /* floats of all weights packed once */
-    size_t parameters;  /* numbers trained: sum of counts */
+    size_t parameters;  /* trainable: the sum of counts */
 } vit_table;
 
 vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *error);

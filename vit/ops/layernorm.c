@@ -108,15 +108,15 @@ void vit_layernorm_parts_forward(const vit_exec *exec, float *y, const vit_norm_
 
 void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_norm_gradient *d,
                                   const float *x, const vit_norm_state *state, const vit_norm *w,
-                                  const vit_parts_shape *s, float *room) {
-    const size_t bytes = s->parts * w->dim * sizeof *room;
+                                  const vit_parts_shape *s, float *scratch) {
+    const size_t bytes = s->parts * w->dim * sizeof *scratch;
     for (size_t i = 0; i < s->rows; i++, dy += s->y_row, x += s->x_row) {
-        memcpy(room, dy, bytes);
+        memcpy(scratch, dy, bytes);
         memset(dy, 0, bytes);
         const float *mean = state->mean + i * s->parts, *rstd = state->rstd + i * s->parts;
-        exec->kernels->layernorm_backward(dy, room, x, mean, rstd, w->gamma, s->parts, w->dim);
+        exec->kernels->layernorm_backward(dy, scratch, x, mean, rstd, w->gamma, s->parts, w->dim);
         if (d->gamma)
-            exec->kernels->layernorm_sums(d->gamma, d->beta, room, x, mean, rstd, s->parts, w->dim,
-                                          w->dim);
+            exec->kernels->layernorm_sums(d->gamma, d->beta, scratch, x, mean, rstd, s->parts,
+                                          w->dim, w->dim);
     }
 }

@@ -43,9 +43,9 @@ typedef struct vit_parts_shape {
 void vit_layernorm_parts_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
                                  const float *x, const vit_norm *w, const vit_parts_shape *s);
 
-/* dy becomes dx, y_row apart; room: [parts * w->dim]. */
+/* dy becomes dx, y_row apart; scratch: [parts * w->dim]. */
 void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_norm_gradient *d,
                                   const float *x, const vit_norm_state *state, const vit_norm *w,
-                                  const vit_parts_shape *s, float *room);
+                                  const vit_parts_shape *s, float *scratch);
 
 #endif

@@ -137,7 +137,7 @@ static void smooth(float *to, const float *from, const float *weights, size_t li
     }
 }
 
-void vit_bend_draw(float *bend, float *room, const vit_augmentation *a, vit_random *r) {
+void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r) {
     const size_t h = a->height, w = a->width;
     float weights[2 * RADIUS + 1];
     double gauss[2 * RADIUS + 1], sum = 0;
@@ -147,8 +147,8 @@ void vit_bend_draw(float *bend, float *room, const vit_augmentation *a, vit_rand
     for (size_t field = 0; field < 2; field++, bend += h * w) {
         for (size_t i = 0; i < h * w; i++)
             bend[i] = (float)((2 * vit_random_uniform(r) - 1) * a->elastic);
-        smooth(room, bend, weights, h, w, w, 1);
-        smooth(bend, room, weights, w, 1, h, w);
+        smooth(scratch, bend, weights, h, w, w, 1);
+        smooth(bend, scratch, weights, w, 1, h, w);
     }
 }
 

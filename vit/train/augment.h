@@ -47,8 +47,8 @@ typedef struct vit_pose {
 vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r);
 
 /* bend: as above, two fields of numbers from -1 to 1, smoothed by a Gaussian of 4 pixels, outside
- * of the picture being 0, times a->elastic; room: [height][width]. */
-void vit_bend_draw(float *bend, float *room, const vit_augmentation *a, vit_random *r);
+ * of the picture being 0, times a->elastic; scratch: [height][width]. */
+void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r);
 
 /* image: [height][width][channels] = table[channel][byte] of pixels, posed. Turned, scaled or
  * sheared, the values are interpolated linearly. */

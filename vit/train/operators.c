@@ -183,8 +183,8 @@ double vit_policy_value(const vit_bytes_shape *s, vit_policy policy, vit_operato
     return most[op] * share;
 }
 
-void vit_policy_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, vit_policy policy,
-                      vit_random *r) {
+void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s,
+                      vit_policy policy, vit_random *r) {
     const bool wide = policy == VIT_POLICY_TRIVIAL_AUGMENT;
     const int operators = policy == VIT_POLICY_NONE ? 0 : wide ? 1 : 2;
     for (int i = 0; i < operators; i++) {
@@ -193,18 +193,18 @@ void vit_policy_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, 
         double value = vit_policy_value(s, policy, op, magnitude);
         const bool is_signed = op >= VIT_OPERATOR_SHEAR_X && op <= VIT_OPERATOR_SHARPNESS;
         if (is_signed && vit_random_below(r, 2) == 1) value = -value;
-        vit_operator_apply(room, pixels, s, op, value);
-        memcpy(pixels, room, size_of(s));
+        vit_operator_apply(scratch, pixels, s, op, value);
+        memcpy(pixels, scratch, size_of(s));
     }
 }
 
-void vit_jitter_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, double amount,
+void vit_jitter_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s, double amount,
                       vit_random *r) {
     uint32_t order[] = {VIT_OPERATOR_BRIGHTNESS, VIT_OPERATOR_CONTRAST, VIT_OPERATOR_COLOR};
     vit_random_shuffle(r, order, 3);
     for (size_t i = 0; i < 3; i++) {
         const double value = (2 * vit_random_uniform(r) - 1) * amount;
-        vit_operator_apply(room, pixels, s, (vit_operator)order[i], value);
-        memcpy(pixels, room, size_of(s));
+        vit_operator_apply(scratch, pixels, s, (vit_operator)order[i], value);
+        memcpy(pixels, scratch, size_of(s));
     }
 }

@@ -39,14 +39,14 @@ typedef enum vit_policy {
     VIT_POLICY_COUNT,
 } vit_policy;
 
-/* pixels become those of the policy's operators, drawn from *r; room: as pixels. Both are as large
- * as *s says. */
-void vit_policy_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, vit_policy policy,
-                      vit_random *r);
+/* pixels become those of the policy's operators, drawn from *r; scratch: as pixels. Both are as
+ * large as *s says. */
+void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s,
+                      vit_policy policy, vit_random *r);
 
 /* torchvision's ColorJitter without hue: brightness, contrast and colour, in an order that is
  * drawn, each by a factor of 1 - amount to 1 + amount. */
-void vit_jitter_apply(uint8_t *pixels, uint8_t *room, const vit_bytes_shape *s, double amount,
+void vit_jitter_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s, double amount,
                       vit_random *r);
 
 /* The value of an operator of a policy at magnitude 0 to 30, without its sign. */

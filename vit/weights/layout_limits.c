@@ -44,7 +44,7 @@ static bool scales_by_dim(const vit_config *c) {
 }
 
 static bool has_odd_heads(const vit_config *c) {
-    return vit_config_attention(c) != c->dim;
+    return vit_config_attention_dim(c) != c->dim;
 }
 
 static bool has_other_epsilon(const vit_config *c) {

@@ -273,7 +273,7 @@ static value attention(network *n, value x) {
     const value q = heads_of(n, qkv[0], head_dim, c->qk_norm ? "attn.q_norm" : NULL, by_head);
     const value k = heads_of(n, qkv[1], head_dim, c->qk_norm ? "attn.k_norm" : NULL, transposed);
     const value v = heads_of(n, qkv[2], head_dim, NULL, by_head);
-    const value o = attend(n, q, k, v, 1 / sqrt((double)scaled_by), vit_config_attention(c));
+    const value o = attend(n, q, k, v, 1 / sqrt((double)scaled_by), vit_config_attention_dim(c));
     const value y = linear(n, o, "attn.proj", true);
     return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls1", ".gamma")) : y;
 }
