@@ -13,7 +13,7 @@ enum { ALIGNMENT = 64 };
 
 vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error) {
     *arena = (vit_arena){.base = vit_alloc_unset(bytes, 1), .size = bytes};
-    if (arena->base == NULL) {
+    if (!arena->base) {
         *arena = (vit_arena){0};
         return vit_fail_memory(error, what, bytes);
     }
@@ -45,10 +45,10 @@ void *vit_arena_take(vit_arena *arena, size_t bytes) {
     size_t left = arena->size - arena->used;
     if (bytes > left || padded < bytes) {
         /* What does not even fit a size_t must not count as little: no arena will be that large. */
-        if (arena->base == NULL && arena->size == SIZE_MAX) arena->peak = SIZE_MAX;
+        if (!arena->base && arena->size == SIZE_MAX) arena->peak = SIZE_MAX;
         return NULL;
     }
-    unsigned char *taken = arena->base == NULL ? NULL : arena->base + arena->used;
+    unsigned char *taken = !arena->base ? NULL : arena->base + arena->used;
     arena->used = padded > left ? arena->size : arena->used + padded;
     if (taken) ASAN_UNPOISON_MEMORY_REGION(taken, bytes);
     if (arena->used > arena->peak) arena->peak = arena->used;
@@ -57,9 +57,7 @@ void *vit_arena_take(vit_arena *arena, size_t bytes) {
 
 float *vit_arena_floats(vit_arena *arena, size_t count) {
     size_t bytes;
-    if (!vit_multiply(count, sizeof(float), &bytes)) {
-        bytes = SIZE_MAX;
-    }
+    if (!vit_multiply(count, sizeof(float), &bytes)) bytes = SIZE_MAX;
     return vit_arena_take(arena, bytes);
 }
 

@@ -53,13 +53,10 @@ vit_cpu vit_cpu_detect(void) {
     const uint32_t avx512_bf16 = 1u << 5;
     const uint32_t xmm_ymm = 0x06, opmask_zmm = 0xe0;
     uint32_t a, b, c, d;
-    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, osxsave_avx_fma)) {
-        return VIT_CPU_SCALAR;
-    }
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, osxsave_avx_fma)) return VIT_CPU_SCALAR;
     uint32_t saved = saved_registers();
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, avx2) || !has(saved, xmm_ymm)) {
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, avx2) || !has(saved, xmm_ymm))
         return VIT_CPU_SCALAR;
-    }
     if (!has(b, avx512_f_dq_bw_vl) || !has(saved, opmask_zmm)) return VIT_CPU_AVX2;
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && has(a, avx512_bf16) ? VIT_CPU_AVX512BF16
                                                                                : VIT_CPU_AVX512;
@@ -70,9 +67,7 @@ static bool read_brand(char raw[49]) {
     uint32_t words[12];
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t *w = words + 4 * i;
-        if (__get_cpuid(0x80000002u + i, &w[0], &w[1], &w[2], &w[3]) == 0) {
-            return false;
-        }
+        if (__get_cpuid(0x80000002u + i, &w[0], &w[1], &w[2], &w[3]) == 0) return false;
     }
     memcpy(raw, words, 48);
     raw[48] = '\0';

@@ -41,9 +41,7 @@ static void set_message(vit_error *error, const char *text, bool cut) {
     while (*text != '\0') {
         size_t n = vit_utf8_length(text);
         bool clean = n > 0 && (unsigned char)*text >= 0x20 && *text != 0x7f;
-        if (length + (clean ? n : 1) > room) {
-            break;
-        }
+        if (length + (clean ? n : 1) > room) break;
         if (clean) {
             memcpy(error->message + length, text, n);
             length += n;
@@ -59,17 +57,13 @@ static void set_message(vit_error *error, const char *text, bool cut) {
 /* Formats apart from error->message first: an argument may be that very message. */
 static void set_error(vit_error *error, vit_status status, const char *reason, const char *format,
                       va_list arguments) {
-    if (error == NULL) {
-        return;
-    }
+    if (!error) return;
     char text[sizeof error->message];
     int length = vsnprintf(text, sizeof text, format, arguments);
     size_t used = length < 0 ? 0 : (size_t)length;
     bool cut = used >= sizeof text;
-    if (length < 0) {
-        text[0] = '\0';
-    }
-    if (reason != NULL && !cut) {
+    if (length < 0) text[0] = '\0';
+    if (reason && !cut) {
         int more = snprintf(text + used, sizeof text - used, ": %s", reason);
         cut = more < 0 || (size_t)more >= sizeof text - used;
     }
@@ -88,9 +82,8 @@ vit_status vit_fail(vit_error *error, vit_status status, const char *format, ...
 vit_status vit_fail_errno(vit_error *error, int number, const char *format, ...) {
     vit_status status = number == ENOMEM ? VIT_ERROR_MEMORY : VIT_ERROR_IO;
     char reason[128];
-    if (strerror_r(number, reason, sizeof reason) != 0) {
+    if (strerror_r(number, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "system error %d", number);
-    }
     va_list arguments;
     va_start(arguments, format);
     set_error(error, status, reason, format, arguments);
@@ -103,8 +96,6 @@ vit_status vit_fail_memory(vit_error *error, const char *what, size_t bytes) {
 }
 
 vit_status vit_fail_prefix(vit_error *error, vit_status status, const char *prefix) {
-    if (error == NULL) {
-        return status;
-    }
+    if (!error) return status;
     return vit_fail(error, error->status, "%s: %s", prefix, error->message);
 }

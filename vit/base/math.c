@@ -27,15 +27,9 @@ double vit_exp(double x) {
         1.0 / 2,     1.0 / 6,      1.0 / 24,      1.0 / 120,      1.0 / 720,       1.0 / 5040,
         1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800,
     };
-    if (isnan(x)) {
-        return x;
-    }
-    if (x > 710) {
-        return INFINITY;
-    }
-    if (x < -746) {
-        return 0;
-    }
+    if (isnan(x)) return x;
+    if (x > 710) return INFINITY;
+    if (x < -746) return 0;
     double n = rint(x * (1 / (LN2_HIGH + LN2_LOW)));
     double r = fma(-n, LN2_LOW, x - n * LN2_HIGH);
     return ldexp(1 + fma(r * r, POLYNOMIAL(r, c), r), (int)n);
@@ -48,15 +42,9 @@ double vit_exp(double x) {
 double vit_log(double x) {
     static const double c[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
                                2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
-    if (isnan(x) || x < 0) {
-        return NAN;
-    }
-    if (x == 0) {
-        return -INFINITY;
-    }
-    if (isinf(x)) {
-        return x;
-    }
+    if (isnan(x) || x < 0) return NAN;
+    if (x == 0) return -INFINITY;
+    if (isinf(x)) return x;
     int exponent;
     double m = frexp(x, &exponent);
     if (m < 0x1.6a09e667f3bcdp-1) {
@@ -107,9 +95,7 @@ static double cosine(double r, double low) {
 
 /* sin(x + shift * pi/2) */
 static double sine_shifted(double x, int shift) {
-    if (!(fabs(x) <= 1e5)) {
-        return NAN;
-    }
+    if (!(fabs(x) <= 1e5)) return NAN;
     double r, low;
     int quarter = (reduce(x, &r, &low) + shift) & 3;
     double value = quarter % 2 == 0 ? sine(r, low) : cosine(r, low);

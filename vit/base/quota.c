@@ -30,7 +30,7 @@ static vit_text read_text(const char *root, const char *directory, const char *n
 static double processors(char *limits) {
     double quota, period;
     char *second = strchr(limits, ' ');
-    if (second == NULL) return INFINITY;
+    if (!second) return INFINITY;
     *second++ = '\0';
     second[strcspn(second, "\n")] = '\0';
     const bool are_numbers = vit_parse_double(limits, &quota) && vit_parse_double(second, &period);
@@ -72,8 +72,8 @@ static double bound_of(const char *root, const char *hierarchy, const char *grou
 /* A line of /proc/self/cgroup: "0::/group" in version 2, "4:cpu,cpuacct:/group" in version 1. */
 static double bound_of_line(const char *root, char *line) {
     char *controllers = strchr(line, ':');
-    char *group = controllers != NULL ? strchr(++controllers, ':') : NULL;
-    if (group == NULL) return INFINITY;
+    char *group = controllers ? strchr(++controllers, ':') : NULL;
+    if (!group) return INFINITY;
     *group++ = '\0';
     if (*controllers == '\0') return bound_of(root, "/sys/fs/cgroup", group);
     const bool is_cpu = strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0 ||
@@ -84,11 +84,11 @@ static double bound_of_line(const char *root, char *line) {
 int vit_cpu_quota(const char *root) {
     vit_text groups = read_text(root, "", "/proc/self/cgroup");
     double bound = INFINITY;
-    for (char *line = groups.failed ? NULL : groups.text; line != NULL && *line != '\0';) {
+    for (char *line = groups.failed ? NULL : groups.text; line && *line != '\0';) {
         char *end = strchr(line, '\n');
-        if (end != NULL) *end = '\0';
+        if (end) *end = '\0';
         bound = fmin(bound, bound_of_line(root, line));
-        line = end != NULL ? end + 1 : NULL;
+        line = end ? end + 1 : NULL;
     }
     vit_text_free(&groups);
     return bound < 1e6 ? (int)ceil(bound) : 0;

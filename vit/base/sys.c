@@ -26,9 +26,7 @@ enum { ALIGNMENT = 64 };
 enum { HUGE_PAGE = 2 << 20 };
 
 bool vit_multiply(size_t a, size_t b, size_t *product) {
-    if (b != 0 && a > SIZE_MAX / b) {
-        return false;
-    }
+    if (b != 0 && a > SIZE_MAX / b) return false;
     *product = a * b;
     return true;
 }
@@ -39,9 +37,8 @@ void *vit_alloc_unset(size_t count, size_t size) {
     /* More than PTRDIFF_MAX bytes cannot be indexed, whatever the allocator says. */
     if (!vit_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX) return NULL;
     const bool large = bytes >= 2 * (size_t)HUGE_PAGE;
-    if (posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0) {
+    if (posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
         return NULL;
-    }
 #ifdef MADV_HUGEPAGE
     if (large) madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: it may fail */
 #endif
@@ -62,7 +59,7 @@ void vit_free(void *memory) {
 
 void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size) {
     void *grown = vit_alloc(new_count, size);
-    if (grown != NULL && memory != NULL) {
+    if (grown && memory) {
         size_t kept = old_count < new_count ? old_count : new_count;
         memcpy(grown, memory, kept * size);
         vit_free(memory);
@@ -75,11 +72,10 @@ void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, co
     if (count < *capacity) return array;
     const size_t larger = count < 32 ? 64 : count * 2;
     void *memory = vit_realloc(array, count, larger, size);
-    if (memory != NULL) {
+    if (memory)
         *capacity = larger;
-    } else {
+    else
         vit_fail_memory(error, what, larger * size);
-    }
     return memory;
 }
 
@@ -93,9 +89,8 @@ char *vit_strdup(const char *text) {
 
 static vit_status check_kind(const struct stat *info, const char *path, bool pipes,
                              vit_error *error) {
-    if (S_ISDIR(info->st_mode)) {
+    if (S_ISDIR(info->st_mode))
         return vit_fail(error, VIT_ERROR_IO, "%s is a directory, expected a file", path);
-    }
     if (!S_ISREG(info->st_mode) && !(pipes && S_ISFIFO(info->st_mode))) {
         return vit_fail(error, VIT_ERROR_IO, "%s is a device or other special file, expected %s",
                         path, pipes ? "a regular file or a pipe" : "a regular file");
@@ -107,19 +102,14 @@ static vit_status check_kind(const struct stat *info, const char *path, bool pip
 static vit_status open_for_reading(int *fd, struct stat *info, const char *path, bool pipes,
                                    vit_error *error) {
     *fd = -1;
-    if (stat(path, info) != 0) {
-        return vit_fail_errno(error, errno, "cannot open %s", path);
-    }
+    if (stat(path, info) != 0) return vit_fail_errno(error, errno, "cannot open %s", path);
     vit_status status = check_kind(info, path, pipes, error);
-    if (status != VIT_OK) {
-        return status;
-    }
+    if (status != VIT_OK) return status;
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (opened < 0 || fstat(opened, info) != 0) {
+    if (opened < 0 || fstat(opened, info) != 0)
         status = vit_fail_errno(error, errno, "cannot open %s", path);
-    } else {
+    else
         status = check_kind(info, path, pipes, error);
-    }
     if (status != VIT_OK && opened >= 0) {
         close(opened);
         return status;
@@ -140,9 +130,7 @@ static ssize_t read_some(int fd, void *data, size_t size) {
 
 static vit_status grow(vit_bytes *out, size_t capacity, const char *name, vit_error *error) {
     uint8_t *grown = vit_realloc(out->data, out->size, capacity, 1);
-    if (grown == NULL) {
-        return vit_fail_memory(error, name, capacity);
-    }
+    if (!grown) return vit_fail_memory(error, name, capacity);
     out->data = grown;
     return VIT_OK;
 }
@@ -162,19 +150,13 @@ static vit_status read_all(vit_bytes *out, int fd, size_t expected, const char *
         bool full = out->size == capacity;
         ssize_t n = full ? read_some(fd, &probe, 1)
                          : read_some(fd, out->data + out->size, capacity - out->size);
-        if (n < 0) {
-            return vit_fail_errno(error, errno, "cannot read %s", name);
-        }
-        if (n == 0) {
-            break;
-        }
+        if (n < 0) return vit_fail_errno(error, errno, "cannot read %s", name);
+        if (n == 0) break;
         if (!full) {
             out->size += (size_t)n;
             continue;
         }
-        if (capacity == limit) {
-            return fail_limit(name, limit, error);
-        }
+        if (capacity == limit) return fail_limit(name, limit, error);
         capacity = capacity < 4096 ? 4096 : capacity;
         capacity = capacity < limit / 2 ? capacity * 2 : limit;
         status = grow(out, capacity, name, error);
@@ -190,21 +172,15 @@ vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_err
     int fd = STDIN_FILENO;
     struct stat info = {0};
     vit_status status = VIT_OK;
-    if (!standard) {
-        status = open_for_reading(&fd, &info, path, true, error);
-    }
+    if (!standard) status = open_for_reading(&fd, &info, path, true, error);
     bool regular = S_ISREG(info.st_mode);
     size_t expected = regular ? (size_t)info.st_size : 65536;
     if (status == VIT_OK && regular && (uint64_t)info.st_size > limit) {
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s has %zu bytes, expected at most %zu",
                           name, expected, limit);
     }
-    if (status == VIT_OK) {
-        status = read_all(out, fd, expected, name, limit, error);
-    }
-    if (!standard && fd >= 0) {
-        close(fd);
-    }
+    if (status == VIT_OK) status = read_all(out, fd, expected, name, limit, error);
+    if (!standard && fd >= 0) close(fd);
     if (status != VIT_OK) {
         vit_free(out->data);
         *out = (vit_bytes){0};
@@ -217,28 +193,22 @@ vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error) {
     int fd;
     struct stat info;
     vit_status status = open_for_reading(&fd, &info, path, false, error);
-    if (status == VIT_OK && (uint64_t)info.st_size > PTRDIFF_MAX) {
+    if (status == VIT_OK && (uint64_t)info.st_size > PTRDIFF_MAX)
         status = fail_limit(path, PTRDIFF_MAX, error);
-    }
     if (status == VIT_OK && info.st_size > 0) {
         size_t size = (size_t)info.st_size;
         void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
+        if (data == MAP_FAILED)
             status = vit_fail_errno(error, errno, "cannot map %s", path);
-        } else {
+        else
             *out = (vit_bytes){.data = data, .size = size};
-        }
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     return status;
 }
 
 void vit_unmap_file(vit_bytes *file) {
-    if (file->data != NULL) {
-        munmap(file->data, file->size);
-    }
+    if (file->data) munmap(file->data, file->size);
     *file = (vit_bytes){0};
 }
 
@@ -280,9 +250,7 @@ void vit_discard(void *data, size_t size) {
 
 void vit_map_release(const vit_bytes *file, const void *data, size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (file->data == NULL || size == 0) {
-        return;
-    }
+    if (!file->data || size == 0) return;
     const size_t begin = (size_t)((const uint8_t *)data - file->data) / page * page;
     const size_t end = (size_t)((const uint8_t *)data - file->data) + size;
     madvise(file->data + begin, end - begin, MADV_DONTNEED);
@@ -292,9 +260,7 @@ void vit_map_release(const vit_bytes *file, const void *data, size_t size) {
 
 vit_path_kind vit_path_look(const char *path) {
     struct stat info;
-    if (stat(path, &info) != 0) {
-        return VIT_PATH_NONE;
-    }
+    if (stat(path, &info) != 0) return VIT_PATH_NONE;
     return S_ISDIR(info.st_mode)   ? VIT_PATH_DIRECTORY
            : S_ISREG(info.st_mode) ? VIT_PATH_FILE
                                    : VIT_PATH_NONE;
@@ -315,7 +281,7 @@ void vit_path_name(char *name, size_t size, const char *path) {
         snprintf(name, size, "%.*s", (int)(end - start), path + start);
         if (turn > 0 || (*name != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)) break;
         real = realpath(path, NULL);
-        if (real == NULL) break;
+        if (!real) break;
         path = real;
     }
     if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -342,9 +308,7 @@ char *vit_path_join(const char *directory, const char *name) {
     size_t name_size = strlen(name) + 1;
     size_t slash = length > 0 && directory[length - 1] != '/';
     char *path = vit_alloc(length + slash + name_size, 1);
-    if (path == NULL) {
-        return NULL;
-    }
+    if (!path) return NULL;
     memcpy(path, directory, length);
     if (slash) path[length] = '/';
     memcpy(path + length + slash, name, name_size);
@@ -357,20 +321,14 @@ static int read_names(DIR *directory, char **text, size_t *used, size_t *count) 
     for (;;) {
         errno = 0;
         const struct dirent *entry = readdir(directory);
-        if (entry == NULL) {
-            return errno;
-        }
+        if (!entry) return errno;
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-            continue;
-        }
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         size_t size = strlen(name) + 1;
         if (*used + size > capacity) {
             size_t wanted = (*used + size) * 2 + 4096;
             char *grown = vit_realloc(*text, *used, wanted, 1);
-            if (grown == NULL) {
-                return ENOMEM;
-            }
+            if (!grown) return ENOMEM;
             *text = grown;
             capacity = wanted;
         }
@@ -388,9 +346,7 @@ static int compare_names(const void *a, const void *b) {
 static char **sorted_names(const char *text, size_t used, size_t count) {
     size_t table = count * sizeof(char *);
     char **names = vit_alloc(table + used, 1);
-    if (names == NULL || count == 0) {
-        return names;
-    }
+    if (!names || count == 0) return names;
     char *name = memcpy((char *)names + table, text, used);
     for (size_t i = 0; i < count; i++) {
         names[i] = name;
@@ -404,16 +360,14 @@ vit_status vit_list_directory(char ***names, size_t *count, const char *path, vi
     *names = NULL;
     *count = 0;
     DIR *directory = opendir(path);
-    if (directory == NULL) {
-        return vit_fail_errno(error, errno, "cannot open directory %s", path);
-    }
+    if (!directory) return vit_fail_errno(error, errno, "cannot open directory %s", path);
     char *text = NULL;
     size_t used = 0;
     int number = read_names(directory, &text, &used, count);
     closedir(directory);
     if (number == 0) {
         *names = sorted_names(text, used, *count);
-        number = *names == NULL ? ENOMEM : 0;
+        number = !*names ? ENOMEM : 0;
     }
     vit_free(text);
     if (number != 0) {
@@ -424,27 +378,20 @@ vit_status vit_list_directory(char ***names, size_t *count, const char *path, vi
 }
 
 vit_status vit_make_directory(const char *path, vit_error *error) {
-    if (mkdir(path, 0777) == 0) {
-        return VIT_OK;
-    }
+    if (mkdir(path, 0777) == 0) return VIT_OK;
     int number = errno;
-    if (number == EEXIST && vit_path_look(path) == VIT_PATH_DIRECTORY) {
-        return VIT_OK;
-    }
+    if (number == EEXIST && vit_path_look(path) == VIT_PATH_DIRECTORY) return VIT_OK;
     return vit_fail_errno(error, number, "cannot make directory %s", path);
 }
 
 vit_status vit_remove_directory(const char *path, vit_error *error) {
-    if (rmdir(path) != 0) {
-        return vit_fail_errno(error, errno, "cannot remove directory %s", path);
-    }
+    if (rmdir(path) != 0) return vit_fail_errno(error, errno, "cannot remove directory %s", path);
     return VIT_OK;
 }
 
 vit_status vit_remove_file(const char *path, vit_error *error) {
-    if (unlink(path) != 0 && errno != ENOENT) {
+    if (unlink(path) != 0 && errno != ENOENT)
         return vit_fail_errno(error, errno, "cannot remove %s", path);
-    }
     return VIT_OK;
 }
 

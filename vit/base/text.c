@@ -20,17 +20,11 @@ static bool is_digit(char c) {
 
 bool vit_parse_u64(const char *text, uint64_t *value) {
     uint64_t v = 0;
-    if (*text == '\0') {
-        return false;
-    }
+    if (*text == '\0') return false;
     for (; *text != '\0'; text++) {
-        if (!is_digit(*text)) {
-            return false;
-        }
+        if (!is_digit(*text)) return false;
         uint64_t digit = (uint64_t)(*text - '0');
-        if (v > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
+        if (v > (UINT64_MAX - digit) / 10) return false;
         v = v * 10 + digit;
     }
     *value = v;
@@ -52,17 +46,13 @@ typedef struct decimal {
 static void take_digit(decimal *d, char c, bool fraction) {
     bool leading_zero = d->digits == 0 && c == '0';
     bool room = d->digits < DIGITS_MAX;
-    if (!leading_zero && room) {
-        d->text[1 + d->digits++] = c;
-    }
+    if (!leading_zero && room) d->text[1 + d->digits++] = c;
     d->more |= !room && c != '0';
     d->exponent += (room ? 0 : 1) - (fraction ? 1 : 0);
 }
 
 static const char *take_digits(decimal *d, const char *p, bool fraction) {
-    for (; is_digit(*p); p++) {
-        take_digit(d, *p, fraction);
-    }
+    for (; is_digit(*p); p++) take_digit(d, *p, fraction);
     return p;
 }
 
@@ -71,13 +61,9 @@ static bool take_exponent(decimal *d, const char *p) {
     const long long huge = 1000000000000000LL;
     bool negative = *p == '-';
     p += *p == '-' || *p == '+';
-    if (!is_digit(*p)) {
-        return false;
-    }
+    if (!is_digit(*p)) return false;
     long long exponent = 0;
-    for (; is_digit(*p); p++) {
-        exponent = exponent < huge ? exponent * 10 + (*p - '0') : huge;
-    }
+    for (; is_digit(*p); p++) exponent = exponent < huge ? exponent * 10 + (*p - '0') : huge;
     d->exponent += negative ? -exponent : exponent;
     return *p == '\0';
 }
@@ -94,12 +80,8 @@ static bool read_decimal(decimal *d, const char *p) {
         p = take_digits(d, start, true);
         count += (size_t)(p - start);
     }
-    if (count == 0 || (*p != '\0' && *p != 'e' && *p != 'E')) {
-        return false;
-    }
-    if (*p != '\0' && !take_exponent(d, p + 1)) {
-        return false;
-    }
+    if (count == 0 || (*p != '\0' && *p != 'e' && *p != 'E')) return false;
+    if (*p != '\0' && !take_exponent(d, p + 1)) return false;
     if (d->digits == 0) {
         d->text[1 + d->digits++] = '0';
         d->exponent = 0;
@@ -117,14 +99,10 @@ static bool read_decimal(decimal *d, const char *p) {
 
 bool vit_parse_double(const char *text, double *value) {
     decimal d;
-    if (!read_decimal(&d, text)) {
-        return false;
-    }
+    if (!read_decimal(&d, text)) return false;
     double v = strtod(d.text, NULL);
     bool zero = d.digits == 1 && d.text[1] == '0';
-    if (isinf(v) || (v == 0 && !zero)) {
-        return false;
-    }
+    if (isinf(v) || (v == 0 && !zero)) return false;
     *value = v;
     return true;
 }
@@ -132,20 +110,16 @@ bool vit_parse_double(const char *text, double *value) {
 /* Whatever the locale puts between the digits, of whatever length, becomes a point. */
 static void put_point(char *text) {
     char *out = text;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (is_digit(*p) || *p == '-' || *p == '+' || *p == 'e') {
+    for (const char *p = text; *p != '\0'; p++)
+        if (is_digit(*p) || *p == '-' || *p == '+' || *p == 'e')
             *out++ = *p;
-        } else if (out == text || out[-1] != '.') {
+        else if (out == text || out[-1] != '.')
             *out++ = '.';
-        }
-    }
     *out = '\0';
 }
 
 static bool write_special(char text[32], double value) {
-    if (isfinite(value)) {
-        return false;
-    }
+    if (isfinite(value)) return false;
     const char *name = isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
     memcpy(text, name, strlen(name) + 1);
     return true;
@@ -170,9 +144,8 @@ static void lay_out(char text[32], const char *scientific) {
     int count = 0;
     const char *p = scientific;
     bool negative = *p == '-';
-    for (p += negative; *p != 'e'; p++) {
+    for (p += negative; *p != 'e'; p++)
         if (is_digit(*p)) digits[count++] = *p;
-    }
     long exponent = strtol(p + 1, NULL, 10);
     char *out = text;
     if (negative) *out++ = '-';
@@ -192,15 +165,11 @@ static void lay_out(char text[32], const char *scientific) {
 static char *write_shortest(char text[32], double value, int precision,
                             bool (*reads_as)(const char *, double)) {
     char scientific[64];
-    if (write_special(text, value)) {
-        return text;
-    }
+    if (write_special(text, value)) return text;
     for (int p = 1; p <= precision; p++) {
         snprintf(scientific, sizeof scientific, "%.*e", p - 1, value);
         put_point(scientific);
-        if (reads_as(scientific, value)) {
-            break;
-        }
+        if (reads_as(scientific, value)) break;
     }
     lay_out(text, scientific);
     return text;
@@ -215,17 +184,13 @@ char *vit_format_float(char text[32], float value) {
 }
 
 char *vit_format_fixed(char text[32], double value, int decimals) {
-    if (write_special(text, value)) {
-        return text;
-    }
+    if (write_special(text, value)) return text;
     char wide[400];
     decimals = decimals < 0 ? 0 : decimals > 20 ? 20 : decimals;
     snprintf(wide, sizeof wide, "%.*f", decimals, value);
     put_point(wide);
     size_t length = strlen(wide);
-    if (length > 31) {
-        return vit_format_double(text, value);
-    }
+    if (length > 31) return vit_format_double(text, value);
     memcpy(text, wide, length + 1);
     return text;
 }
@@ -247,12 +212,10 @@ static bool reserve(vit_text *t, size_t more) {
         return false;
     }
     size_t needed = t->length + more + 1;
-    if (needed <= t->capacity) {
-        return true;
-    }
+    if (needed <= t->capacity) return true;
     size_t capacity = needed < 64 ? 64 : needed + needed / 2;
-    char *grown = vit_realloc(t->text, t->text == NULL ? 0 : t->length + 1, capacity, 1);
-    if (grown == NULL) {
+    char *grown = vit_realloc(t->text, !t->text ? 0 : t->length + 1, capacity, 1);
+    if (!grown) {
         t->failed = true;
         return false;
     }
@@ -293,13 +256,12 @@ static void add_json_character(vit_text *t, const char *text, size_t length) {
             return;
         }
     }
-    if (length == 0) {
+    if (length == 0)
         vit_text_add_bytes(t, "\xef\xbf\xbd", 3);
-    } else if ((unsigned char)*text < 0x20) {
+    else if ((unsigned char)*text < 0x20)
         vit_text_add(t, "\\u%04x", (unsigned)*text);
-    } else {
+    else
         vit_text_add_bytes(t, text, length);
-    }
 }
 
 void vit_text_add_json(vit_text *t, const char *text) {
@@ -340,9 +302,8 @@ static size_t edit_distance(const char *a, const char *b) {
             size_t best = vit_min(rows[0][j - 1], rows[1][j]) + 1;
             best = vit_min(best, rows[1][j - 1] + !same);
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                lower(a[i - 2]) == lower(b[j - 1])) {
+                lower(a[i - 2]) == lower(b[j - 1]))
                 best = vit_min(best, rows[2][j - 2] + 1);
-            }
             rows[0][j] = best;
         }
     }
@@ -351,20 +312,16 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *vit_nearest(const char *word, const char *const *names, size_t count) {
     size_t length = strlen(word);
-    if (length > WORD_MAX) {
-        return NULL;
-    }
+    if (length > WORD_MAX) return NULL;
     const char *nearest = NULL;
     size_t best = length / 3 + 1;
     for (size_t i = 0; i < count; i++) {
         size_t longer = strlen(names[i]);
-        if (longer > WORD_MAX) {
-            continue;
-        }
+        if (longer > WORD_MAX) continue;
         size_t distance = edit_distance(word, names[i]);
         /* A name that shares no letter with the word is not near, however short both are. */
         if (distance < (length > longer ? length : longer) &&
-            (distance < best || (distance == best && nearest == NULL))) {
+            (distance < best || (distance == best && !nearest))) {
             best = distance;
             nearest = names[i];
         }

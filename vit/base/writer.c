@@ -29,15 +29,12 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
     struct stat info;
     *mode = 0;
     if (lstat(w->path, &info) != 0) {
-        if (errno != ENOENT) {
-            return vit_fail_errno(error, errno, "cannot write %s", w->path);
-        }
+        if (errno != ENOENT) return vit_fail_errno(error, errno, "cannot write %s", w->path);
         w->target = vit_strdup(w->path);
         return w->target == NULL ? vit_fail_memory(error, "a file name", strlen(w->path)) : VIT_OK;
     }
-    if (stat(w->path, &info) != 0) {
+    if (stat(w->path, &info) != 0)
         return vit_fail_errno(error, errno, "cannot write %s, a symbolic link", w->path);
-    }
     if (S_ISDIR(info.st_mode)) {
         return vit_fail(error, VIT_ERROR_IO, "cannot write %s: it is a directory, expected a file",
                         w->path);
@@ -49,9 +46,7 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
                         w->path);
     }
     char *real = access(w->path, W_OK) == 0 ? realpath(w->path, NULL) : NULL;
-    if (real == NULL) {
-        return vit_fail_errno(error, errno, "cannot write %s", w->path);
-    }
+    if (!real) return vit_fail_errno(error, errno, "cannot write %s", w->path);
     w->target = vit_strdup(real);
     free(real);
     *mode = info.st_mode & 0777;
@@ -61,9 +56,7 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
 /* Opens the directory now, so that what can fail does so before anything is replaced. */
 static vit_status open_directory(vit_writer *w, size_t length, vit_error *error) {
     w->place = vit_alloc(length + 2, 1);
-    if (w->place == NULL) {
-        return vit_fail_memory(error, "a file name", length + 2);
-    }
+    if (!w->place) return vit_fail_memory(error, "a file name", length + 2);
     memcpy(w->place, length > 0 ? w->target : ".", length > 0 ? length : 1);
     w->directory = open(w->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     vit_status status = VIT_OK;
@@ -117,9 +110,7 @@ static int make_temporary(vit_writer *w, const char *name) {
 static vit_status open_temporary(vit_writer *w, size_t length, vit_error *error) {
     const size_t size = length + 64;
     char prefix[32], *name = vit_alloc(size, 1);
-    if (name == NULL) {
-        return vit_fail_memory(error, "a file name", size);
-    }
+    if (!name) return vit_fail_memory(error, "a file name", size);
     memcpy(name, w->target, length);
     temporary_prefix(prefix, w->target + length);
     remove_leftovers(w, prefix);
@@ -142,7 +133,7 @@ static vit_status open_temporary(vit_writer *w, size_t length, vit_error *error)
 static void clear(vit_writer *w) {
     if (w->fd >= 0) close(w->fd);
     if (w->directory >= 0) close(w->directory);
-    if (w->temporary != NULL) unlink(w->temporary);
+    if (w->temporary) unlink(w->temporary);
     vit_free(w->temporary);
     vit_free(w->place);
     vit_free(w->target);
@@ -158,22 +149,19 @@ vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error)
                         path);
     }
     vit_writer *w = vit_alloc(1, sizeof *w);
-    if (w == NULL) {
-        return vit_fail_memory(error, path, sizeof *w);
-    }
+    if (!w) return vit_fail_memory(error, path, sizeof *w);
     *w = (vit_writer){.path = vit_strdup(path), .fd = -1, .directory = -1};
     mode_t mode = 0;
-    vit_status status = w->path != NULL ? find_target(w, &mode, error)
-                                        : vit_fail_memory(error, "a file name", size + 1);
+    vit_status status =
+        w->path ? find_target(w, &mode, error) : vit_fail_memory(error, "a file name", size + 1);
     if (status == VIT_OK) {
         const char *slash = strrchr(w->target, '/');
-        size_t length = slash == NULL ? 0 : (size_t)(slash - w->target) + 1;
+        size_t length = !slash ? 0 : (size_t)(slash - w->target) + 1;
         status = open_directory(w, length, error);
         if (status == VIT_OK) status = open_temporary(w, length, error);
     }
-    if (status == VIT_OK && mode != 0 && fchmod(w->fd, mode) != 0) {
+    if (status == VIT_OK && mode != 0 && fchmod(w->fd, mode) != 0)
         status = vit_fail_errno(error, errno, "cannot write %s: cannot set its mode", path);
-    }
     if (status != VIT_OK) {
         clear(w);
         return status;
@@ -187,9 +175,7 @@ vit_status vit_writer_put(vit_writer *w, const void *data, size_t size, vit_erro
     const uint8_t *bytes = data;
     while (size > 0) {
         ssize_t n = write(w->fd, bytes, size < most ? size : most);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
+        if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             w->failed = true;
             return vit_fail_errno(error, n < 0 ? errno : ENOSPC, "cannot write %s", w->path);
@@ -210,20 +196,16 @@ vit_status vit_writer_reserve(vit_writer *w, size_t size, vit_error *error) {
 
 /* After EINTR the descriptor is closed on Linux, and closing again could hit another thread's. */
 static vit_status finish_file(vit_writer *w, vit_error *error) {
-    if (w->failed) {
+    if (w->failed)
         return vit_fail(error, VIT_ERROR_IO, "cannot write %s: an earlier part failed", w->path);
-    }
-    if (fsync(w->fd) != 0) {
+    if (fsync(w->fd) != 0)
         return vit_fail_errno(error, errno, "cannot write %s to the disk", w->path);
-    }
     int fd = w->fd;
     w->fd = -1;
-    if (close(fd) != 0 && errno != EINTR) {
+    if (close(fd) != 0 && errno != EINTR)
         return vit_fail_errno(error, errno, "cannot write %s to the disk", w->path);
-    }
-    if (rename(w->temporary, w->target) != 0) {
+    if (rename(w->temporary, w->target) != 0)
         return vit_fail_errno(error, errno, "cannot replace %s", w->path);
-    }
     vit_free(w->temporary);
     w->temporary = NULL;
     return VIT_OK;
@@ -243,9 +225,7 @@ vit_status vit_writer_commit(vit_writer *w, vit_error *error) {
 }
 
 void vit_writer_abort(vit_writer *w) {
-    if (w != NULL) {
-        clear(w);
-    }
+    if (w) clear(w);
 }
 
 vit_status vit_sync_place(const char *path, vit_error *error) {

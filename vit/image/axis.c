@@ -103,10 +103,9 @@ static vit_status windows_init(windows *w, size_t in, size_t out, vit_filter fil
 static int torch_bits(const windows *w, size_t out) {
     double largest = 0;
     int bits = 0;
-    for (size_t x = 0; x < out; x++) {
+    for (size_t x = 0; x < out; x++)
         for (size_t i = 0; i < w->count[x]; i++)
             largest = fmax(largest, w->weights[x * w->room + i]);
-    }
     while (bits < TORCH_MOST_BITS && (int)(0.5 + largest * (2 << bits)) < TORCH_WEIGHT) bits++;
     return bits;
 }

@@ -63,9 +63,8 @@ static void grey_to_rgb(uint8_t *to, const uint8_t *from, size_t count, size_t s
 /* The first `channels` of each pixel's `step`. */
 static void drop_alpha(uint8_t *to, const uint8_t *from, size_t count, size_t channels,
                        size_t step) {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         for (size_t c = 0; c < channels; c++) to[i * channels + c] = from[i * step + c];
-    }
 }
 
 vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channels,
@@ -78,15 +77,14 @@ vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channel
     }
     vit_status status = vit_image_new(out, "convert", in->width, in->height, channels, error);
     if (status) return status;
-    if (in->channels == channels) {
+    if (in->channels == channels)
         memcpy(out->pixels, in->pixels, count * channels);
-    } else if (colors == channels) {
+    else if (colors == channels)
         drop_alpha(out->pixels, in->pixels, count, channels, in->channels);
-    } else if (channels == 1) {
+    else if (channels == 1)
         rgb_to_grey(out->pixels, in->pixels, count, in->channels);
-    } else {
+    else
         grey_to_rgb(out->pixels, in->pixels, count, in->channels);
-    }
     return VIT_OK;
 }
 
@@ -165,9 +163,8 @@ vit_status vit_image_orient(vit_image *out, const vit_image *in, vit_error *erro
     vit_status status = vit_image_new(out, "orient", turned ? in->height : in->width,
                                       turned ? in->width : in->height, in->channels, error);
     if (status) return status;
-    for (size_t y = 0; y < out->height; y += TILE) {
+    for (size_t y = 0; y < out->height; y += TILE)
         for (size_t x = 0; x < out->width; x += TILE) orient_tile(out, &source, x, y);
-    }
     return VIT_OK;
 }
 

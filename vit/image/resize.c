@@ -176,9 +176,7 @@ static vit_status resample(vit_image *out, const vit_image *in, vit_filter filte
     const raster from = {in->pixels, in->width * channels};
     resampler r = {.kernels = kernels, .channels = channels};
     vit_status status = vit_axis_init(&r.x, in->width, out->width, filter, arithmetic, error);
-    if (!status) {
-        status = vit_axis_init(&r.y, in->height, out->height, filter, arithmetic, error);
-    }
+    if (!status) status = vit_axis_init(&r.y, in->height, out->height, filter, arithmetic, error);
     const bool is_columns_first =
         !r.x.first || (arithmetic == VIT_ARITHMETIC_PILLOW && takes_columns_first(&r.x, &r.y));
     if (!status) status = allocate(&r, is_columns_first, error);

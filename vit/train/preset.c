@@ -104,7 +104,7 @@ static vit_status add_network(json_t *object, const char *data_preset, vit_error
         json_t *train = json_object_get(whole, "train"), *own = json_object_get(object, "train");
         if (json_is_object(own) && json_object_update(train, own) != 0)
             status = vit_fail_memory(error, "a preset", 0);
-        else if (own == NULL || json_is_object(own))
+        else if (!own || json_is_object(own))
             json_object_update(object, whole);
     }
     json_decref(whole);

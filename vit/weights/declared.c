@@ -136,7 +136,7 @@ vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared 
                               const json_t *object, const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     const size_t count = json_array_size(value);
-    *found = value != NULL;
+    *found = value;
     if (!value) return VIT_OK;
     for (size_t i = 0; i < 3; i++) {
         const json_t *number =

@@ -293,8 +293,7 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
                              char *const values[VALUES], vit_error *error) {
     static const char *const keys[] = {"vit.config", "vit.preprocessing", "vit.recipe",
                                        "vit.labels", "vit.temperature",   "vit.threshold"};
-    const bool wanted[] = {
-        true, true, true, m->labels != NULL, m->temperature > 0, m->threshold > 0};
+    const bool wanted[] = {true, true, true, m->labels, m->temperature > 0, m->threshold > 0};
     vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;

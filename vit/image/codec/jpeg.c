@@ -214,7 +214,7 @@ static vit_status read_header(jpeg_file *f, const uint8_t *bytes) {
 static bool is_complete(const jpeg_file *f) {
     const struct jpeg_decompress_struct *library = &f->library;
     const int components = library->num_components;
-    if (library->coef_bits == NULL) return f->seen == (1U << components) - 1;
+    if (!library->coef_bits) return f->seen == (1U << components) - 1;
     for (int i = 0; i < components; i++)
         for (int k = 0; k < DCTSIZE2; k++)
             if (library->coef_bits[i][k] != 0) return false;
@@ -259,7 +259,7 @@ static bool zeros_are_a_hole(const struct jpeg_decompress_struct *library) {
     if (library->arith_code || library->progressive_mode) return false;
     for (int i = 0; i < library->comps_in_scan; i++) {
         const JHUFF_TBL *table = library->ac_huff_tbl_ptrs[library->cur_comp_info[i]->ac_tbl_no];
-        if (table != NULL && (table->huffval[0] & 15) != 0) return true;
+        if (table && (table->huffval[0] & 15) != 0) return true;
     }
     return false;
 }

@@ -52,11 +52,10 @@ static vit_status rebuild(vit_bytes *out, const vit_png *png, const uint8_t *byt
     if (!out->data) return vit_fail_memory(error, name, room);
     memcpy(out->data, bytes, HEADER_END);
     uint8_t *p = out->data + HEADER_END;
-    if (png->color == VIT_PNG_PALETTE) {
+    if (png->color == VIT_PNG_PALETTE)
         out->data[COLOR_TYPE] = VIT_PNG_GREY;
-    } else if (png->transparency) {
+    else if (png->transparency)
         p = put_transparency(p, png);
-    }
     p = put_data(p, png);
     p = put_u32(begin_chunk(p, "IEND", 0), 0);
     out->size = (size_t)(p - out->data);
@@ -104,9 +103,8 @@ vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, con
     *out = (vit_image){0};
     vit_status status = vit_png_check(&png, bytes, size, name, error);
     if (!status) status = rebuild(&small, &png, bytes, name, error);
-    if (!status) {
+    if (!status)
         status = vit_stb_decode(&image, small.data, small.size, budget_of(&png), name, error);
-    }
     vit_free(small.data);
     if (status) return status;
     if (png.color == VIT_PNG_PALETTE) {

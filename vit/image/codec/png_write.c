@@ -7,7 +7,7 @@
 static unsigned char *compress_bytes(unsigned char *data, int size, int *out_size, int level) {
     uLongf room = compressBound((uLong)size);
     unsigned char *out = room <= INT32_MAX ? vit_alloc_unset(room, 1) : NULL;
-    if (out == NULL || compress2(out, &room, data, (uLong)size, level) != Z_OK) {
+    if (!out || compress2(out, &room, data, (uLong)size, level) != Z_OK) {
         vit_free(out);
         return NULL;
     }
@@ -55,7 +55,7 @@ vit_status vit_png_write(vit_bytes *out, const uint8_t *pixels, size_t width, si
                         width, height, channels);
     out->data =
         stbi_write_png_to_mem(pixels, (int)row, (int)width, (int)height, (int)channels, &length);
-    if (out->data == NULL) return vit_fail_memory(error, "a PNG", size);
+    if (!out->data) return vit_fail_memory(error, "a PNG", size);
     out->size = (size_t)length;
     return VIT_OK;
 }

@@ -77,9 +77,8 @@ vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, siz
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: its data unpack to far more than the picture needs", name);
     }
-    if (!pixels) {
+    if (!pixels)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: its compressed pixels are corrupt", name);
-    }
     *out = (vit_image){.pixels = pixels,
                        .width = (size_t)width,
                        .height = (size_t)height,

@@ -156,9 +156,8 @@ static float normalize(const vit_operation *op, size_t channel, int level) {
 
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels) {
     const vit_operation *op = &p->operations[p->count - 1];
-    for (size_t c = 0; c < channels; c++) {
+    for (size_t c = 0; c < channels; c++)
         for (int v = 0; v < 256; v++) table[c][v] = normalize(op, c, v);
-    }
 }
 
 void vit_normalize(float *image, const uint8_t *bytes, size_t pixels, size_t channels,

@@ -196,9 +196,8 @@ static vit_status read_triple(const reader *r, const char *key, float triple[3])
 static vit_status read_normalize(const reader *r, vit_operation *op) {
     vit_status status = read_triple(r, "mean", op->mean);
     if (!status) status = read_triple(r, "std", op->std);
-    for (int i = 0; !status && i < 3; i++) {
+    for (int i = 0; !status && i < 3; i++)
         if (!(op->std[i] > 0)) status = refuse(r, "\"std\" must be greater than 0");
-    }
     const json_t *fused = json_object_get(r->json, "fused");
     op->fused = json_is_true(fused);
     if (!status) status = read_positive(r, "rescale", 1e6, &op->rescale);
