@@ -109,3 +109,14 @@ double vit_sin(double x) {
 double vit_cos(double x) {
     return sine_shifted(x, 1);
 }
+
+double vit_triangle(double x) {
+    x = fabs(x);
+    return x < 1 ? 1 - x : 0;
+}
+
+double vit_cubic(double x, double a) {
+    x = fabs(x);
+    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}

@@ -11,6 +11,11 @@ double vit_log(double x); /* -infinity for 0, NaN below */
 double vit_sin(double x); /* |x| <= 1e5; NaN beyond */
 double vit_cos(double x);
 
+/* Kernels of interpolation: a triangle of base -1 to 1; Keys' cubic convolution (Cubic Convolution
+ * Interpolation for Digital Image Processing), whose slope at 1 is a. 0 beyond 1 and 2. */
+double vit_triangle(double x);
+double vit_cubic(double x, double a);
+
 #define VIT_PI 3.14159265358979323846
 
 #endif

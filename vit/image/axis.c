@@ -14,18 +14,8 @@ static double box(double x) {
     return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
 }
 
-static double bilinear(double x) {
-    x = fabs(x);
-    return x < 1.0 ? 1.0 - x : 0.0;
-}
-
-/* Keys' cubic convolution with a = -1/2. */
 static double bicubic(double x) {
-    static const double a = -0.5;
-    x = fabs(x);
-    if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1;
-    if (x < 2.0) return (((x - 5) * x + 8) * x - 4) * a;
-    return 0.0;
+    return vit_cubic(x, -0.5);
 }
 
 static double sinc(double x) {
@@ -50,9 +40,9 @@ static const struct {
     kernel_function *weight; /* NULL: takes single samples */
     double support;          /* half the width of the kernel */
 } filters[] = {
-    [VIT_FILTER_NEAREST] = {NULL, 0.0},      [VIT_FILTER_BOX] = {box, 0.5},
-    [VIT_FILTER_BILINEAR] = {bilinear, 1.0}, [VIT_FILTER_BICUBIC] = {bicubic, 2.0},
-    [VIT_FILTER_LANCZOS] = {lanczos, 3.0},   [VIT_FILTER_HAMMING] = {hamming, 1.0},
+    [VIT_FILTER_NEAREST] = {NULL, 0.0},          [VIT_FILTER_BOX] = {box, 0.5},
+    [VIT_FILTER_BILINEAR] = {vit_triangle, 1.0}, [VIT_FILTER_BICUBIC] = {bicubic, 2.0},
+    [VIT_FILTER_LANCZOS] = {lanczos, 3.0},       [VIT_FILTER_HAMMING] = {hamming, 1.0},
 };
 VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 

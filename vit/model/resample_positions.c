@@ -1,4 +1,5 @@
 #include "vit/model/resample_positions.h"
+#include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 
@@ -26,11 +27,7 @@ typedef struct axis {
 } axis;
 
 static double kernel(const method *m, double x) {
-    const double a = m->antialiased ? -0.5 : -0.75;
-    x = fabs(x);
-    if (!m->cubic) return x < 1 ? 1 - x : 0;
-    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-    return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+    return m->cubic ? vit_cubic(x, m->antialiased ? -0.5 : -0.75) : vit_triangle(x);
 }
 
 static double support(const method *m) {
