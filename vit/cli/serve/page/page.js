@@ -70,7 +70,8 @@ const changed = latest(async () => {
     const said = await ask(path + "?top=" + SHOWN, { method: "POST", body: picture });
     if (blank) return;
     show(said.predictions);
-    say(said.warning || "answered in " + Math.max(1, Math.round(performance.now() - start)) + " ms");
+    const time = Math.max(1, Math.round(performance.now() - start));
+    say((said.unsure ? "It is not sure. " : "") + (said.warning || "answered in " + time + " ms"));
   } catch (error) {
     show([]);
     throw error;
