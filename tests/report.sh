@@ -175,6 +175,20 @@ check "and has the page of one that was not stopped" same_page a.html d.html
 check "a time that is none" refuses 2 "SOURCE_DATE_EPOCH" \
     env SOURCE_DATE_EPOCH=yesterday $train --steps 1 --out e.safetensors --tensorboard board
 
+# ---- which learning rate ----
+
+check "--find-lr" sh -c "$train --find-lr --seed 3 --threads 1 >one &&
+    grep -q '^suggested: --lr 0.0' one"
+check "is a function of the seed" sh -c "$train --find-lr --seed 3 >two && cmp one two &&
+    $train --find-lr --seed 4 >two && ! cmp -s one two"
+check "as JSON" sh -c "$train --find-lr --seed 3 --json >json && python3 -c '
+import json
+r = json.load(open(\"json\"))
+least = r[\"lr\"][r[\"loss\"].index(min(r[\"loss\"]))]
+assert abs(r[\"suggested\"] / (least / 5) - 1) < .06 and r[\"preset\"] == .004, r
+assert r[\"lr\"][0] == 1e-5 and len(r[\"lr\"]) == len(r[\"loss\"]) > 100, r'"
+check "and writes nothing" not ls tiny.safetensors
+
 # ---- interrupted ----
 
 $train --steps 100000 --out i.safetensors --report i.html >said 2>&1 &

@@ -570,6 +570,21 @@ VIT_API const char *vit_preset_json(size_t i, const char **name);
  * callback runs on the calling thread. `*out` is the trained model, or not wanted: out NULL. */
 VIT_API vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error);
 
+/* A test of learning rates: 160 steps, each at a higher one. */
+#define VIT_LR_STEPS 160
+typedef struct vit_lr_search {
+    double suggested; /* for the highest rate of a training; NaN: the loss never fell */
+    double preset;    /* what the preset, or the option, says */
+    size_t count;     /* of the steps that were done: it ends where the loss explodes */
+    double lr[VIT_LR_STEPS], loss[VIT_LR_STEPS]; /* of each; the loss is a running mean */
+} vit_lr_search;
+
+/* Tests learning rates with the data, network and recipe of a training, which is not begun: nothing
+ * is written, and what says where or how long is ignored. A function of the options and the seed.
+ */
+VIT_API vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options,
+                               vit_error *error);
+
 #ifdef __cplusplus
 }
 #endif

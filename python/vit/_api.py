@@ -341,6 +341,16 @@ class vit_train_options(Structure):
     ]
 
 
+class vit_lr_search(Structure):
+    _fields_ = [
+        ("suggested", c_double),
+        ("preset", c_double),
+        ("count", c_size_t),
+        ("lr", c_double * 160),
+        ("loss", c_double * 160),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -399,4 +409,6 @@ FUNCTIONS = {
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
+    "vit_find_lr": (c_int, [POINTER(vit_lr_search), POINTER(vit_train_options),
+        POINTER(vit_error)]),
 }

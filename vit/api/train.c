@@ -2,6 +2,7 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
+#include "vit/train/find_lr.h"
 #include "vit/train/run.h"
 #include <math.h>
 
@@ -29,6 +30,21 @@ vit_status vit_train(vit_model **out, const vit_train_options *o, vit_error *err
     if (status == VIT_OK) status = vit_run_train(&run, out ? &file : NULL, error);
     if (status == VIT_OK && out) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options, vit_error *error) {
+    vit_train_options o = *options;
+    o.out = o.checkpoint = o.rescue = o.report = o.tensorboard = NULL;
+    o.resume = o.keep_best = false;
+    o.epochs = o.minutes = 0;
+    o.steps = o.schedule_steps = 0;
+    vit_run run = {.options = &o, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_status status =
+        vit_choose(&run.kernels, &run.threads, o.cpu, o.threads, o.precision, error);
+    if (status == VIT_OK) status = vit_run_find_lr(&run, out, error);
     vit_fpmode_leave(host);
     return status;
 }

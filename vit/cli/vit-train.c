@@ -1,5 +1,7 @@
 /* vit-train: trains a network and writes the model. */
+#include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/sys.h"
@@ -16,7 +18,7 @@ typedef struct settings {
     vit_option_list set;
     vit_size size;
     int keep; /* KEEP_LAST or KEEP_BEST */
-    bool balance, list_unreadable;
+    bool balance, list_unreadable, find_lr;
     bool resume, recompute, empty_classes, json, list_presets, overwrite;
     int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
@@ -54,6 +56,10 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "save the state there after every epoch, every so often\n"   \
     "and when interrupted; the last two and the best are kept\n" \
     "(default: nowhere)"
+
+#define FIND_LR_HELP                                            \
+    "no training: 160 steps, each at a higher learning rate,\n" \
+    "tell how high it may be; prints a value for --lr"
 
 #define REPORT_HELP                                            \
     "a page that shows the training: curves, what is taken\n"  \
@@ -175,6 +181,7 @@ static const vit_option options[] = {
     {.name = "batch", RANGE(COUNT, batch, "N", 1, 1e6), .help = BATCH_HELP},
     {.name = "accumulate", RANGE(COUNT, accumulate, "N", 1, 65536), .help = ACCUMULATE_HELP},
     {.name = "lr", RANGE(NUMBER, lr, "X", 0, 100), .help = LR_HELP},
+    {.name = "find-lr", VALUE(FLAG, find_lr), .help = FIND_LR_HELP},
     {.name = "weight-decay",
      RANGE(NUMBER, weight_decay, "X", NOT_GIVEN, 100),
      .help = WEIGHT_DECAY_HELP},
@@ -386,6 +393,74 @@ static int train(const settings *s, const char *init, const char *out, const cha
     return exit_status;
 }
 
+static bool on_search(const vit_event *event, void *user) {
+    (void)user;
+    if (event->kind == VIT_EVENT_NOTE && event->text != NULL) {
+        vit_say(&command, event->text);
+    }
+    return vit_interrupted() == 0;
+}
+
+/* Two digits: more of them would say more than is known. */
+static const char *two_digits(char text[32], double value) {
+    snprintf(text, 32, "%.2g", value);
+    return text;
+}
+
+enum { SHOWN_RATES = 16 };
+
+static bool print_search(const settings *s, const vit_lr_search *found) {
+    char number[32], lr[32];
+    double suggested = 0;
+    if (isnan(found->suggested) ||
+        !vit_parse_double(two_digits(number, found->suggested), &suggested)) {
+        suggested = NAN;
+    }
+    if (s->json) {
+        vit_json_out json = {0};
+        vit_json_open(&json, NULL, '{');
+        vit_json_text(&json, "event", "find-lr");
+        vit_json_number(&json, "suggested", suggested);
+        vit_json_number(&json, "preset", found->preset);
+        vit_json_open(&json, "lr", '[');
+        for (size_t i = 0; i < found->count; i++) vit_json_number(&json, NULL, found->lr[i]);
+        vit_json_close(&json, ']');
+        vit_json_open(&json, "loss", '[');
+        for (size_t i = 0; i < found->count; i++) vit_json_number(&json, NULL, found->loss[i]);
+        vit_json_close(&json, ']');
+        vit_json_close(&json, '}');
+        return vit_print_json(&command, &json);
+    }
+    vit_text text = {0};
+    vit_text_add(&text, "learning rate   loss\n");
+    for (size_t i = 0; i < SHOWN_RATES; i++) {
+        const size_t at = i * (found->count - 1) / (SHOWN_RATES - 1);
+        vit_text_add(&text, "%13s   %s\n", two_digits(lr, found->lr[at]),
+                     vit_format_fixed(number, found->loss[at], 3));
+    }
+    if (isnan(suggested)) {
+        vit_text_add(&text, "the loss never fell: look at the labels, or try another --seed\n");
+    } else {
+        vit_text_add(&text, "suggested: --lr %s (without it: %s)\n",
+                     vit_format_double(number, suggested), vit_format_double(lr, found->preset));
+    }
+    return vit_print(&command, &text);
+}
+
+static int find_lr(const settings *s, const char *init) {
+    vit_error error = {0};
+    vit_lr_search found;
+    key_values sets;
+    collect_sets(&sets, s);
+    vit_train_options choice = train_options(s, &sets, init, NULL, NULL, NULL);
+    choice.callback = on_search;
+    if (vit_find_lr(&found, &choice, &error) != VIT_OK) {
+        const int number = vit_interrupted();
+        return number != 0 ? 128 + number : vit_say_error(&command, &error);
+    }
+    return print_search(s, &found) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+}
+
 /* Finds out which files the names mean. */
 static int run(const settings *s) {
     vit_error error = {0};
@@ -397,8 +472,9 @@ static int run(const settings *s) {
     } else if (s->init != NULL) {
         vit_find_model(&init, s->init, &error);
     }
-    int exit_status =
-        error.status != VIT_OK ? vit_say_error(&command, &error) : train(s, init, out, rescue);
+    int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
+                      : s->find_lr           ? find_lr(s, init)
+                                             : train(s, init, out, rescue);
     vit_free(init);
     vit_free(rescue);
     vit_free(out);

@@ -18,7 +18,7 @@ VIT_CHECK_ROWS(names, VIT_FINDING_COUNT);
 
 static const char *const tries[][VIT_MOST_TRIES] = {
     [VIT_FINDING_STUCK] =
-        {"a learning rate three times smaller, or three times larger: `--lr`",
+        {"another learning rate, `--lr`: `--find-lr` suggests one",
          "more passes: small networks need some before anything shows: `--epochs`",
          "a look at the labels: are they those of the pictures?",
          "the preset of the data: leave out `--preset`"},
