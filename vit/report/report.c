@@ -19,7 +19,7 @@ static const char *const states[] = {
     [VIT_REPORT_RUNNING] = "running",
     [VIT_REPORT_LOG] = "log",
 };
-VIT_CHECK_ROWS(states, VIT_REPORT_STATES);
+VIT_CHECK_ROWS(states, VIT_REPORT_STATE_COUNT);
 
 /* ---- writing ---- */
 

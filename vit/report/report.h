@@ -10,7 +10,7 @@ typedef enum vit_report_state {
     VIT_REPORT_STOPPED, /* before its last step */
     VIT_REPORT_RUNNING,
     VIT_REPORT_LOG, /* made of a log, which does not say */
-    VIT_REPORT_STATES,
+    VIT_REPORT_STATE_COUNT,
 } vit_report_state;
 
 typedef struct vit_report {
