@@ -208,6 +208,10 @@ check "and the pictures are prepared so" says '"height": 16, "width": 48' vit-in
     wide.safetensors
 check "with --init positions are resampled" says 'positions are resampled: .* 48 x 48' \
     vit-train --data classes --out again.safetensors --init sized.safetensors --size 96 --steps 1
+check "a size that is no multiple of the patch" refuses 2 'multiple of 4, or say another "patch"' \
+    vit-train --data classes --size 50 --steps 1 --out x.safetensors
+check "a size beyond reason" refuses 2 'at most 2048 a side' \
+    vit-train --data classes --size 30000 --steps 1 --out x.safetensors
 check "records have the size they have" refuses 1 'records of 28 x 28' \
     vit-train --data digits --size 32 --steps 1 --out x.safetensors
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MOST_ACCUMULATED 65536
+#define MOST_PIXELS 2048
 
 static vit_status check_options(const vit_train_options *o, vit_error *error) {
     if (!o->data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
@@ -18,6 +19,10 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     if (o->schedule_steps > 0 && o->steps > o->schedule_steps)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%llu steps of a schedule of %llu",
                         (unsigned long long)o->steps, (unsigned long long)o->schedule_steps);
+    if (o->height > MOST_PIXELS || o->width > MOST_PIXELS)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "a size of %zu x %zu pixels, expected at most %d a side", o->height,
+                        o->width, MOST_PIXELS);
     if (o->accumulate > MOST_ACCUMULATED)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu batches a step, expected 1 to %zu",
                         o->accumulate, (size_t)MOST_ACCUMULATED);

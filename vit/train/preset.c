@@ -229,6 +229,11 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
                         "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
                         "it out",
                         p->name);
+    if (p->is_sized_by_data && (c->height % c->patch > 0 || c->width % c->patch > 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "pictures of %zu x %zu pixels are not whole patches of %zu x %zu: take a "
+                        "multiple of %zu, or say another \"patch\"",
+                        c->height, c->width, c->patch, c->patch, c->patch);
     status = vit_config_check(c, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, p->name);
 }
