@@ -88,6 +88,7 @@ check "--keep=b: best, too" is "best " vit-train --keep = b
 check "--layout: the layouts" is "timm hf torchvision npz onnx pytorch " vit-convert a b --layout ""
 check "--precision b" is "bf16 " vit-classify --precision b
 check "--data m: mnist" sh -c "bash '$work/offers' '$BUILD' vit-train --data mni | grep -qx mnist"
+check "--format j" is "json " vit-classify --format j
 check "--split v" is "val " vit-evaluate --split v
 
 echo "1..$number"

@@ -42,7 +42,7 @@ extern const char *const vit_precision_names[];
 #define VIT_PRECISION_OPTION(settings, otherwise)                                                \
     {                                                                                            \
         .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
-        .argument = "f32|bf16",                                                                  \
+        .argument = "P",                                                                         \
         .help = "f32 or bf16: matrix products of bfloat16, faster\n"                             \
                 "where the processor has it (default: " otherwise ")",                           \
         .choices = vit_precision_names                                                           \

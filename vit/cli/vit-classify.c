@@ -77,7 +77,7 @@ static const vit_option options[] = {
     {.name = "format",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(format),
-     .argument = "text|json|csv",
+     .argument = "F",
      .help = "text, json (one object a line for each picture, or\n"
              "model) or csv (a line for each picture; default: text)",
      .choices = formats,
