@@ -322,10 +322,21 @@ holds "writes no model" test ! -e boom
 run "one that learns nothing" 1 "it has learnt nothing" \
     $train --steps 300 --lr 0.0000001 --out idle
 holds "writes one" test -e idle
+# A step of this multiplies the weights by -9,999.
 echo '{"model": {"patch": 14, "dim": 16, "depth": 2, "heads": 2, "mlp": 16},
-       "train": {"batch": 16, "warmup": 0, "clip": 0, "weight_decay": 100}}' >wild.json
-run "weights that grow without bound" 1 "lower the learning rate" \
-    vit-train --data grey --preset ./wild.json --lr 100 --steps 40 --out wild
-holds "are no model either" test ! -e wild
+       "train": {"batch": 180, "warmup": 0, "clip": 0, "lr": 100, "weight_decay": 100}}' >wild.json
+wild="vit-train --data grey --preset ./wild.json --out wild"
+run "held-back answers that are no numbers" 1 "of the held-back pictures became NaN after step" \
+    $wild --steps 40 --checkpoint c4
+holds "keep the last good state" grep -q "c4 keeps the state of step 1, of which --resume" err
+run "from which a model can be made" 0 "resuming after step 1" \
+    $wild --steps 1/40 --checkpoint c4 --resume
+rm wild
+run "losses that are no numbers" 1 "10 steps in a row, up to" $wild --steps 40 --val 0
+run "weights of which a model would have no answers" 1 "answers with no numbers and is not written" \
+    $wild --steps 9 --val 0
+holds "none of them leaves a model" test ! -e wild
+run "a few steps are enough to say so" 1 "the model is written, but its loss explodes" \
+    $wild --steps 3 --val 0
 
 exit 0

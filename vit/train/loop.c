@@ -87,8 +87,10 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
 static vit_status keep_if_best(vit_run *run, vit_error *error) {
     vit_history *h = &run->history;
     if (run->loader.val_count == 0) return VIT_OK;
-    const bool better = h->best_step == 0 || run->val_top1 > h->best_top1 ||
-                        (!(run->val_top1 < h->best_top1) && run->val_loss < h->best_loss);
+    const bool better =
+        vit_run_is_well(run) && /* else it is not saved, and could not be gone back to */
+        (h->best_step == 0 || run->val_top1 > h->best_top1 ||
+         (!(run->val_top1 < h->best_top1) && run->val_loss < h->best_loss));
     h->stale = better ? 0 : h->stale + 1;
     if (!better) return VIT_OK;
     h->best_step = (size_t)step_of(run);

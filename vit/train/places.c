@@ -80,10 +80,12 @@ static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_er
 vit_status vit_run_try_places(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     const size_t size = vit_trainer_get(run->trainer).table->parameters * sizeof(float);
+    const bool more = vit_trainer_get(run->trainer).step < run->steps;
     vit_writer *model = NULL, *checkpoints = NULL;
     vit_status status = o->out ? vit_run_check_out(run, error) : VIT_OK;
     if (status == VIT_OK && o->out) status = try_write(&model, o->out, size, error);
-    if (status == VIT_OK && o->checkpoint) status = try_checkpoint(run, &checkpoints, error);
+    if (status == VIT_OK && o->checkpoint && more)
+        status = try_checkpoint(run, &checkpoints, error);
     vit_writer_abort(model);
     vit_writer_abort(checkpoints);
     return status;

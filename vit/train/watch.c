@@ -28,6 +28,10 @@ static double guessing(const vit_run *run) {
     return vit_log((double)run->preset.config.classes);
 }
 
+static double high_loss(const vit_run *run) {
+    return HIGH * fmax(run->history.first_loss, guessing(run));
+}
+
 /* Fails with `why` and what to try. */
 static vit_status ends(vit_run *run, const char *why, vit_error *error) {
     run->diverged = true;
@@ -74,7 +78,7 @@ static vit_status count_used(vit_run *run, double loss, vit_error *error) {
     if (h->counted++ == 0) h->first_loss = loss;
     h->recent_loss = mean(h->recent_loss, loss, h->counted);
     h->recent_norm = mean(h->recent_norm, vit_trainer_get(run->trainer).norm, h->counted);
-    const double high = HIGH * fmax(h->first_loss, guessing(run));
+    const double high = high_loss(run);
     h->high_in_row = loss > high ? h->high_in_row + 1 : 0;
     if (h->high_in_row < MOST_HIGH) return VIT_OK;
     snprintf(text, sizeof text,
@@ -106,6 +110,13 @@ bool vit_run_is_well(const vit_run *run) {
 vit_status vit_run_judge(vit_run *run, vit_error *error) {
     const vit_history *h = &run->history;
     char text[256];
+    if (h->high_in_row > 0) {
+        snprintf(text, sizeof text,
+                 "the model is written, but its loss explodes: it began with %.4g, the last step's "
+                 "is more than %.4g",
+                 h->first_loss, high_loss(run));
+        return ends(run, text, error);
+    }
     if (h->counted < STEPS_TO_LEARN || !(guessing(run) > 0) ||
         h->recent_loss < CHANCE * guessing(run))
         return VIT_OK;
