@@ -333,7 +333,7 @@ run "from which a model can be made" 0 "resuming after step 1" \
     $wild --steps 1/40 --checkpoint c4 --resume
 rm wild
 run "losses that are no numbers" 1 "10 steps in a row, up to" $wild --steps 40 --val 0
-run "weights of which a model would have no answers" 1 "answers with no numbers and is not written" \
+run "weights that would give no answers" 1 "answers with no numbers and is not written" \
     $wild --steps 9 --val 0
 holds "none of them leaves a model" test ! -e wild
 run "a few steps are enough to say so" 1 "the model is written, but its loss explodes" \
