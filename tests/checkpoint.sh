@@ -77,16 +77,20 @@ idx() {
     printf "\000\000\010\00$2\000\000\000\\$(printf %03o "$3")$4" >"grey/$1"
 }
 
+# Grey pictures, the shade of each says its class.
 make_data() {
     mkdir grey
+    for shade in 000 031 062 113 144 175 226 257 310 341; do
+        head -c 784 /dev/zero | tr '\000' "\\$shade" >>ten
+    done
     for set in train:200 t10k:50; do
         name=${set%:*} pictures=${set#*:}
         idx "$name-labels-idx1-ubyte" 1 "$pictures" ""
-        for _ in $(seq $((pictures / 10))); do
-            printf '\000\001\002\003\004\005\006\007\010\011'
-        done >>"grey/$name-labels-idx1-ubyte"
         idx "$name-images-idx3-ubyte" 3 "$pictures" '\000\000\000\034\000\000\000\034'
-        cat "$BUILD"/bin/vit-* | head -c $((784 * pictures)) >>"grey/$name-images-idx3-ubyte"
+        for _ in $(seq $((pictures / 10))); do
+            printf '\000\001\002\003\004\005\006\007\010\011' >>"grey/$name-labels-idx1-ubyte"
+            cat ten >>"grey/$name-images-idx3-ubyte"
+        done
     done
     echo '{"model": {"patch": 14, "dim": 16, "depth": 2, "heads": 2, "mlp": 16},
            "train": {"batch": 16, "lr": 0.001, "shift": 2, "cutmix": 1, "ema": 0.9}}' >small.json
@@ -97,7 +101,19 @@ newest() { ls "$1"/checkpoint-*.safetensors | tail -1; }
 # ---- on a small disk of its own: this script again, in a name space of its own ----
 
 # fill: all that is left of the disk.
-fill() { head -c 2000000 /dev/zero >disk/filler 2>/dev/null; }
+fill() { head -c 2000000 /dev/zero >>disk/filler 2>/dev/null; }
+
+# finish_full: as finish, while all that gets free on the disk is taken at once.
+finish_full() {
+    kill -CONT $process
+    while kill -0 $process 2>/dev/null; do
+        fill
+        sleep 0.02
+    done
+    wait $process
+    got=$?
+}
+
 small_disk() { umount disk 2>/dev/null; mount -t tmpfs -o size="$1" none disk; }
 # whole: there are checkpoints, and none is skipped as damaged.
 whole() {
@@ -147,7 +163,7 @@ on_small_disks() {
     small_disk 1500k
     begin --steps 1200 --checkpoint disk/c --out disk/m --save-every 0.001
     fill
-    finish
+    finish_full
     [ $got -eq 1 ] && grep -q "the model is in ./m instead" err && cmp m straight &&
         rm disk/filler && whole
     result "or into the current directory" $?
@@ -319,13 +335,21 @@ rm -rf c
 run "a learning rate of 100" 1 "lower the learning rate (now 100 at most)" \
     $train --steps 1200 --lr 100 --out boom --checkpoint c
 holds "writes no model" test ! -e boom
-run "one that learns nothing" 1 "it has learnt nothing" \
-    $train --steps 300 --lr 0.0000001 --out idle
+run "one that learns nothing" 1 "it has learnt nothing: the loss" \
+    $train --steps 500 --lr 0.0000001 --out idle
+run "or nothing yet, which is no failure" 0 "it has learnt nothing yet" \
+    $train --steps 300 --lr 0.0000001 --out idle --overwrite
 holds "writes one" test -e idle
 # A step of this multiplies the weights by -9,999.
 echo '{"model": {"patch": 14, "dim": 16, "depth": 2, "heads": 2, "mlp": 16},
        "train": {"batch": 180, "warmup": 0, "clip": 0, "lr": 100, "weight_decay": 100}}' >wild.json
-wild="vit-train --data grey --preset ./wild.json --out wild"
+mkdir noise
+cp grey/*labels* noise
+for set in train:200 t10k:50; do
+    name=${set%:*}-images-idx3-ubyte
+    { head -c 16 "grey/$name"; seq 1000000 | head -c $((784 * ${set#*:})); } >"noise/$name"
+done
+wild="vit-train --data noise --preset ./wild.json --out wild"
 run "held-back answers that are no numbers" 1 "of the held-back pictures became NaN after step" \
     $wild --steps 40 --checkpoint c4
 holds "keep the last good state" grep -q "c4 keeps the state of step 1, of which --resume" err

@@ -20,9 +20,12 @@
 
 #define LATE_STEPS 100 /* that the means are over */
 
-/* A network that has learnt nothing has the loss of guessing, but for chance. */
-#define STEPS_TO_LEARN 200
+/* A network that has learnt nothing has the loss of guessing, and as many right answers, but for
+ * chance: so many standard deviations. */
+#define STEPS_TO_TELL 200
+#define STEPS_TO_FAIL 500
 #define CHANCE .995
+#define DEVIATIONS 3
 
 static double guessing(const vit_run *run) {
     return vit_log((double)run->preset.config.classes);
@@ -107,6 +110,14 @@ bool vit_run_is_well(const vit_run *run) {
     return run->history.skipped_in_row == 0 && run->history.high_in_row == 0;
 }
 
+/* No better than guessing. */
+static bool guesses(const vit_run *run) {
+    const double share = 1 / (double)run->preset.config.classes;
+    const double spread = sqrt(share * (1 - share) / (double)run->loader.val_count);
+    if (!(guessing(run) > 0) || run->history.recent_loss < CHANCE * guessing(run)) return false;
+    return run->loader.val_count == 0 || !(run->val_top1 > share + DEVIATIONS * spread);
+}
+
 vit_status vit_run_judge(vit_run *run, vit_error *error) {
     const vit_history *h = &run->history;
     char text[256];
@@ -117,12 +128,12 @@ vit_status vit_run_judge(vit_run *run, vit_error *error) {
                  h->first_loss, high_loss(run));
         return ends(run, text, error);
     }
-    if (h->counted < STEPS_TO_LEARN || !(guessing(run) > 0) ||
-        h->recent_loss < CHANCE * guessing(run))
-        return VIT_OK;
+    if (h->counted < STEPS_TO_TELL || !guesses(run)) return VIT_OK;
     snprintf(text, sizeof text,
-             "the model is written, but it has learnt nothing: the loss of its last steps is %.4g, "
-             "that of guessing %.4g",
-             h->recent_loss, guessing(run));
-    return ends(run, text, error);
+             "the model is written, but it has learnt nothing%s: the loss of its last steps is "
+             "%.4g, that of guessing %.4g",
+             h->counted < STEPS_TO_FAIL ? " yet" : "", h->recent_loss, guessing(run));
+    if (h->counted >= STEPS_TO_FAIL) return ends(run, text, error);
+    vit_run_note(run, "%s", text);
+    return VIT_OK;
 }
