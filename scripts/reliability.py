@@ -282,8 +282,10 @@ def places():
             if what == "vanishes":
                 remove("place")
             else:
+                process.send_signal(signal.SIGSTOP)  # nothing is opened in between
                 subprocess.run("mount --bind place place; mount -o remount,bind,ro place",
                                shell=True, check=True)
+                process.send_signal(signal.SIGCONT)
             process.wait()
             said = open("err").read()
             check(same("model", "small") or "place" in said, said)
