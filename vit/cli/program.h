@@ -44,7 +44,7 @@ extern const char *const vit_precision_names[];
         .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
         .argument = "P",                                                                         \
         .help = "f32 or bf16: matrix products of bfloat16, faster\n"                             \
-                "where the processor has it (default: " otherwise ")",                           \
+                "where the processor has it\n(default: " otherwise ")",                          \
         .choices = vit_precision_names                                                           \
     }
 

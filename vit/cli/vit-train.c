@@ -41,10 +41,10 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"   \
     "or digits, which are drawn; FIRST+SECOND trains on both"
 
-#define PRESET_HELP                                                \
-    "network and recipe: mnist, fashion, digits, cifar10,\n"       \
-    "cifar10-best, folder, handwriting, lecture, or a JSON file\n" \
-    "(default: the data decides)"
+#define PRESET_HELP                                           \
+    "network and recipe: mnist, fashion, digits, cifar10,\n"  \
+    "cifar10-best, folder, handwriting, lecture, or a JSON\n" \
+    "file (default: the data decides)"
 
 #define SET_HELP                                                 \
     "another value for a key of the preset (docs/presets.md);\n" \
@@ -73,7 +73,8 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define KEEP_HELP                                              \
     "the model: that of the last step, or of the epoch with\n" \
-    "the best answers to the held-back pictures (default: last)"
+    "the best answers to the held-back pictures\n"             \
+    "(default: last)"
 
 #define OUT_HELP "the model (default: NAME.safetensors of preset or data)"
 
@@ -83,9 +84,9 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define OVERWRITE_HELP "replace a model and checkpoints of another training"
 
-#define SIZE_HELP                                                 \
-    "what the pictures of a folder become, in pixels (default:\n" \
-    "by their sizes; with --init, the model's)"
+#define SIZE_HELP                                       \
+    "what the pictures of a folder become, in pixels\n" \
+    "(default: by their sizes; with --init, the model's)"
 
 #define LIST_UNREADABLE_HELP "name every file that is left out, not the first three"
 
@@ -131,15 +132,16 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "the learning rate falls by X from block to block towards\n" \
     "the input, 0.75 say (default: the preset's, 1)"
 
-#define VAL_HELP                                                   \
-    "hold back N training pictures, or below 1 a share of them,\n" \
-    "to fit the temperature (default: a tenth, at most 1,000)"
+#define VAL_HELP                                                 \
+    "hold back N training pictures, or below 1 a share of\n"     \
+    "them, to fit the temperature (default: a tenth, 1,000 at\n" \
+    "most)"
 
 #define SAVE_EVERY_HELP "minutes between states within an epoch (default: 10)"
 
-#define LOG_HELP                                                  \
-    "write every event and every note there, one JSON object a\n" \
-    "line; appended to with --resume"
+#define LOG_HELP                                                \
+    "write every event and every note there, one JSON object\n" \
+    "a line; appended to with --resume"
 
 #define TENSORBOARD_HELP "event files there, for tensorboard --logdir DIR"
 
