@@ -10,7 +10,7 @@
 
 #include "vit/base/npy.h"
 #include "vit/base/sys.h"
-#include "vit/tensors/npy.h"
+#include "vit/tensors/container.h"
 
 /* "\x93NUMPY", a version, the length, the text; in memory that ends with it. */
 static uint8_t *make_header(unsigned version, const char *text, size_t *size) {
@@ -26,19 +26,24 @@ static uint8_t *make_header(unsigned version, const char *text, size_t *size) {
     return header;
 }
 
+static vit_status parse(vit_tensor *tensor, vit_npy *a, const uint8_t *header, size_t size,
+                        vit_error *error) {
+    const vit_status status = vit_npy_parse(a, header, size, VIT_NPY_WEIGHTS, error);
+    return status == VIT_OK ? vit_npy_tensor(tensor, a, error) : status;
+}
+
 static void check(unsigned version, const char *text, vit_dtype dtype, bool fortran, size_t dims,
                   size_t count) {
     size_t size, found;
     uint8_t *header = make_header(version, text, &size);
     vit_tensor tensor = {0};
+    vit_npy a;
     vit_error error;
-    bool order;
     assert_int_equal(vit_npy_header_size(&found, header, NULL), VIT_OK);
     assert_int_equal(found, size);
-    if (vit_npy_parse(&tensor, &order, header, size, &error) != VIT_OK)
-        fail_msg("%s", error.message);
+    if (parse(&tensor, &a, header, size, &error) != VIT_OK) fail_msg("%s", error.message);
     assert_int_equal(tensor.dtype, dtype);
-    assert_int_equal(order, fortran);
+    assert_int_equal(a.fortran, fortran);
     assert_int_equal(tensor.dims, dims);
     assert_int_equal(tensor.count, count);
     vit_free(header);
@@ -48,9 +53,9 @@ static void refused(const char *text, vit_status status, const char *part) {
     size_t size;
     uint8_t *header = make_header(1, text, &size);
     vit_tensor tensor = {0};
+    vit_npy a;
     vit_error error = {0};
-    bool order;
-    if (vit_npy_parse(&tensor, &order, header, size, &error) != status ||
+    if (parse(&tensor, &a, header, size, &error) != status ||
         !strstr(error.message, part))
         fail_msg("expected %s \"%s\", found \"%s\"", vit_status_name(status), part, error.message);
     vit_free(header);
@@ -71,7 +76,7 @@ static void test_headers(void **state) {
 
 static void test_types(void **state) {
     (void)state;
-    refused("{'descr': '>f4', ", VIT_ERROR_UNSUPPORTED, "'>f4' (big-endian), expected <f4");
+    refused("{'descr': '>f4', " ORDER "'shape': ()}", VIT_ERROR_UNSUPPORTED, "'>f4' (big-endian), expected <f4");
     refused("{'descr': '<c8', ", VIT_ERROR_UNSUPPORTED, "'<c8', expected <f4");
     refused("{'descr': '|O', ", VIT_ERROR_UNSUPPORTED, "'|O'");
     refused("{'descr': [('x', '<f4')], ", VIT_ERROR_UNSUPPORTED, "an array of records");
@@ -123,6 +128,39 @@ static void test_prefixes(void **state) {
     assert_int_equal(vit_npy_header_size(&size, prefix, &error), VIT_ERROR_FORMAT);
 }
 
+/* Integers of every width and order, and what does not fit the widest. */
+static void test_integers(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        uint8_t bytes[8];
+        int64_t value;
+        bool fits;
+    } cases[] = {{"|b1", {1}, 1, true},
+                 {"|u1", {200}, 200, true},
+                 {"|i1", {200}, -56, true},
+                 {"<i2", {1, 255}, -255, true},
+                 {">i2", {255, 1}, -255, true},
+                 {"<u2", {1, 255}, 65281, true},
+                 {">u4", {0, 0, 1, 2}, 258, true},
+                 {"<i4", {2, 1, 0, 0}, 258, true},
+                 {">i8", {255, 255, 255, 255, 255, 255, 255, 254}, -2, true},
+                 {"<u8", {7}, 7, true},
+                 {"<u8", {0, 0, 0, 0, 0, 0, 0, 128}, INT64_MIN, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[100];
+        size_t size;
+        int64_t value;
+        vit_npy a;
+        snprintf(text, sizeof text, "{'descr': '%s', " ORDER "'shape': ()}", cases[i].type);
+        uint8_t *header = make_header(1, text, &size);
+        assert_int_equal(vit_npy_parse(&a, header, size, "", NULL), VIT_OK);
+        assert_int_equal(vit_npy_integer(&value, &a, cases[i].bytes), cases[i].fits);
+        assert_int_equal(value, cases[i].value);
+        vit_free(header);
+    }
+}
+
 /* As numpy.lib.format.write_array_header_1_0 writes it. */
 static void test_written(void **state) {
     (void)state;
@@ -146,7 +184,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headers),  cmocka_unit_test(test_types),
         cmocka_unit_test(test_shapes),   cmocka_unit_test(test_dictionaries),
-        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_written),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,9 @@ char *vit_format_float(char text[32], float value);
 char *vit_format_fixed(char text[32], double value, int decimals);
 char *vit_format_g9(char text[32], float value);
 
+/* "[3, 224, 224]" for messages, cut to fit. */
+void vit_shape_text(char text[128], const size_t *shape, size_t dims);
+
 /* A string that grows. Start with {0}. After a failed allocation `failed` is set, further calls do
  * nothing, and text may be NULL: check once, at the end. Freed by vit_text_free. */
 typedef struct vit_text {

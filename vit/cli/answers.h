@@ -36,10 +36,4 @@ bool vit_answer_embedding(const vit_command *command, const vit_answered *answer
 /* {"file": ..., "row": ...}, and "error" where it failed: a row of a matrix. */
 bool vit_answer_row(const vit_command *command, const vit_answered *answer, uint64_t row);
 
-/* ---- npy_out.c ---- */
-
-/* Writes a matrix as NumPy reads it: float32, [rows][columns], little-endian. All or nothing. */
-vit_status vit_npy_write(const char *path, const float *values, size_t rows, size_t columns,
-                         vit_error *error);
-
 #endif

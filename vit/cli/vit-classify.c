@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "vit/base/npy.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"

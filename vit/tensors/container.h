@@ -2,6 +2,7 @@
 #ifndef VIT_TENSORS_CONTAINER_H
 #define VIT_TENSORS_CONTAINER_H
 
+#include "vit/base/npy.h"
 #include "vit/tensors/tensor.h"
 
 typedef struct vit_container {
@@ -24,5 +25,13 @@ typedef struct vit_container {
 /* In the order in which a file is offered to them: every zip archive that PyTorch did not write is
  * one of arrays. */
 extern const vit_container vit_container_pytorch, vit_container_npz, vit_container_safetensors;
+
+/* ---- container_npz.c ---- */
+
+/* The types of arrays that are tensors of weights, for messages. */
+#define VIT_NPY_WEIGHTS "<f4, <f2, <f8, bfloat16 (V2), or integers for counters"
+
+/* Type, shape and count of an array. Errors: UNSUPPORTED for types that no tensor has. */
+vit_status vit_npy_tensor(vit_tensor *out, const vit_npy *array, vit_error *error);
 
 #endif

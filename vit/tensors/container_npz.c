@@ -1,10 +1,11 @@
 /* .npz: a zip archive of .npy arrays, one a tensor. */
+#include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/container.h"
-#include "vit/tensors/npy.h"
 #include "vit/tensors/strided.h"
 #include "vit/tensors/zip.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,9 +35,30 @@ static bool npz_probe(const uint8_t *bytes, size_t size) {
 
 /* ---- opening ---- */
 
+vit_status vit_npy_tensor(vit_tensor *out, const vit_npy *a, vit_error *error) {
+    static const struct {
+        char kind;
+        size_t width;
+        vit_dtype dtype;
+    } types[] = {{'f', 4, VIT_F32}, {'f', 8, VIT_F64}, {'f', 2, VIT_F16}, {'V', 2, VIT_BF16},
+                 {'i', 8, VIT_I64}, {'i', 4, VIT_I32}, {'i', 2, VIT_I16}, {'i', 1, VIT_I8},
+                 {'u', 1, VIT_U8},  {'b', 1, VIT_BOOL}};
+    static_assert(VIT_NPY_MAX_DIMS <= VIT_MAX_DIMS, "a tensor has room for the shape");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (a->kind != types[i].kind || a->width != types[i].width || a->big_endian) continue;
+        out->dtype = types[i].dtype;
+        out->dims = a->dims;
+        memcpy(out->shape, a->shape, sizeof a->shape);
+        out->count = a->count;
+        return VIT_OK;
+    }
+    return vit_npy_type_refused(a, VIT_NPY_WEIGHTS, error);
+}
+
 static vit_status read_header(array *a, vit_tensor *tensor, const vit_zip_member *m,
                               vit_error *error) {
     uint8_t prefix[VIT_NPY_PREFIX];
+    vit_npy npy = {0};
     if (m->size < sizeof prefix)
         return vit_fail(error, VIT_ERROR_FORMAT, "%zu bytes, too few for an array", m->size);
     vit_status status = vit_zip_peek(m, prefix, sizeof prefix, error);
@@ -47,7 +69,9 @@ static vit_status read_header(array *a, vit_tensor *tensor, const vit_zip_member
     uint8_t *header = vit_alloc(a->header, 1);
     if (!header) return vit_fail_memory(error, "an .npy header", a->header);
     status = vit_zip_peek(m, header, a->header, error);
-    if (status == VIT_OK) status = vit_npy_parse(tensor, &a->fortran, header, a->header, error);
+    if (status == VIT_OK) status = vit_npy_parse(&npy, header, a->header, VIT_NPY_WEIGHTS, error);
+    if (status == VIT_OK) status = vit_npy_tensor(tensor, &npy, error);
+    a->fortran = npy.fortran;
     vit_free(header);
     return status;
 }

@@ -32,21 +32,6 @@ size_t vit_dtype_size(vit_dtype dtype) {
 
 /* ---- texts ---- */
 
-void vit_shape_text(char text[128], const size_t *shape, size_t dims) {
-    size_t used = (size_t)snprintf(text, 128, "[");
-    for (size_t i = 0; i < dims; i++) {
-        char number[24];
-        int length = snprintf(number, sizeof number, "%s%zu", i > 0 ? ", " : "", shape[i]);
-        if (used + (size_t)length > 128 - sizeof ", ...]") {
-            used += (size_t)snprintf(text + used, 128 - used, ", ...");
-            break;
-        }
-        memcpy(text + used, number, (size_t)length + 1);
-        used += (size_t)length;
-    }
-    snprintf(text + used, 128 - used, "]");
-}
-
 const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name) {
     size_t length = strlen(name);
     bool cut = length >= VIT_NAME_TEXT;

@@ -3,6 +3,7 @@
 #define VIT_TENSORS_TENSOR_H
 
 #include "vit/base/error.h"
+#include "vit/base/text.h"
 
 typedef enum vit_dtype {
     VIT_F64,
@@ -45,9 +46,6 @@ vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values
  * index of the first finite value that F16 cannot hold, and nothing from there on is written; count
  * where all are. */
 size_t vit_tensor_encode(void *elements, vit_dtype dtype, const float *values, size_t count);
-
-/* "[3, 224, 224]" for messages, cut to fit. */
-void vit_shape_text(char text[128], const size_t *shape, size_t dims);
 
 /* A name from a file, which may be as long as it likes, cut to fit for messages. Returns text. */
 #define VIT_NAME_TEXT 104
