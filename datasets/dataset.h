@@ -1,6 +1,7 @@
 /* Labelled pictures of one size behind one small interface. Readers: idx.c (MNIST, Fashion-MNIST
  * and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), folder.c (a folder of PNG and
- * JPEG files per class), digits.c (drawn by the program); open.c decides which.
+ * JPEG files per class), numpy.c and arrays.c (arrays in files and in memory), digits.c (drawn by the program); open.c
+ * decides which.
  *
  * A data set is immutable after opening and may be read from any thread.
  */
@@ -94,6 +95,7 @@ typedef struct vit_preparation {
 #define VIT_DATASET_CACHE ((size_t)2 << 30)
 
 typedef struct vit_dataset_options {
+    const vit_arrays *arrays; /* in place of what DATA names, which then is a title only, or NULL */
     unsigned need, want; /* parts, bits of VIT_PART_*: those that must be there, and those that are
                             read where they are there. Others are not read */
     const vit_preparation *preparation; /* for pictures as people have them; NULL: chosen. Sets of

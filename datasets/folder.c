@@ -29,7 +29,7 @@ static const size_t sides[] = {32, 48, 64, 96, 128, 160, 224};
 #define LEAST_SIDE 16
 #define MOST_KEPT_SIDE 96
 
-static vit_preparation square_preparation(size_t side) {
+static vit_preparation preparation_of(size_t side) {
     /* ImageNet's, which colour photographs of any kind are near. */
     const vit_operation normalize = {.kind = VIT_OP_NORMALIZE,
                                      .mean = {0.485f, 0.456f, 0.406f},
@@ -45,6 +45,16 @@ static vit_preparation square_preparation(size_t side) {
     p.preprocessing.count = sizeof operations / sizeof *operations;
     memcpy(p.preprocessing.operations, operations, sizeof operations);
     return p;
+}
+
+static size_t side_within(size_t shorter) {
+    size_t side = sides[0];
+    for (size_t i = 0; i < SIDES && sides[i] <= shorter; i++) side = sides[i];
+    return side;
+}
+
+vit_preparation vit_square_preparation(size_t shorter) {
+    return preparation_of(side_within(shorter));
 }
 
 static size_t shorter_side(const vit_tree_file *file) {
@@ -104,10 +114,9 @@ static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree,
     if (side == 0) {
         vit_status status = median_side(&median, part, error);
         if (status != VIT_OK) return status;
-        side = sides[0];
-        for (size_t i = 0; i < SIDES && sides[i] <= median; i++) side = sides[i];
+        side = side_within(median);
     }
-    *out = square_preparation(side);
+    *out = preparation_of(side);
     return VIT_OK;
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Tried in this order; the first whose probe says yes reads. */
-static const vit_reader *const readers[] = {&vit_reader_idx, &vit_reader_cifar, &vit_reader_labels,
+static const vit_reader *const readers[] = {&vit_reader_idx,   &vit_reader_cifar,
+                                            &vit_reader_numpy, &vit_reader_labels,
                                             &vit_reader_pairs, &vit_reader_folder};
 
 /* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
@@ -77,7 +78,8 @@ static vit_status unknown(const char *data, vit_error *error) {
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     if (kind == VIT_PATH_FILE)
         return vit_fail(error, VIT_ERROR_IO,
-                        "%s: is a file, expected a directory or the name of a data set", data);
+                        "%s: is a file, expected a directory, a file of NumPy's arrays that ends in "
+                        ".npz, or the name of a data set", data);
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
                     "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)%s%s%s",
@@ -119,6 +121,8 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     *out = (vit_dataset){0};
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
         status = open_directory(out, data, options, error);
+    else if (vit_numpy_is(data))
+        status = vit_numpy_open(out, data, options, error);
     else if (vit_strips_is(data))
         status = vit_strips_open(out, data, options, error);
     else if (vit_numbers_is(data))
@@ -161,6 +165,12 @@ static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_
 vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error) {
     *out = (vit_dataset){0};
+    if (options->arrays != NULL) {
+        const vit_status status = vit_arrays_open(out, data != NULL ? data : "arrays",
+                                                  options->arrays, options, error);
+        if (status != VIT_OK) vit_dataset_close(out);
+        return status;
+    }
     if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
     if (vit_path_look(data) != VIT_PATH_NONE || strchr(data, '+') == NULL)
         return open_one(out, data, options, error);

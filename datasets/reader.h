@@ -106,6 +106,33 @@ void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, s
 
 extern const vit_reader vit_reader_folder;
 
+/* Pictures as they are, made squares of one of a few sides, the largest within `shorter`, in three
+ * channels. */
+vit_preparation vit_square_preparation(size_t shorter);
+
+/* ---- arrays.c ---- */
+
+/* Copies the parts that are asked for. `name` stands for the arrays in messages. Errors: ARGUMENT,
+ * FORMAT, IO for a part that is needed and absent, MEMORY. */
+vit_status vit_arrays_open(vit_dataset *out, const char *name, const vit_arrays *arrays,
+                           const vit_dataset_options *options, vit_error *error);
+
+/* SHA-256, hex, of the sizes, the labels and the pictures of one part. */
+void vit_arrays_checksum(char checksum[65], const vit_arrays *arrays, const vit_array_part *part);
+
+/* ---- numpy.c ---- */
+
+extern const vit_reader vit_reader_numpy;
+
+/* A file of arrays, FILE.npz. */
+bool vit_numpy_is(const char *path);
+vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_options *options,
+                          vit_error *error);
+
+/* The same from its bytes, which are borrowed for the call. */
+vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, const char *name,
+                           const vit_dataset_options *options, vit_error *error);
+
 /* ---- digits.c ---- */
 
 /* The drawn set: 20,000 pictures for training, 2,000 for testing, the same everywhere. */

@@ -385,6 +385,25 @@ typedef bool vit_layer_callback(const vit_layer *layer, void *user);
 VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixels, float *logits,
                                       vit_layer_callback *callback, void *user, vit_error *error);
 
+/* ---- labelled pictures in memory ------------------------------------------------------------- */
+
+/* One part of them. */
+typedef struct vit_array_part {
+    const uint8_t *images; /* [count][height][width][channels], 8 bits a channel */
+    const int64_t *labels; /* [count], the classes, from 0 */
+    size_t count;          /* 0: there is no such part */
+} vit_array_part;
+
+/* Pictures to train or to test with, in place of files. They are the caller's, and only used while
+ * the call runs. Those of the network's own size are taken as they are, as a data set's records;
+ * others go through the model's preprocessing (docs/data.md). */
+typedef struct vit_arrays {
+    size_t height, width, channels; /* of a picture; channels: 1 grey, 3 RGB */
+    size_t classes;                 /* 0: the largest training label and one more */
+    const char *const *names;       /* [classes]; NULL: numbers */
+    vit_array_part train, val, test; /* val: to choose by, or for the test where there is no other */
+} vit_arrays;
+
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
 typedef enum vit_split { VIT_SPLIT_TEST, VIT_SPLIT_TRAIN, VIT_SPLIT_VAL } vit_split;
@@ -402,7 +421,8 @@ typedef struct vit_evaluated {
 } vit_evaluated;
 
 typedef struct vit_evaluate_options {
-    const char *data; /* a directory, or a known name: "mnist", "cifar10", ... (docs/data.md) */
+    const char *data; /* a directory, a file of arrays, or a known name: "mnist", ...: docs/data.md */
+    const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     vit_split split;
     size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
@@ -505,7 +525,9 @@ typedef struct vit_event {
 typedef bool vit_callback(const vit_event *event, void *user);
 
 typedef struct vit_train_options {
-    const char *data;   /* a directory, or a known name: "mnist", "cifar10", ...; docs/data.md */
+    const char *data;   /* a directory, a file of arrays, or a known name: "mnist", "cifar10", ...;
+                           docs/data.md */
+    const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     const char *preset; /* a name or a JSON file; NULL: the data decides */
     const char *const *set; /* [set_count] "KEY=VALUE" for any key of docs/presets.md, in place of
                                the preset's; may be NULL */

@@ -250,7 +250,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
     vit_dataset_options options = {
-        .need = part, .want = part, .preparation = &preparation, .trained_on = trained_on};
+        .arrays = o->arrays, .need = part, .want = part, .preparation = &preparation, .trained_on = trained_on};
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
@@ -286,7 +286,7 @@ vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *opt
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
                         "of %s: vit-train --init gives it a head",
-                        options->data);
+                        options->data ? options->data : "the pictures");
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = training_of(&before, m, error);
     if (status == VIT_OK)

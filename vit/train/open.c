@@ -9,7 +9,7 @@
 #define MOST_PIXELS 2048
 
 static vit_status check_options(const vit_train_options *o, vit_error *error) {
-    if (!o->data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
+    if (!o->data && !o->arrays) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
     if ((o->epochs > 0) + (o->steps > 0) + (o->minutes > 0) > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "epochs, steps and minutes exclude each other: give one");
@@ -45,7 +45,8 @@ static vit_status check_size(const vit_run *run, vit_error *error) {
 
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_dataset_options parts = {.need = VIT_PART_TRAIN,
+    vit_dataset_options parts = {.arrays = o->arrays,
+                                 .need = VIT_PART_TRAIN,
                                  .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
                                  .empty_classes = o->empty_classes,
                                  .threads = run->threads,

@@ -123,6 +123,15 @@ static vit_status read_file(names *out, const char *path, vit_error *error) {
     return status;
 }
 
+vit_status vit_labels_read(char ***labels, size_t *count, const char *path, vit_error *error) {
+    names n = {0};
+    const vit_status status = read_file(&n, path, error);
+    if (status != VIT_OK) vit_free(n.labels);
+    *labels = status == VIT_OK ? n.labels : NULL;
+    *count = status == VIT_OK ? n.count : 0;
+    return status;
+}
+
 /* ---- into a model ---- */
 
 static vit_status take(vit_model_file *m, names *n, const char *name, vit_error *error) {

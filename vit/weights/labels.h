@@ -15,6 +15,9 @@ extern const char *const vit_imagenet_labels[];
  * MISMATCH unless there are as many as the model has classes. */
 vit_status vit_labels_set(vit_model_file *model, const char *labels, vit_error *error);
 
+/* Names of such a file. *labels: [*count], one block with the names, freed by vit_free. */
+vit_status vit_labels_read(char ***labels, size_t *count, const char *path, vit_error *error);
+
 /* ImageNet's, for a model of 1,000 classes without names. */
 vit_status vit_labels_set_imagenet(vit_model_file *model, vit_error *error);
 
