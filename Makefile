@@ -4,7 +4,7 @@
 # make lint     formatting, floors, headers that stand alone
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-# make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang)
+# make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang); TARGET=numpy: one of them
 # make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models, completions of
 #               bash, zsh and fish; and uninstall
 # make clean
@@ -179,7 +179,8 @@ asan:
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test
 
 # Run one: build/fuzz/fuzz_image -max_total_time=180 CORPUS SEEDS...
-FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/*.c)))
+TARGET  = *
+FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_$(TARGET).c)))
 fuzz:
 	$(MAKE) CC=clang BUILD=build/fuzz CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	  SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers

@@ -48,7 +48,9 @@ static vit_status check_labels(const vit_array_part *p, const char *part, size_t
  * change what is trained. */
 static vit_status count_classes(size_t *classes, const vit_arrays *a, const char *name,
                                 vit_error *error) {
-    const vit_array_part *p = a->train.count > 0 ? &a->train : a->test.count > 0 ? &a->test : &a->val;
+    const vit_array_part *p = a->train.count > 0  ? &a->train
+                              : a->test.count > 0 ? &a->test
+                                                  : &a->val;
     int64_t largest = 0;
     *classes = a->classes;
     if (a->names != NULL && a->classes == 0)
@@ -85,14 +87,14 @@ static vit_status check_parts(const vit_arrays *a, unsigned need, const char *na
 
 static bool fits_patches(const vit_arrays *a) {
     const bool fits = a->height % SIDE_MULTIPLE == 0 && a->width % SIDE_MULTIPLE == 0;
-    const bool as_digits = a->channels == 1 && a->height % DIGIT_MULTIPLE == 0 &&
-                           a->width % DIGIT_MULTIPLE == 0;
+    const bool as_digits =
+        a->channels == 1 && a->height % DIGIT_MULTIPLE == 0 && a->width % DIGIT_MULTIPLE == 0;
     return (fits || as_digits) && a->height <= MOST_KEPT_SIDE && a->width <= MOST_KEPT_SIDE;
 }
 
 static void keep_as_they_are(vit_dataset *out, const vit_arrays *a) {
-    const bool as_digits = a->channels == 1 && a->height % DIGIT_MULTIPLE == 0 &&
-                           a->width % DIGIT_MULTIPLE == 0;
+    const bool as_digits =
+        a->channels == 1 && a->height % DIGIT_MULTIPLE == 0 && a->width % DIGIT_MULTIPLE == 0;
     out->preset = as_digits ? "mnist" : "folder";
     out->height = a->height;
     out->width = a->width;

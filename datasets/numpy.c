@@ -1,6 +1,7 @@
-/* Arrays of NumPy: images.npy and labels.npy, or train_, val_ and test_ ones, in a directory, or the
- * same in one .npz; also under Keras's names, x_train and y_train. Pictures are uint8, [N][H][W] or
- * [N][H][W][C]; labels are integers of any width. Names of classes: classes.txt or labels.txt.
+/* Arrays of NumPy: images.npy and labels.npy, or train_, val_ and test_ ones, in a directory, or
+ * the same in one .npz; also under Keras's names, x_train and y_train. Pictures are uint8,
+ * [N][H][W] or [N][H][W][C]; labels are integers of any width. Names of classes: classes.txt or
+ * labels.txt.
  */
 #include "datasets/reader.h"
 #include "vit/base/npy.h"
@@ -108,10 +109,11 @@ static vit_status check_labels(const vit_npy *a, vit_error *error) {
                         "labels of type '%s', expected integers: labels.astype('int64') makes them",
                         a->type);
     if (a->dims == 2 && a->shape[1] > 1)
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "labels of shape %s, expected one number a picture: labels.argmax(1), where "
-                        "they are rows with a 1",
-                        shape);
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "labels of shape %s, expected one number a picture: labels.argmax(1), where "
+            "they are rows with a 1",
+            shape);
     if (a->dims < 1 || a->dims > 2 || a->count == 0 || a->count != a->shape[0])
         return vit_fail(error, VIT_ERROR_FORMAT, "labels of shape %s, expected [pictures]", shape);
     return VIT_OK;
@@ -145,7 +147,8 @@ static vit_status take_labels(arrays *out, const vit_npy *a, const uint8_t *elem
     if (out->labels == NULL) return vit_fail_memory(error, "labels", a->count * 8);
     for (size_t i = 0; i < a->count; i++)
         if (!vit_npy_integer(&out->labels[i], a, elements + i * a->width))
-            return vit_fail(error, VIT_ERROR_FORMAT, "label %zu does not fit 64 bits with a sign", i);
+            return vit_fail(error, VIT_ERROR_FORMAT, "label %zu does not fit 64 bits with a sign",
+                            i);
     if (a->count == out->count) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH, "%zu labels, but the pictures are %zu", a->count,
                     out->count);
@@ -158,8 +161,7 @@ static vit_status read_array(arrays *out, const source *s, kind k, const char *n
     vit_status status = load(&bytes, s, name, error);
     if (status != VIT_OK) return status;
     status = vit_npy_view(&a, bytes.data, bytes.size, wanted[k], error);
-    if (status == VIT_OK)
-        status = k == IMAGES ? check_images(&a, error) : check_labels(&a, error);
+    if (status == VIT_OK) status = k == IMAGES ? check_images(&a, error) : check_labels(&a, error);
     if (status == VIT_OK)
         status = k == IMAGES ? take_images(out, &a, &bytes, error)
                              : take_labels(out, &a, bytes.data + a.offset, error);
@@ -329,8 +331,11 @@ static vit_status open_arrays(vit_dataset *out, arrays all[PARTS], const source 
                         : all[TEST].count > 0 ? &all[TEST]
                                               : &all[VAL];
     const bool is_shared_out = all[TEST].count == 0 && all[VAL].count == 0;
-    vit_arrays a = {.height = any->height, .width = any->width, .channels = any->channels,
-                    .train = part_of(&all[TRAIN]), .val = part_of(&all[VAL]),
+    vit_arrays a = {.height = any->height,
+                    .width = any->width,
+                    .channels = any->channels,
+                    .train = part_of(&all[TRAIN]),
+                    .val = part_of(&all[VAL]),
                     .test = part_of(&all[TEST])};
     const char *which = NULL;
     char **labels;

@@ -77,9 +77,11 @@ static vit_status unknown(const char *data, vit_error *error) {
     vit_path_kind kind = vit_path_look(data);
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     if (kind == VIT_PATH_FILE)
-        return vit_fail(error, VIT_ERROR_IO,
-                        "%s: is a file, expected a directory, a file of NumPy's arrays that ends in "
-                        ".npz, or the name of a data set", data);
+        return vit_fail(
+            error, VIT_ERROR_IO,
+            "%s: is a file, expected a directory, a file of NumPy's arrays that ends in "
+            ".npz, or the name of a data set",
+            data);
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
                     "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)%s%s%s",
@@ -166,8 +168,8 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
                             vit_error *error) {
     *out = (vit_dataset){0};
     if (options->arrays != NULL) {
-        const vit_status status = vit_arrays_open(out, data != NULL ? data : "arrays",
-                                                  options->arrays, options, error);
+        const vit_status status =
+            vit_arrays_open(out, data != NULL ? data : "arrays", options->arrays, options, error);
         if (status != VIT_OK) vit_dataset_close(out);
         return status;
     }

@@ -129,7 +129,7 @@ bool vit_numpy_is(const char *path);
 vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_options *options,
                           vit_error *error);
 
-/* The same from its bytes, which are borrowed for the call. */
+/* The same from its bytes, which are borrowed for the call; *out is zeroed before. */
 vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, const char *name,
                            const vit_dataset_options *options, vit_error *error);
 

@@ -1,5 +1,6 @@
 """Tests of the package; tests/python.sh runs them against build/lib/libvit.so."""
 import gc
+import os
 import pathlib
 import subprocess
 import sys
@@ -130,6 +131,33 @@ class TestVit(unittest.TestCase):
         result = vit.evaluate(model, "digits")
         self.assertEqual(result.confusion.sum(), result.images)
         self.assertEqual(result.correct, np.trace(result.confusion))
+
+    def test_arrays_train_and_evaluate(self):
+        random = np.random.default_rng(1)
+        labels = np.arange(60) % 2
+        images = random.integers(0, 100, (60, 16, 16, 3), np.uint8)
+        images[labels == 1, 4:12, 4:12] += 150
+        events = []
+        model = vit.train(images=images[:48], labels=labels[:48].astype(np.uint8), steps=40,
+                          test=(images[48:], labels[48:]), names=["plain", "square"], threads=1,
+                          callback=events.append)
+        self.assertEqual(events[-1]["event"], "done")
+        self.assertEqual(model.classify(images[0])[0].label, "plain")
+        result = model.evaluate(images, labels)
+        self.assertEqual((result.images, result.top1), (60, 1))
+        self.assertEqual(result.confusion.tolist(), [[30, 0], [0, 30]])
+        self.assertEqual(model.embed(images).shape, (60, model.info["features"]))
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "a.npz")
+            np.savez_compressed(path, x_train=images[:48], y_train=labels[:48, None],
+                                x_test=np.asfortranarray(images[48:]), y_test=labels[48:] == 1)
+            self.assertEqual(vit.evaluate(model, path).images, 12)
+        for wrong in ({"images": images / 255.0, "labels": labels}, {"images": images},
+                      {"images": images, "labels": labels[:9]}, {"data": "digits", "val": (1, 2)}):
+            with self.assertRaises(TypeError):
+                vit.train(**wrong)
+        with self.assertRaisesRegex(vit.Error, "picture 3 is -1"):
+            vit.train(images=images, labels=np.where(np.arange(60) == 3, -1, labels))
 
     def test_a_training_is_stopped(self):
         with self.assertRaises(vit.Error) as caught:

@@ -55,8 +55,7 @@ static void refused(const char *text, vit_status status, const char *part) {
     vit_tensor tensor = {0};
     vit_npy a;
     vit_error error = {0};
-    if (parse(&tensor, &a, header, size, &error) != status ||
-        !strstr(error.message, part))
+    if (parse(&tensor, &a, header, size, &error) != status || !strstr(error.message, part))
         fail_msg("expected %s \"%s\", found \"%s\"", vit_status_name(status), part, error.message);
     vit_free(header);
 }
@@ -76,7 +75,8 @@ static void test_headers(void **state) {
 
 static void test_types(void **state) {
     (void)state;
-    refused("{'descr': '>f4', " ORDER "'shape': ()}", VIT_ERROR_UNSUPPORTED, "'>f4' (big-endian), expected <f4");
+    refused("{'descr': '>f4', " ORDER "'shape': ()}", VIT_ERROR_UNSUPPORTED,
+            "'>f4' (big-endian), expected <f4");
     refused("{'descr': '<c8', ", VIT_ERROR_UNSUPPORTED, "'<c8', expected <f4");
     refused("{'descr': '|O', ", VIT_ERROR_UNSUPPORTED, "'|O'");
     refused("{'descr': [('x', '<f4')], ", VIT_ERROR_UNSUPPORTED, "an array of records");

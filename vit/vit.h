@@ -401,7 +401,8 @@ typedef struct vit_arrays {
     size_t height, width, channels; /* of a picture; channels: 1 grey, 3 RGB */
     size_t classes;                 /* 0: the largest training label and one more */
     const char *const *names;       /* [classes]; NULL: numbers */
-    vit_array_part train, val, test; /* val: to choose by, or for the test where there is no other */
+    vit_array_part train, val,
+        test; /* val: to choose by, or for the test where there is no other */
 } vit_arrays;
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
@@ -421,7 +422,8 @@ typedef struct vit_evaluated {
 } vit_evaluated;
 
 typedef struct vit_evaluate_options {
-    const char *data; /* a directory, a file of arrays, or a known name: "mnist", ...: docs/data.md */
+    const char
+        *data; /* a directory, a file of arrays, or a known name: "mnist", ...: docs/data.md */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     vit_split split;
     size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
@@ -525,12 +527,12 @@ typedef struct vit_event {
 typedef bool vit_callback(const vit_event *event, void *user);
 
 typedef struct vit_train_options {
-    const char *data;   /* a directory, a file of arrays, or a known name: "mnist", "cifar10", ...;
-                           docs/data.md */
+    const char *data; /* a directory, a file of arrays, or a known name: "mnist", "cifar10", ...;
+                         docs/data.md */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
-    const char *preset; /* a name or a JSON file; NULL: the data decides */
-    const char *const *set; /* [set_count] "KEY=VALUE" for any key of docs/presets.md, in place of
-                               the preset's; may be NULL */
+    const char *preset;       /* a name or a JSON file; NULL: the data decides */
+    const char *const *set;   /* [set_count] "KEY=VALUE" for any key of docs/presets.md, in place of
+                                 the preset's; may be NULL */
     size_t set_count;
     size_t height, width;   /* what the pictures of a folder become; 0: chosen by their sizes, with
                                init the model's */

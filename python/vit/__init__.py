@@ -229,10 +229,13 @@ class Model:
         return self._rows(pictures)[0]
 
     def embed(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
-        """What the head sees: [features], or [pictures][features] of a list."""
+        """What the head sees: [features], or [pictures][features] of a list or of an array
+        [pictures][height][width][channels]."""
         return self._rows(pictures)[1]
 
     def _rows(self, pictures: Any) -> "tuple[np.ndarray, np.ndarray]":
+        if isinstance(pictures, np.ndarray) and pictures.ndim == 4:
+            pictures = list(pictures)
         if isinstance(pictures, (list, tuple)):
             return self._answer(pictures)
         logits, features = self._answer([pictures])
@@ -257,6 +260,13 @@ class Model:
                    for row in np.atleast_2d(probabilities)]
         return answers if probabilities.ndim == 2 else answers[0]
 
+    def evaluate(self, images: Any, labels: Optional[np.ndarray] = None,
+                 **options: Any) -> Evaluation:
+        """evaluate() of this module: of pictures and their labels, or of a data set by its name."""
+        if labels is None:
+            return evaluate(self, images, **options)
+        return evaluate(self, images=images, labels=labels, **options)
+
     def prepared(self, images: np.ndarray) -> np.ndarray:
         """Logits, [count][classes], of pictures that are as the network takes them, only to be
         normalised: uint8 [count][height][width][channels], as the records of a data set are."""
@@ -274,12 +284,64 @@ class Model:
         return logits
 
 
-def evaluate(model: Model, data: Union[str, os.PathLike], split: str = "test",
-             note: Optional[Callable[[str], Any]] = None) -> Evaluation:
-    """Accuracy and loss on a data set: a directory, or a known name. `split`: "test", "train" or
-    "val"; `note` is called with what a person should know about the data."""
+def _part(images: Any, labels: Any) -> "tuple[np.ndarray, np.ndarray]":
+    """Pictures [N][H][W] or [N][H][W][C] of bytes, and as many integers."""
+    images, labels = np.asarray(images), np.asarray(labels)
+    if images.dtype != np.uint8 or images.ndim not in (3, 4):
+        raise TypeError(f"images of type {images.dtype} and shape {images.shape}, expected uint8 "
+                        "[N, height, width] or [N, height, width, channels]")
+    if labels.dtype.kind not in "iub" or labels.shape not in ((len(images),), (len(images), 1)):
+        raise TypeError(f"labels of type {labels.dtype} and shape {labels.shape}, expected "
+                        f"{len(images)} integers")
+    if images.ndim == 3:
+        images = images[..., np.newaxis]
+    return np.ascontiguousarray(images), np.ascontiguousarray(labels.reshape(-1), np.int64)
+
+
+def _arrays(names: Optional[Sequence[str]] = None, **parts: Any) -> _api.vit_arrays:
+    """The parts (images, labels) that are not None, as the library takes them."""
+    out, kept = _api.vit_arrays(), []
+    for name, pair in parts.items():
+        if pair is None:
+            continue
+        images, labels = _part(*pair)
+        size = images.shape[1:]
+        if kept and size != (out.height, out.width, out.channels):
+            raise ValueError(f"the pictures of {name} are {size}, those before them "
+                             f"{(out.height, out.width, out.channels)}")
+        out.height, out.width, out.channels = size
+        setattr(out, name, _api.vit_array_part(
+            images.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)),
+            labels.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)), len(images)))
+        kept.append((images, labels))
+    if names is not None:
+        texts = (ctypes.c_char_p * len(names))(*[str(name).encode() for name in names])
+        out.names, out.classes = texts, len(names)
+        kept.append(texts)
+    out.kept = kept  # what it points to
+    return out
+
+
+def _source(data: Any, images: Any, labels: Any) -> Any:
+    """(images, labels), or None where `data` names them; exactly one of the two is given."""
+    if (images is None) != (labels is None):
+        raise TypeError("images and labels belong together")
+    if (data is None) == (images is None):
+        raise TypeError("expected either data, or images and labels")
+    return None if images is None else (images, labels)
+
+
+def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: str = "test",
+             note: Optional[Callable[[str], Any]] = None, *,
+             images: Optional[np.ndarray] = None,
+             labels: Optional[np.ndarray] = None) -> Evaluation:
+    """Accuracy and loss on a data set: a directory, a file of arrays or a known name; or on
+    `images`, uint8 [N, H, W] or [N, H, W, C], and their `labels`. `split`, of data: "test", "train"
+    or "val"; `note` is called with what a person should know about the data."""
+    part = _source(data, images, labels)
+    arrays = None if part is None else ctypes.pointer(_arrays(test=part))
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
-    options = _options(_api.vit_evaluate_options, data=data, note=told, threads=model._threads,
+    options = _options(_api.vit_evaluate_options, data=data, arrays=arrays, note=told, threads=model._threads,
                        split=_choose(_SPLITS, split, "split"), precision=model._precision)
     result, error = _api.vit_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate(model._model, options, result, error), error)
@@ -298,15 +360,27 @@ def _event(event: _api.vit_event) -> dict:
             for name, value in values.items() if value is not None and value == value}
 
 
-def train(data: Union[str, os.PathLike], *, callback: Optional[Callable[[dict], Any]] = None,
+def train(data: Union[str, os.PathLike, None] = None, *,
+          images: Optional[np.ndarray] = None, labels: Optional[np.ndarray] = None,
+          val: "Optional[tuple[np.ndarray, np.ndarray]]" = None,
+          test: "Optional[tuple[np.ndarray, np.ndarray]]" = None,
+          names: Optional[Sequence[str]] = None,
+          callback: Optional[Callable[[dict], Any]] = None,
           threads: int = 0, precision: Optional[str] = None, **options: Any) -> Model:
-    """Trains a network and returns it. `options` are those of vit_train_options in vit.h: preset,
+    """Trains a network and returns it: on a data set, or on `images`, uint8 [N, H, W] or
+    [N, H, W, C], and their `labels`, integers from 0; `val` and `test` are more of such pairs,
+    `names` those of the classes. `options` are those of vit_train_options in vit.h: preset,
     init, out, checkpoint, resume, epochs, steps, minutes, batch, lr, seed, ... A precision of None
     is the preset's.
 
     callback(event) gets a dict; when it returns False, or raises, the training stops: the first is
     an Error of status "cancelled", the second goes on to the caller."""
     raised: List[BaseException] = []
+    part, arrays = _source(data, images, labels), None
+    if part is not None:
+        arrays = ctypes.pointer(_arrays(names, train=part, val=val, test=test))
+    elif val is not None or test is not None or names is not None:
+        raise TypeError("val, test and names go with images and labels")
 
     def tell(event: Any, _: Any) -> bool:
         try:
@@ -315,7 +389,7 @@ def train(data: Union[str, os.PathLike], *, callback: Optional[Callable[[dict], 
             raised.append(error)
             return False
 
-    filled = _options(_api.vit_train_options, data=data, threads=threads,
+    filled = _options(_api.vit_train_options, data=data, arrays=arrays, threads=threads,
                       precision=precision or "f32", precision_given=precision is not None,
                       callback=_api.vit_callback(tell), **options)
     handle, error = ctypes.c_void_p(), _api.vit_error()

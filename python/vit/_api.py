@@ -198,6 +198,27 @@ class vit_layer(Structure):
 vit_layer_callback = CFUNCTYPE(c_bool, POINTER(vit_layer), c_void_p)
 
 
+class vit_array_part(Structure):
+    _fields_ = [
+        ("images", POINTER(c_uint8)),
+        ("labels", POINTER(c_int64)),
+        ("count", c_size_t),
+    ]
+
+
+class vit_arrays(Structure):
+    _fields_ = [
+        ("height", c_size_t),
+        ("width", c_size_t),
+        ("channels", c_size_t),
+        ("classes", c_size_t),
+        ("names", POINTER(c_char_p)),
+        ("train", vit_array_part),
+        ("val", vit_array_part),
+        ("test", vit_array_part),
+    ]
+
+
 class vit_evaluated(Structure):
     _fields_ = [
         ("file", c_char_p),
@@ -211,6 +232,7 @@ class vit_evaluated(Structure):
 class vit_evaluate_options(Structure):
     _fields_ = [
         ("data", c_char_p),
+        ("arrays", POINTER(vit_arrays)),
         ("split", c_int),
         ("batch", c_size_t),
         ("threads", c_int),
@@ -301,6 +323,7 @@ vit_callback = CFUNCTYPE(c_bool, POINTER(vit_event), c_void_p)
 class vit_train_options(Structure):
     _fields_ = [
         ("data", c_char_p),
+        ("arrays", POINTER(vit_arrays)),
         ("preset", c_char_p),
         ("set", POINTER(c_char_p)),
         ("set_count", c_size_t),

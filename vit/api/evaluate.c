@@ -249,8 +249,11 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                             vit_error *error) {
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
-    vit_dataset_options options = {
-        .arrays = o->arrays, .need = part, .want = part, .preparation = &preparation, .trained_on = trained_on};
+    vit_dataset_options options = {.arrays = o->arrays,
+                                   .need = part,
+                                   .want = part,
+                                   .preparation = &preparation,
+                                   .trained_on = trained_on};
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);

@@ -114,7 +114,8 @@ static vit_status take_type(scan *s, vit_npy *a) {
         return vit_fail(s->error, VIT_ERROR_UNSUPPORTED,
                         "an array of records, expected one of numbers");
     const vit_status status = take_string(s, a->type, "the type in quotes");
-    return status != VIT_OK || parse_type(a) ? status : vit_npy_type_refused(a, s->wanted, s->error);
+    return status != VIT_OK || parse_type(a) ? status
+                                             : vit_npy_type_refused(a, s->wanted, s->error);
 }
 
 static vit_status take_shape(scan *s, vit_npy *a) {
@@ -204,8 +205,8 @@ vit_status vit_npy_parse(vit_npy *a, const uint8_t *header, size_t size, const c
 }
 
 vit_status vit_npy_type_refused(const vit_npy *a, const char *wanted, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "the type is NumPy's '%s'%s, expected %s", a->type,
-                    *a->type == '>' ? " (big-endian)" : "", wanted);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "the type is NumPy's '%s'%s, expected %s",
+                    a->type, *a->type == '>' ? " (big-endian)" : "", wanted);
 }
 
 vit_status vit_npy_view(vit_npy *a, const uint8_t *bytes, size_t size, const char *wanted,

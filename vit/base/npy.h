@@ -16,10 +16,10 @@
 
 /* What a header says: numbers, and no others than these. */
 typedef struct vit_npy {
-    char type[32];   /* as NumPy writes it: "<f4" */
-    char kind;       /* b: bool, i and u: integers with and without a sign, f: IEEE floats; V: bytes,
-                        two, which is how NumPy writes bfloat16 */
-    size_t width;    /* of an element, in bytes */
+    char type[32]; /* as NumPy writes it: "<f4" */
+    char kind;     /* b: bool, i and u: integers with and without a sign, f: IEEE floats; V: bytes,
+                      two, which is how NumPy writes bfloat16 */
+    size_t width;  /* of an element, in bytes */
     bool big_endian; /* false for a single byte */
     bool fortran;    /* the first dimension is the contiguous one, not the last */
     size_t dims, shape[VIT_NPY_MAX_DIMS];

@@ -42,7 +42,8 @@ static const vit_option options[] = {
      .offset = PLACE(data),
      .argument = "DATA",
      .help = "a directory: IDX or CIFAR files, or one folder a\n"
-             "class of PNG or JPEG files; or mnist, fashion,\n"
+             "class of PNG or JPEG files; FILE.npz or a directory\n"
+             "with NumPy's images and labels; or mnist, fashion,\n"
              "cifar10, cifar100 (looked up in $VIT_DATA, then\n"
              "data/); or digits, drawn",
      .required = true},

@@ -37,7 +37,8 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 #define DATA_HELP                                                \
     "the pictures: a directory of IDX or CIFAR files, or with\n" \
-    "a folder per class of PNG or JPEG files; or mnist,\n"       \
+    "a folder per class of PNG or JPEG files; FILE.npz or a\n"   \
+    "directory with NumPy's images and labels; or mnist,\n"      \
     "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"   \
     "or digits, which are drawn; FIRST+SECOND trains on both"
 

@@ -21,6 +21,8 @@ static const char *type_name(vit_dtype dtype) {
            : dtype == VIT_F32  ? "<f4"
            : dtype == VIT_F16  ? "<f2"
            : dtype == VIT_BF16 ? "<V2"
+           : dtype == VIT_I64  ? "<i8"
+           : dtype == VIT_U8   ? "|u1"
                                : NULL;
 }
 
