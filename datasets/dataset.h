@@ -1,7 +1,7 @@
 /* Labelled pictures of one size behind one small interface. Readers: idx.c (MNIST, Fashion-MNIST
  * and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), folder.c (a folder of PNG and
- * JPEG files per class), numpy.c and arrays.c (arrays in files and in memory), digits.c (drawn by the program); open.c
- * decides which.
+ * JPEG files per class), numpy.c and arrays.c (arrays in files and in memory), digits.c (drawn by
+ * the program); open.c decides which.
  *
  * A data set is immutable after opening and may be read from any thread.
  */

@@ -341,7 +341,8 @@ def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: st
     part = _source(data, images, labels)
     arrays = None if part is None else ctypes.pointer(_arrays(test=part))
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
-    options = _options(_api.vit_evaluate_options, data=data, arrays=arrays, note=told, threads=model._threads,
+    options = _options(_api.vit_evaluate_options, data=data, arrays=arrays, note=told,
+                       threads=model._threads,
                        split=_choose(_SPLITS, split, "split"), precision=model._precision)
     result, error = _api.vit_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate(model._model, options, result, error), error)
