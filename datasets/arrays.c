@@ -125,9 +125,11 @@ static vit_status choose_preparation(vit_dataset *out, const vit_arrays *a,
     const vit_preparation *p = o->preparation;
     if (p != NULL && (p->height != a->height || p->width != a->width || p->channels != a->channels))
         return prepare_as(out, a, p, name, error);
-    if (p == NULL && !fits_patches(a)) {
-        const vit_preparation chosen =
+    const bool is_sized = p == NULL && o->height > 0 && o->width > 0;
+    if (is_sized ? o->height != a->height || o->width != a->width : p == NULL && !fits_patches(a)) {
+        vit_preparation chosen =
             vit_square_preparation(a->height < a->width ? a->height : a->width);
+        if (is_sized) vit_fitted_preparation(&chosen, o->height, o->width);
         return prepare_as(out, a, &chosen, name, error);
     }
     keep_as_they_are(out, a);

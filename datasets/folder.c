@@ -86,8 +86,8 @@ static vit_status median_side(size_t *median, const vit_tree_part *part, vit_err
 }
 
 /* Pictures become height x width as a whole: what is not square is taken to be wide on purpose. */
-static void fit_to(vit_preparation *p, size_t height, size_t width) {
-    *p = square_preparation(height);
+void vit_fitted_preparation(vit_preparation *p, size_t height, size_t width) {
+    *p = preparation_of(height);
     if (height == width) return;
     p->width = width;
     for (size_t i = 0; i < p->preprocessing.count; i++) {
@@ -107,7 +107,7 @@ static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree,
                                 : tree->test.count > 0 ? &tree->test
                                                        : &tree->val;
     if (o->height > 0) {
-        fit_to(out, o->height, o->width);
+        vit_fitted_preparation(out, o->height, o->width);
         return VIT_OK;
     }
     size_t side = common_side(part), median = 0;

@@ -110,6 +110,9 @@ extern const vit_reader vit_reader_folder;
  * channels. */
 vit_preparation vit_square_preparation(size_t shorter);
 
+/* Pictures become height x width as a whole. */
+void vit_fitted_preparation(vit_preparation *out, size_t height, size_t width);
+
 /* ---- arrays.c ---- */
 
 /* Copies the parts that are asked for. `name` stands for the arrays in messages. Errors: ARGUMENT,
