@@ -27,15 +27,12 @@
  */
 #ifndef VIT_H
 #define VIT_H
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 #if defined(__GNUC__)
 #define VIT_API __attribute__((visibility("default")))
 #else
@@ -126,9 +123,7 @@ VIT_API vit_status vit_model_load_with(vit_model **out, const char *path,
  * the file in messages. */
 VIT_API vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size,
                                          const char *name, vit_error *error);
-
 VIT_API void vit_model_free(vit_model *model);
-
 VIT_API vit_model_info vit_model_describe(const vit_model *model);
 
 /* The name of class `index`, or NULL when index >= classes. Never NULL otherwise: a model without
@@ -163,7 +158,6 @@ VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *er
 /* The tensors of a file of weights, be it a model or not: safetensors, a sharded checkpoint, .npz,
  * PyTorch's .pth (docs/formats.md). */
 typedef struct vit_tensor_list vit_tensor_list;
-
 typedef struct vit_tensor_info {
     const char *name;
     const char *type;      /* of an element: "F32", "BF16", "I64", ... */
@@ -180,7 +174,6 @@ typedef struct vit_tensor_statistics {
 /* `path`: a file, the index of a sharded checkpoint, or a directory that holds one of them. */
 VIT_API vit_status vit_tensor_list_load(vit_tensor_list **out, const char *path, vit_error *error);
 VIT_API void vit_tensor_list_free(vit_tensor_list *list);
-
 VIT_API const char *vit_tensor_list_path(const vit_tensor_list *list); /* of the file opened */
 VIT_API const char *vit_tensor_list_kind(const vit_tensor_list *list); /* "safetensors", ... */
 
@@ -195,7 +188,6 @@ VIT_API vit_status vit_tensor_list_measure(const vit_tensor_list *list, size_t i
 /* ---- classification ------------------------------------------------------------------------- */
 
 typedef struct vit_session vit_session;
-
 typedef struct vit_session_options {
     int threads;     /* 0: OMP_NUM_THREADS, or the most: as many as the process may use */
     const char *cpu; /* highest instruction set: "scalar", "neon", "avx2", "avx512" or "avx512bf16";
@@ -385,32 +377,26 @@ typedef bool vit_layer_callback(const vit_layer *layer, void *user);
 VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixels, float *logits,
                                       vit_layer_callback *callback, void *user, vit_error *error);
 
-/* ---- labelled pictures in memory ------------------------------------------------------------- */
-
-/* One part of them. */
+/* Labelled pictures in memory, borrowed for the call. Those of the network's own size are taken as
+ * they are, others go through the model's preprocessing (docs/data.md). Counts of 0: no such part.
+ */
 typedef struct vit_array_part {
     const uint8_t *images; /* [count][height][width][channels], 8 bits a channel */
-    const int64_t *labels; /* [count], the classes, from 0 */
-    size_t count;          /* 0: there is no such part */
+    const int64_t *labels; /* [count], from 0 */
+    size_t count;
 } vit_array_part;
-
-/* Pictures to train or to test with, in place of files. They are the caller's, and only used while
- * the call runs. Those of the network's own size are taken as they are, as a data set's records;
- * others go through the model's preprocessing (docs/data.md). */
 typedef struct vit_arrays {
-    size_t height, width, channels; /* of a picture; channels: 1 grey, 3 RGB */
-    size_t classes;                 /* 0: the largest training label and one more */
-    const char *const *names;       /* [classes]; NULL: numbers */
-    vit_array_part train, val,
-        test; /* val: to choose by, or for the test where there is no other */
+    size_t height, width, channels;  /* channels: 1 grey, 3 RGB */
+    size_t classes;                  /* 0: the largest training label and one more */
+    const char *const *names;        /* [classes]; NULL: numbers */
+    vit_array_part train, val, test; /* no test: val serves */
 } vit_arrays;
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
 typedef enum vit_split { VIT_SPLIT_TEST, VIT_SPLIT_TRAIN, VIT_SPLIT_VAL } vit_split;
 
-/* Something the user should know about the data: files that are left out, ...; one sentence, which
- * lives for the call. */
+/* What the user should know about the data; one sentence, which lives for the call. */
 typedef void vit_note(const char *text, void *user);
 
 /* What a model answered to a picture; lives for the call. */
@@ -422,8 +408,7 @@ typedef struct vit_evaluated {
 } vit_evaluated;
 
 typedef struct vit_evaluate_options {
-    const char
-        *data; /* a directory, a file of arrays, or a known name: "mnist", ...: docs/data.md */
+    const char *data;         /* as in vit_train_options */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     vit_split split;
     size_t batch;    /* pictures at a time; 0: chosen. Changes no figure */
@@ -461,7 +446,6 @@ typedef struct vit_evaluation {
     double brier; /* mean over pictures of the sum over classes of (probability - truth)^2, 0..2 */
     vit_reliability bins[VIT_BINS]; /* by the probability of the answer */
 } vit_evaluation;
-
 VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
                                 vit_evaluation *result, vit_error *error);
 VIT_API void vit_evaluation_clear(vit_evaluation *result);
@@ -527,8 +511,7 @@ typedef struct vit_event {
 typedef bool vit_callback(const vit_event *event, void *user);
 
 typedef struct vit_train_options {
-    const char *data; /* a directory, a file of arrays, or a known name: "mnist", "cifar10", ...;
-                         docs/data.md */
+    const char *data; /* a directory, FILE.npz, or a known name: "mnist", ... (docs/data.md) */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     const char *preset;       /* a name or a JSON file; NULL: the data decides */
     const char *const *set;   /* [set_count] "KEY=VALUE" for any key of docs/presets.md, in place of
