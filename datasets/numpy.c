@@ -23,7 +23,7 @@ typedef enum part { TRAIN, VAL, TEST, PARTS } part;
 typedef enum kind { IMAGES, LABELS, KINDS } kind;
 
 #define SPELLINGS 3
-static const char *const names[PARTS][KINDS][SPELLINGS] = {
+static const char *const names[][KINDS][SPELLINGS] = {
     {{"images", "train_images", "x_train"}, {"labels", "train_labels", "y_train"}},
     {{"val_images", "x_val", "x_valid"}, {"val_labels", "y_val", "y_valid"}},
     {{"test_images", "x_test", NULL}, {"test_labels", "y_test", NULL}},
