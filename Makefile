@@ -47,7 +47,7 @@ SERVE_PAGE = serve_page_html serve_page_css serve_page_js
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-EMBEDDED = presets pytorch_model imagenet report_html report_css report_js
+EMBEDDED = presets pytorch_model imagenet explain_page report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -93,6 +93,10 @@ $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
 $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/page/page.%
 	@mkdir -p $(@D)
 	scripts/embed-text serve_page_$* vit/cli/serve/page/page.$* > $@
+
+$(BUILD)/explain_page.c: scripts/embed-text vit/explain/page/page.html
+	@mkdir -p $(@D)
+	scripts/embed-text vit_explain_page_html vit/explain/page/page.html > $@
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
 	@mkdir -p $(@D)

@@ -79,12 +79,12 @@ typedef struct vit_model vit_model;
 
 /* What a model is. Pointers live as long as the model. */
 typedef struct vit_model_info {
-    size_t height, width, channels; /* the network's input */
-    size_t patch;                   /* side of a square patch, in pixels */
-    size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
-    size_t prefix, tokens; /* tokens before the patches (class token, ..., registers); all */
-    size_t rows, columns;  /* of the patch grid */
-    size_t features;       /* of a picture, as the head sees it: dim, or twice that */
+    size_t height, width, channels;   /* the network's input */
+    size_t patch;                     /* side of a square patch, in pixels */
+    size_t dim, depth, heads, mlp;    /* width D, blocks L, attention heads, width of the MLP */
+    size_t prefix, registers, tokens; /* those before the patches, the last of these; all */
+    size_t rows, columns;             /* of the patch grid */
+    size_t features;                  /* of a picture, as the head sees it: dim, or twice that */
     size_t classes;
     bool has_head;             /* false: a backbone; its logits are its features, classes as many */
     size_t parameters;         /* trainable: weights, biases, tokens, ... */
@@ -283,15 +283,13 @@ VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indi
 
 /* ---- maps: what an answer comes from --------------------------------------------------------- */
 
-/* docs/seeing.md says what each shows, and what it does not. */
 typedef enum vit_method {
     VIT_METHOD_ATTENTION,  /* how a layer's heads weight the patches for a query */
     VIT_METHOD_ROLLOUT,    /* attention through all layers, with the residual */
     VIT_METHOD_RELEVANCE,  /* attention times its gradient, through all layers */
     VIT_METHOD_GRADCAM,    /* features of the last layer times their mean gradient */
     VIT_METHOD_GRADIENT,   /* sum over a patch's pixels of |gradient| */
-    VIT_METHOD_INTEGRATED, /* integrated gradients, from the mean picture; they add up to what the
-                              logit has more than that picture's */
+    VIT_METHOD_INTEGRATED, /* integrated gradients, from the mean picture */
     VIT_METHOD_OCCLUSION,  /* what the class's probability loses without the patch */
     VIT_METHOD_RANDOM,     /* chance, which other maps are to be better than */
     VIT_METHOD_LENS,       /* logits of each layer, as if it were the last */
@@ -300,39 +298,28 @@ typedef enum vit_method {
     VIT_METHOD_COUNT,
 } vit_method;
 
-/* "attention", ...; NULL from VIT_METHOD_COUNT on. */
-VIT_API const char *vit_method_name(vit_method method);
+VIT_API const char *vit_method_name(vit_method method); /* "attention", ...; or NULL */
 
 /* Whose row of a matrix over tokens is wanted. */
 typedef enum vit_query {
-    VIT_QUERY_DEFAULT, /* what the head reads: the class token; the patches that are averaged, or
-                          the pooling's own query; of positions the patch in the middle */
+    VIT_QUERY_DEFAULT, /* what the head reads; of positions the patch in the middle */
     VIT_QUERY_TOKEN,   /* number `token`, the patches beginning at `prefix` of vit_model_info */
     VIT_QUERY_MEAN,    /* the mean of the patches' rows */
-    VIT_QUERY_POOL,    /* the query of a pooling by attention, after the last layer */
+    VIT_QUERY_POOL,    /* of a pooling by attention */
     VIT_QUERY_ALL,     /* the whole matrix */
     VIT_QUERY_COUNT,
 } vit_query;
-
-/* How the heads of a layer become one: of attention and rollout. */
 typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN, VIT_FUSE_COUNT } vit_fuse;
-
 /* Zeroed but for what is set. */
 typedef struct vit_map_options {
     vit_method method;
-    size_t class_index; /* of methods that are of a class, where class_given; else the answer */
-    bool class_given;
-    size_t layer; /* from 0, where layer_given; else the last; of attention and similarity */
-    bool layer_given;
-    size_t head; /* from 0, where head_given; else all; of attention */
-    bool head_given;
+    size_t class_index, layer, head; /* from 0, where given; else the answer, the last, all */
+    bool class_given, layer_given, head_given;
     bool fused;    /* the heads of attention as one, by `fuse` */
     vit_fuse fuse; /* also of rollout */
     vit_query query;
-    size_t token;   /* of VIT_QUERY_TOKEN */
-    double discard; /* of rollout: the share of a row's smallest weights that is left out, 0 <= and
-                       < 1; the largest stays */
-    size_t steps;   /* of integrated gradients; 0: 32 */
+    size_t token, steps; /* of VIT_QUERY_TOKEN; of integrated gradients, 0: 32 */
+    double discard; /* of rollout: the share of a row's smallest weights left out, 0 <= and < 1 */
     uint64_t seed;  /* of random */
 } vit_map_options;
 
@@ -340,40 +327,54 @@ typedef struct vit_map_options {
  * [heads][rows][columns]; lens [layers][classes]. With VIT_QUERY_ALL, [tokens][tokens], of
  * attention of all heads [heads][tokens][tokens], of positions [patches][patches]. */
 typedef struct vit_map {
-    size_t dims, shape[3];
-    float *values;        /* [shape...] */
-    size_t rows, columns; /* the patch grid */
-    size_t class_index;   /* the class it is of, or the answer */
-    double probability;   /* of that class: softmax of the logits */
-    bool *outliers; /* [rows][columns]: patches whose token is, after the last block, more than
-                       three times as long as the median: they hold notes of the network, not of
-                       the picture (Darcet et al.: Vision Transformers Need Registers) */
+    size_t dims, shape[3], rows, columns; /* rows, columns: of the patch grid */
+    float *values;                        /* [shape...] */
+    size_t class_index;                   /* the class it is of, or the answer */
+    double probability;                   /* of that class: softmax of the logits */
+    bool *outliers; /* [rows][columns]: patches with a token three times as long as the median */
 } vit_map;
 
-/* The picture as the network sees it: pixels [height][width][channels], 8 bits each, before they
- * are normalised. */
+/* The picture as the network sees it: pixels [height][width][channels], not normalised. */
 VIT_API vit_status vit_prepare_picture(vit_session *session, const vit_picture *picture,
                                        uint8_t *pixels, vit_error *error);
 
-/* The map of a picture that vit_prepare_picture made, in float32; the same bytes whatever the
- * threads and the processor. Freed by vit_map_clear. */
+/* The map of a picture that vit_prepare_picture made; freed by vit_map_clear. */
 VIT_API vit_status vit_explain(vit_session *session, const uint8_t *pixels,
                                const vit_map_options *options, vit_map *map, vit_error *error);
 VIT_API void vit_map_clear(vit_map *map);
 
+typedef struct vit_buffer {
+    uint8_t *data;
+    size_t size;
+} vit_buffer;
+VIT_API void vit_buffer_clear(vit_buffer *buffer);
+/* Maps over the picture they are of, as PNG: several, or the heads of one, side by side after the
+ * picture. Colours go from the smallest value, or 0, to the 99th percentile; outliers have a white
+ * frame. ARGUMENT for maps that are not of the patch grid. */
+VIT_API vit_status vit_map_png(const vit_session *session, const uint8_t *pixels,
+                               const vit_map *maps, size_t count, vit_buffer *png,
+                               vit_error *error);
+/* Of a page; zeroed but for what is set. layers, heads: ascending; counts of 0: all. */
+typedef struct vit_page_options {
+    const char *title; /* the picture's name */
+    const size_t *layers, *heads;
+    size_t layer_count, head_count;
+} vit_page_options;
+/* A page of HTML that opens in any browser and needs nothing but itself, to look at all maps.
+ * UNSUPPORTED where it would be of more than 8 MB: the message says which layers and heads fit. */
+VIT_API vit_status vit_explain_page(vit_session *session, const uint8_t *pixels,
+                                    const vit_page_options *options, vit_buffer *html,
+                                    vit_error *error);
 /* What a layer of the network shows; pointers live for the call. */
 typedef struct vit_layer {
-    size_t layer;           /* from 0 */
-    size_t heads, tokens;   /* tokens: `prefix` of vit_model_info, then the patches */
+    size_t layer, heads, tokens;
     const float *attention; /* [heads][tokens][tokens]: a row is a query's, and sums to 1 */
     const float *states;    /* [tokens][dim]: what the layer puts out */
     const float *logits;    /* [classes]: as if it were the last */
 } vit_layer;
-
-/* Return false to stop: vit_explain_layers then returns VIT_ERROR_CANCELLED. */
+/* All layers of one forward pass, from the first. logits: [classes], the answer; or NULL. The
+ * callback returns false to stop: VIT_ERROR_CANCELLED. */
 typedef bool vit_layer_callback(const vit_layer *layer, void *user);
-
-/* All layers of one forward pass, from the first. logits: [classes], the answer; or NULL. */
 VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixels, float *logits,
                                       vit_layer_callback *callback, void *user, vit_error *error);
 

@@ -68,6 +68,7 @@ class vit_model_info(Structure):
         ("heads", c_size_t),
         ("mlp", c_size_t),
         ("prefix", c_size_t),
+        ("registers", c_size_t),
         ("tokens", c_size_t),
         ("rows", c_size_t),
         ("columns", c_size_t),
@@ -156,17 +157,17 @@ class vit_map_options(Structure):
     _fields_ = [
         ("method", c_int),
         ("class_index", c_size_t),
-        ("class_given", c_bool),
         ("layer", c_size_t),
-        ("layer_given", c_bool),
         ("head", c_size_t),
+        ("class_given", c_bool),
+        ("layer_given", c_bool),
         ("head_given", c_bool),
         ("fused", c_bool),
         ("fuse", c_int),
         ("query", c_int),
         ("token", c_size_t),
-        ("discard", c_double),
         ("steps", c_size_t),
+        ("discard", c_double),
         ("seed", c_uint64),
     ]
 
@@ -175,12 +176,29 @@ class vit_map(Structure):
     _fields_ = [
         ("dims", c_size_t),
         ("shape", c_size_t * 3),
-        ("values", POINTER(c_float)),
         ("rows", c_size_t),
         ("columns", c_size_t),
+        ("values", POINTER(c_float)),
         ("class_index", c_size_t),
         ("probability", c_double),
         ("outliers", POINTER(c_bool)),
+    ]
+
+
+class vit_buffer(Structure):
+    _fields_ = [
+        ("data", POINTER(c_uint8)),
+        ("size", c_size_t),
+    ]
+
+
+class vit_page_options(Structure):
+    _fields_ = [
+        ("title", c_char_p),
+        ("layers", POINTER(c_size_t)),
+        ("heads", POINTER(c_size_t)),
+        ("layer_count", c_size_t),
+        ("head_count", c_size_t),
     ]
 
 
@@ -423,6 +441,11 @@ FUNCTIONS = {
     "vit_explain": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map_options),
         POINTER(vit_map), POINTER(vit_error)]),
     "vit_map_clear": (None, [POINTER(vit_map)]),
+    "vit_buffer_clear": (None, [POINTER(vit_buffer)]),
+    "vit_map_png": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map), c_size_t,
+        POINTER(vit_buffer), POINTER(vit_error)]),
+    "vit_explain_page": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_page_options),
+        POINTER(vit_buffer), POINTER(vit_error)]),
     "vit_explain_layers": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
         vit_layer_callback, c_void_p, POINTER(vit_error)]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),

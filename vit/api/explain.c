@@ -1,6 +1,8 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/explain/draw.h"
 #include "vit/explain/maps.h"
+#include "vit/explain/page.h"
 #include <string.h>
 
 /* The session's explainer, made when first needed. */
@@ -109,5 +111,42 @@ vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, float *logi
     vit_free(t.attention);
     vit_free(t.logits);
     vit_free(image);
+    return status;
+}
+
+/* ---- maps to look at ---- */
+
+void vit_buffer_clear(vit_buffer *buffer) {
+    vit_free(buffer->data);
+    *buffer = (vit_buffer){0};
+}
+
+vit_status vit_map_png(const vit_session *s, const uint8_t *pixels, const vit_map *maps,
+                       size_t count, vit_buffer *png, vit_error *error) {
+    vit_bytes bytes = {0};
+    const vit_status status =
+        vit_draw_maps(&bytes, &s->model->file.config, pixels, maps, count, error);
+    *png = status == VIT_OK ? (vit_buffer){bytes.data, bytes.size} : (vit_buffer){0};
+    return status;
+}
+
+vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_page_options *options,
+                            vit_buffer *html, vit_error *error) {
+    const vit_model_file *file = &s->model->file;
+    const char *const *labels =
+        (const char *const *)(file->labels ? file->labels : s->model->numbers);
+    vit_page_call call = {.pixels = pixels, .labels = labels, .options = options};
+    vit_bytes bytes = {0};
+    float *image = NULL;
+    *html = (vit_buffer){0};
+    vit_status status = explainer_of(&call.explainer, s, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status != VIT_OK) return status;
+    call.image = image;
+    const vit_fpmode host = vit_fpmode_enter();
+    status = vit_page_make(&bytes, &call, error);
+    vit_fpmode_leave(host);
+    vit_free(image);
+    *html = (vit_buffer){bytes.data, bytes.size};
     return status;
 }

@@ -175,6 +175,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .depth = c->depth,
                             .heads = c->heads,
                             .mlp = c->mlp,
+                            .registers = c->registers,
                             .prefix = vit_config_prefix(c),
                             .tokens = vit_config_tokens(c),
                             .rows = c->height / c->patch,

@@ -271,15 +271,17 @@ static vit_status put_values(vit_writer *writer, const float *values, size_t cou
     return status;
 }
 
-vit_status vit_npy_write(const char *path, const float *values, size_t rows, size_t columns,
+vit_status vit_npy_write(const char *path, const float *values, const size_t *shape, size_t dims,
                          vit_error *error) {
     vit_text header = {0};
     vit_writer *writer = NULL;
-    vit_text_add_npy(&header, "<f4", (const size_t[]){rows, columns}, 2);
+    size_t count = 1;
+    for (size_t i = 0; i < dims; i++) count *= shape[i];
+    vit_text_add_npy(&header, "<f4", shape, dims);
     vit_status status = header.failed ? vit_fail_memory(error, "an array's header", 0)
                                       : vit_writer_open(&writer, path, error);
     if (status == VIT_OK) status = vit_writer_put(writer, header.text, header.length, error);
-    if (status == VIT_OK) status = put_values(writer, values, rows * columns, error);
+    if (status == VIT_OK) status = put_values(writer, values, count, error);
     vit_text_free(&header);
     if (status == VIT_OK) return vit_writer_commit(writer, error);
     vit_writer_abort(writer);

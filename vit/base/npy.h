@@ -54,7 +54,7 @@ bool vit_npy_integer(int64_t *value, const vit_npy *array, const uint8_t *elemen
 void vit_text_add_npy(vit_text *t, const char *type, const size_t *shape, size_t dims);
 
 /* A matrix of float32, values [rows][columns], replaces the file. */
-vit_status vit_npy_write(const char *path, const float *values, size_t rows, size_t columns,
+vit_status vit_npy_write(const char *path, const float *values, const size_t *shape, size_t dims,
                          vit_error *error);
 
 #endif

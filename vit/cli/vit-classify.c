@@ -439,7 +439,8 @@ static int run(const settings *s, int pictures, char **names) {
     if (status == VIT_OK) status = open_classifier(&c, &error);
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
     if (status == VIT_OK && s->out != NULL) {
-        status = vit_npy_write(s->out, c.matrix, (size_t)c.seen, c.width, &error);
+        status =
+            vit_npy_write(s->out, c.matrix, (const size_t[]){(size_t)c.seen, c.width}, 2, &error);
     }
     if (status != VIT_OK) {
         vit_say(&command, error.message);

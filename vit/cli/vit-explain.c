@@ -1,0 +1,501 @@
+/* vit-explain: shows what an answer comes from. */
+#include <stddef.h>
+#include <string.h>
+
+#include "vit/base/npy.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/models.h"
+#include "vit/cli/program.h"
+
+enum { MOST_NUMBERS = 256 };
+
+typedef struct settings {
+    const char *model, *config, *method, *class_name, *head, *query, *out, *layers, *heads;
+    uint64_t layer, threads, steps, seed;
+    vit_size size;
+    double discard;
+    bool json;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+#define UNSAID UINT64_MAX
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "The model"},
+    {.name = "model",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(model),
+     .argument = "NAME|MODEL",
+     .help = "as for vit-classify (default: mnist)"},
+    VIT_CONFIG_OPTION(settings),
+    VIT_SIZE_OPTION(settings),
+    {.kind = VIT_OPTION_GROUP, .help = "The map"},
+    {.name = "method",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(method),
+     .argument = "M,...",
+     .help = "attention, rollout, relevance, gradcam, gradient,\n"
+             "integrated, occlusion, random, lens, similarity,\n"
+             "positions (default: relevance)"},
+    {.name = "class",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(class_name),
+     .argument = "NAME|N",
+     .help = "the class that a map is of, by its label or from 0\n"
+             "(default: the answer)"},
+    {.name = "layer",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(layer),
+     .argument = "L",
+     .help = "of attention and similarity, from 0 (default: the last)",
+     .max = 1e6},
+    {.name = "head",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(head),
+     .argument = "H|mean|max|min",
+     .help = "of attention: one head, from 0, or all as one (default:\n"
+             "each); of rollout how they become one (default: mean)"},
+    {.name = "query",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(query),
+     .argument = "Q",
+     .help = "whom to ask where it looks: cls, regN, a patch N or\n"
+             "ROW,COLUMN, mean (of patches), or pool (default: what\n"
+             "the head reads)"},
+    {.name = "discard",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(discard),
+     .argument = "X",
+     .help = "of rollout: leave out this share of each row's smallest\n"
+             "weights (default: 0)",
+     .max = 0.9999},
+    {.name = "steps",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(steps),
+     .argument = "N",
+     .help = "of integrated gradients (default: 32)",
+     .min = 1,
+     .max = 10000},
+    {.name = "seed",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(seed),
+     .argument = "N",
+     .help = "of the random map (default: 0)"},
+    {.kind = VIT_OPTION_GROUP, .help = "What is written"},
+    {.name = "out",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(out),
+     .argument = "FILE",
+     .help = "FILE.png: the map over the picture, of several methods\n"
+             "side by side; .npy: as computed; .json; or .html: a page\n"
+             "to explore layers, heads and patches in a browser"},
+    {.name = "json",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(json),
+     .help = "maps on standard output, one object a line"},
+    {.name = "layers",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(layers),
+     .argument = "L,...",
+     .help = "of a page: only these (default: all)"},
+    {.name = "heads",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(heads),
+     .argument = "H,...",
+     .help = "of a page: only these (default: all)"},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    VIT_THREADS_OPTION(settings, "changes no digit of a map (default: all processors)"),
+};
+
+static const vit_command command = {
+    .name = "vit-explain",
+    .usage = "usage: vit-explain [OPTION...] PICTURE...\n"
+             "\n"
+             "Shows what the answer about a picture (PNG or JPEG) comes from.\n"
+             "\n"
+             "  vit-explain --out seven.html seven.png\n"
+             "      a page: point at a patch and see whom it attends to\n"
+             "  vit-explain --method attention,relevance --out cat.png --model vit/ cat.jpg\n"
+             "      heads of the last layer, and what speaks for the answer, over the picture\n"
+             "  vit-explain --method rollout --json scans/*.png\n"
+             "      a map a line, for another program\n",
+    .operands = "PICTURE",
+    .notes = "docs/seeing.md teaches to read the maps.\n"
+             "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; the maps are the same with each.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+/* The model at work, and what is asked of it. */
+typedef struct explainer {
+    const settings *settings;
+    vit_model *model;
+    vit_session *session;
+    vit_model_info info;
+    vit_map_options asked; /* but for the method */
+    vit_method methods[VIT_METHOD_COUNT];
+    size_t method_count;
+    size_t layers[MOST_NUMBERS], layer_count, heads[MOST_NUMBERS], head_count;
+    uint8_t *pixels; /* the picture, prepared */
+} explainer;
+
+/* ---- what is asked ---- */
+
+/* The next part of a list, up to a comma, into `word`; false at the end. */
+static bool next_word(char word[64], const char **list) {
+    const size_t length = strcspn(*list, ",");
+    if (**list == '\0') return false;
+    const size_t kept = vit_min(length, 63);
+    memcpy(word, *list, kept);
+    word[kept] = '\0';
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+static vit_status read_methods(explainer *e, vit_error *error) {
+    const char *names[VIT_METHOD_COUNT], *list = e->settings->method;
+    char word[64];
+    for (size_t i = 0; i < VIT_METHOD_COUNT; i++) names[i] = vit_method_name((vit_method)i);
+    while (next_word(word, &list)) {
+        size_t i = 0;
+        while (i < VIT_METHOD_COUNT && strcmp(word, names[i]) != 0) i++;
+        if (i == VIT_METHOD_COUNT) {
+            const char *near = vit_nearest(word, names, VIT_METHOD_COUNT);
+            return vit_fail(error, VIT_ERROR_ARGUMENT, "--method \"%s\" is none%s%s%s", word,
+                            near != NULL ? ": did you mean \"" : ", see --help",
+                            near != NULL ? near : "", near != NULL ? "\"?" : "");
+        }
+        if (e->method_count == VIT_METHOD_COUNT)
+            return vit_fail(error, VIT_ERROR_ARGUMENT, "--method names a method twice");
+        e->methods[e->method_count++] = (vit_method)i;
+    }
+    if (e->method_count == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "--method \"\" names no method");
+    return VIT_OK;
+}
+
+static vit_status read_numbers(size_t *numbers, size_t *count, const char *list, const char *option,
+                               vit_error *error) {
+    char word[64];
+    while (list != NULL && next_word(word, &list)) {
+        uint64_t value;
+        if (!vit_parse_u64(word, &value) || *count == MOST_NUMBERS)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "--%s has \"%s\", expected numbers from 0, as in 0,5,11", option, word);
+        numbers[(*count)++] = (size_t)value;
+    }
+    return VIT_OK;
+}
+
+static vit_status read_head(explainer *e, vit_error *error) {
+    static const char *const words[] = {"mean", "max", "min"};
+    VIT_CHECK_ROWS(words, VIT_FUSE_COUNT);
+    const char *head = e->settings->head;
+    uint64_t number;
+    if (head == NULL) return VIT_OK;
+    for (size_t i = 0; i < VIT_FUSE_COUNT; i++) {
+        if (strcmp(head, words[i]) != 0) continue;
+        e->asked.fused = true;
+        e->asked.fuse = (vit_fuse)i;
+        return VIT_OK;
+    }
+    if (!vit_parse_u64(head, &number))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--head \"%s\", expected a number from 0, mean, max or min", head);
+    e->asked.head = (size_t)number;
+    e->asked.head_given = true;
+    return VIT_OK;
+}
+
+/* A patch: "N", or "ROW,COLUMN". */
+static bool read_patch(size_t *patch, const explainer *e, const char *text) {
+    char word[64];
+    uint64_t row, column;
+    const char *rest = text;
+    if (!next_word(word, &rest) || !vit_parse_u64(word, &row)) return false;
+    *patch = (size_t)row;
+    if (*rest == '\0') return row < e->info.rows * e->info.columns;
+    if (!vit_parse_u64(rest, &column) || row >= e->info.rows || column >= e->info.columns)
+        return false;
+    *patch = (size_t)(row * e->info.columns + column);
+    return true;
+}
+
+static vit_status read_query(explainer *e, vit_error *error) {
+    const char *q = e->settings->query;
+    const bool has_class = e->info.prefix > e->info.registers;
+    const size_t first_register = e->info.prefix - e->info.registers;
+    uint64_t number;
+    size_t patch;
+    if (q == NULL) return VIT_OK;
+    e->asked.query = VIT_QUERY_TOKEN;
+    if (strcmp(q, "mean") == 0) {
+        e->asked.query = VIT_QUERY_MEAN;
+    } else if (strcmp(q, "pool") == 0) {
+        e->asked.query = VIT_QUERY_POOL;
+    } else if (strcmp(q, "cls") == 0 && has_class) {
+        e->asked.token = 0;
+    } else if (strncmp(q, "reg", 3) == 0 && vit_parse_u64(q + 3, &number) &&
+               number < e->info.registers) {
+        e->asked.token = first_register + (size_t)number;
+    } else if (read_patch(&patch, e, q)) {
+        e->asked.token = e->info.prefix + patch;
+    } else {
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--query \"%s\": the network has %s class token, %zu registers and %zu x "
+                        "%zu patches; expected cls, regN, a patch N or ROW,COLUMN from 0, mean or "
+                        "pool",
+                        q, has_class ? "a" : "no", e->info.registers, e->info.rows,
+                        e->info.columns);
+    }
+    return VIT_OK;
+}
+
+/* A label goes before a number. */
+static vit_status read_class(explainer *e, vit_error *error) {
+    const char *name = e->settings->class_name;
+    uint64_t number;
+    if (name == NULL) return VIT_OK;
+    e->asked.class_given = true;
+    for (size_t i = 0; i < e->info.classes; i++) {
+        e->asked.class_index = i;
+        if (strcmp(vit_model_label(e->model, i), name) == 0) return VIT_OK;
+    }
+    if (!vit_parse_u64(name, &number) || number >= e->info.classes)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--class \"%s\" is neither a label of the model nor a number below %zu",
+                        name, e->info.classes);
+    e->asked.class_index = (size_t)number;
+    return VIT_OK;
+}
+
+static vit_status read_asked(explainer *e, vit_error *error) {
+    const settings *s = e->settings;
+    e->asked.layer_given = s->layer != UNSAID;
+    e->asked.layer = e->asked.layer_given ? (size_t)s->layer : 0;
+    e->asked.discard = s->discard;
+    e->asked.steps = (size_t)s->steps;
+    e->asked.seed = s->seed;
+    vit_status status = read_head(e, error);
+    if (status == VIT_OK) status = read_query(e, error);
+    if (status == VIT_OK) status = read_class(e, error);
+    if (status == VIT_OK)
+        status = read_numbers(e->layers, &e->layer_count, s->layers, "layers", error);
+    if (status == VIT_OK) status = read_numbers(e->heads, &e->head_count, s->heads, "heads", error);
+    return status;
+}
+
+/* ---- the model ---- */
+
+static vit_status open_explainer(explainer *e, vit_error *error) {
+    const settings *s = e->settings;
+    const vit_session_options choice = {.threads = (int)s->threads, .cpu = vit_chosen_cpu()};
+    const vit_model_options opening = {
+        .config = s->config, .height = s->size.height, .width = s->size.width, .cpu = choice.cpu};
+    char *path;
+    vit_status status = vit_find_model(&path, s->model, error);
+    if (status != VIT_OK) return status;
+    status = vit_model_load_with(&e->model, path, &opening, error);
+    vit_free(path);
+    if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
+    if (status != VIT_OK) return status;
+    e->info = vit_model_describe(e->model);
+    const size_t bytes = e->info.height * e->info.width * e->info.channels;
+    e->pixels = vit_alloc(bytes, 1);
+    return e->pixels != NULL ? VIT_OK : vit_fail_memory(error, "a picture", bytes);
+}
+
+static void close_explainer(explainer *e) {
+    vit_free(e->pixels);
+    vit_session_free(e->session);
+    vit_model_free(e->model);
+}
+
+/* ---- what is written ---- */
+
+static void add_json(vit_json_out *json, const explainer *e, const char *name, vit_method method,
+                     const vit_map *map) {
+    const bool grid = map->dims == 2 && map->shape[0] == map->rows;
+    size_t count = 1;
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "file", name);
+    vit_json_text(json, "method", vit_method_name(method));
+    vit_json_count(json, "class", map->class_index);
+    vit_json_text(json, "label", vit_model_label(e->model, map->class_index));
+    vit_json_number(json, "probability", map->probability);
+    vit_json_open(json, "grid", '[');
+    vit_json_count(json, NULL, map->rows);
+    vit_json_count(json, NULL, map->columns);
+    vit_json_close(json, ']');
+    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
+    if (!grid) {
+        vit_json_open(json, "shape", '[');
+        for (size_t i = 0; i < map->dims; i++) vit_json_count(json, NULL, map->shape[i]);
+        vit_json_close(json, ']');
+    }
+    vit_json_open(json, "map", '[');
+    for (size_t i = 0; i < count; i++) vit_json_g9(json, NULL, map->values[i]);
+    vit_json_close(json, ']');
+    vit_json_open(json, "outliers", '[');
+    for (size_t i = 0; i < map->rows * map->columns; i++)
+        if (map->outliers[i]) vit_json_count(json, NULL, i);
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}
+
+static vit_status write_bytes(const char *path, const void *data, size_t size, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = vit_writer_open(&writer, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_writer_put(writer, data, size, error);
+    if (status == VIT_OK) return vit_writer_commit(writer, error);
+    vit_writer_abort(writer);
+    return status;
+}
+
+static vit_status write_buffer(const char *path, vit_status status, vit_buffer *buffer,
+                               vit_error *error) {
+    if (status == VIT_OK) status = write_bytes(path, buffer->data, buffer->size, error);
+    vit_buffer_clear(buffer);
+    return status;
+}
+
+static bool ends_with(const char *name, const char *ending) {
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+/* Maps of all methods: [method_count]. */
+static vit_status write_maps(const explainer *e, const char *name, const vit_map *maps,
+                             vit_error *error) {
+    const char *out = e->settings->out;
+    vit_json_out json = {0};
+    vit_buffer png = {0};
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < e->method_count && e->settings->json; i++) {
+        json = (vit_json_out){0};
+        add_json(&json, e, name, e->methods[i], &maps[i]);
+        if (!vit_print_json(&command, &json)) return VIT_ERROR_MEMORY;
+    }
+    json = (vit_json_out){0};
+    if (out == NULL) return VIT_OK;
+    if (ends_with(out, ".npy"))
+        return vit_npy_write(out, maps[0].values, maps[0].shape, maps[0].dims, error);
+    if (ends_with(out, ".png")) {
+        status = vit_map_png(e->session, e->pixels, maps, e->method_count, &png, error);
+        return write_buffer(out, status, &png, error);
+    }
+    for (size_t i = 0; i < e->method_count; i++) {
+        add_json(&json, e, name, e->methods[i], &maps[i]);
+        vit_text_add(&json.line, "\n");
+        json.comma = false;
+    }
+    if (json.line.failed) status = vit_fail_memory(error, "a map", 0);
+    if (status == VIT_OK) status = write_bytes(out, json.line.text, json.line.length, error);
+    vit_text_free(&json.line);
+    return status;
+}
+
+static vit_status write_page(const explainer *e, const char *name, vit_error *error) {
+    vit_buffer html = {0};
+    const char *slash = strrchr(name, '/');
+    const char *title = slash != NULL ? slash + 1 : name;
+    const vit_page_options page = {title, e->layers, e->heads, e->layer_count, e->head_count};
+    const vit_status status = vit_explain_page(e->session, e->pixels, &page, &html, error);
+    return write_buffer(e->settings->out, status, &html, error);
+}
+
+static vit_status make_maps(const explainer *e, const char *name, vit_error *error) {
+    vit_map maps[VIT_METHOD_COUNT] = {0};
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < e->method_count && status == VIT_OK; i++) {
+        vit_map_options asked = e->asked;
+        asked.method = e->methods[i];
+        status = vit_explain(e->session, e->pixels, &asked, &maps[i], error);
+    }
+    if (status == VIT_OK) status = write_maps(e, name, maps, error);
+    for (size_t i = 0; i < e->method_count; i++) vit_map_clear(&maps[i]);
+    return status;
+}
+
+static vit_status explain(const explainer *e, const char *name, vit_error *error) {
+    const char *out = e->settings->out;
+    const vit_picture picture = {.name = name};
+    const vit_status status = vit_prepare_picture(e->session, &picture, e->pixels, error);
+    if (status != VIT_OK) return status;
+    if (vit_session_warning(e->session) != NULL) vit_say(&command, vit_session_warning(e->session));
+    return out != NULL && ends_with(out, ".html") ? write_page(e, name, error)
+                                                  : make_maps(e, name, error);
+}
+
+/* A picture that fails is reported, and the others go on. */
+static int explain_all(const explainer *e, int count, char **names) {
+    int exit_status = VIT_EXIT_OK;
+    for (int i = 0; i < count; i++) {
+        vit_error error = {0};
+        const vit_status status = explain(e, names[i], &error);
+        if (status == VIT_OK) continue;
+        exit_status = VIT_EXIT_FAILED;
+        if (e->settings->json) {
+            vit_json_out json = {0};
+            vit_json_open(&json, NULL, '{');
+            vit_json_text(&json, "file", names[i]);
+            vit_json_text(&json, "error", error.message);
+            vit_json_close(&json, '}');
+            vit_print_json(&command, &json);
+        } else {
+            vit_say(&command, error.message);
+        }
+    }
+    return exit_status;
+}
+
+static int run(explainer *e, int count, char **names) {
+    vit_error error;
+    vit_status status = open_explainer(e, &error);
+    if (status == VIT_OK) {
+        status = read_asked(e, &error);
+        if (status != VIT_OK) return vit_say_usage(&command, error.message);
+    }
+    if (status != VIT_OK) {
+        vit_say(&command, error.message);
+        return VIT_EXIT_FAILED;
+    }
+    return explain_all(e, count, names);
+}
+
+/* What contradicts itself; NULL: nothing does. */
+static const char *contradiction(const explainer *e, int pictures) {
+    static const char *const endings[] = {".png", ".npy", ".json", ".html"};
+    const settings *s = e->settings;
+    bool known = false;
+    if (pictures == 0) return "no picture is named: give PICTURE...";
+    if (s->out == NULL && !s->json) return "nothing is to be written: give --out FILE or --json";
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out != NULL; i++)
+        known = known || ends_with(s->out, endings[i]);
+    if (s->out != NULL && !known) return "--out FILE ends in .png, .npy, .json or .html";
+    if (s->out != NULL && pictures > 1) return "--out is of one picture; --json takes several";
+    if (s->out != NULL && ends_with(s->out, ".npy") && e->method_count > 1)
+        return "a .npy file holds one map: give --method one name";
+    const bool page = s->out != NULL && ends_with(s->out, ".html");
+    if ((s->layers != NULL || s->heads != NULL) && !page)
+        return "--layers and --heads are of a page, --out FILE.html; of a map --layer and --head";
+    return page && s->json ? "a page and --json exclude each other" : NULL;
+}
+
+int main(int argc, char **argv) {
+    settings s = {.model = "mnist", .method = "relevance", .layer = UNSAID};
+    explainer e = {.settings = &s};
+    vit_error error;
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (read_methods(&e, &error) != VIT_OK) return vit_say_usage(&command, error.message);
+    const char *wrong = contradiction(&e, argc - 1);
+    if (wrong != NULL) return vit_say_usage(&command, wrong);
+    exit_status = run(&e, argc - 1, argv + 1);
+    close_explainer(&e);
+    return vit_program_end(&command, exit_status);
+}

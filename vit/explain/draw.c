@@ -1,0 +1,166 @@
+#include "vit/explain/draw.h"
+#include "vit/base/size.h"
+#include "vit/image/codec/png_write.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sides of a panel are at least that long; a panel of many may be shorter. */
+#define SIDE_ALONE ((size_t)448)
+#define SIDE_OF_MANY ((size_t)168)
+#define GAP ((size_t)4)
+
+/* A canvas of panels, RGB. */
+typedef struct canvas {
+    const vit_config *config;
+    const uint8_t *pixels;
+    uint8_t *rgb;
+    size_t scale;          /* pixels of a panel for each of the picture */
+    size_t across, panels; /* panels side by side, and all */
+    size_t width, height;
+} canvas;
+
+/* viridis (van der Walt, Smith: matplotlib's colour map, even to the eye), at eighths. */
+static void colour_of(uint8_t rgb[3], float share) {
+    static const uint8_t stops[][3] = {{68, 1, 84},    {71, 44, 122},  {59, 81, 139},
+                                       {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
+                                       {92, 200, 99},  {170, 220, 50}, {253, 231, 37}};
+    const float at = 8 * fminf(fmaxf(share, 0), 1);
+    const size_t i = vit_min((size_t)at, 7);
+    for (size_t c = 0; c < 3; c++) {
+        const float a = stops[i][c], b = stops[i + 1][c];
+        rgb[c] = (uint8_t)(a + (b - a) * (at - (float)i) + .5f);
+    }
+}
+
+static vit_status canvas_new(canvas *out, const vit_config *c, const uint8_t *pixels, size_t panels,
+                             size_t side, vit_error *error) {
+    size_t across = 1;
+    while (panels > 1 && across < panels && 2 * across * across < 3 * panels) across++;
+    const size_t rows = vit_ceil_div(panels, across);
+    const size_t scale = vit_max(1, vit_ceil_div(side, vit_max(c->width, c->height)));
+    *out = (canvas){.config = c,
+                    .pixels = pixels,
+                    .scale = scale,
+                    .across = across,
+                    .panels = panels,
+                    .width = across * (c->width * scale + GAP) - GAP,
+                    .height = rows * (c->height * scale + GAP) - GAP};
+    out->rgb = vit_alloc_unset(out->width * out->height, 3);
+    if (!out->rgb) return vit_fail_memory(error, "a picture", out->width * out->height * 3);
+    memset(out->rgb, 255, out->width * out->height * 3);
+    return VIT_OK;
+}
+
+/* The pixel of panel `panel` at (y, x). */
+static uint8_t *at(const canvas *c, size_t panel, size_t y, size_t x) {
+    const size_t row = panel / c->across * (c->config->height * c->scale + GAP) + y;
+    const size_t column = panel % c->across * (c->config->width * c->scale + GAP) + x;
+    return c->rgb + 3 * (row * c->width + column);
+}
+
+/* The picture's pixel under a panel's. */
+static void picture_at(const canvas *c, uint8_t rgb[3], size_t y, size_t x) {
+    const size_t channels = c->config->channels;
+    const uint8_t *p = c->pixels + (y / c->scale * c->config->width + x / c->scale) * channels;
+    for (size_t k = 0; k < 3; k++) rgb[k] = p[channels < 3 ? 0 : k];
+}
+
+static void draw_picture(const canvas *c, size_t panel) {
+    for (size_t y = 0; y < c->config->height * c->scale; y++)
+        for (size_t x = 0; x < c->config->width * c->scale; x++)
+            picture_at(c, at(c, panel, y, x), y, x);
+}
+
+static int compare(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* What is dark and what is bright: the smallest value, or 0, and the 99th percentile. */
+static vit_status range_of(float range[2], const float *values, size_t n, vit_error *error) {
+    float *sorted = vit_alloc(n, sizeof *sorted);
+    if (!sorted) return vit_fail_memory(error, "a map", n * sizeof *sorted);
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    range[0] = fminf(0, sorted[0]);
+    range[1] = sorted[((n - 1) * 99 + 99) / 100];
+    if (!(range[1] > range[0])) range[1] = sorted[n - 1];
+    if (!(range[1] > range[0])) range[1] = range[0] + 1;
+    vit_free(sorted);
+    return VIT_OK;
+}
+
+/* The picture grey and dimmed, two fifths, and the colour. */
+static vit_status draw_map(const canvas *c, size_t panel, const vit_map *map, const float *values,
+                           vit_error *error) {
+    float range[2] = {0, 1};
+    const size_t side = c->config->patch * c->scale;
+    const vit_status status = range_of(range, values, map->rows * map->columns, error);
+    for (size_t y = 0; y < map->rows * side && status == VIT_OK; y++) {
+        for (size_t x = 0; x < map->columns * side; x++) {
+            const size_t patch = y / side * map->columns + x / side;
+            const size_t from_edge =
+                vit_min(vit_min(y % side, x % side), side - 1 - vit_max(y % side, x % side));
+            uint8_t under[3], colour[3], *to = at(c, panel, y, x);
+            picture_at(c, under, y, x);
+            const int grey = (299 * under[0] + 587 * under[1] + 114 * under[2]) / 1000;
+            colour_of(colour, (values[patch] - range[0]) / (range[1] - range[0]));
+            for (size_t k = 0; k < 3; k++) to[k] = (uint8_t)((2 * grey + 3 * colour[k]) / 5);
+            if (map->outliers && map->outliers[patch] && from_edge < vit_max(1, side / 16))
+                memset(to, 255, 3);
+        }
+    }
+    return status;
+}
+
+/* Maps over the grid that a map is of: its heads. */
+static size_t panels_of(const vit_map *map) {
+    const size_t n = map->dims;
+    if (n < 2 || map->shape[n - 2] != map->rows || map->shape[n - 1] != map->columns) return 0;
+    return n == 3 ? map->shape[0] : 1;
+}
+
+static vit_status draw_all(const canvas *c, const vit_map *maps, size_t count, vit_error *error) {
+    vit_status status = VIT_OK;
+    size_t panel = 0;
+    if (c->panels > 1) draw_picture(c, panel++);
+    for (size_t i = 0; i < count; i++)
+        for (size_t h = 0; h < panels_of(&maps[i]) && status == VIT_OK; h++)
+            status = draw_map(c, panel++, &maps[i],
+                              maps[i].values + h * maps[i].rows * maps[i].columns, error);
+    return status;
+}
+
+static vit_status encode(vit_bytes *png, canvas *c, vit_status status, vit_error *error) {
+    if (status == VIT_OK) status = vit_png_write(png, c->rgb, c->width, c->height, 3, error);
+    vit_free(c->rgb);
+    return status;
+}
+
+vit_status vit_draw_maps(vit_bytes *png, const vit_config *config, const uint8_t *pixels,
+                         const vit_map *maps, size_t count, vit_error *error) {
+    canvas c;
+    size_t panels = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (panels_of(&maps[i]) == 0)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "map %zu is not of the patch grid: a table has no picture", i);
+        panels += panels_of(&maps[i]);
+    }
+    if (panels == 0) return vit_fail(error, VIT_ERROR_ARGUMENT, "no map to draw");
+    const bool alone = panels == 1;
+    vit_status status = canvas_new(&c, config, pixels, alone ? 1 : panels + 1,
+                                   alone ? SIDE_ALONE : SIDE_OF_MANY, error);
+    if (status != VIT_OK) return status;
+    return encode(png, &c, draw_all(&c, maps, count, error), error);
+}
+
+vit_status vit_draw_picture(vit_bytes *png, const vit_config *config, const uint8_t *pixels,
+                            size_t side, vit_error *error) {
+    canvas c;
+    const vit_status status = canvas_new(&c, config, pixels, 1, side, error);
+    if (status != VIT_OK) return status;
+    draw_picture(&c, 0);
+    return encode(png, &c, VIT_OK, error);
+}
