@@ -222,7 +222,7 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 	  install -m 644 $$from.bash $(AT_BASH)/$$name && install -m 644 $$from.zsh $(AT_ZSH)/_$$name && \
 	  install -m 644 $$from.fish $(AT_FISH) || exit 1; done
 	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
-	install -m 644 vit/vit.h $(AT_HEADER)
+	install -m 644 vit/vit.h vit/texts.h $(AT_HEADER)
 	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
 	install -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
 	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
@@ -233,7 +233,7 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 uninstall:
 	rm -f $(NAMES:%=$(AT_BASH)/%) $(NAMES:%=$(AT_ZSH)/_%) $(NAMES:%=$(AT_FISH)/%.fish)
 	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(MAN:$(BUILD)/man/%=$(AT_MAN)/%) \
-	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(AT_HEADER)/vit.h \
+	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(AT_HEADER)/vit.h $(AT_HEADER)/texts.h \
 	  $(AT_LIB)/pkgconfig/libvit.pc $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
 	for directory in $(AT_MODELS) $(AT_SHARE) $(AT_HEADER); do \
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done

@@ -120,7 +120,7 @@ static vit_status make_part(vit_records *records, vit_dataset *out, bool test, v
     return status;
 }
 
-static void describe(vit_dataset *out, const char *name) {
+static void describe(vit_dataset *out, const char *name, bool translates) {
     vit_sha256 hash;
     char head[128];
     const int length =
@@ -129,7 +129,7 @@ static void describe(vit_dataset *out, const char *name) {
     vit_sha256_add(&hash, head, (size_t)length);
     vit_sha256_hex(&hash, out->checksum);
     snprintf(out->name, sizeof out->name, "%s", name);
-    out->preset = "numbers";
+    out->preset = translates ? "numbers" : "language";
     out->has_characters = true;
 }
 
@@ -143,7 +143,7 @@ vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_datase
                         "%s: expected numbers:A-B, or numbers:B for a language model, with A and B "
                         "each of en, de, fr, fil",
                         name);
-    describe(out, name);
+    describe(out, name, from < VIT_LANGUAGE_COUNT);
     if (from < VIT_LANGUAGE_COUNT)
         status = vit_number_vocabulary(&out->source_vocabulary, from, error);
     if (status == VIT_OK) status = vit_number_vocabulary(&out->target_vocabulary, to, error);

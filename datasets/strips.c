@@ -230,7 +230,9 @@ static vit_status make_part(vit_records *records, vit_records *digits, uint64_t 
 
 static void describe(vit_dataset *out, const char *name) {
     /* Measured over 2,000 training strips of MNIST. */
-    const vit_operation normalize = {.kind = VIT_OP_NORMALIZE, .mean = {0.0615f}, .std = {0.1765f}};
+    const vit_operation normalize = {.kind = VIT_OP_NORMALIZE,
+                                     .mean = {0.0615f, 0.0615f, 0.0615f},
+                                     .std = {0.1765f, 0.1765f, 0.1765f}};
     const vit_operation operations[] = {
         {.kind = VIT_OP_ORIENT},
         {.kind = VIT_OP_COMPOSITE},

@@ -61,7 +61,7 @@ check "builds nothing again" sh -c '! grep -e " -c -o " -e " -shared " '"'$log'"
 serve=
 [ ! -x "$BUILD/bin/vit-serve" ] || serve=serve
 {
-    for program in bench classify convert evaluate info report train $serve; do
+    for program in bench classify convert evaluate info read report train $serve; do
         echo "./usr/bin/vit-$program"
         echo "./usr/share/man/man1/vit-$program.1"
         echo "./usr/share/bash-completion/completions/vit-$program"
@@ -71,7 +71,7 @@ serve=
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
         echo "./usr/lib/x/$file"
     done
-    echo ./usr/include/vit/vit.h
+    printf './usr/include/vit/%s.h\n' texts vit
     find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
         sed 's|^|./usr/share/vit/|'
 } | sort >"$work/expected"
@@ -208,7 +208,8 @@ fi
 
 # The sanitizers add symbols of their own, which begin with an underscore.
 nm -D --defined-only "$prefix/lib/libvit.so.0" | awk '$3 !~ /^_/ { print $3 }' | sort >exported
-sed -n 's/^VIT_API .*[ *]\(vit_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/vit/vit.h" | sort >declared
+sed -n 's/^VIT_API .*[ *]\(vit_[a-z0-9_]*\)(.*/\1/p' "$prefix"/include/vit/*.h |
+    sort >declared
 check "the header declares functions" test -s declared
 check "the shared library exports what the header declares" diff declared exported
 nm -g --defined-only "$prefix/lib/libvit.a" |

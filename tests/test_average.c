@@ -43,7 +43,8 @@ static void test_rates(void **state) {
 static void test_keys(void **state) {
     (void)state;
     float together[2 * DEPTH * 3], alone[2 * DEPTH], other[2 * DEPTH];
-    const vit_sample_key keys[] = {{0, 5, 0, 0}, {7, 9, 0, 0}, {7, 10, 0, 0}}, epoch = {8, 9, 0, 0};
+    const vit_sample_key keys[] = {{.position = 5}, {7, 9, .share = 0}, {7, 10, .share = 0}};
+    const vit_sample_key epoch = {8, 9, .share = 0};
     vit_drop_path(together, .9, DEPTH, 3, keys, 3);
     vit_drop_path(alone, .9, DEPTH, 3, &keys[1], 1);
     for (size_t i = 0; i < 2 * DEPTH; i++) assert_true(check_same(alone[i], together[i * 3 + 1]));

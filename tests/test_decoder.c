@@ -2,8 +2,9 @@
  * same bytes whatever the batch, the threads and the kernels, and whatever comes later in a text.
  */
 #include "tests/check.h"
+#include "vit/base/math.h"
 #include "vit/base/sys.h"
-#include "vit/model/network.h"
+#include "vit/model/write.h"
 #include "vit/ops/loss.h"
 #include "vit/tensors/safetensors.h"
 #include <math.h>
@@ -265,6 +266,117 @@ static void test_prefixes(void **state) {
     subject_free(&one);
 }
 
+/* ---- writing ---- */
+
+/* log softmax(logits)[id], as a search computes it. */
+static double log_p(const float *logits, size_t n, size_t id) {
+    double max = logits[0], sum = 0;
+    for (size_t v = 1; v < n; v++) max = logits[v] > max ? logits[v] : max;
+    for (size_t v = 0; v < n; v++) sum += vit_exp(logits[v] - max);
+    return logits[id] - max - vit_log(sum);
+}
+
+/* What was written, given at once: the sum of its log p is the score to the bit, so the logits of
+ * each token are, too; and where it is greedy, each is the likeliest. */
+static void check_whole(subject *s, size_t sample, const vit_written *w, bool greedy) {
+    const vit_config *c = &s->network.config;
+    const size_t ids = c->decoder.vocabulary, picture = c->height * c->width * c->channels;
+    vit_state *d = s->state.decoder;
+    float *const images = s->images;
+    double score = 0;
+    if (images) s->images = images + sample * picture;
+    const vit_ids source = s->texts[0][0];
+    s->texts[0][0] = s->texts[0][sample];
+    s->texts[1][0] = (vit_ids){w->ids, w->count - !w->ended};
+    s->batch = 1;
+    forward(s, best(1));
+    for (size_t k = 0; k < w->count + w->ended; k++) {
+        const float *logits = d->logits + k * ids;
+        const size_t id = k < w->count ? w->ids[k] : END;
+        score += log_p(logits, ids, id);
+        for (size_t v = 0; v < ids && greedy; v++) assert_true(logits[v] <= logits[id]);
+    }
+    assert_true(memcmp(&score, &w->score, sizeof score) == 0);
+    s->texts[0][0] = source;
+    s->images = images;
+}
+
+/* Both at once and one by one, at any number of threads; beams whose score is the plain sum. */
+static void test_write(void **state) {
+    for (size_t beams = 1; beams <= 4; beams++) {
+        subject all = subject_open(*state, VIT_KEPT_NOTHING);
+        subject s = subject_open(*state, VIT_KEPT_NOTHING);
+        vit_writing how = vit_writing_default(&all.network.config);
+        how.beams = beams;
+        how.length_penalty = 0;
+        how.early_stopping = VIT_STOP_NEVER;
+        vit_text_writer *together, *alone;
+        vit_written out[MOST], one;
+        const vit_config *c = &all.network.config;
+        const size_t picture = c->height * c->width * c->channels;
+        assert_int_equal(vit_text_writer_new(&together, &all.network, &how,
+                                             vit_kernels_choose(VIT_CPU_AVX512), 3, MOST, NULL),
+                         VIT_OK);
+        assert_int_equal(
+            vit_text_writer_new(&alone, &all.network, &how, vit_kernels_scalar(), 1, 1, NULL),
+            VIT_OK);
+        vit_write(together, out, all.images, all.texts[0], all.batch, 0);
+        for (size_t i = 0; i < all.batch; i++) {
+            check_whole(&s, i, &out[i], beams == 1);
+            vit_write(alone, &one, all.images ? all.images + i * picture : NULL, &all.texts[0][i],
+                      1, 0);
+            assert_int_equal(one.count, out[i].count);
+            assert_memory_equal(one.ids, out[i].ids, one.count * sizeof *one.ids);
+            assert_true(memcmp(&one.score, &out[i].score, sizeof one.score) == 0);
+        }
+        vit_text_writer_free(together);
+        vit_text_writer_free(alone);
+        subject_free(&all);
+        subject_free(&s);
+    }
+}
+
+/* By chance: as often as the network says, within five deviations. */
+static void test_sample(void **state) {
+    (void)state;
+    enum { TEXTS = 2000 };
+    subject s = subject_open("language", VIT_KEPT_NOTHING);
+    vit_writing how = vit_writing_default(&s.network.config);
+    const size_t ids = s.network.config.decoder.vocabulary;
+    size_t counts[16] = {0};
+    how.sample = true;
+    how.length = 2;
+    how.temperature = .8;
+    how.top_k = 6;
+    vit_text_writer *w;
+    vit_written out;
+    assert_int_equal(
+        vit_text_writer_new(&w, &s.network, &how, vit_kernels_choose(VIT_CPU_AVX512), 1, 1, NULL),
+        VIT_OK);
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        vit_write(w, &out, NULL, NULL, 1, i);
+        counts[out.ended ? END : out.ids[0]]++;
+    }
+    s.texts[1][0].count = 0;
+    s.batch = 1;
+    forward(&s, best(1));
+    const float *logits = s.state.decoder->logits;
+    double total = 0;
+    for (size_t v = 0; v < ids; v++) {
+        size_t above = 0;
+        for (size_t o = 0; o < ids; o++) above += logits[o] > logits[v];
+        if (above < how.top_k) total += vit_exp(logits[v] / how.temperature);
+    }
+    for (size_t v = 0; v < ids; v++) {
+        size_t above = 0;
+        for (size_t o = 0; o < ids; o++) above += logits[o] > logits[v];
+        const double p = above < how.top_k ? vit_exp(logits[v] / how.temperature) / total : 0;
+        assert_true(fabs((double)counts[v] - p * TEXTS) <= 5 * sqrt(p * (1 - p) * TEXTS));
+    }
+    vit_text_writer_free(w);
+    subject_free(&s);
+}
+
 /* ---- names ---- */
 
 static void test_table(void **state) {
@@ -290,7 +402,9 @@ int main(void) {
 #define FOR_CASE(name)                                                   \
     {"pytorch " name, test_pytorch, NULL, NULL, (void *)name},           \
         {"same bytes " name, test_same_bytes, NULL, NULL, (void *)name}, \
-        {"prefixes " name, test_prefixes, NULL, NULL, (void *)name},
-    const struct CMUnitTest tests[] = {CASES(FOR_CASE) cmocka_unit_test(test_table)};
+        {"prefixes " name, test_prefixes, NULL, NULL, (void *)name},     \
+        {"write " name, test_write, NULL, NULL, (void *)name},
+    const struct CMUnitTest tests[] = {CASES(FOR_CASE) cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_sample)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

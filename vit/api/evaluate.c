@@ -1,4 +1,4 @@
-#include "vit/api/internal.h"
+#include "vit/api/evaluate_text.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/json.h"
 #include "vit/base/text.h"
@@ -6,6 +6,7 @@
 #include "vit/train/loader.h"
 #include "vit/train/score.h"
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 
 static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
     const vit_config *c = &m->file.config;
+    if (c->stem == VIT_STEM_NONE) return VIT_OK; /* it is given nothing */
     if (d->height != c->height || d->width != c->width || d->channels != c->channels)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
@@ -133,8 +135,20 @@ static vit_status choose(chosen *c, vit_loader *loader, const training *t, const
     return VIT_OK;
 }
 
-static vit_status score(vit_score *out, double *seconds, const vit_model *m, const vit_dataset *d,
-                        const chosen *c, const vit_evaluate_options *o, vit_error *error) {
+/* The share of signs that are wrong, in what is written. */
+static vit_status judge(vit_evaluation *result, const vit_score *s, const vit_network *network,
+                        const vit_dataset *d, const chosen *c, float table[3][256],
+                        const vit_exec *exec, vit_error *error) {
+    const vit_text_data texts = {network, d, c->records, c->numbers, c->count, table};
+    result->writes = true;
+    result->sequences_right = (double)s->correct / (double)s->images;
+    result->tokens_right = (double)s->tokens_right / (double)s->tokens;
+    return vit_judge_texts(&result->edit_distance, &texts, s->right, exec, error);
+}
+
+static vit_status score(vit_score *out, vit_evaluation *result, const vit_model *m,
+                        const vit_dataset *d, const chosen *c, const vit_evaluate_options *o,
+                        vit_error *error) {
     const size_t batch = o->batch > 0 ? o->batch : DEFAULT_BATCH;
     const vit_kernels *kernels;
     int threads;
@@ -147,11 +161,14 @@ static vit_status score(vit_score *out, double *seconds, const vit_model *m, con
     status = vit_model_network(&network, m, &exec, error);
     if (status == VIT_OK) status = vit_inference_new(&inference, network, kernels, threads, error);
     if (status == VIT_OK) {
-        vit_normalize_table(table, &m->file.preprocessing, m->file.config.channels);
+        if (m->file.config.channels > 0)
+            vit_normalize_table(table, &m->file.preprocessing, m->file.config.channels);
         const double start = vit_clock();
         status = vit_score_records(out, inference, &m->file.config, d, c->records, c->numbers,
                                    c->count, table, batch < c->count ? batch : c->count, error);
-        *seconds = vit_clock() - start;
+        if (status == VIT_OK && vit_config_reads(&m->file.config))
+            status = judge(result, out, network, d, c, table, &exec, error);
+        result->seconds = vit_clock() - start;
     }
     vit_inference_free(inference);
     return status;
@@ -209,7 +226,9 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .calibration = &calibration,
                    .temperature = vit_model_temperature(m),
                    .threshold = m->file.threshold};
+    const bool writes = vit_config_reads(&m->file.config);
     vit_status status = check_data(m, d, error);
+    if (status == VIT_OK && writes) status = vit_check_text_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
@@ -219,25 +238,30 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
         s.each = tell_picture;
         s.context = &each;
     }
-    if (status == VIT_OK && who->seen) {
+    if (status == VIT_OK && who->seen && !writes) {
         s.logits = vit_alloc(c.count, classes * sizeof *s.logits);
         if (!s.logits) status = vit_fail_memory(error, "logits", c.count * classes * sizeof(float));
     }
-    if (status == VIT_OK) status = score(&s, &result->seconds, m, d, &c, o, error);
-    if (status == VIT_OK) status = show(who, m, d, &c, &s, error);
+    if (status == VIT_OK && writes) {
+        s.right = vit_alloc(c.count, sizeof *s.right);
+        if (!s.right) status = vit_fail_memory(error, "answers", c.count);
+    }
+    if (status == VIT_OK) status = score(&s, result, m, d, &c, o, error);
+    if (status == VIT_OK && !writes) status = show(who, m, d, &c, &s, error);
+    vit_free(s.right);
     vit_free(s.logits);
     vit_loader_free(&loader);
     if (status != VIT_OK) return status;
     result->images = s.images;
     result->correct = s.correct;
     result->top1 = (double)s.correct / (double)s.images;
-    result->top5 = (double)s.correct5 / (double)s.images;
+    result->top5 = writes ? NAN : (double)s.correct5 / (double)s.images;
     result->loss = s.loss;
     result->classes = classes;
-    set_calibration(result, &calibration);
     result->temperature = s.temperature;
     result->unsure = s.unsure;
     result->unsure_wrong = s.unsure_wrong;
+    if (!writes) set_calibration(result, &calibration);
     result->which = c.which;
     snprintf(result->data, sizeof result->data, "%s", d->name);
     return VIT_OK;
@@ -257,7 +281,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
-    if (status == VIT_OK) status = vit_dataset_need_classes(d, error);
+    if (status == VIT_OK && !vit_config_reads(c)) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
     for (size_t i = VIT_UNREADABLE_NAMED;
@@ -285,7 +309,7 @@ vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *opt
     if ((size_t)options->split >= sizeof parts / sizeof *parts)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
                         (int)options->split);
-    if (m->file.config.head == VIT_HEAD_NONE)
+    if (m->file.config.head == VIT_HEAD_NONE && !vit_config_reads(&m->file.config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
                         "of %s: vit-train --init gives it a head",

@@ -58,6 +58,10 @@ vit_status vit_evaluate_seen(const vit_model *model, const vit_evaluate_options 
                              vit_evaluation *result, vit_answers_seen *seen, void *context,
                              vit_error *error);
 
+/* MISMATCH for a model that names classes where one that writes texts is wanted, and the other way
+ * round. */
+vit_status vit_model_needs(const vit_model *model, bool writes, vit_error *error);
+
 /* The kernels that an option asks for; NULL: the best. ARGUMENT for what is no instruction set. */
 vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error);
 

@@ -178,8 +178,8 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .registers = c->registers,
                             .prefix = vit_config_prefix(c),
                             .tokens = vit_config_tokens(c),
-                            .rows = c->height / c->patch,
-                            .columns = c->width / c->patch,
+                            .rows = c->patch > 0 ? c->height / c->patch : 0,
+                            .columns = c->patch > 0 ? c->width / c->patch : 0,
                             .features = vit_config_features(c),
                             .classes = c->classes,
                             .has_head = c->head != VIT_HEAD_NONE,
@@ -189,7 +189,10 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .preprocessing = m->preprocessing,
                             .recipe = m->file.recipe,
                             .temperature = vit_model_temperature(m),
-                            .threshold = m->file.threshold};
+                            .threshold = m->file.threshold,
+                            .writes = vit_config_reads(c),
+                            .reads_pictures = vit_config_sees(c),
+                            .reads_texts = c->stem == VIT_STEM_TOKENS};
 }
 
 const char *vit_model_label(const vit_model *m, size_t index) {

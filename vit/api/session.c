@@ -14,7 +14,9 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     const vit_kernels *kernels;
     int threads;
     *out = NULL;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
+    vit_status status = vit_model_needs(model, false, error);
+    if (status == VIT_OK)
+        status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);

@@ -25,6 +25,7 @@ typedef enum vit_purpose {
     VIT_RANDOM_STRIPS,        /* rows of digits; position: index of the picture */
     VIT_RANDOM_NUMBERS,       /* numbers in words; position: index of the record */
     VIT_RANDOM_MAP,           /* the map "random", by which others are measured */
+    VIT_RANDOM_WRITE,         /* tokens of texts; epoch: of the text, position: in it */
 } vit_purpose;
 
 typedef struct vit_random {

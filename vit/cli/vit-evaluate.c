@@ -45,7 +45,8 @@ static const vit_option options[] = {
              "class of PNG or JPEG files; FILE.npz or a directory\n"
              "with NumPy's images and labels; or mnist, fashion,\n"
              "cifar10, cifar100 (looked up in $VIT_DATA, then\n"
-             "data/); or digits, drawn",
+             "data/); or digits, drawn; or strips, numbers:en-de\n"
+             "and others of docs/data.md, whose answers are texts",
      .required = true},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,
@@ -220,6 +221,26 @@ static void add_json_reliability(vit_json_out *json, const vit_evaluation *resul
     vit_json_close(json, ']');
 }
 
+/* Of a model that writes texts. */
+static bool write_text_json(const report *r) {
+    const vit_evaluation *result = r->result;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "model", r->settings->model);
+    vit_json_text(&json, "data", result->data);
+    vit_json_text(&json, "split", splits[r->settings->split]);
+    vit_json_text(&json, "which", result->which);
+    vit_json_count(&json, "images", result->images);
+    vit_json_number(&json, "sequences_right", result->sequences_right);
+    vit_json_number(&json, "tokens_right", result->tokens_right);
+    vit_json_number(&json, "edit_distance", result->edit_distance);
+    vit_json_number(&json, "loss", result->loss);
+    vit_json_number(&json, "seconds", result->seconds);
+    vit_json_number(&json, "images_per_second", images_per_second(result));
+    vit_json_close(&json, '}');
+    return vit_print_json(&command, &json);
+}
+
 static bool write_json(const report *r) {
     const vit_evaluation *result = r->result;
     vit_json_out json = {0};
@@ -360,8 +381,34 @@ static void add_confusion(vit_text *text, const report *r) {
     }
 }
 
+static void add_text_summary(vit_text *text, const report *r) {
+    const vit_evaluation *result = r->result;
+    char images[32], number[32], seconds[32];
+    vit_text_add_visible(text, r->settings->model, 0);
+    vit_text_add(text, " on ");
+    vit_text_add_visible(text, result->data, 0);
+    vit_text_add(text, ", split %s: %s texts, %s\n\n", splits[r->settings->split],
+                 vit_format_count(images, result->images), result->which);
+    vit_text_add(text, "  right     ");
+    add_percent(text, result->sequences_right);
+    vit_text_add(text, "   %s whole texts\n", vit_format_count(number, result->correct));
+    vit_text_add(text, "  tokens    ");
+    add_percent(text, result->tokens_right);
+    vit_text_add(text, "   the next one, given the right ones before it\n");
+    vit_text_add(text, "  distance  ");
+    add_percent(text, result->edit_distance);
+    vit_text_add(text, "   signs to insert, delete or replace, over signs\n");
+    vit_text_add(text, "  loss      %7s     mean cross-entropy of a token\n",
+                 vit_format_fixed(number, result->loss, 4));
+    vit_text_add(text, "  time      %7s s\n", vit_format_fixed(seconds, result->seconds, 2));
+}
+
 static bool write_text(const report *r) {
     vit_text text = {0};
+    if (r->result->writes) {
+        add_text_summary(&text, r);
+        return vit_print(&command, &text);
+    }
     add_summary(&text, r);
     add_classes(&text, r);
     add_reliability(&text, r);
@@ -469,10 +516,18 @@ static int answer(const report *r, const predictions *p) {
     const settings *s = r->settings;
     vit_error error;
     vit_status status = VIT_OK;
+    if (r->result->writes && (s->predictions != NULL || s->confusion_csv != NULL || s->confusion)) {
+        vit_say(&command, "the model writes texts: --predictions, --confusion and --confusion-csv "
+                          "are for classes");
+        return VIT_EXIT_FAILED;
+    }
     if (s->predictions != NULL) status = vit_csv_write(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->confusion_csv != NULL) status = write_confusion(r, &error);
     if (status != VIT_OK) vit_say(&command, error.message);
-    const bool fine = s->json ? write_json(r) : write_text(r);
+    bool (*const write)(const report *) = !s->json            ? write_text
+                                          : r->result->writes ? write_text_json
+                                                              : write_json;
+    const bool fine = write(r);
     return fine && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 

@@ -43,7 +43,7 @@ vit_attention_shape vit_block_attention_shape(const vit_block_call *call) {
                                  .heads = c->heads,
                                  .head_dim = head_dim,
                                  .queries = call->outputs,
-                                 .keys = vit_config_tokens(c),
+                                 .keys = call->cache ? call->cache->length : vit_config_tokens(c),
                                  .q_row = vit_first_only(call) ? attention : row,
                                  .k_row = key_row,
                                  .v_row = key_row,

@@ -420,6 +420,7 @@ size_t vit_config_conv_width(const vit_config *c, size_t i) {
 
 static size_t stem_multiply_adds(const vit_config *c) {
     const size_t patches = vit_config_patches(c), convs = vit_config_convs(c);
+    if (c->stem == VIT_STEM_TOKENS) return 0;
     if (convs == 0) return c->height * c->width * c->channels * c->dim;
     const size_t cct = c->stem == VIT_STEM_CCT, stride = cct ? 0 : 1; /* its logarithm */
     size_t sum = cct ? 0 : patches * c->dim * c->dim, channels = c->channels;
@@ -431,7 +432,18 @@ static size_t stem_multiply_adds(const vit_config *c) {
     return sum;
 }
 
+/* Of the longest text: the decoder's blocks and head, with keys and values of the memory. */
+static size_t decoder_multiply_adds(const vit_config *c) {
+    const vit_decoder_config *d = &c->decoder;
+    const size_t t = d->length, m = vit_config_tokens(c), w = d->dim;
+    const size_t cross = 2 * t * w * w + 2 * m * c->dim * w + 2 * t * m * w;
+    const size_t block = 4 * t * w * w + t * t * w + 2 * t * w * d->mlp;
+    return d->depth * (block + (m > 0 ? cross : 0)) + t * w * d->vocabulary;
+}
+
 size_t vit_config_multiply_adds(const vit_config *c) {
+    const size_t decoder = vit_config_reads(c) ? decoder_multiply_adds(c) : 0;
+    if (c->stem == VIT_STEM_NONE) return decoder;
     const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention_dim(c);
     const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);
     const size_t block = 4 * t * d * a + 2 * t * t * a + gemms * t * d * c->mlp;
@@ -440,5 +452,5 @@ size_t vit_config_multiply_adds(const vit_config *c) {
                                [VIT_HEAD_MLP] = features * c->mlp + c->mlp * c->classes,
                                [VIT_HEAD_NONE] = 0};
     return stem_multiply_adds(c) + c->depth * block + (c->pool == VIT_POOL_MAP ? map : 0) +
-           products[c->head];
+           products[c->head] + decoder;
 }

@@ -137,6 +137,11 @@ static inline bool vit_config_reads(const vit_config *config) {
     return config->decoder.depth > 0;
 }
 
+/* Whether it is given pictures. */
+static inline bool vit_config_sees(const vit_config *config) {
+    return config->stem != VIT_STEM_TOKENS && config->stem != VIT_STEM_NONE;
+}
+
 /* The decoder as a stack of its own, for the code that both stacks share. */
 vit_config vit_config_decoder(const vit_config *config);
 
@@ -184,6 +189,9 @@ size_t vit_config_features(const vit_config *config);      /* F, what the head s
 
 /* Whether the final norm is of all tokens, before they are pooled. */
 bool vit_config_norms_tokens(const vit_config *config);
+
+/* Rows that a sample takes, at most, in the longer of its stacks. */
+size_t vit_config_rows(const vit_config *config);
 
 vit_patch_shape vit_config_patch_shape(const vit_config *config);
 

@@ -37,6 +37,10 @@ vit_config vit_config_decoder(const vit_config *c) {
                         .memory = memory ? c->dim : 0};
 }
 
+size_t vit_config_rows(const vit_config *c) {
+    return vit_max(vit_config_tokens(c), vit_config_reads(c) ? c->decoder.length : 0);
+}
+
 /* ---- check ---- */
 
 static vit_status check_sizes(const vit_decoder_config *d, vit_error *error) {

@@ -11,6 +11,7 @@ typedef struct worker {
     vit_arena arena;
     vit_state state;
     float *images;
+    vit_ids *texts[2]; /* sources, targets */
     vit_status status; /* of the source, in the run in progress */
     vit_error error;
 } worker;
@@ -24,6 +25,9 @@ struct vit_inference {
     /* of the run in progress: */
     float *logits, *features;
     vit_image_source *source;
+    vit_text_source
+        *text_source; /* these two instead of it and the logits, where they are not NULL */
+    vit_visit *visit;
     void *context;
     size_t count, slice;
     int inner_threads;
@@ -31,7 +35,7 @@ struct vit_inference {
 
 vit_status vit_inference_new(vit_inference **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error) {
-    const size_t tokens = vit_config_tokens(&network->config);
+    const size_t tokens = vit_config_rows(&network->config);
     *out = vit_alloc(1, sizeof **out);
     worker *workers = vit_alloc((size_t)threads, sizeof *workers);
     if (!*out || !workers) {
@@ -63,12 +67,26 @@ static void carve_worker(vit_arena *arena, void *context) {
     vit_state_carve(&w->state, arena, c, of->capacity, w == of->workers ? of->threads : 1,
                     VIT_KEPT_NOTHING, 0);
     w->images = vit_arena_floats(arena, of->capacity * c->height * c->width * c->channels);
+    for (size_t i = 0; i < 2; i++)
+        w->texts[i] = vit_arena_take(arena, of->capacity * sizeof **w->texts);
 }
 
 static vit_status make_worker(vit_inference *inference, worker *w, vit_error *error) {
     if (w->arena.base) return VIT_OK;
     w->of = inference;
     return vit_arena_fit(&w->arena, carve_worker, w, "a session", error);
+}
+
+static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t count) {
+    const vit_exec exec = {.kernels = i->kernels, .threads = i->inner_threads};
+    if (w->status == VIT_OK)
+        w->status = i->text_source(w->images, w->texts[0], w->texts[1], first, count, i->context,
+                                   &w->error);
+    if (w->status != VIT_OK) return;
+    w->state.texts = w->texts[0];
+    w->state.decoder->texts = w->texts[1];
+    vit_network_forward(i->network, &exec, &w->state, w->images, count);
+    i->visit(&w->state, first, count, i->context);
 }
 
 static void slice_task(size_t index, int thread, void *context) {
@@ -78,6 +96,10 @@ static void slice_task(size_t index, int thread, void *context) {
     worker *w = &i->workers[thread];
     const size_t first = index * i->slice, left = i->count - first;
     const size_t count = left < i->slice ? left : i->slice, width = vit_config_features(c);
+    if (i->visit) {
+        visit_slice(i, w, first, count);
+        return;
+    }
     if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
     if (w->status != VIT_OK) return;
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
@@ -92,9 +114,7 @@ static void run_slices(void *context) {
                  slice_task, i);
 }
 
-vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
-                             vit_image_source *source, void *context, size_t count,
-                             vit_error *error) {
+static vit_status run(vit_inference *i, void *context, size_t count, vit_error *error) {
     const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
     const bool spread = count >= threads;
     const int workers = spread ? i->threads : 1;
@@ -103,9 +123,6 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
         const vit_status status = make_worker(i, &i->workers[w], error);
         if (status != VIT_OK) return status;
     }
-    i->logits = logits;
-    i->features = features;
-    i->source = source;
     i->context = context;
     i->count = count;
     i->slice = share < i->capacity ? share : i->capacity;
@@ -116,4 +133,21 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
         if (i->workers[w].status != VIT_OK)
             return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);
     return VIT_OK;
+}
+
+vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
+                             vit_image_source *source, void *context, size_t count,
+                             vit_error *error) {
+    i->logits = logits;
+    i->features = features;
+    i->source = source;
+    i->visit = NULL;
+    return run(i, context, count, error);
+}
+
+vit_status vit_inference_visit(vit_inference *i, vit_text_source *source, vit_visit *visit,
+                               void *context, size_t count, vit_error *error) {
+    i->text_source = source;
+    i->visit = visit;
+    return run(i, context, count, error);
 }

@@ -24,4 +24,14 @@ vit_status vit_inference_run(vit_inference *inference, float *logits, float *fea
                              vit_image_source *source, void *context, size_t count,
                              vit_error *error);
 
+/* The same of networks with a decoder, teacher-forced. The source of samples also sets sources and
+ * targets: [count], the texts that the two stacks are given; visit then sees the state of samples
+ * first .. first + count - 1, those of a slice, after the forward pass. Both are called from
+ * several threads at once. */
+typedef vit_status vit_text_source(float *images, vit_ids *sources, vit_ids *targets, size_t first,
+                                   size_t count, void *context, vit_error *error);
+typedef void vit_visit(const vit_state *state, size_t first, size_t count, void *context);
+vit_status vit_inference_visit(vit_inference *inference, vit_text_source *source, vit_visit *visit,
+                               void *context, size_t count, vit_error *error);
+
 #endif

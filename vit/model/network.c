@@ -181,6 +181,22 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
     if (s->decoder) *s->decoder = decoder;
 }
 
+void vit_state_carve_writer(vit_state *s, vit_arena *arena, const vit_config *c, size_t samples,
+                            size_t rows, size_t length, int threads) {
+    vit_config token = vit_config_decoder(c), text = token;
+    vit_state decoder = {.capacity = rows, .kept = VIT_KEPT_NOTHING};
+    token.length = 1;
+    text.length = length;
+    *s = (vit_state){.capacity = samples, .kept = VIT_KEPT_NOTHING};
+    if (c->stem != VIT_STEM_NONE) carve_stack(s, arena, c, threads);
+    s->room = decoder.room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
+    s->decoder = vit_arena_take(arena, sizeof *s->decoder);
+    carve_stack(&decoder, arena, &token, threads);
+    decoder.scratch =
+        vit_arena_floats(arena, (size_t)threads * scratch_size(&text, vit_config_tokens(c), false));
+    if (s->decoder) *s->decoder = decoder;
+}
+
 /* ---- embedding ---- */
 
 static vit_embed_shape embed_shape(const vit_config *c, size_t batch) {
@@ -286,6 +302,21 @@ static vit_memory memory_of(const vit_network *n, vit_state *s) {
         d->cross_spans[b].keys = s->spans ? s->spans[b].queries : tokens;
     }
     return (vit_memory){s->features, s->d_memory, s->rows, d->cross_spans};
+}
+
+void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
+                      const vit_block_cache *caches) {
+    const vit_exec here = vit_network_exec(n, exec, s);
+    const vit_memory memory = {.rows = 0, .spans = s->cross_spans};
+    const size_t depth = n->config.depth;
+    s->rows = s->batch;
+    vit_tokens_forward(n, &here, s, NULL);
+    for (size_t i = 0; i < depth; i++) {
+        vit_block_call call = vit_network_block(n, &here, s, &memory, i);
+        call.cache = &caches[i];
+        vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
+    }
+    vit_head_forward(n, &here, s);
 }
 
 void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s,

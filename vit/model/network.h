@@ -145,6 +145,13 @@ typedef struct vit_state {
     float *d_heads;            /* [A], qk norm */
 } vit_state;
 
+/* Of a text that is written token by token: keys and values of the tokens that were there before.
+ * Each sample has room for `length` of them; the call's spans say where, with the new one. */
+typedef struct vit_block_cache {
+    float *kv;     /* [samples][length][2][A] */
+    size_t length; /* tokens, at most */
+} vit_block_cache;
+
 typedef struct vit_network {
     vit_config config;
     vit_weights weights;
@@ -158,12 +165,23 @@ void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config,
 /* The second stack as a network of its own, whose weights are borrowed. */
 vit_network vit_network_decoder(const vit_network *network);
 
+/* The same for writing texts token by token (write.h): the encoder for `samples`, the decoder for
+ * one new token in each of `rows`, of texts of at most `length` tokens; its cross_kv are not
+ * carved. */
+void vit_state_carve_writer(vit_state *out, vit_arena *arena, const vit_config *config,
+                            size_t samples, size_t rows, size_t length, int threads);
+
 /* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
  * batch <= capacity. Fills state->features and state->logits. Where a stack is of texts, its
  * state->texts are to be there before: of the encoder the source, of the decoder the target, whose
  * last states, and logits, then are those that follow each of its tokens (teacher forcing). */
 void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_state *state,
                          const float *images, size_t batch);
+
+/* The decoder alone, on state->batch new tokens, one a sample: state->ids and places are set, spans
+ * as the cache and the memory want them. caches: [depth]; state->blocks[i].cross_kv are made. */
+void vit_decoder_step(const vit_network *decoder, const vit_exec *exec, vit_state *state,
+                      const vit_block_cache *caches);
 
 /* The encoder alone: state->features are the memory, [R][D]. */
 void vit_network_encode(const vit_network *network, const vit_exec *exec, vit_state *state,
@@ -256,12 +274,6 @@ struct vit_memory {
     size_t rows;
     const vit_attention_span *spans; /* [batch] each sample's rows of its own, and of the memory */
 };
-
-/* Of a text that is written token by token: keys and values of the tokens that were there before.
- * Each sample has room for `length` of them; the call's spans say where, with the new one. */
-typedef struct vit_block_cache {
-    float *kv; /* [samples][length][2][A] */
-} vit_block_cache;
 
 struct vit_block_call {
     const vit_exec *exec;

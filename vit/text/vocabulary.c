@@ -126,6 +126,27 @@ void vit_vocabulary_free(vit_vocabulary *v) {
     *v = (vit_vocabulary){0};
 }
 
+vit_status vit_vocabulary_copy(vit_vocabulary *out, const vit_vocabulary *from, vit_error *error) {
+    const size_t count = from->count - VIT_ID_FIRST;
+    sign *signs = vit_alloc(count, sizeof *signs);
+    *out = (vit_vocabulary){.signs = from->signs};
+    if (!signs) return vit_fail_memory(error, "a vocabulary", count * sizeof *signs);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = from->texts[VIT_ID_FIRST + i];
+        signs[i] = (sign){text, strlen(text)};
+    }
+    const vit_status status = take_signs(out, signs, count, error);
+    vit_free(signs);
+    return status;
+}
+
+bool vit_vocabulary_equal(const vit_vocabulary *a, const vit_vocabulary *b) {
+    if (a->signs != b->signs || a->count != b->count) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->texts[i], b->texts[i]) != 0) return false;
+    return true;
+}
+
 /* ---- text -> ids ---- */
 
 static int compare_text(const sign *wanted, const char *text) {

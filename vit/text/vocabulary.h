@@ -41,6 +41,9 @@ vit_status vit_vocabulary_new(vit_vocabulary *out, vit_signs signs, const char *
                               size_t count, vit_error *error);
 void vit_vocabulary_free(vit_vocabulary *vocabulary);
 
+vit_status vit_vocabulary_copy(vit_vocabulary *out, const vit_vocabulary *from, vit_error *error);
+bool vit_vocabulary_equal(const vit_vocabulary *a, const vit_vocabulary *b);
+
 /* ids[0..*count) = text, at most `most` of them; ids NULL: only counted. MISMATCH for a sign that
  * is not in the vocabulary, which is named, and for a text that is longer; FORMAT for what is not
  * UTF-8. An empty text has no ids: whether it may be is the caller's to say. */

@@ -47,6 +47,7 @@ static void add_operation(vit_preprocessing *p, vit_operation operation) {
 static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     if (d->preprocessing.count > 0) return d->preprocessing;
     vit_preprocessing p = {0};
+    if (d->channels == 0) return p; /* texts */
     vit_operation normalise = {.kind = VIT_OP_NORMALIZE};
     for (size_t i = 0; i < 3; i++) { /* grey: the one channel's, three times */
         normalise.mean[i] = d->mean[i % d->channels];
@@ -82,12 +83,20 @@ static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *erro
     return VIT_OK;
 }
 
+static vit_status copy_vocabularies(vit_model_file *f, const vit_run *run, vit_error *error) {
+    vit_status status = vit_vocabulary_copy(&f->vocabulary, &run->data.target_vocabulary, error);
+    if (status == VIT_OK && f->config.stem == VIT_STEM_TOKENS)
+        status = vit_vocabulary_copy(&f->source_vocabulary, &run->data.source_vocabulary, error);
+    return status;
+}
+
 vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *error) {
     *f = (vit_model_file){.config = run->preset.config,
                           .preprocessing = preprocessing_of(&run->data),
                           .recipe = vit_run_recipe(run)};
     const vit_status status = f->recipe ? vit_table_new(&f->table, &f->config, error)
                                         : vit_fail_memory(error, "the recipe", 0);
+    if (status == VIT_OK && vit_config_reads(&f->config)) return copy_vocabularies(f, run, error);
     return status == VIT_OK ? copy_labels(&f->labels, &run->data, error) : status;
 }
 
@@ -101,7 +110,7 @@ float *vit_run_weights(const vit_run *run) {
 static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
-    if (count == 0) return VIT_OK;
+    if (count == 0 || vit_config_reads(&run->preset.config)) return VIT_OK;
     if (!run->course.logits) run->course.logits = vit_alloc(count, classes * sizeof(float));
     vit_score score = {.logits = run->course.logits};
     if (!score.logits)

@@ -69,6 +69,12 @@ static vit_status fit_size(vit_run *run, vit_error *error) {
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the pictures of %s have %zu channels, the network of %s takes %zu",
                         d->name, d->channels, run->options->init, m->config.channels);
+    if (vit_config_reads(&m->config) &&
+        (!vit_vocabulary_equal(&m->vocabulary, &d->target_vocabulary) ||
+         !vit_vocabulary_equal(&m->source_vocabulary, &d->source_vocabulary)))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the texts of %s have other signs than those that %s was trained on",
+                        d->name, run->options->init);
     if (d->height == m->config.height && d->width == m->config.width) return VIT_OK;
     const vit_status status = vit_model_file_resize(m, d->height, d->width, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, run->options->init);
@@ -85,7 +91,7 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     run->preset.is_sized_by_data = false;
     run->preset.config = run->start.config;
     run->preset.config.classes = run->data.classes;
-    if (run->start.config.head == VIT_HEAD_NONE) {
+    if (run->start.config.head == VIT_HEAD_NONE && !vit_config_reads(&run->start.config)) {
         run->preset.config.head = VIT_HEAD_LINEAR;
         run->preset.config.head_bias = true;
     }

@@ -29,7 +29,7 @@ static bool has_one_lane(const vit_table *table) {
 }
 
 size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch) {
-    const size_t tokens = vit_config_tokens(config);
+    const size_t tokens = vit_config_rows(config);
     if (has_one_lane(table)) return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), batch);
     const size_t share = vit_ceil_div(batch, VIT_MOST_LANES); /* of a lane */
     if (table->size < LONG_SLICE_FLOATS) return vit_min(vit_ceil_div(SLICE_ROWS, tokens), share);
@@ -47,8 +47,8 @@ void vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table, s
     l->chains = l->count == l->slices && l->count > CHAINS ? CHAINS : 1;
     /* At once: a latent query's weight takes a product a picture, a convolution's one of pixels,
      * which are more than tokens. */
-    l->adds = threads <= CHAINS && l->chains == CHAINS && c->stem == VIT_STEM_LINEAR &&
-              c->pool != VIT_POOL_MAP && l->slice * vit_config_tokens(c) <= VIT_ONE_BLOCK;
+    l->adds = threads <= CHAINS && l->chains == CHAINS && vit_config_convs(c) == 0 &&
+              c->pool != VIT_POOL_MAP && l->slice * vit_config_rows(c) <= VIT_ONE_BLOCK;
     if (l->adds) l->count = CHAINS;
     l->workers = inside ? 1 : vit_min(l->count, (size_t)threads);
     l->inner_threads = l->workers == 1 ? threads : 1;

@@ -88,6 +88,15 @@ void vit_loader_plan(vit_loader *l, uint64_t steps) {
     l->mixed_steps = (uint64_t)(l->recipe.mix_until * (double)steps);
 }
 
+/* Tokens that the texts of the batch are answered with. */
+static size_t count_answers(const vit_loader *l) {
+    const vit_texts *targets = &l->data->train.target;
+    size_t sum = 0;
+    for (size_t i = 0; i < l->batch && targets->at; i++)
+        sum += vit_texts_get(targets, l->samples[i].record).count + 1;
+    return sum;
+}
+
 void vit_loader_prepare(vit_loader *l, uint64_t step) {
     l->mixes = step < l->mixed_steps && (l->recipe.mixup > 0 || l->recipe.cutmix > 0);
     for (size_t i = 0; i < l->batch; i++) {
@@ -96,6 +105,7 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
         l->samples[i] = (vit_sample){record_at(l, epoch, position / l->recipe.repeats),
                                      {.epoch = (uint32_t)epoch, .position = (uint32_t)position}};
     }
+    l->answers = count_answers(l);
 }
 
 /* Mirrored in one epoch, in the next one not, beginning as chance has it. */
@@ -195,8 +205,11 @@ vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const vit_sample *s = &l->samples[first + i];
         keys[i] = s->key;
-        labels[i] = data->train.labels[s->record];
-        status = make_picture(images + i * values, &scratch, l, s, error);
+        labels[i] = data->train.labels ? data->train.labels[s->record] : 0;
+        keys[i].answers = l->answers;
+        if (data->train.source.at) keys[i].source = vit_texts_get(&data->train.source, s->record);
+        if (data->train.target.at) keys[i].target = vit_texts_get(&data->train.target, s->record);
+        if (values > 0) status = make_picture(images + i * values, &scratch, l, s, error);
     }
     if (status == VIT_OK && l->mixes)
         status = mix_pictures(images, keys, &scratch, l, first, count, error);

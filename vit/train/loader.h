@@ -21,6 +21,7 @@ typedef struct vit_loader {
     uint32_t *order;     /* [train_count] of epoch order_epoch */
     uint64_t order_epoch;
     struct vit_sample *samples; /* [batch] of the batch that was prepared */
+    size_t answers;             /* tokens of its texts, each with END */
     bool mixes;                 /* whether its pictures are mixed */
 } vit_loader;
 

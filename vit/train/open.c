@@ -58,7 +58,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
     parts.width = o->width;
     if (status == VIT_OK) status = vit_dataset_open(&run->data, o->data, &parts, error);
     if (status == VIT_OK) status = check_size(run, error);
-    return status == VIT_OK ? vit_dataset_need_classes(&run->data, error) : status;
+    return status;
 }
 
 /* The temperature is fitted on so many pictures, at most, and nothing else is chosen by them. */
@@ -95,6 +95,11 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
     if (o->init) status = vit_run_adopt_init(run, error);
     if (status == VIT_OK) status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
+    if (status == VIT_OK && o->report && vit_config_reads(&run->preset.config))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "a report shows answers that are classes, those of %s are texts: leave it "
+                        "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
+                        run->data.name);
     if (status == VIT_OK) hold_back(run);
     return status;
 }

@@ -152,7 +152,8 @@ vit_status vit_preset_choose(vit_preset *p, const char *wanted, const char *data
     if (status == VIT_OK) status = read_parts(p, object, name, error);
     json_decref(object);
     const vit_config *c = &p->config;
-    p->is_sized_by_data = !c->patch || !c->dim || !c->depth || !c->heads || !c->mlp;
+    const bool pictures = c->stem != VIT_STEM_TOKENS && c->stem != VIT_STEM_NONE;
+    p->is_sized_by_data = pictures && (!c->patch || !c->dim || !c->depth || !c->heads || !c->mlp);
     return status;
 }
 
@@ -214,10 +215,74 @@ static vit_status fit(size_t *value, size_t found, const char *what, const char 
                     preset, what, *value, found);
 }
 
+/* At least as long as the longest text. */
+static vit_status fit_length(size_t *value, size_t longest, const char *what, const char *preset,
+                             vit_error *error) {
+    if (*value == 0) *value = longest;
+    if (*value >= longest) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "preset %s: its %s is %zu, the data's longest text takes %zu: leave it out",
+                    preset, what, *value, longest);
+}
+
+/* Sources and targets, ids and lengths. */
+static vit_status fit_texts(vit_preset *p, const vit_dataset *data, vit_error *error) {
+    vit_config *c = &p->config;
+    const bool reads_texts = c->stem == VIT_STEM_TOKENS;
+    if (c->stem != VIT_STEM_NONE && reads_texts != (data->source_vocabulary.count > 0))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "preset %s reads %s, the data are %s: choose another preset", p->name,
+                        reads_texts ? "texts" : "pictures",
+                        data->height > 0                    ? "pictures"
+                        : data->source_vocabulary.count > 0 ? "texts"
+                                                            : "texts without a source");
+    vit_status status = fit(&c->decoder.vocabulary, data->target_vocabulary.count,
+                            "decoder's vocabulary", p->name, error);
+    if (status == VIT_OK)
+        status = fit_length(&c->decoder.length, data->most_target + 1, "decoder's length", p->name,
+                            error);
+    if (status == VIT_OK && reads_texts)
+        status = fit(&c->vocabulary, data->source_vocabulary.count, "vocabulary", p->name, error);
+    if (status == VIT_OK && reads_texts)
+        status = fit_length(&c->length, data->most_source, "length", p->name, error);
+    return status;
+}
+
+/* What a recipe asks for that texts cannot have. */
+static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
+    const vit_recipe *r = &p->recipe;
+    const struct {
+        const char *key;
+        bool asked;
+    } keys[] = {{"mixup", r->mixup > 0},
+                {"cutmix", r->cutmix > 0},
+                {"flip", r->flip},
+                {"balance", r->balance},
+                {"drop_path", r->drop_path > 0 && p->config.stem == VIT_STEM_TOKENS}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].asked)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "preset %s: \"%s\" is not for texts: leave it out", p->name,
+                            keys[i].key);
+    return VIT_OK;
+}
+
 vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
+    const bool writes = data->target_vocabulary.count > 0;
+    if (writes != vit_config_reads(c))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        writes
+                            ? "preset %s names classes, but the answers of %s are texts: choose "
+                              "a preset with a \"decoder\", such as strips or numbers"
+                            : "preset %s writes texts, but the answers of %s are classes: choose "
+                              "a preset without a \"decoder\"",
+                        p->name, data->name);
     if (p->is_sized_by_data) vit_preset_size(p, data);
-    vit_status status = fit(&c->height, data->height, "picture height", p->name, error);
+    vit_status status = writes ? fit_texts(p, data, error) : VIT_OK;
+    if (status == VIT_OK && writes) status = check_text_recipe(p, error);
+    if (status == VIT_OK && c->stem == VIT_STEM_NONE) return vit_config_check(c, error);
+    if (status == VIT_OK) status = fit(&c->height, data->height, "picture height", p->name, error);
     if (status == VIT_OK) status = fit(&c->width, data->width, "picture width", p->name, error);
     if (status == VIT_OK)
         status = fit(&c->channels, data->channels, "number of channels", p->name, error);

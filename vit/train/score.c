@@ -74,10 +74,77 @@ static void count_answers(vit_score *score, float *logits, size_t classes, const
     }
 }
 
+/* ---- texts ---- */
+
+typedef struct text_answer {
+    double loss; /* sum over its tokens */
+    size_t tokens, right;
+} text_answer;
+
+typedef struct texts_source {
+    records_source records;
+    const vit_decoder_config *decoder;
+    text_answer *answers; /* [count] */
+} texts_source;
+
+static vit_status take_texts(float *images, vit_ids *sources, vit_ids *targets, size_t first,
+                             size_t count, void *context, vit_error *error) {
+    texts_source *t = context;
+    const vit_records *r = t->records.records;
+    for (size_t i = 0; i < count; i++) {
+        const size_t number = record_number(&t->records, first + i);
+        sources[i] = r->source.at ? vit_texts_get(&r->source, number) : (vit_ids){0};
+        targets[i] = vit_texts_get(&r->target, number);
+    }
+    return t->records.data->height > 0 ? normalise(images, first, count, &t->records, error)
+                                       : VIT_OK;
+}
+
+static void answer_texts(const vit_state *state, size_t first, size_t count, void *context) {
+    const texts_source *t = context;
+    const vit_state *d = state->decoder;
+    const size_t ids = t->decoder->vocabulary;
+    for (size_t i = 0; i < count; i++) {
+        const vit_ids *text = &d->texts[i];
+        text_answer a = {.tokens = text->count + 1};
+        for (size_t k = 0; k < a.tokens; k++) {
+            const float *logits = d->logits + (d->spans[i].query + k) * ids;
+            const size_t label = k < text->count ? text->ids[k] : t->decoder->end;
+            a.loss += vit_cross_entropy(NULL, logits, ids, label, 0, 1);
+            a.right += answer(logits, ids) == label;
+        }
+        t->answers[first + i] = a;
+    }
+}
+
+static vit_status score_texts(vit_score *score, vit_inference *inference, const vit_config *config,
+                              const records_source *records, size_t count, vit_error *error) {
+    texts_source t = {*records, &config->decoder, vit_alloc(count, sizeof *t.answers)};
+    if (!t.answers) return vit_fail_memory(error, "answers", count * sizeof *t.answers);
+    const vit_status status =
+        vit_inference_visit(inference, take_texts, answer_texts, &t, count, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        const text_answer *a = &t.answers[i];
+        score->images++;
+        score->correct += a->right == a->tokens;
+        score->tokens += a->tokens;
+        score->tokens_right += a->right;
+        score->loss += a->loss;
+        if (score->right) score->right[i] = a->right == a->tokens;
+    }
+    if (score->tokens > 0) score->loss /= (double)score->tokens;
+    vit_free(t.answers);
+    return status;
+}
+
 vit_status vit_score_records(vit_score *score, vit_inference *inference, const vit_config *config,
                              const vit_dataset *data, const vit_records *records,
                              const uint32_t *numbers, size_t count, float table[3][256],
                              size_t batch, vit_error *error) {
+    if (vit_config_reads(config)) {
+        const records_source all = {data, records, numbers, 0, table};
+        return score_texts(score, inference, config, &all, count, error);
+    }
     float *logits = vit_alloc(batch, config->classes * sizeof *logits);
     if (!logits) return vit_fail_memory(error, "logits", batch * config->classes * sizeof *logits);
     vit_status status = VIT_OK;

@@ -9,7 +9,7 @@
 
 typedef struct vit_score {
     size_t images, correct, correct5;
-    double loss;       /* mean cross-entropy */
+    double loss;       /* mean cross-entropy, of texts over all tokens */
     size_t *confusion; /* [classes][classes] rows: truth, columns: answer; NULL: not wanted */
     float *logits;     /* [count][classes] of all pictures; NULL: not wanted */
     vit_calibration *calibration; /* of softmax(logits / temperature); NULL: not wanted */
@@ -21,6 +21,11 @@ typedef struct vit_score {
     void (*each)(size_t record, size_t label, size_t answer, const float *probabilities,
                  void *context);
     void *context; /* of `each` */
+    /* Of networks that write texts `correct` are whole texts, and of their tokens, each text's END
+     * with them: how many there are, and how many are right given the true ones before them. A text
+     * all of whose tokens are right is what greedy generation writes. */
+    size_t tokens, tokens_right;
+    bool *right; /* [count] of the texts; NULL: not wanted */
 } vit_score;
 
 /* Scores records[numbers[0..count)], or the first `count` when numbers is NULL, `batch` at a time.

@@ -21,6 +21,7 @@ typedef struct worker {
     float *images;  /* [slice][height][width][channels] */
     size_t *labels; /* [slice] */
     vit_sample_key *keys;
+    vit_ids *texts[2]; /* [slice] each: sources, targets */
     float *keep;       /* [depth][2][slice]; NULL without drop path */
     loaded *loads;     /* [slice] */
     vit_status status; /* of the source, in this step */
@@ -71,6 +72,7 @@ static void carve_worker(vit_arena *arena, void *context) {
     w->images = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(arena, slice * sizeof *w->labels);
     w->keys = vit_arena_take(arena, slice * sizeof *w->keys);
+    for (size_t i = 0; i < 2; i++) w->texts[i] = vit_arena_take(arena, slice * sizeof **w->texts);
     w->loads = vit_arena_take(arena, slice * sizeof *w->loads);
     if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(arena, c->depth * 2 * slice);
 }
@@ -224,12 +226,48 @@ static double weight_of(const vit_trainer *t, const vit_mixed_label *l) {
     return (1 - l->share) * t->weights[l->label] + l->share * t->weights[l->other];
 }
 
+/* Loss and gradient of picture i's logits. */
+static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
+    const size_t classes = t->network.config.classes;
+    const vit_mixed_label label = {w->labels[i], w->keys[i].other, w->keys[i].share};
+    const double weight = weight_of(t, &label);
+    return weight * vit_cross_entropy_mixed(
+                        w->state.d_logits + i * classes, w->state.logits + i * classes, classes,
+                        &label, t->recipe.label_smoothing, weight / (double)t->recipe.batch);
+}
+
+/* The same of sample i's text: every token, and in the end END, is an answer to those before it.
+ * The sum over the batch, divided by its samples, is the mean over its answers. */
+static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
+    const vit_decoder_config *c = &t->network.config.decoder;
+    const vit_state *d = w->state.decoder;
+    const vit_ids *text = &w->texts[1][i];
+    const double weight = 1 / (double)w->keys[i].answers;
+    double sum = 0;
+    for (size_t k = 0; k <= text->count; k++) {
+        const size_t at = (d->spans[i].query + k) * c->vocabulary;
+        const size_t label = k < text->count ? text->ids[k] : c->end;
+        sum += vit_cross_entropy(d->d_logits + at, d->logits + at, c->vocabulary, label,
+                                 t->recipe.label_smoothing, weight);
+    }
+    return sum * weight * (double)t->recipe.batch;
+}
+
+static void set_texts(worker *w, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        w->texts[0][i] = w->keys[i].source;
+        w->texts[1][i] = w->keys[i].target;
+    }
+    w->state.texts = w->texts[0];
+    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
+}
+
 static void run_slice(size_t index, size_t worker_index, const vit_gradients *gradients,
                       void *context) {
     vit_trainer *t = context;
     worker *w = &t->workers[worker_index];
     const vit_exec exec = {.kernels = t->options.kernels, .threads = t->lanes.inner_threads};
-    const size_t first = index * t->lanes.slice, classes = t->network.config.classes;
+    const size_t first = index * t->lanes.slice;
     const size_t count = vit_min(t->lanes.slice, t->recipe.batch - first);
     if (w->status == VIT_OK) load_slice(t, w, first, count);
     if (w->status != VIT_OK) return;
@@ -237,15 +275,10 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
         vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
                       count);
     w->state.keep = w->keep;
+    set_texts(w, count);
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
-    for (size_t i = 0; i < count; i++) {
-        const vit_mixed_label label = {w->labels[i], w->keys[i].other, w->keys[i].share};
-        const double weight = weight_of(t, &label);
-        t->losses[first + i] =
-            weight * vit_cross_entropy_mixed(
-                         w->state.d_logits + i * classes, w->state.logits + i * classes, classes,
-                         &label, t->recipe.label_smoothing, weight / (double)t->recipe.batch);
-    }
+    for (size_t i = 0; i < count; i++)
+        t->losses[first + i] = w->state.decoder ? text_loss(t, w, i) : picture_loss(t, w, i);
     vit_network_backward(&t->network, &exec, &w->state, gradients);
 }
 

@@ -28,7 +28,8 @@
 #define DEVIATIONS 3
 
 static double guessing(const vit_run *run) {
-    return vit_log((double)run->preset.config.classes);
+    const vit_config *c = &run->preset.config;
+    return vit_log((double)(vit_config_reads(c) ? c->decoder.vocabulary : c->classes));
 }
 
 static double high_loss(const vit_run *run) {

@@ -97,9 +97,10 @@ float *vit_store_place(const vit_store *s, const vit_parameter *p) {
 
 void vit_store_keep(const vit_store *s, const vit_parameter *p) {
     vit_parameter weight = *p;
-    if (p->offset != VIT_ONLY_PACKED) return;
+    if (!p->packs || !s->packed.transposed) return;
     weight.offset = 0;
-    vit_table_pack(s->packs, &s->packed, s->weight, &(vit_table){.rows = &weight, .count = 1});
+    vit_table_pack(s->packs, &s->packed, vit_store_place(s, p),
+                   &(vit_table){.rows = &weight, .count = 1});
 }
 
 void vit_store_close(vit_store *s) {
@@ -196,22 +197,50 @@ static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *er
     return VIT_OK;
 }
 
+/* As many ids as the config says. */
+static vit_status read_vocabulary(vit_vocabulary *out, const vit_safetensors *file, const char *key,
+                                  size_t ids, vit_error *error) {
+    const char *text, *name = vit_safetensors_name(file);
+    vit_status status = need(&text, file, key, error);
+    if (status == VIT_OK) status = vit_vocabulary_read(out, text, key, error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, name);
+    if (out->count == ids) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: \"%s\" has %zu ids, its config asks for %zu",
+                    name, key, out->count, ids);
+}
+
+static vit_status read_vocabularies(vit_model_file *m, const vit_safetensors *file,
+                                    vit_error *error) {
+    const vit_config *c = &m->config;
+    vit_status status = VIT_OK;
+    if (vit_config_reads(c))
+        status =
+            read_vocabulary(&m->vocabulary, file, "vit.vocabulary", c->decoder.vocabulary, error);
+    if (status == VIT_OK && c->stem == VIT_STEM_TOKENS)
+        status = read_vocabulary(&m->source_vocabulary, file, "vit.source_vocabulary",
+                                 c->vocabulary, error);
+    return status;
+}
+
 static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
     const char *config, *preprocessing, *recipe = vit_safetensors_metadata(file, "vit.recipe");
     vit_status status = need(&config, file, "vit.config", error);
-    if (status == VIT_OK) status = need(&preprocessing, file, "vit.preprocessing", error);
     if (status != VIT_OK) return status;
     m->config = vit_config_default();
     status = vit_config_read(&m->config, config, "vit.config", error);
     if (status == VIT_OK) status = vit_table_new(&m->table, &m->config, error);
-    if (status == VIT_OK)
+    if (status == VIT_OK && vit_config_sees(&m->config)) {
+        status = need(&preprocessing, file, "vit.preprocessing", error);
+        if (status != VIT_OK) return status;
         status =
             vit_preprocessing_read(&m->preprocessing, preprocessing, "vit.preprocessing", error);
+    }
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
     status = read_recipe(m, recipe ? recipe : "{}", error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
     status = read_temperature(m, file, error);
     if (status == VIT_OK) status = read_threshold(m, file, error);
+    if (status == VIT_OK) status = read_vocabularies(m, file, error);
     return status == VIT_OK ? read_labels(m, file, error) : status;
 }
 
@@ -247,6 +276,9 @@ void vit_model_file_clear(vit_model_file *m) {
     vit_free(m->packed.transposed);
     vit_free(m->labels);
     vit_free(m->recipe);
+    vit_vocabulary_free(&m->source_vocabulary);
+    vit_vocabulary_free(&m->vocabulary);
+    vit_tokenizer_free(&m->tokenizer);
     *m = (vit_model_file){0};
 }
 
@@ -262,6 +294,10 @@ char *vit_model_file_labels(const vit_model_file *m) {
     vit_text_add(&t, "]");
     if (t.failed) vit_text_free(&t);
     return t.text;
+}
+
+static char *vocabulary_text(const vit_vocabulary *v) {
+    return v->count > 0 ? vit_vocabulary_write(v) : NULL;
 }
 
 vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype, void **memory,
@@ -287,13 +323,21 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     return VIT_OK;
 }
 
-enum { VALUES = 6 };
+enum { VALUES = 8 };
 
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
                              char *const values[VALUES], vit_error *error) {
-    static const char *const keys[] = {"vit.config", "vit.preprocessing", "vit.recipe",
-                                       "vit.labels", "vit.temperature",   "vit.threshold"};
-    const bool wanted[] = {true, true, true, m->labels, m->temperature > 0, m->threshold > 0};
+    static const char *const keys[] = {"vit.config",     "vit.preprocessing",    "vit.recipe",
+                                       "vit.labels",     "vit.temperature",      "vit.threshold",
+                                       "vit.vocabulary", "vit.source_vocabulary"};
+    const bool wanted[] = {true,
+                           vit_config_sees(&m->config),
+                           true,
+                           m->labels != NULL,
+                           m->temperature > 0,
+                           m->threshold > 0,
+                           m->vocabulary.count > 0,
+                           m->source_vocabulary.count > 0};
     vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;
@@ -330,10 +374,14 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
                             m->recipe,
                             m->labels ? vit_model_file_labels(m) : NULL,
                             temperature,
-                            threshold};
+                            threshold,
+                            vocabulary_text(&m->vocabulary),
+                            vocabulary_text(&m->source_vocabulary)};
     const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);
     vit_free(values[3]);
+    vit_free(values[6]);
+    vit_free(values[7]);
     return status;
 }

@@ -1,13 +1,17 @@
 /* The model file: safetensors with timm's names, and in __metadata__ everything else that a
  * prediction needs: `vit.config`, `vit.labels`, `vit.preprocessing`, `vit.recipe`,
- * `vit.temperature`, `vit.threshold` (JSON). */
+ * `vit.temperature`, `vit.threshold` (JSON); of networks that write texts `vit.vocabulary`, and of
+ * those that read them `vit.source_vocabulary`. */
 #ifndef VIT_WEIGHTS_MODEL_FILE_H
 #define VIT_WEIGHTS_MODEL_FILE_H
 
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/parameters.h"
 #include "vit/model/resample_positions.h"
+#include "vit/model/write.h"
 #include "vit/tensors/safetensors.h"
+#include "vit/text/tokenizer.h"
+#include "vit/text/vocabulary.h"
 
 typedef struct vit_model_file {
     vit_config config;
@@ -19,6 +23,10 @@ typedef struct vit_model_file {
     vit_preprocessing preprocessing;
     vit_position_rule position_rule; /* of the library the file comes from; not written */
     char *recipe;                    /* JSON */
+    vit_vocabulary source_vocabulary, vocabulary; /* count 0: there is none */
+    /* Of published ones instead; not written: */
+    vit_tokenizer tokenizer; /* count 0: there is none */
+    vit_writing writing;     /* what generation_config.json says; beams 0: nothing */
     double temperature; /* of its probabilities, softmax(logits / temperature); 0: not said, 1 */
     double threshold;   /* answers of a lower probability are unsure; 0: not said */
 } vit_model_file;

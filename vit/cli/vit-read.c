@@ -1,0 +1,310 @@
+/* vit-read: reads pictures, or texts, and writes what they say. */
+#include <stddef.h>
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/json_out.h"
+#include "vit/cli/models.h"
+#include "vit/cli/name_list.h"
+#include "vit/cli/program.h"
+#include "vit/texts.h"
+
+typedef struct settings {
+    const char *model;
+    vit_option_list texts;
+    bool json;
+    uint64_t beams, length, no_repeat, top_k, seed, count, threads;
+    double length_penalty, temperature;
+    int stop, precision;
+    bool sample;
+} settings;
+
+#define PLACE(member) offsetof(settings, member)
+#define UNSAID (-1)
+#define NO_COUNT UINT64_MAX
+#define NO_NUMBER (-1e9)
+#define AT_ONCE 64 /* pictures or texts */
+
+/* In the order of vit_stop. */
+static const char *const stops[] = {"usual", "early", "sure", NULL};
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "What to read"},
+    {.name = "model",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(model),
+     .argument = "NAME|MODEL",
+     .help = "a model that writes texts: trained here, on strips,\n"
+             "numbers:en-de, ... (docs/data.md), or a directory of\n"
+             "Hugging Face's (docs/weights.md)",
+     .required = true},
+    {.name = "text",
+     .kind = VIT_OPTION_LIST,
+     .offset = PLACE(texts),
+     .argument = "TEXT",
+     .help = "what a model is given that reads texts; may be given\n"
+             "again and again. - as PICTURE: a text a line from\n"
+             "standard input"},
+    {.name = "count",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(count),
+     .argument = "N",
+     .help = "texts of a language model, which is given nothing\n(default: 1)",
+     .min = 1,
+     .max = 1e6},
+    {.kind = VIT_OPTION_GROUP, .help = "The answer"},
+    {.name = "json",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(json),
+     .help = "one JSON object a line, with ids and score"},
+    {.kind = VIT_OPTION_GROUP, .help = "How it is written"},
+    {.name = "beams",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(beams),
+     .argument = "N",
+     .help = "texts that are followed at once; 1: greedily\n(default: the model's)",
+     .min = 1,
+     .max = 64},
+    {.name = "length",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(length),
+     .argument = "N",
+     .help = "tokens at most, with that which each text starts with\n(default: the model's)",
+     .min = 2,
+     .max = 16385},
+    {.name = "length-penalty",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(length_penalty),
+     .argument = "X",
+     .help = "of beams: the score is the sum of log p / tokens^X\n(default: the model's, or 1)",
+     .min = -100,
+     .max = 100},
+    {.name = "stop",
+     .kind = VIT_OPTION_CHOICE,
+     .offset = PLACE(stop),
+     .argument = "usual|early|sure",
+     .help = "when beams end: if none is likely to overtake; as soon\n"
+             "as there are as many texts as beams; if none can\n"
+             "overtake (default: the model's, or usual)",
+     .choices = stops},
+    {.name = "no-repeat",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(no_repeat),
+     .argument = "N",
+     .help = "no N tokens are there twice; 0: they may be\n(default: the model's, or 0)",
+     .max = 1000},
+    {.name = "sample",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(sample),
+     .help = "each token by chance, as likely as the model says"},
+    {.name = "temperature",
+     .kind = VIT_OPTION_NUMBER,
+     .offset = PLACE(temperature),
+     .argument = "X",
+     .help = "with --sample: below 1 the likelier ones more often\n(default: 1)",
+     .min = 0,
+     .max = 1000},
+    {.name = "top-k",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(top_k),
+     .argument = "N",
+     .help = "with --sample: one of the N likeliest (default: of all)",
+     .min = 1,
+     .max = 1e6},
+    {.name = "seed",
+     .kind = VIT_OPTION_COUNT,
+     .offset = PLACE(seed),
+     .argument = "N",
+     .help = "with --sample: of the random numbers (default: 0)"},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    VIT_PRECISION_OPTION(settings, "f32"),
+    VIT_THREADS_OPTION(settings, "changes no answer but the time it takes\n"
+                                 "(default: all processors)"),
+};
+
+static const vit_command command = {
+    .name = "vit-read",
+    .usage = "usage: vit-read --model NAME|MODEL [OPTION...] PICTURE...\n"
+             "       vit-read --model NAME|MODEL [OPTION...] --text TEXT | -\n"
+             "\n"
+             "Reads pictures, or texts, and writes what they say.\n"
+             "\n"
+             "  vit-read --model strips.safetensors row.png\n"
+             "      the digits on a picture of a row of them\n"
+             "  vit-read --model numbers.safetensors --text \"forty-two\"\n"
+             "      the number in another language\n"
+             "  vit-read --model language.safetensors --sample --count 5\n"
+             "      five texts of a language model\n"
+             "  vit-read --model trocr-base-printed/ --beams 4 line.png\n"
+             "      a line of text, with published weights\n",
+    .operands = "PICTURE",
+    .notes = "Exit status: 0 done, 1 failed, also where one picture could not be read, 2\n"
+             "wrong usage.\n"
+             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
+             "used; in f32 the answers are the same with each.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+typedef struct reading {
+    const settings *settings;
+    vit_model *model;
+    vit_text_session *session;
+    bool fine; /* so far */
+} reading;
+
+static vit_status open_session(reading *r, vit_error *error) {
+    const settings *s = r->settings;
+    char *path;
+    vit_status status = vit_find_model(&path, s->model, error);
+    if (status != VIT_OK) return status;
+    const vit_model_options opening = {.cpu = vit_chosen_cpu(),
+                                       .precision = (vit_precision)s->precision};
+    status = vit_model_load_with(&r->model, path, &opening, error);
+    vit_free(path);
+    const vit_text_options how = {.threads = (int)s->threads,
+                                  .cpu = vit_chosen_cpu(),
+                                  .precision = (vit_precision)s->precision,
+                                  .beams = (size_t)s->beams,
+                                  .length = (size_t)s->length,
+                                  .length_penalty = s->length_penalty,
+                                  .length_penalty_given = s->length_penalty > NO_NUMBER,
+                                  .stop = s->stop == UNSAID ? VIT_STOP_USUAL : (vit_stop)s->stop,
+                                  .stop_given = s->stop != UNSAID,
+                                  .no_repeat = s->no_repeat == NO_COUNT ? 0 : (size_t)s->no_repeat,
+                                  .no_repeat_given = s->no_repeat != NO_COUNT,
+                                  .sample = s->sample,
+                                  .temperature = s->temperature,
+                                  .top_k = (size_t)s->top_k,
+                                  .seed = s->seed};
+    return status == VIT_OK ? vit_text_session_new(&r->session, r->model, &how, error) : status;
+}
+
+/* ---- answers ---- */
+
+static bool answer_json(const char *key, const char *name, const vit_text_answer *a) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    if (name != NULL) vit_json_text(&json, key, name);
+    if (a->error.status != VIT_OK) {
+        vit_json_text(&json, "error", a->error.message);
+    } else {
+        vit_json_text(&json, "text", a->text);
+        vit_json_open(&json, "tokens", '[');
+        for (size_t i = 0; i < a->count; i++) vit_json_count(&json, NULL, a->ids[i]);
+        vit_json_close(&json, ']');
+        vit_json_number(&json, "score", a->score);
+        if (a->warning != NULL) vit_json_text(&json, "warning", a->warning);
+    }
+    vit_json_close(&json, '}');
+    return vit_print_json(&command, &json);
+}
+
+/* Names only where there are several. */
+static bool answer_text(const char *name, bool several, const vit_text_answer *a) {
+    vit_text text = {0};
+    if (a->error.status != VIT_OK) {
+        vit_say(&command, a->error.message);
+        return true;
+    }
+    if (several) {
+        vit_text_add_visible(&text, name, 0);
+        vit_text_add(&text, ": ");
+    }
+    vit_text_add_visible(&text, a->text, 0);
+    vit_text_add(&text, "\n");
+    return vit_print(&command, &text);
+}
+
+static void tell(reading *r, const char *key, const char *const *names, bool several, size_t count,
+                 const vit_text_answer *answers) {
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names != NULL ? names[i] : NULL;
+        const bool told = r->settings->json ? answer_json(key, name, &answers[i])
+                                            : answer_text(name, several, &answers[i]);
+        if (!told || answers[i].error.status != VIT_OK) r->fine = false;
+    }
+}
+
+/* ---- what is read ---- */
+
+/* names: [count], of pictures or the texts themselves; NULL: so many of a language model. */
+static vit_status read_some(reading *r, const char *const *names, bool several, size_t count,
+                            vit_error *error) {
+    vit_text_answer answers[AT_ONCE];
+    vit_picture pictures[AT_ONCE];
+    const bool shown = vit_model_describe(r->model).reads_pictures;
+    for (size_t i = 0; i < count && shown; i++) pictures[i] = (vit_picture){.name = names[i]};
+    const vit_status status = shown ? vit_read_pictures(r->session, pictures, count, answers, error)
+                                    : vit_read_texts(r->session, names, count, answers, error);
+    if (status != VIT_OK) return status;
+    tell(r, shown ? "file" : "source", names, several && shown, count, answers);
+    vit_text_answers_clear(answers, count);
+    return VIT_OK;
+}
+
+static vit_status read_all(reading *r, const char *const *names, size_t count, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < count && status == VIT_OK; i += AT_ONCE) {
+        const size_t some = count - i < AT_ONCE ? count - i : AT_ONCE;
+        status = read_some(r, names != NULL ? names + i : NULL, count > 1, some, error);
+    }
+    return status;
+}
+
+/* A text a line, each answered as it comes. */
+static vit_status read_lines(reading *r, vit_error *error) {
+    vit_name_list list;
+    vit_status status = vit_name_list_open(&list, "-", false, error);
+    if (status != VIT_OK) return status;
+    for (const char *line; status == VIT_OK;) {
+        status = vit_name_list_next(&list, &line, error);
+        if (status != VIT_OK || line == NULL) break;
+        status = read_some(r, &line, false, 1, error);
+    }
+    vit_name_list_close(&list);
+    return status;
+}
+
+static vit_status read_wanted(reading *r, char **names, size_t count, vit_error *error) {
+    const settings *s = r->settings;
+    const vit_model_info info = vit_model_describe(r->model);
+    if (info.reads_pictures && s->texts.count > 0)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s reads pictures, not texts: name PICTURE...",
+                        s->model);
+    if (info.reads_pictures && count == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "no picture is named, which %s reads", s->model);
+    if (info.reads_pictures) return read_all(r, (const char *const *)names, count, error);
+    if (!info.reads_texts)
+        return count + s->texts.count > 0
+                   ? vit_fail(error, VIT_ERROR_MISMATCH,
+                              "%s is a language model, which is given nothing", s->model)
+                   : read_all(r, NULL, (size_t)s->count, error);
+    if (count == 1 && strcmp(names[0], "-") == 0) return read_lines(r, error);
+    if (count > 0 || s->texts.count == 0)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s reads texts: give --text TEXT, or - for lines of standard input",
+                        s->model);
+    return read_all(r, s->texts.values, s->texts.count, error);
+}
+
+int main(int argc, char **argv) {
+    settings s = {.length_penalty = NO_NUMBER, .no_repeat = NO_COUNT, .stop = UNSAID, .count = 1};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
+        return exit_status;
+    }
+    if (!s.sample && (s.temperature > 0 || s.top_k > 0)) {
+        return vit_say_usage(&command, "--temperature and --top-k are for --sample");
+    }
+    reading r = {.settings = &s, .fine = true};
+    vit_error error;
+    vit_status status = open_session(&r, &error);
+    if (status == VIT_OK) status = read_wanted(&r, argv + 1, (size_t)argc - 1, &error);
+    exit_status = status != VIT_OK ? vit_say_error(&command, &error)
+                  : r.fine         ? VIT_EXIT_OK
+                                   : VIT_EXIT_FAILED;
+    vit_text_session_free(r.session);
+    vit_model_free(r.model);
+    return vit_program_end(&command, exit_status);
+}
