@@ -98,8 +98,9 @@ static void test_texts(void **state) {
     vit_text_answer answers[5], alone;
     vit_error error;
     subject s = subject_new(TEXTS, NULL);
-    const vit_model_info info = vit_model_describe(s.model);
-    assert_true(info.writes && info.reads_texts && !info.reads_pictures && info.classes == 0);
+    const vit_text_info info = vit_text_describe(s.model);
+    assert_true(info.writes && info.reads_texts && !info.reads_pictures);
+    assert_int_equal(vit_model_describe(s.model).classes, 0);
     assert_int_equal(vit_read_texts(s.session, asked, 5, answers, &error), VIT_OK);
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(answers[i].error.status, status[i]);

@@ -20,7 +20,20 @@
 extern "C" {
 #endif
 
-/* A model with a decoder answers a picture, or a text, with a text (model_info.writes). */
+/* What a model is given and what it answers with. */
+typedef struct vit_text_info {
+    bool writes; /* its answers are texts, and it has no classes; else it names classes */
+    bool reads_pictures, reads_texts; /* both false: it is given nothing */
+} vit_text_info;
+
+VIT_API vit_text_info vit_text_describe(const vit_model *model);
+
+/* vit_evaluate of a model that writes texts: `correct` and top1 are of whole texts, as they are
+ * written greedily, and so is sequences_right, 0..1; tokens_right is the share of tokens that it
+ * would write next, given the right ones before them; edit_distance the signs to insert, delete or
+ * replace in what is written, over the signs of the right texts; loss the mean over tokens. There
+ * are no classes, and top5 is NaN. */
+
 typedef struct vit_text_session vit_text_session;
 
 /* When beams end that might still be overtaken, as Hugging Face's early_stopping false, true and

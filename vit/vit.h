@@ -96,8 +96,6 @@ typedef struct vit_model_info {
                                   pictures that its training had not seen; 1 where it has none */
     double threshold;          /* one in a hundred of those pictures had an answer of a lower
                                   probability: such answers are unsure. 0 where it has none */
-    bool writes;               /* its answers are texts (vit/texts.h); classes is 0 */
-    bool reads_pictures, reads_texts; /* both false: it is given nothing */
 } vit_model_info;
 
 /* How a model is opened; zeroed but for what is set. */
@@ -447,13 +445,8 @@ typedef struct vit_evaluation {
     size_t unsure, unsure_wrong; /* answers of a probability below the model's threshold, and how
                                     many of these are wrong; 0 for a model without one */
     double brier; /* mean over pictures of the sum over classes of (probability - truth)^2, 0..2 */
-    vit_reliability bins[VIT_BINS]; /* by the probability of the answer */
-    /* Of a model that writes texts: `correct` are whole ones, written greedily, loss is per token.
-     */
-    bool writes;
-    double sequences_right; /* whole texts, 0..1 */
-    double tokens_right;    /* the next one, given the right ones before it, 0..1 */
-    double edit_distance;   /* signs to insert, delete or replace, over signs of the right texts */
+    vit_reliability bins[VIT_BINS];                      /* by the probability of the answer */
+    double sequences_right, tokens_right, edit_distance; /* of texts: vit/texts.h */
 } vit_evaluation;
 VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
                                 vit_evaluation *result, vit_error *error);

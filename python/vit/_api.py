@@ -82,9 +82,6 @@ class vit_model_info(Structure):
         ("recipe", c_char_p),
         ("temperature", c_double),
         ("threshold", c_double),
-        ("writes", c_bool),
-        ("reads_pictures", c_bool),
-        ("reads_texts", c_bool),
     ]
 
 
@@ -292,7 +289,6 @@ class vit_evaluation(Structure):
         ("unsure_wrong", c_size_t),
         ("brier", c_double),
         ("bins", vit_reliability * 15),
-        ("writes", c_bool),
         ("sequences_right", c_double),
         ("tokens_right", c_double),
         ("edit_distance", c_double),

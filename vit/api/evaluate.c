@@ -140,7 +140,6 @@ static vit_status judge(vit_evaluation *result, const vit_score *s, const vit_ne
                         const vit_dataset *d, const chosen *c, float table[3][256],
                         const vit_exec *exec, vit_error *error) {
     const vit_text_data texts = {network, d, c->records, c->numbers, c->count, table};
-    result->writes = true;
     result->sequences_right = (double)s->correct / (double)s->images;
     result->tokens_right = (double)s->tokens_right / (double)s->tokens;
     return vit_judge_texts(&result->edit_distance, &texts, s->right, exec, error);

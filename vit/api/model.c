@@ -189,10 +189,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .preprocessing = m->preprocessing,
                             .recipe = m->file.recipe,
                             .temperature = vit_model_temperature(m),
-                            .threshold = m->file.threshold,
-                            .writes = vit_config_reads(c),
-                            .reads_pictures = vit_config_sees(c),
-                            .reads_texts = c->stem == VIT_STEM_TOKENS};
+                            .threshold = m->file.threshold};
 }
 
 const char *vit_model_label(const vit_model *m, size_t index) {

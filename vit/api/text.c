@@ -36,6 +36,11 @@ vit_status vit_model_needs(const vit_model *m, bool reads, vit_error *error) {
                             "and vit_text_session_new");
 }
 
+vit_text_info vit_text_describe(const vit_model *m) {
+    const vit_config *c = &m->file.config;
+    return (vit_text_info){vit_config_reads(c), vit_config_sees(c), c->stem == VIT_STEM_TOKENS};
+}
+
 static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
     vit_writing w =
         m->file.writing.beams > 0 ? m->file.writing : vit_writing_default(&m->file.config);

@@ -8,6 +8,7 @@
 #include "vit/cli/json_out.h"
 #include "vit/cli/models.h"
 #include "vit/cli/program.h"
+#include "vit/texts.h"
 
 typedef struct settings {
     const char *model, *config, *labels, *data, *predictions, *confusion_csv;
@@ -405,7 +406,7 @@ static void add_text_summary(vit_text *text, const report *r) {
 
 static bool write_text(const report *r) {
     vit_text text = {0};
-    if (r->result->writes) {
+    if (vit_text_describe(r->model).writes) {
         add_text_summary(&text, r);
         return vit_print(&command, &text);
     }
@@ -516,7 +517,8 @@ static int answer(const report *r, const predictions *p) {
     const settings *s = r->settings;
     vit_error error;
     vit_status status = VIT_OK;
-    if (r->result->writes && (s->predictions != NULL || s->confusion_csv != NULL || s->confusion)) {
+    if (vit_text_describe(r->model).writes &&
+        (s->predictions != NULL || s->confusion_csv != NULL || s->confusion)) {
         vit_say(&command, "the model writes texts: --predictions, --confusion and --confusion-csv "
                           "are for classes");
         return VIT_EXIT_FAILED;
@@ -524,9 +526,9 @@ static int answer(const report *r, const predictions *p) {
     if (s->predictions != NULL) status = vit_csv_write(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->confusion_csv != NULL) status = write_confusion(r, &error);
     if (status != VIT_OK) vit_say(&command, error.message);
-    bool (*const write)(const report *) = !s->json            ? write_text
-                                          : r->result->writes ? write_text_json
-                                                              : write_json;
+    bool (*const write)(const report *) = !s->json                             ? write_text
+                                          : vit_text_describe(r->model).writes ? write_text_json
+                                                                               : write_json;
     const bool fine = write(r);
     return fine && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }

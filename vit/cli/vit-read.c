@@ -233,7 +233,7 @@ static vit_status read_some(reading *r, const char *const *names, bool several, 
                             vit_error *error) {
     vit_text_answer answers[AT_ONCE];
     vit_picture pictures[AT_ONCE];
-    const bool shown = vit_model_describe(r->model).reads_pictures;
+    const bool shown = vit_text_describe(r->model).reads_pictures;
     for (size_t i = 0; i < count && shown; i++) pictures[i] = (vit_picture){.name = names[i]};
     const vit_status status = shown ? vit_read_pictures(r->session, pictures, count, answers, error)
                                     : vit_read_texts(r->session, names, count, answers, error);
@@ -268,7 +268,7 @@ static vit_status read_lines(reading *r, vit_error *error) {
 
 static vit_status read_wanted(reading *r, char **names, size_t count, vit_error *error) {
     const settings *s = r->settings;
-    const vit_model_info info = vit_model_describe(r->model);
+    const vit_text_info info = vit_text_describe(r->model);
     if (info.reads_pictures && s->texts.count > 0)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s reads pictures, not texts: name PICTURE...",
                         s->model);
