@@ -7,8 +7,7 @@
  *         vit_session_new(&session, model, NULL, &error) != VIT_OK)
  *         fprintf(stderr, "%s\n", error.message);
  *     float logits[10];
- *     if (vit_classify_file(session, "digit.png", logits, &error) == VIT_OK)
- *         ...
+ *     if (vit_classify_file(session, "digit.png", logits, &error) == VIT_OK) ...
  *     vit_session_free(session);
  *     vit_model_free(model);
  *
