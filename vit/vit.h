@@ -329,7 +329,7 @@ typedef struct vit_map {
     size_t dims, shape[3], rows, columns; /* rows, columns: of the patch grid */
     float *values;                        /* [shape...] */
     size_t class_index;                   /* the class it is of, or the answer */
-    double probability;                   /* of that class: softmax of the logits */
+    double probability;                   /* of that class, the model's */
     bool *outliers; /* [rows][columns]: patches with a token three times as long as the median */
 } vit_map;
 

@@ -19,6 +19,7 @@ static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *e
     vit_status status = vit_model_network(&network, s->model, &exec, error);
     if (status == VIT_OK)
         status = vit_explainer_new(&s->explainer, network, s->kernels, s->threads, error);
+    if (status == VIT_OK) s->explainer->temperature = vit_model_temperature(s->model);
     *out = s->explainer;
     return status;
 }

@@ -31,9 +31,8 @@ vit_status vit_model_needs(const vit_model *m, bool reads, vit_error *error) {
     if (vit_config_reads(&m->file.config) == reads) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     reads ? "the model names classes and writes no texts: it is one for "
-                            "vit-classify, and vit_session_new"
-                          : "the model writes texts and knows no classes: it is one for vit-read, "
-                            "and vit_text_session_new");
+                            "vit-classify"
+                          : "the model writes texts and knows no classes: it is one for vit-read");
 }
 
 vit_text_info vit_text_describe(const vit_model *m) {

@@ -11,6 +11,7 @@
 #include "vit/cli/model_list.h"
 #include "vit/cli/models.h"
 #include "vit/cli/pictures.h"
+#include "vit/texts.h"
 
 enum { FORMAT_UNSAID = -1, FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
 static const char *const formats[] = {"text", "json", "csv", NULL};
@@ -201,10 +202,13 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
         vit_free(path);
     }
     if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
-        status = vit_fail(error, VIT_ERROR_ARGUMENT,
-                          "%s is a backbone without a head, it knows no classes: --embed writes "
-                          "its features, vit-train --init gives it a head",
-                          c->settings->model);
+        const bool writes = vit_text_describe(c->model).writes;
+        status = vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            writes ? "%s writes texts and knows no classes: vit-read asks it"
+                   : "%s is a backbone without a head, it knows no classes: --embed writes "
+                     "its features, vit-train --init gives it a head",
+            c->settings->model);
     }
     if (status == VIT_OK) {
         status = vit_session_new(&c->session, c->model, &choice, error);

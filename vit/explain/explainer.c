@@ -40,6 +40,7 @@ vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
     vit_explainer *e = *out = vit_alloc(1, sizeof *e);
     if (!e) return vit_fail_memory(error, "an explanation", sizeof *e);
     e->network = network;
+    e->temperature = 1;
     e->exec = (vit_exec){.kernels = kernels, .threads = threads};
     e->unpacked_size = around_size(&network->weights);
     for (size_t i = 0; i < network->config.depth; i++)

@@ -190,6 +190,14 @@ double vit_map_doubt(const float *logits, size_t classes, size_t index) {
     return others / (others + vit_exp(logits[index] - highest));
 }
 
+double vit_map_probability(const vit_explainer *e, const float *logits, size_t index) {
+    const size_t classes = e->network->config.classes;
+    double highest = logits[0], total = 0;
+    for (size_t i = 1; i < classes; i++) highest = fmax(highest, logits[i]);
+    for (size_t i = 0; i < classes; i++) total += vit_exp((logits[i] - highest) / e->temperature);
+    return vit_exp((logits[index] - highest) / e->temperature) / total;
+}
+
 static size_t likeliest(const float *logits, size_t classes) {
     size_t best = 0;
     for (size_t i = 1; i < classes; i++)
@@ -263,7 +271,7 @@ static vit_status make(vit_map_call *m, vit_error *error) {
     m->map->class_index = m->options->class_given && method->of_class
                               ? m->options->class_index
                               : likeliest(logits, c->classes);
-    m->map->probability = 1 - vit_map_doubt(logits, c->classes, m->map->class_index);
+    m->map->probability = vit_map_probability(m->explainer, logits, m->map->class_index);
     return method->end ? method->end(m, error) : VIT_OK;
 }
 

@@ -64,6 +64,9 @@ void vit_map_copy(const vit_map_call *call, float *out, const float *matrix, siz
 /* 1 - probability of class `index`, in double: small numbers keep their digits. */
 double vit_map_doubt(const float *logits, size_t classes, size_t index);
 
+/* The class's probability, at the explainer's temperature. */
+double vit_map_probability(const vit_explainer *e, const float *logits, size_t index);
+
 /* ---- rollout (Abnar, Zuidema: Quantifying Attention Flow in Transformers), for tests ---- */
 
 /* a: [T] rows of padded T = (A + I) / row sums, A being p's heads as one, of whose rows the share

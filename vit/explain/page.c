@@ -145,8 +145,9 @@ static void add_answer(page *p, const float *logits, size_t index) {
     char number[32];
     vit_text_add(&p->json, "[%zu,", index);
     vit_text_add_json(&p->json, p->call->labels[index]);
-    vit_text_add(&p->json, ",%s]",
-                 vit_format_fixed(number, 1 - vit_map_doubt(logits, p->classes, index), 6));
+    vit_text_add(
+        &p->json, ",%s]",
+        vit_format_fixed(number, vit_map_probability(p->call->explainer, logits, index), 6));
 }
 
 static void add_answers(page *p, const float *logits, size_t most) {
