@@ -275,6 +275,8 @@ def main():
         work = pathlib.Path(work)
         make_folder(work / "pictures", 32)
         for path in sorted((ROOT / "models/presets").glob("*.json")):
+            if '"decoder"' in path.read_text():  # writes texts: no library's layout is written
+                continue
             coloured = path.stem.startswith(("folder", "cifar10"))
             check_preset(path.stem, work / "pictures" if coloured else "digits", work)
         for path in sorted((ROOT / "tests/fixtures/networks").glob("*.safetensors")):

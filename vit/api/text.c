@@ -40,13 +40,25 @@ vit_text_info vit_text_describe(const vit_model *m) {
     return (vit_text_info){vit_config_reads(c), vit_config_sees(c), c->stem == VIT_STEM_TOKENS};
 }
 
+static vit_early_stopping stopping_of(vit_stop stop) {
+    switch (stop) {
+    case VIT_STOP_USUAL:
+        return VIT_STOP_LIKELY;
+    case VIT_STOP_EARLY:
+        return VIT_STOP_FIRST;
+    case VIT_STOP_SURE:
+        return VIT_STOP_NEVER;
+    }
+    return VIT_STOP_LIKELY;
+}
+
 static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
     vit_writing w =
         m->file.writing.beams > 0 ? m->file.writing : vit_writing_default(&m->file.config);
     if (o->beams > 0) w.beams = o->beams;
     if (o->length > 0) w.length = o->length;
     if (o->length_penalty_given) w.length_penalty = o->length_penalty;
-    if (o->stop_given) w.early_stopping = (vit_early_stopping)o->stop;
+    if (o->stop_given) w.early_stopping = stopping_of(o->stop);
     if (o->no_repeat_given) w.no_repeat = o->no_repeat;
     if (o->sample) w.beams = o->beams > 0 ? o->beams : 1;
     w.sample = o->sample;

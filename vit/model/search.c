@@ -165,9 +165,18 @@ static void add_whole(vit_search *s, const vit_candidate *c) {
 
 /* Whether a running one might still become better than the worst whole one. */
 static bool may_overtake(const vit_search *s) {
-    const bool far = s->how->early_stopping == VIT_STOP_NEVER && s->how->length_penalty > 0;
-    const size_t tokens = (far ? s->how->length : s->length) - 1;
+    size_t tokens = s->length - 1;
     if (s->wholes < s->how->beams) return true;
+    switch (s->how->early_stopping) {
+    case VIT_STOP_FIRST:
+        return false;
+    case VIT_STOP_NEVER:
+        if (s->how->length_penalty > 0) tokens = s->how->length - 1;
+        break;
+    case VIT_STOP_LIKELY:
+    case VIT_STOP_COUNT:
+        break;
+    }
     return s->runs > 0 && s->next[0].score / penalty(s, tokens) > s->whole[s->wholes - 1].score;
 }
 
@@ -187,8 +196,7 @@ static void step_beams(vit_search *s, const float *logits) {
     s->runs = runs;
     s->length++;
     s->hopeless = s->hopeless || !may_overtake(s);
-    s->done = full || runs == 0 || s->hopeless ||
-              (s->how->early_stopping == VIT_STOP_FIRST && s->wholes == beams);
+    s->done = full || runs == 0 || s->hopeless;
     vit_beam *const old = s->running;
     s->running = s->next;
     s->next = old;
