@@ -207,11 +207,26 @@ static void test_damaged(void **state) {
     remove(model_path());
 }
 
+/* Layouts are of classifiers. */
+static void test_not_exported(void **state) {
+    static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch"};
+    (void)state;
+    make_model(model_path(), NOTHING);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        vit_error error;
+        const vit_convert_options o = {
+            .in = model_path(), .out = "/tmp/not-exported", .layout = layouts[i], .force = true};
+        assert_int_equal(vit_convert(&o, &error), VIT_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(error.message, layouts[i]));
+    }
+    remove(model_path());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),    cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_language), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_not_exported), cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_pictures),     cmocka_unit_test(test_language),
+        cmocka_unit_test(test_options),      cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
