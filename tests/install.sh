@@ -61,7 +61,7 @@ check "builds nothing again" sh -c '! grep -e " -c -o " -e " -shared " '"'$log'"
 serve=
 [ ! -x "$BUILD/bin/vit-serve" ] || serve=serve
 {
-    for program in bench classify convert evaluate info read report train $serve; do
+    for program in bench classify convert evaluate explain info read report train $serve; do
         echo "./usr/bin/vit-$program"
         echo "./usr/share/man/man1/vit-$program.1"
         echo "./usr/share/bash-completion/completions/vit-$program"

@@ -220,8 +220,12 @@ def locked(browser, work):
     with Server("--key-file", path) as s:
         page = browser.open(s.url + "/")
         page.wait("!document.getElementById('unlock').hidden")
-        page.click("#key")
+        for _ in range(5):  # what is above may still grow while the page is loading
+            page.click("#key")
+            if page.get("document.activeElement.id") == "key":
+                break
         page.type("0123456789abcdef")
+        page.wait("document.getElementById('key').value.length == 16")
         page.key("Enter")
         page.wait("document.querySelectorAll('#model option').length > 0")
         with_mouse(page, seven())
