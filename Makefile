@@ -5,7 +5,7 @@
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang); TARGET=numpy: one of them
-# make install  libraries, vit/vit.h, libvit.pc, programs, manual pages, models, completions of
+# make install  libraries, headers, libvit.pc, programs, manual pages, models, completions of
 #               bash, zsh and fish; and uninstall
 # make clean
 #
@@ -47,7 +47,8 @@ SERVE_PAGE = serve_page_html serve_page_css serve_page_js
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-EMBEDDED = presets pytorch_model imagenet explain_page report_html report_css report_js
+EMBEDDED = presets pytorch_model imagenet explain_page_html explain_text_html explain_common_css \
+  explain_common_js report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -94,9 +95,13 @@ $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/page/page.%
 	@mkdir -p $(@D)
 	scripts/embed-text serve_page_$* vit/cli/serve/page/page.$* > $@
 
-$(BUILD)/explain_page.c: scripts/embed-text vit/explain/page/page.html
+$(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)
-	scripts/embed-text vit_explain_page_html vit/explain/page/page.html > $@
+	scripts/embed-text vit_explain_$*_html vit/explain/page/$*.html > $@
+
+$(BUILD)/explain_common_%.c: scripts/embed-text vit/explain/page/common.%
+	@mkdir -p $(@D)
+	scripts/embed-text vit_explain_common_$* vit/explain/page/common.$* > $@
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
 	@mkdir -p $(@D)
@@ -111,12 +116,15 @@ $(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PAGE)): \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
-# Rebuilds everything when the compiler or its flags change.
+# Rebuilds everything when the compiler or its flags change; FLAGS=kept takes what is built for
+# right, as tests/install.sh does, which is not told how it was built.
 .PHONY: FORCE
+ifneq ($(FLAGS),kept)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' | cmp -s - $@ || \
 	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' > $@
+endif
 
 $(BUILD)/lib/libvit.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
@@ -187,11 +195,14 @@ TARGET  = *
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_$(TARGET).c)))
 fuzz:
 	$(MAKE) CC=clang BUILD=build/fuzz CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	  KERNEL_FLAGS='-O1 -fno-sanitize-address-use-after-scope' \
 	  SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
 
 fuzzers: $(FUZZERS)
 
 $(BUILD)/fuzz_serve: $(patsubst %,$(BUILD)/obj/vit/cli/serve/%.o,multipart base64 guard)
+$(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC) $(CLI_SRC))) \
+  $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PAGE))
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 
@@ -209,6 +220,8 @@ AT_MODELS = $(AT_SHARE)/models
 AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
+# What a user of the library includes.
+HEADERS   = vit/vit.h vit/maps.h vit/texts.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -222,7 +235,7 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 	  install -m 644 $$from.bash $(AT_BASH)/$$name && install -m 644 $$from.zsh $(AT_ZSH)/_$$name && \
 	  install -m 644 $$from.fish $(AT_FISH) || exit 1; done
 	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
-	install -m 644 vit/vit.h vit/texts.h $(AT_HEADER)
+	install -m 644 $(HEADERS) $(AT_HEADER)
 	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
 	install -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
 	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
@@ -233,7 +246,7 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 uninstall:
 	rm -f $(NAMES:%=$(AT_BASH)/%) $(NAMES:%=$(AT_ZSH)/_%) $(NAMES:%=$(AT_FISH)/%.fish)
 	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(MAN:$(BUILD)/man/%=$(AT_MAN)/%) \
-	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(AT_HEADER)/vit.h $(AT_HEADER)/texts.h \
+	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(HEADERS:vit/%=$(AT_HEADER)/%) \
 	  $(AT_LIB)/pkgconfig/libvit.pc $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
 	for directory in $(AT_MODELS) $(AT_SHARE) $(AT_HEADER); do \
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done

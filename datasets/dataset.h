@@ -37,8 +37,10 @@ typedef struct vit_records {
     vit_files *files; /* NULL: all records are in `pixels` */
     vit_drawing *drawing; /* none is: each is drawn when it is asked for; or NULL */
     vit_texts source, target;
-    char **names; /* [count] of the files that such records come from; NULL: of none, or files
-                     has them. vit_record_file tells */
+    double entropy; /* of targets whose source is known: what a model that knew it would have to say
+                       in nats per token, END among them; else 0 */
+    char **names;   /* [count] of the files that such records come from; NULL: of none, or files
+                       has them. vit_record_file tells */
 } vit_records;
 
 #define VIT_MAX_NOTES 8

@@ -7,6 +7,7 @@
  */
 #include "datasets/number_words.h"
 #include "datasets/reader.h"
+#include "vit/base/math.h"
 #include "vit/base/random.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
@@ -57,6 +58,25 @@ static void choose(uint32_t *numbers, size_t count, bool test) {
         if (is_held_back(n)) numbers[next++] = n;
 }
 
+/* The probability of a number in training, but that some are held back: half of the mass on all,
+ * half on one to six digits, where six stands for all below a million. */
+static double probability_of(uint32_t number) {
+    uint32_t first = 0, limit = 10;
+    while (number >= limit) first = limit, limit *= 10;
+    const double all = 1.0 / VIT_NUMBER_LIMIT, same = 1.0 / (double)(limit - first);
+    return all / 2 + (all + (limit < VIT_NUMBER_LIMIT ? same : 0)) / 12;
+}
+
+/* -log p of the numbers, over the tokens that say them. */
+static double entropy_of(const vit_texts *texts, const uint32_t *numbers, size_t count) {
+    double sum = 0, tokens = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum -= vit_log(probability_of(numbers[i]));
+        tokens += (double)vit_texts_get(texts, i).count + 1;
+    }
+    return sum / tokens;
+}
+
 /* ---- names ---- */
 
 static vit_language language_of(const char *name, size_t length) {
@@ -83,23 +103,22 @@ bool vit_numbers_is(const char *name) {
 
 /* ---- the set ---- */
 
+typedef struct speaker {
+    vit_language language;
+    const uint32_t *numbers;
+} speaker;
+
+static void say(vit_text *text, size_t index, const void *context) {
+    const speaker *s = context;
+    vit_number_words(text, s->language, s->numbers[index]);
+}
+
 static vit_status words(vit_texts *out, size_t *most, const vit_vocabulary *vocabulary,
                         vit_language language, const uint32_t *numbers, size_t count,
                         vit_error *error) {
-    vit_status status = VIT_OK;
-    char **texts = vit_alloc(count, sizeof *texts);
-    if (texts == NULL) return vit_fail_memory(error, "number words", count * sizeof *texts);
-    for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        vit_text text = {0};
-        vit_number_words(&text, language, numbers[i]);
-        texts[i] = text.text;
-        if (text.failed) status = vit_fail_memory(error, "number words", 64);
-    }
-    if (status == VIT_OK)
-        status = vit_texts_encode(out, most, vocabulary, (const char *const *)texts, count, error);
-    for (size_t i = 0; i < count; i++) vit_free(texts[i]);
-    vit_free(texts);
-    return status;
+    const speaker s = {language, numbers};
+    size_t reached;
+    return vit_texts_encode(out, most, &reached, vocabulary, count, say, &s, error);
 }
 
 static vit_status make_part(vit_records *records, vit_dataset *out, bool test, vit_language from,
@@ -116,6 +135,8 @@ static vit_status make_part(vit_records *records, vit_dataset *out, bool test, v
         status = words(&records->target, &out->most_target, &out->target_vocabulary, to, numbers,
                        count, error);
     records->count = count;
+    if (status == VIT_OK && from == VIT_LANGUAGE_COUNT)
+        records->entropy = entropy_of(&records->target, numbers, count);
     vit_free(numbers);
     return status;
 }

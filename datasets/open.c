@@ -72,6 +72,12 @@ static bool is_known(const char *name) {
     return false;
 }
 
+/* Whether a name is meant to be a file of arrays. */
+static bool names_arrays(const char *name) {
+    const size_t n = strlen(name);
+    return n > 4 && (strcmp(name + n - 4, ".npz") == 0 || strcmp(name + n - 4, ".npy") == 0);
+}
+
 static vit_status unknown(const char *data, vit_error *error) {
     const char *near = vit_nearest(data, suggested, COUNT(suggested));
     vit_path_kind kind = vit_path_look(data);
@@ -82,6 +88,11 @@ static vit_status unknown(const char *data, vit_error *error) {
             "%s: is a file, expected a directory, a file of NumPy's arrays that ends in "
             ".npz, or the name of a data set",
             data);
+    if (kind == VIT_PATH_NONE && names_arrays(data))
+        return vit_fail(error, VIT_ERROR_IO,
+                        "%s: there is no such file or directory; data are a directory of pictures, "
+                        "of IDX or CIFAR files or of images.npy and labels.npy, or FILE.npz",
+                        data);
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
                     "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)%s%s%s",

@@ -3,6 +3,7 @@
 #define VIT_DATASETS_READER_H
 
 #include "datasets/dataset.h"
+#include "vit/base/text.h"
 
 /* A directory and the sorted names in it. */
 typedef struct vit_listing {
@@ -41,10 +42,17 @@ struct vit_drawing {
     void (*free)(vit_drawing *drawing);
 };
 
-/* texts[0..count) as ids of the vocabulary, into out, which is zeroed; *most becomes the length of
- * the longest, if that is more. Errors: MEMORY, and those of vit_vocabulary_encode. */
-vit_status vit_texts_encode(vit_texts *out, size_t *most, const vit_vocabulary *vocabulary,
-                            const char *const *texts, size_t count, vit_error *error);
+/* Adds text number `index` to `text`, which is empty. */
+typedef void vit_put_text(vit_text *text, size_t index, const void *context);
+
+#define VIT_MOST_SIGNS 1024 /* of a text */
+
+/* Texts 0 .. count - 1 of a source as ids of the vocabulary, into out, which is zeroed; *most
+ * becomes the length of the longest, if that is more. Errors: MEMORY, and those of
+ * vit_vocabulary_encode; *reached is the number of the text. */
+vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
+                            const vit_vocabulary *vocabulary, size_t count, vit_put_text *source,
+                            const void *context, vit_error *error);
 
 /* pixels: [height][width][channels] of the picture in a file, prepared as the set's are. */
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *dataset, const char *path,
@@ -147,8 +155,9 @@ extern const vit_reader vit_reader_labels, vit_reader_pairs;
 
 /* ---- strips.c ---- */
 
-/* "strips", "drawn-strips", or either with ":LANGUAGE": rows of two to six digits, of MNIST's
- * pictures or of drawn ones, and the digits, or the number in words. False: `name` is none. */
+/* "strips", "drawn-strips", or either with ":LANGUAGE" or ":N": rows of two to six digits, or of N,
+ * of MNIST's pictures or of drawn ones, and the digits, or the number in words. False: `name` is
+ * none. */
 bool vit_strips_is(const char *name);
 vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
                            vit_error *error);

@@ -61,26 +61,45 @@ vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_d
 
 /* ---- texts ---- */
 
-vit_status vit_texts_encode(vit_texts *out, size_t *most, const vit_vocabulary *vocabulary,
-                            const char *const *texts, size_t count, vit_error *error) {
-    size_t total = 0, length;
+/* Adds the ids of a text; `capacity` is what there is room for. */
+static vit_status add_ids(vit_texts *out, size_t index, size_t *capacity,
+                          const vit_vocabulary *vocabulary, const char *text, vit_error *error) {
+    const size_t start = out->at[index];
+    size_t length;
+    vit_status status =
+        vit_vocabulary_encode(NULL, &length, VIT_MOST_SIGNS, vocabulary, text, error);
+    if (status != VIT_OK) return status;
+    if (start + length > *capacity) {
+        const size_t more = 2 * (start + length);
+        uint32_t *ids = vit_realloc(out->ids, *capacity, more, sizeof *ids);
+        if (ids == NULL) return vit_fail_memory(error, "texts", more * sizeof *ids);
+        out->ids = ids;
+        *capacity = more;
+    }
+    out->at[index + 1] = start + length;
+    return vit_vocabulary_encode(out->ids + start, &length, length, vocabulary, text, error);
+}
+
+vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
+                            const vit_vocabulary *vocabulary, size_t count, vit_put_text *source,
+                            const void *context, vit_error *error) {
+    vit_text text = {0};
+    size_t capacity = 0;
+    vit_status status = VIT_OK;
     out->at = vit_alloc(count + 1, sizeof *out->at);
     if (out->at == NULL) return vit_fail_memory(error, "texts", count * sizeof *out->at);
-    for (size_t i = 0; i < count; i++) {
-        vit_status status =
-            vit_vocabulary_encode(NULL, &length, SIZE_MAX, vocabulary, texts[i], error);
-        if (status != VIT_OK) return status;
-        out->at[i + 1] = total += length;
-        if (length > *most) *most = length;
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        *reached = i;
+        text.length = 0;
+        vit_text_add(&text, "%s", ""); /* ends it there */
+        source(&text, i, context);
+        status = text.failed ? vit_fail_memory(error, "a text", text.length)
+                             : add_ids(out, i, &capacity, vocabulary, text.text, error);
+        if (status == VIT_OK && out->at[i + 1] - out->at[i] > *most)
+            *most = out->at[i + 1] - out->at[i];
     }
-    out->ids = vit_alloc(total, sizeof *out->ids);
-    if (out->ids == NULL) return vit_fail_memory(error, "texts", total * sizeof *out->ids);
-    for (size_t i = 0; i < count; i++) {
-        vit_status status = vit_vocabulary_encode(out->ids + out->at[i], &length, SIZE_MAX,
-                                                  vocabulary, texts[i], error);
-        if (status != VIT_OK) return status;
-    }
-    return VIT_OK;
+    vit_text_free(&text);
+    return status;
 }
 
 /* ---- mean and deviation ---- */

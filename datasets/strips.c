@@ -50,6 +50,7 @@ typedef struct strips {
     vit_drawing drawing; /* first */
     vit_records digits;  /* owned */
     uint64_t seed;
+    size_t count; /* digits of each; 0: two to six */
 } strips;
 
 static double between(vit_random *r, double low, double high) {
@@ -87,6 +88,7 @@ static void place_glyphs(plan *p, vit_random *r) {
 static void make_plan(plan *p, const strips *s, size_t index) {
     vit_random r = vit_random_start(s->seed, VIT_RANDOM_STRIPS, 0, (uint32_t)index);
     p->count = FEWEST + vit_random_below(&r, MOST - FEWEST + 1);
+    if (s->count > 0) p->count = s->count;
     for (size_t i = 0; i < p->count; i++)
         p->glyphs[i].record = vit_random_below(&r, (uint32_t)s->digits.count);
     place_glyphs(p, &r);
@@ -160,15 +162,20 @@ static void free_strips(vit_drawing *drawing) {
 
 /* ---- names ---- */
 
-/* "strips" or "drawn-strips", then nothing or ":LANGUAGE"; VIT_LANGUAGE_COUNT: digits. */
-static bool parse(const char *name, bool *drawn, vit_language *language) {
+/* "strips" or "drawn-strips", then nothing, ":LANGUAGE" or ":N", N digits; VIT_LANGUAGE_COUNT: the
+ * answers are digits. */
+static bool parse(const char *name, bool *drawn, size_t *count, vit_language *language) {
     static const char *const kinds[] = {"strips", "drawn-strips"};
     for (size_t k = 0; k < 2; k++) {
         const size_t length = strlen(kinds[k]);
         if (strncmp(name, kinds[k], length) != 0) continue;
         *drawn = k == 1;
         *language = VIT_LANGUAGE_COUNT;
+        *count = 0;
         if (name[length] == 0) return true;
+        if (name[length] == ':' && name[length + 1] >= '0' + FEWEST &&
+            name[length + 1] <= '0' + MOST && name[length + 2] == 0)
+            return *count = (size_t)(name[length + 1] - '0'), true;
         for (int l = 0; l < VIT_LANGUAGE_COUNT && name[length] == ':'; l++)
             if (strcmp(name + length + 1, vit_language_names[l]) == 0)
                 return *language = (vit_language)l, true;
@@ -178,50 +185,48 @@ static bool parse(const char *name, bool *drawn, vit_language *language) {
 
 bool vit_strips_is(const char *name) {
     bool drawn;
+    size_t count;
     vit_language language;
-    return parse(name, &drawn, &language);
+    return parse(name, &drawn, &count, &language);
 }
 
 /* ---- answers ---- */
 
-static void answer(vit_text *text, const strips *s, vit_language language, size_t index) {
+typedef struct speaker {
+    const strips *strips;
+    vit_language language; /* VIT_LANGUAGE_COUNT: digits */
+} speaker;
+
+static void answer(vit_text *text, size_t index, const void *context) {
+    const speaker *s = context;
+    const strips *of = s->strips;
     plan p;
     uint32_t number = 0;
-    make_plan(&p, s, index);
+    make_plan(&p, of, index);
     for (size_t i = 0; i < p.count; i++) {
-        const uint32_t digit = s->digits.labels[p.glyphs[i].record];
-        if (language == VIT_LANGUAGE_COUNT) vit_text_add(text, "%u", digit);
+        const uint32_t digit = of->digits.labels[p.glyphs[i].record];
+        if (s->language == VIT_LANGUAGE_COUNT) vit_text_add(text, "%u", digit);
         number = 10 * number + digit;
     }
-    if (language < VIT_LANGUAGE_COUNT) vit_number_words(text, language, number);
+    if (s->language < VIT_LANGUAGE_COUNT) vit_number_words(text, s->language, number);
 }
 
 static vit_status answers(vit_records *records, vit_dataset *out, vit_language language,
                           vit_error *error) {
-    vit_status status = VIT_OK;
-    char **texts = vit_alloc(records->count, sizeof *texts);
-    if (texts == NULL) return vit_fail_memory(error, "texts", records->count * sizeof *texts);
-    for (size_t i = 0; i < records->count && status == VIT_OK; i++) {
-        vit_text text = {0};
-        answer(&text, (const strips *)records->drawing, language, i);
-        texts[i] = text.text;
-        if (text.failed) status = vit_fail_memory(error, "texts", 64);
-    }
-    if (status == VIT_OK)
-        status = vit_texts_encode(&records->target, &out->most_target, &out->target_vocabulary,
-                                  (const char *const *)texts, records->count, error);
-    for (size_t i = 0; i < records->count; i++) vit_free(texts[i]);
-    vit_free(texts);
-    return status;
+    const speaker s = {(const strips *)records->drawing, language};
+    size_t reached;
+    return vit_texts_encode(&records->target, &out->most_target, &reached, &out->target_vocabulary,
+                            records->count, answer, &s, error);
 }
 
 /* ---- the set ---- */
 
-static vit_status make_part(vit_records *records, vit_records *digits, uint64_t seed, size_t count,
-                            vit_error *error) {
+static vit_status make_part(vit_records *records, vit_records *digits, uint64_t seed,
+                            size_t digits_each, size_t count, vit_error *error) {
     strips *s = vit_alloc(1, sizeof *s);
     if (s == NULL) return vit_fail_memory(error, "strips", sizeof *s);
-    *s = (strips){.drawing = {draw, free_strips}, .digits = *digits, .seed = seed};
+    *s = (strips){
+        .drawing = {draw, free_strips}, .digits = *digits, .seed = seed, .count = digits_each};
     *digits = (vit_records){0}; /* they are the strips' now */
     records->drawing = &s->drawing;
     records->count = count;
@@ -262,14 +267,14 @@ static void take_checksum(vit_dataset *out, const char *of_digits) {
     vit_sha256_hex(&hash, out->checksum);
 }
 
-static vit_status make(vit_dataset *out, vit_dataset *source, vit_language language,
+static vit_status make(vit_dataset *out, vit_dataset *source, size_t count, vit_language language,
                        vit_error *error) {
     vit_status status = VIT_OK;
     take_checksum(out, source->checksum);
     if (source->train.count > 0)
-        status = make_part(&out->train, &source->train, TRAIN_SEED, TRAIN_COUNT, error);
+        status = make_part(&out->train, &source->train, TRAIN_SEED, count, TRAIN_COUNT, error);
     if (status == VIT_OK && source->test.count > 0)
-        status = make_part(&out->test, &source->test, TEST_SEED, TEST_COUNT, error);
+        status = make_part(&out->test, &source->test, TEST_SEED, count, TEST_COUNT, error);
     if (status == VIT_OK) status = vit_number_vocabulary(&out->target_vocabulary, language, error);
     if (status == VIT_OK && out->train.count > 0)
         status = answers(&out->train, out, language, error);
@@ -283,8 +288,9 @@ vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset
     vit_dataset source;
     vit_language language;
     bool drawn;
+    size_t count;
     o.preparation = NULL;
-    parse(name, &drawn, &language);
+    parse(name, &drawn, &count, &language);
     vit_status status = vit_dataset_open(&source, drawn ? "digits" : "mnist", &o, error);
     if (status != VIT_OK) return status;
     describe(out, name);
@@ -293,7 +299,7 @@ vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset
             vit_fail(error, VIT_ERROR_MISMATCH,
                      "%s: needs pictures of %dx%d of ten digits, %s has %zux%zu of %zu classes",
                      name, SIDE, SIDE, source.name, source.height, source.width, source.classes);
-    if (status == VIT_OK) status = make(out, &source, language, error);
+    if (status == VIT_OK) status = make(out, &source, count, language, error);
     vit_dataset_close(&source);
     return status;
 }

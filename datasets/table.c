@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SIGNS 1024 /* of a text */
 #define MOST_TABLE ((size_t)1 << 30)
 /* One record of so many is held back where there is no test part. */
 #define SHARE 6
@@ -226,19 +225,20 @@ static void take_checksum(char checksum[65], const part *p) {
 static vit_preparation preparation_of(double ratio) {
     size_t width = (size_t)(HEIGHT * ratio / WIDTH_MULTIPLE + 0.5) * WIDTH_MULTIPLE;
     width = width < HEIGHT ? HEIGHT : width > MOST_WIDTH ? MOST_WIDTH : width;
-    const vit_operation operations[] = {{.kind = VIT_OP_ORIENT},
-                                        {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
-                                        {.kind = VIT_OP_GREY},
-                                        {.kind = VIT_OP_RESIZE,
-                                         .height = HEIGHT,
-                                         .width = width,
-                                         .fit = VIT_FIT_CONTAIN,
-                                         .filter = VIT_FILTER_BILINEAR},
-                                        {.kind = VIT_OP_CENTER_CROP,
-                                         .height = HEIGHT,
-                                         .width = width,
-                                         .background = {255, 255, 255}},
-                                        {.kind = VIT_OP_NORMALIZE, .mean = {0.5f}, .std = {0.5f}}};
+    const vit_operation operations[] = {
+        {.kind = VIT_OP_ORIENT},
+        {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
+        {.kind = VIT_OP_GREY},
+        {.kind = VIT_OP_RESIZE,
+         .height = HEIGHT,
+         .width = width,
+         .fit = VIT_FIT_CONTAIN,
+         .filter = VIT_FILTER_BILINEAR},
+        {.kind = VIT_OP_CENTER_CROP,
+         .height = HEIGHT,
+         .width = width,
+         .background = {255, 255, 255}},
+        {.kind = VIT_OP_NORMALIZE, .mean = {0.5f, 0.5f, 0.5f}, .std = {0.5f, 0.5f, 0.5f}}};
     vit_preparation p = {.height = HEIGHT, .width = width, .channels = 1};
     p.preprocessing.count = sizeof operations / sizeof *operations;
     memcpy(p.preprocessing.operations, operations, sizeof operations);
@@ -397,25 +397,33 @@ static vit_status make_vocabulary(vit_vocabulary *out, const table *t, bool sour
     return status;
 }
 
+typedef struct halves_of {
+    const part *part;
+    bool source;
+} halves_of;
+
+static void put_half(vit_text *text, size_t index, const void *context) {
+    const halves_of *h = context;
+    const char *put = half(&h->part->rows[index], h->source);
+    vit_text_add_bytes(text, put, strlen(put));
+}
+
 /* Names the line that cannot be encoded. */
 static vit_status encode_part(vit_texts *out, size_t *most, const part *p, bool source,
                               const vit_vocabulary *vocabulary, vit_error *error) {
-    vit_status status = VIT_OK;
-    size_t length;
-    for (size_t i = 0; i < p->count && status == VIT_OK; i++) {
-        char where[1100];
-        const char *text = half(&p->rows[i], source);
-        status = vit_vocabulary_encode(NULL, &length, MOST_SIGNS, vocabulary, text, error);
-        snprintf(where, sizeof where, "%s: line %zu", p->table, p->rows[i].line);
-        if (status == VIT_OK && length == 0)
-            return wrong_line(p, p->rows[i].line, "has a text of spaces alone", error);
-        if (status != VIT_OK) return vit_fail_prefix(error, status, where);
+    const halves_of h = {p, source};
+    char where[1100];
+    size_t at = 0;
+    const vit_status status =
+        vit_texts_encode(out, most, &at, vocabulary, p->count, put_half, &h, error);
+    if (status != VIT_OK) {
+        snprintf(where, sizeof where, "%s: line %zu", p->table, p->rows[at].line);
+        return vit_fail_prefix(error, status, where);
     }
-    const char **texts = halves(&p, 1, source, &length, error);
-    if (texts == NULL) return VIT_ERROR_MEMORY;
-    status = vit_texts_encode(out, most, vocabulary, texts, p->count, error);
-    vit_free(texts);
-    return status;
+    for (at = 0; at < p->count; at++)
+        if (out->at[at] == out->at[at + 1])
+            return wrong_line(p, p->rows[at].line, "has a text of spaces alone", error);
+    return VIT_OK;
 }
 
 static vit_status read_texts(table *t, bool source, const vit_vocabulary *given, vit_error *error) {

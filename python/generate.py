@@ -1,4 +1,4 @@
-"""Writes vit/_api.py: the structures, enums and functions of vit/vit.h for ctypes.
+"""Writes vit/_api.py: the structures, enums and functions of the public headers for ctypes.
 
 usage: python generate.py [--check]     with --check: only says whether _api.py is up to date
 """
@@ -8,7 +8,8 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADER, OUT = HERE.parent / "vit" / "vit.h", HERE / "vit" / "_api.py"
+HEADERS = [HERE.parent / "vit" / name for name in ("vit.h", "maps.h", "texts.h")]
+OUT = HERE / "vit" / "_api.py"
 
 SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_double",
            "float": "c_float", "uint64_t": "c_uint64", "uint32_t": "c_uint32",
@@ -16,7 +17,7 @@ SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_
 
 
 def code_of(header):
-    """The header without comments, preprocessor lines and the macro of visibility; macros that are
+    """The headers without comments, preprocessor lines and the macro of visibility; macros that are
     whole numbers, such as sizes of arrays, are put in."""
     text = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
     for name, value in re.findall(r"^#define (\w+) (\d+)$", text, flags=re.M):
@@ -86,7 +87,7 @@ def generate(header):
     known = {"struct": {n for n, _ in structs}, "enum": {n for n, _ in enums},
              "callback": {n for _, n, _ in callbacks}}
     version = re.search(r'#define VIT_VERSION "(.*?)"', header)[1]
-    lines = ['"""Made from vit/vit.h by generate.py: do not edit."""',
+    lines = ['"""Made from vit/vit.h, maps.h and texts.h by generate.py: do not edit."""',
              "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,",
              " " * 20 + "c_double, c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32,",
              " " * 20 + "c_uint64, c_void_p)", "", f'VERSION = "{version}"', ""]
@@ -122,9 +123,9 @@ def generate(header):
 
 
 if __name__ == "__main__":
-    made = generate(HEADER.read_text())
+    made = generate("\n".join(header.read_text() for header in HEADERS))
     if sys.argv[1:] == ["--check"]:
         if OUT.read_text() != made:
-            sys.exit("python/vit/_api.py is not what python/generate.py makes of vit/vit.h")
+            sys.exit("python/vit/_api.py is not what python/generate.py makes of vit/*.h")
     else:
         OUT.write_text(made)

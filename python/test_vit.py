@@ -37,8 +37,9 @@ class TestVit(unittest.TestCase):
         names = [name for name, kind in vars(vit._api).items()
                  if isinstance(kind, type) and name.startswith("vit_") and
                  issubclass(kind, vit.ctypes.Structure)]
-        source = '#include "vit/vit.h"\n#include <stdio.h>\nint main(void) {' + "".join(
-            f'printf("%zu ", sizeof({name}));' for name in names) + "}"
+        source = '#include "vit/maps.h"\n#include "vit/texts.h"\n#include <stdio.h>\n' + "".join(
+            ["int main(void) {"] + [
+                f'printf("%zu ", sizeof({name}));' for name in names] + ["}"])
         with tempfile.TemporaryDirectory() as directory:
             program = pathlib.Path(directory) / "sizes"
             subprocess.run(["cc", "-I", str(HERE.parent), "-x", "c", "-", "-o", str(program)],
@@ -103,6 +104,20 @@ class TestVit(unittest.TestCase):
     def test_info(self):
         self.assertEqual(self.model.labels, [str(i) for i in range(10)])
         self.assertEqual(self.model.info["config"]["image"], [28, 28])
+
+    def test_a_model_of_bytes_is_that_of_its_file(self):
+        path, (images, _) = HERE.parent / "models" / "mnist.safetensors", drawn(2)
+        for options in ({}, {"precision": "bf16"}):
+            try:
+                want = vit.Model(path, **options)
+            except vit.Error as error:
+                self.assertIn("bf16", str(error))  # which this processor has no instructions for
+                continue
+            got = vit.Model(path.read_bytes(), **options)
+            np.testing.assert_array_equal(got.logits(list(images)), want.logits(list(images)))
+        with self.assertRaises(vit.Error) as caught:
+            vit.Model(b"no model at all")
+        self.assertIn("a model in memory", str(caught.exception))
 
     def test_errors_are_the_librarys_sentences(self):
         for call in (lambda: vit.Model("/nonexistent/model"),

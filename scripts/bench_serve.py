@@ -1,5 +1,6 @@
 """Measures vit-serve and its rivals in turns; run by scripts/bench-serve."""
 import argparse
+import contextlib
 import gzip
 import http.client
 import json
@@ -8,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from PIL import Image
@@ -92,10 +94,54 @@ def models(work, vit_b):
     return "vit-b=" + work + "/vit-b", "vit-b", picture
 
 
+@contextlib.contextmanager
+def asking_for_maps(s, name, picture):
+    """One client asks for integrated gradients of 256 steps, again and again."""
+    with open(picture, "rb") as f:
+        body = f.read()
+    ended = threading.Event()
+
+    def ask():
+        while not ended.is_set():
+            s.ask("POST", "/v1/explain?method=integrated&steps=256&model=" + name, body,
+                  timeout=600)
+    client = threading.Thread(target=ask)
+    client.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        client.join()
+
+
+lines = []
+
+
+def tell(line):
+    lines.append(line)
+    print(line, flush=True)
+
+
+def processor():
+    with open("/proc/cpuinfo") as f:
+        return re.search(r"model name\s*: (.*)", f.read())[1]
+
+
+def write(about):
+    """Puts the table into docs/performance.md."""
+    begin, end = "<!-- bench-serve -->\n", "<!-- end of bench-serve -->"
+    with open("docs/performance.md", encoding="utf-8") as f:
+        before, rest = f.read().split(begin)
+    after = rest.split(end)[1]
+    with open("docs/performance.md", "w", encoding="utf-8") as f:
+        f.write(before + begin + about + "\n\n" + "\n".join(lines) + "\n" + end + after)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--vit-b", action="store_true")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("python")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
@@ -108,16 +154,20 @@ def main():
                    "the same, in batches": Peer("batch", theirs)}
         paths = {s: s.url + ("/predictions/" + name if s is servers["vit-serve"] else "/predict")
                  for s in servers.values()}
-        print("| server | connections | requests/s | p50 ms | p95 ms | p99 ms |")
-        print("|---|---|---|---|---|---|", flush=True)
+        tell("| server | connections | requests/s | p50 ms | p95 ms | p99 ms |")
+        tell("|---|---|---|---|---|---|")
         try:
             for s in servers.values():
                 measure(paths[s], 8, 1, work, picture)
             for connections in 1, 8, 64:
                 for label, s in servers.items():
                     got = measure(paths[s], connections, options.seconds, work, picture)
-                    print("| %s | %d | %.1f | %.2f | %.2f | %.2f |" % (label, connections, *got),
-                          flush=True)
+                    tell("| %s | %d | %.1f | %.2f | %.2f | %.2f |" % (label, connections, *got))
+            ours = servers["vit-serve"]
+            with asking_for_maps(ours, name, picture):
+                got = measure(paths[ours], 8, options.seconds, work, picture)
+            tell("| vit-serve, while it makes long maps | 8 | %.1f | %.2f | %.2f | %.2f |" %
+                 tuple(got))
         finally:
             for s in servers.values():
                 s.stop()
@@ -128,6 +178,8 @@ def main():
                  "--classes", "1000", "--batch", "64", "--json"], capture_output=True, text=True)
             print("\nvit-bench infer, batches of 64: %.1f pictures/s" %
                   json.loads(line.stdout)["images_per_second"])
+    if options.write:
+        write("On %s, %d threads; %g s each." % (processor(), os.cpu_count(), options.seconds))
 
 
 main()

@@ -28,7 +28,8 @@ def by_triton(s, data):
     check("model ready", client.is_model_ready("mnist") and not client.is_model_ready("x"))
     check("server metadata", client.get_server_metadata()["name"] == "vit-serve")
     meta = client.get_model_metadata("mnist")
-    check("model metadata", [i["name"] for i in meta["inputs"]] == ["pictures", "pixels"], meta)
+    check("model metadata", [i["name"] for i in meta["inputs"]] ==
+          ["pictures", "pixels", "pixel_values"], meta)
     index = client.get_model_repository_index()
     check("repository index", "mnist" in [m["name"] for m in index], index)
     answers = [infer(client, binary, data) for binary in (True, False)]
@@ -45,6 +46,14 @@ def by_triton(s, data):
         several.append(client.infer("mnist", [sent], model_version="1").as_numpy("logits"))
     check("pixels, binary and as JSON", several[0].shape == (5, 10) and
           np.array_equal(*several), several)
+    values = (pixels.astype(np.float32).transpose(0, 3, 1, 2) / 255 - .1307) / .3081
+    for binary in True, False:
+        sent = triton.InferInput("pixel_values", list(values.shape), "FP32")
+        sent.set_data_from_numpy(values, binary_data=binary)
+        several.append(client.infer("mnist", [sent]).as_numpy("logits"))
+    check("normalised values, binary and as JSON",
+          np.array_equal(several[2], several[3]) and np.allclose(several[2], several[0], atol=1e-4),
+          several)
     sent = triton.InferInput("pixels", list(pixels.shape), "UINT8")
     sent.set_data_from_numpy(pixels)
     best = client.infer("mnist", [sent], outputs=[triton.InferRequestedOutput(

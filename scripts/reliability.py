@@ -69,7 +69,7 @@ def leftovers(*directories):
 
 # ---- kills ----
 
-def kills(data, options, longest, tries):
+def kills(data, options, longest, tries, called=""):
     """Trainings of `options`, killed at random moments of up to `longest` seconds after each start,
     and resumed with other threads, until so many kills are survived."""
     run = train("--data", data, *options, "--out", "whole", "--threads", 2, "--overwrite")
@@ -93,8 +93,9 @@ def kills(data, options, longest, tries):
         check(same("model", "whole"), "%s: %d kills, another model" % (data, killed))
         check(not leftovers(".", "c"), "temporary files are left")
         finished += 1
-    return [("SIGKILL at a random moment of a training on %s, resumed with 1 to 3 threads" % data,
-             killed, "%d trainings, all with the bytes of one that was not killed" % finished)]
+    return [("SIGKILL at a random moment of a training on %s%s, resumed with 1 to 3 threads" %
+             (data, called), killed,
+             "%d trainings, all with the bytes of one that was not killed" % finished)]
 
 
 def mnist():
@@ -103,6 +104,16 @@ def mnist():
 
 def cifar10():
     return kills("cifar10", ["--batch", 16, "--steps", 60, "--val", 100], 4, count(50))
+
+
+def best():
+    return kills("grey", ["--preset", "./small.json", "--steps", 3000, "--keep", "best"], 2,
+                 count(10), ", 250 epochs with --keep best")
+
+
+def texts():
+    """Trainings whose answers are texts: the number in words, from one language into another."""
+    return kills("numbers:en-de", ["--batch", 16, "--steps", 60, "--val", 20], 3, count(10))
 
 
 # ---- damage, of a small training that starts at once ----
@@ -311,7 +322,8 @@ def rates():
     return rows
 
 
-PARTS = {f.__name__: f for f in (mnist, cifar10, bits, lengths, disks, pairs, places, rates)}
+PARTS = {f.__name__: f for f in (mnist, best, cifar10, texts, bits, lengths, disks, pairs, places,
+                                 rates)}
 
 
 def write(table):

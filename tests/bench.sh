@@ -23,10 +23,12 @@ END_OF_PYTHON
 command -v python3 >/dev/null || { echo "ok 1 - bench # SKIP there is no python3"; exit 0; }
 keys='{"what", "model", "shape", "batch", "precision", "threads", "cpu", "processor", "ms",
     "images_per_second", "gflops", "peak_gflops", "bytes", "gbytes_per_second", "loader_ms",
-    "loader_share", "resident_mib"}'
+    "loader_share", "answers", "resident_mib"}'
 
-for mode in train infer gemm ops resize; do
-    $bench $mode $small --batch 2 --json >"$lines"
+for mode in train infer explain gemm ops resize; do
+    pictures=2
+    [ $mode = explain ] && pictures=1
+    $bench $mode $small --batch $pictures --json >"$lines"
     check "$mode: every object has every key" "r and all(set(o) == $keys for o in r)"
     check "$mode: every object has a time and a peak" \
         'all(o["ms"] > 0 and o["peak_gflops"] > 0 and o["precision"] == "f32" for o in r)'
@@ -73,8 +75,15 @@ refuses() {
 
 refuses "f32 only" ops --precision bf16
 refuses "only train keeps" infer --recompute
-refuses "only infer measures" train --model x
+refuses "only infer, read and explain" train --model x
 refuses "needs --model" model
+$bench explain --model "$model" --threads 1 --json >"$lines"
+check "explain: what maps cost beside an answer of the same run" '
+    [o["what"] for o in r] == ["answer", "attention", "rollout", "relevance"] and
+    r[0]["answers"] == 1 and all(o["answers"] > 0 and o["model"].endswith(".safetensors")
+        for o in r)'
+refuses "f32 only" explain --precision bf16
+refuses "one picture" explain --batch 2
 deep='--image 32 --channels 1 --patch 4 --dim 64 --depth 16 --heads 2 --mlp 256 --threads 1'
 $bench train $deep --batch 8 --json >"$lines"
 $bench train $deep --batch 8 --recompute --json >>"$lines"

@@ -45,11 +45,15 @@ double check_difference(const float *got, const float *want, size_t n) {
 /* ---- kernels ---- */
 
 size_t check_tables(const vit_kernels *out[CHECK_MOST_TABLES]) {
-    size_t count = 0;
-    for (vit_cpu highest = VIT_CPU_SCALAR; highest <= VIT_CPU_AVX512; highest++) {
-        const vit_kernels *k = vit_kernels_choose(highest);
-        if (count == 0 || out[count - 1] != k) out[count++] = k;
+    static const vit_kernels *tables[CHECK_MOST_TABLES];
+    static size_t count; /* kept: a virtual machine takes long to say what its processor has */
+    if (count == 0) {
+        for (vit_cpu highest = VIT_CPU_SCALAR; highest <= VIT_CPU_AVX512; highest++) {
+            const vit_kernels *k = vit_kernels_choose(highest);
+            if (count == 0 || tables[count - 1] != k) tables[count++] = k;
+        }
     }
+    memcpy(out, tables, count * sizeof *tables);
     return count;
 }
 

@@ -83,7 +83,7 @@ def pipe(child_end):
 class Browser:
     """A running Chromium with a profile of its own; ends, and leaves nothing, with its block."""
 
-    def __init__(self):
+    def __init__(self, *options):
         program = find()
         if program is None:
             raise Failure("no Chromium: scripts/setup --tests installs it")
@@ -94,7 +94,7 @@ class Browser:
                    "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
                    "--disable-background-networking", "--disable-component-update",
                    "--disable-sync", "--no-default-browser-check", "--hide-scrollbars",
-                   "--force-color-profile=srgb", f"--user-data-dir={self.profile}"]
+                   "--force-color-profile=srgb", f"--user-data-dir={self.profile}", *options]
         if os.geteuid() == 0:
             command.append("--no-sandbox")
         # The browser reads from descriptor 3 and writes to 4; a shell puts the pipes there.
@@ -239,7 +239,14 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, expression, seconds=10):
-        self.until(lambda: self.get(expression), f"never true: {expression}", seconds)
+        """Looks every few milliseconds, within the page."""
+        if not self.get(f"""new Promise(done => {{
+            const until = performance.now() + {1000 * seconds};
+            const look = () => ({expression}) ? done(true) :
+                performance.now() > until ? done(false) : setTimeout(look, 4);
+            look();
+        }})"""):
+            raise Failure(f"never true: {expression}")
 
     def settle(self):
         """Two frames have been drawn: what an event changed is on the screen."""
@@ -286,7 +293,7 @@ class Page:
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         self.settle()
 
-    def key(self, name):
+    def key(self, name, settle=True):
         *modifiers, key = name.split("+") if len(name) > 1 else [name]
         text, code = KEYS.get(key, (key, ord(key.upper()) if len(key) == 1 else None))
         if code is None:
@@ -296,7 +303,8 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown",
                   text=text, **parameters)
         self.call("Input.dispatchKeyEvent", type="keyUp", **parameters)
-        self.settle()
+        if settle:
+            self.settle()
 
     def type(self, text):
         self.call("Input.insertText", text=text)

@@ -6,9 +6,9 @@ given_model
 given_pictures
 classify="vit-classify --model digits.safetensors"
 run 0 "a.png" "" $classify a.png
-holds "three classes, without --top" test "$(grep -c ' %$' out)" -eq 3
+check "three classes, without --top" test "$(grep -c ' %$' out)" -eq 3
 run 0 "b.png" "" $classify --top 99 a.png b.png
-holds "all classes of two pictures, with --top 99" test "$(grep -c ' %$' out)" -eq 20
+check "all classes of two pictures, with --top 99" test "$(grep -c ' %$' out)" -eq 20
 run 0 "  logits " "" $classify --logits a.png
 run 1 "b.png" "bad.png: " $classify a.png bad.png b.png
 run 1 "" "absent.png: No such file" $classify absent.png
@@ -23,10 +23,10 @@ json "vit-classify --json" answers '[a["file"] for a in r] == ["a.png", "bad.png
     and r[0]["predictions"][0]["index"] == r[0]["logits"].index(max(r[0]["logits"]))
     and r[0]["predictions"][0]["probability"] >= r[0]["predictions"][1]["probability"]'
 $classify - <a.png >out 2>err
-holds "a picture on standard input" grep -q ' %$' out
+check "a picture on standard input" grep -q ' %$' out
 printf 'a.png\r\n\nabsent.png\nb.png' | $classify --json --files-from - >answers 2>err
-holds "--files-from - with a bad picture exits with 1" test $? -eq 1
-holds "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
+check "--files-from - with a bad picture exits with 1" test $? -eq 1
+check "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err
 json "--files-from - goes on after a bad picture" answers \
     '["error" in a for a in r] == [False, True, False] and r[0]["file"] == "a.png"'
 printf 'a.png\nb.png\n' >list
@@ -36,7 +36,7 @@ printf '\n\r\n' >list
 run 1 "" "list names no picture" $classify --files-from list
 run 1 "" "standard input names no picture" $classify --json --files-from - </dev/null
 printf 'a.png\n-\nb.png\n' | $classify --files-from - >out 2>err
-holds "a list does not read itself as a picture" grep -q '^vit-classify: -: standard input' err
+check "a list does not read itself as a picture" grep -q '^vit-classify: -: standard input' err
 mkdir 'two words' && cp a.png 'two words/zwölf é.png'
 printf 'two words/zwölf é.png\r\na.png' >list
 run 0 'two words/zwölf é.png' "" $classify --json --files-from list
@@ -64,11 +64,11 @@ run 1 "*" "1 of 4 pictures could not be read" $classify --json --recursive --fil
 cp a.png 'a,"b".png'
 run 1 "*" "1 of 3 pictures" $classify --format csv --top 2 'a,"b".png' absent.png b.png
 mv out answers.csv
-holds "--format csv has a line for each picture" test "$(wc -l <answers.csv)" -eq 4
-holds "its head names the columns" \
+check "--format csv has a line for each picture" test "$(wc -l <answers.csv)" -eq 4
+check "its head names the columns" \
     sh -c "head -1 answers.csv | grep -qx 'file,label,probability,label2,probability2,error'"
-holds "it quotes what needs it" grep -q '^"a,""b"".png",[0-9],' answers.csv
-holds "it has the errors" grep -q '^absent.png,,,,,.*No such file' answers.csv
+check "it quotes what needs it" grep -q '^"a,""b"".png",[0-9],' answers.csv
+check "it has the errors" grep -q '^absent.png,,,,,.*No such file' answers.csv
 run 0 "a.png" "" $classify --format text a.png
 run 0 '"predictions"' "" $classify --format json a.png
 run 2 "" "exclude each other" $classify --format csv --json a.png
@@ -88,7 +88,7 @@ json "--embed writes features" embedded '[set(a) for a in r] ==
     and r[0]["embedding"] != r[2]["embedding"]'
 json "--embed --out tells the rows" rows '[a["row"] for a in r] == [0, 1, 2]'
 if command -v python3 >/dev/null; then
-    holds "the matrix holds the same, and NaN for a picture that failed" python3 -c '
+    check "the matrix holds the same, and NaN for a picture that failed" python3 -c '
 import array, ast, json
 data = open("e.npy", "rb").read()
 assert data[:10] == b"\x93NUMPY\1\0\x76\0" and data[127:128] == b"\n"
@@ -103,14 +103,20 @@ for i in 0, 2:
     assert values[i * width:(i + 1) * width] == array.array("f", rows[i]["embedding"])'
 fi
 
-# Many pictures: the order and the bytes are those of one by one.
+# Many pictures, small ones: the order and the bytes are those of one by one.
+cp "$published/picture.png" even.png
+cp "$fixtures/image_grey.jpg" odd.jpg
 for i in $(seq 70); do
-    [ $((i % 9)) -eq 0 ] && echo bad.png || echo $([ $((i % 2)) -eq 0 ] && echo a.png || echo b.png)
+    case $((i % 9)):$((i % 2)) in
+    0:*) echo bad.png ;;
+    *:0) echo even.png ;;
+    *) echo odd.jpg ;;
+    esac
 done >list
 for name in $(cat list); do $classify --json --logits "$name" 2>/dev/null; done >single
 for threads in 1 2 5; do
     $classify --json --logits --threads $threads --files-from list >many 2>err
-    holds "many at a time, one by one: the same bytes, with --threads $threads" cmp single many
+    check "many at a time, one by one: the same bytes, with --threads $threads" cmp single many
 done
 
 # Whoever writes the names may wait for an answer before the next one.
@@ -123,11 +129,11 @@ for _ in $(seq 100); do
     grep -q '"a.png"' answers && break
     sleep 0.1
 done
-holds "a name is answered before the next one comes" grep -q '"a.png"' answers
+check "a name is answered before the next one comes" grep -q '"a.png"' answers
 printf 'ng\n' >&9
 exec 9>&-
 wait $process
-holds "and then the next" grep -q '"b.png"' answers
+check "and then the next" grep -q '"b.png"' answers
 
 # One grey pixel.
 {
@@ -150,6 +156,8 @@ run 0 "a.png" "" env VIT_MODELS=shipped vit-classify a.png
 run 0 "a.png" "" env VIT_MODELS=shipped vit-classify --model=mnist a.png
 run 0 "a.png" "" vit-classify --model folder a.png
 run 1 "" "no model \"nothing\"" vit-classify --model nothing a.png
+run 1 "" "did you mean ./digits.safetensors?" vit-classify --model digits a.png
+run 1 "" "labels (--labels): cannot open nofile" $classify --labels nofile a.png
 run 1 "" "a.png is a picture, not weights" vit-classify --model a.png a.png
 sized="--model $fixtures/sizes.safetensors"
 run 0 "logits" "" vit-classify $sized --size 16x40 --logits a.png

@@ -10,21 +10,21 @@ run 2 "" "--layout: \"keras\" is not timm, hf, torchvision, npz, onnx or pytorch
     vit-convert digits.safetensors refused --layout keras
 run 0 "" "does not prepare pictures as digits" vit-convert digits.safetensors timm --layout timm
 run 0 "" "" vit-convert digits.safetensors digits.onnx --layout onnx
-holds "ONNX with its metadata" grep -q 'vit\.preprocessing' digits.onnx
+check "ONNX with its metadata" grep -q 'vit\.preprocessing' digits.onnx
 run 0 "" "" vit-convert digits.safetensors folder-onnx --layout onnx
-holds "a directory where OUT does not end in .onnx" cmp digits.onnx folder-onnx/model.onnx
+check "a directory where OUT does not end in .onnx" cmp digits.onnx folder-onnx/model.onnx
 run 0 "" "" vit-convert digits.safetensors digits-pytorch --layout pytorch
-holds "the network as a class" \
+check "the network as a class" \
     grep -q '^class VisionTransformer(nn.Module):' digits-pytorch/model.py
 run 1 "" "digits.onnx" vit-classify --model digits.onnx "$fixtures/image_grey.jpg"
 run 2 "" "timm is there already" vit-convert digits.safetensors timm --layout timm --force
 run 0 '"architecture": "vit_base_patch16_224"' "" cat timm/config.json
 run 0 "" "" vit-convert digits.safetensors half.safetensors --dtype bf16
-holds "half the bytes" \
+check "half the bytes" \
     test $(wc -c <half.safetensors) -lt $(($(wc -c <digits.safetensors) * 6 / 10))
 for model in digits.safetensors timm; do
     vit-evaluate --model $model --data digits --json |
         sed 's/.*"correct": \([0-9]*\).*/\1/' >correct.${model%.*}
 done
-holds "what timm is given answers the same" \
+check "what timm is given answers the same" \
     sh -c 'grep -q "^[0-9]" correct.digits && cmp correct.digits correct.timm'

@@ -17,13 +17,23 @@ json "vit-evaluate --json" evaluation 'r[0]["images"] == 2000
     and [sum(row) for row in r[0]["confusion"]] == [c["images"] for c in r[0]["per_class"]]'
 run 0 "digits.safetensors on digits, split test: 2,000 pictures" "" \
     vit-evaluate --model digits.safetensors --data digits --confusion --batch 7 --threads 1
-holds "the table has a row for each class" grep -q '^  9  *200 ' out
+check "the table has a row for each class" grep -q '^  9  *200 ' out
 run 0 "split val: 1,000 pictures" "" \
     vit-evaluate --model digits.safetensors --data digits --split val
 
 sized="--model $fixtures/sizes.safetensors"
 run 1 "" "the model takes 40 x 40 x 3" vit-evaluate $sized --size 40 --data digits
 run 1 "" "cannot open ./absent" vit-evaluate --model ./absent --data digits
+
+# ---- logits, and a training that is taught by them ----
+
+run 0 "split train: 20,000" "" \
+    vit-evaluate --model digits.safetensors --data digits --split train --logits d.npy
+run 0 "the model is taught.safetensors" "2 steps" vit-train --data digits --teacher d.npy \
+    --steps 2 --batch 2 --out taught.safetensors
+run 0 "teacher_sha256" "" vit-info taught.safetensors
+run 2 "" "--logits: the file is an array of NumPy" \
+    vit-evaluate --model digits.safetensors --data digits --logits d.csv
 
 # ---- folders ----
 
@@ -43,4 +53,4 @@ run 0 "*" "" vit-evaluate --model pets.safetensors --data pets --split train
 echo text >pets/dog/5.png
 run 1 "" "the 9 files of 2 classes give none that can be read: put pictures into pets/test/CLASS" \
     vit-evaluate --model pets.safetensors --data pets
-holds "and what cannot be read is named" grep -q 'left out: pets/dog/5.png: the file is text' err
+check "and what cannot be read is named" grep -q 'left out: pets/dog/5.png: the file is text' err

@@ -19,7 +19,7 @@ json "vit-info --json" info 'r[0]["config"]["dim"] == 64 and r[0]["labels"] == l
     and all(t["min"] <= t["mean"] <= t["max"] and t["std"] >= 0 and t["not_finite"] == 0
             and t["type"] == "F32" for t in r[0]["tensors"])'
 run 1 "npz, 9 tensors" "stored.npz" vit-info --tensors "$fixtures/weights/stored.npz"
-holds "tensors of what is no model" grep -q '^  brain  *BF16  2x4  *-1  *0.75  *-0.125' out
+check "tensors of what is no model" grep -q '^  brain  *BF16  2x4  *-1  *0.75  *-0.125' out
 run 1 '"type": "I64", "shape": [3]}' "" vit-info --tensors --json "$fixtures/weights/state.pth"
 run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 

@@ -10,18 +10,18 @@ run 0 "pets.safetensors" "the head is a new one: the data have 2 classes, the we
 run 0 "tuned.safetensors" "*" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --batch 2 \
     --freeze 1 --layer-decay 0.75 --out tuned.safetensors
-holds "the recipe says what was frozen" \
+check "the recipe says what was frozen" \
     grep -qa 'freeze.*: 1, .*layer_decay.*: 0.75' tuned.safetensors
-holds "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safetensors'
+check "and says nothing where nothing was" sh -c '! grep -qa freeze pets.safetensors'
 frozen="vit-train --data pets --init $published/hf_4 --batch 2 --freeze 1"
 run 0 "*" "resuming after step 2" \
     sh -c "$frozen --steps 2/4 --out thawed --checkpoint frozen &&
         $frozen --steps 4 --out thawed --checkpoint frozen --resume &&
         $frozen --steps 4 --out cold"
-holds "what is frozen can be resumed" cmp thawed cold
+check "what is frozen can be resumed" cmp thawed cold
 last=frozen/checkpoint-000000000004.safetensors
-holds "and has no moments" sh -c "! grep -qa adamw.m.blocks.0 $last"
-holds "but the rest has" grep -qa adamw.m.blocks.1 $last
+check "and has no moments" sh -c "! grep -qa adamw.m.blocks.0 $last"
+check "but the rest has" grep -qa adamw.m.blocks.1 $last
 run 0 "headed.safetensors" "the head is a new one: the weights are a backbone's" \
     vit-train --data pets --init "$published/timm_backbone" --steps 2 --out headed.safetensors
 run 0 "cat" "" vit-classify --model headed.safetensors "$published/picture.png"

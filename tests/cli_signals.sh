@@ -38,11 +38,11 @@ interrupt INT 130
 # The last of them is gone on with.
 step=$(sed -n 's/.*interrupted after step \([0-9]*\) of.*/\1/p' err)
 end=$((step + 10))
-holds "an interrupted training resumes where it was, to the same bytes" sh -c "
+check "an interrupted training resumes where it was, to the same bytes" sh -c "
     $train --steps $end/100000 --out resumed --checkpoint c3 --resume --log log 2>err &&
     grep -q 'resuming after step $step of 100000' err &&
     $train --steps $end/100000 --out straight && cmp resumed straight"
-holds "--resume goes on with the log" test "$(grep -c '"event": "start"' log)" -eq 2
+check "--resume goes on with the log" test "$(grep -c '"event": "start"' log)" -eq 2
 
 rm -f err
 $train --steps 60 --out ignored >out 2>err &

@@ -17,7 +17,7 @@ for program in vit-train vit-classify vit-evaluate vit-bench; do
     run 2 "" "--threads: the value is missing" $program --threads
     run 2 "" "--json takes no value" $program --json=1
     run 2 "" "options begin with two dashes" $program -x
-    holds "$program --help is at most 80 columns wide" \
+    check "$program --help is at most 80 columns wide" \
         sh -c "! $program --help | grep -q '.\{81\}'"
 done
 
@@ -27,7 +27,7 @@ for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual
-    holds "$program --help and $program.1 name the same options" cmp helped manual
+    check "$program --help and $program.1 name the same options" cmp helped manual
 done
 # What a page adds is about options that there are.
 printf '.TH X 1\n.SH OPTIONS\n.\\" options\n.\\" --thraeds\nMore of it.\n' >page.1

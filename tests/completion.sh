@@ -1,30 +1,6 @@
 #!/bin/sh
 # The shells' completions: that the shells can read them, and what bash offers.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-BUILD=${BUILD:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-log=$work/log
-LC_ALL=C
-export LC_ALL
-number=0
-
-# check NAME COMMAND...: passes when the command does
-check() {
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then echo "ok $number - $name"; else
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$log"
-    fi
-}
-
-skip() {
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
+. "$(dirname "$0")/shell"
 
 # reads SHELL ENDING: the shell finds no error in its files
 reads() {
@@ -35,7 +11,7 @@ reads() {
 check "bash reads its files" reads bash bash
 for shell in zsh fish; do
     if command -v $shell >/dev/null; then check "$shell reads its files" reads $shell $shell; else
-        skip "$shell reads its files" "no $shell here"
+        skips "$shell reads its files" "no $shell here"
     fi
 done
 
@@ -64,7 +40,7 @@ every_option() {
 check "every option of every --help is in them" every_option
 
 # offers PROGRAM WORD...: what bash offers for the last word, one a line
-cat >"$work/offers" <<'END'
+cat >"offers" <<'END'
 . "$1/completions/$2.bash"
 COMP_WORDS=("${@:2}")
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
@@ -73,7 +49,7 @@ compopt() { :; }
 printf '%s\n' "${COMPREPLY[@]}"
 END
 offers() {
-    bash "$work/offers" "$BUILD" "$@"
+    bash "offers" "$BUILD" "$@"
 }
 is() {
     expected=$1
@@ -87,8 +63,6 @@ check "--keep b: best" is "best " vit-train --keep b
 check "--keep=b: best, too" is "best " vit-train --keep = b
 check "--layout: the layouts" is "timm hf torchvision npz onnx pytorch " vit-convert a b --layout ""
 check "--precision b" is "bf16 " vit-classify --precision b
-check "--data m: mnist" sh -c "bash '$work/offers' '$BUILD' vit-train --data mni | grep -qx mnist"
+check "--data m: mnist" sh -c "bash offers '$BUILD' vit-train --data mni | grep -qx mnist"
 check "--format j" is "json " vit-classify --format j
 check "--split v" is "val " vit-evaluate --split v
-
-echo "1..$number"

@@ -1,34 +1,11 @@
 #!/bin/sh
 # Every example of every --help, in a directory that has what they name; manual pages have the same.
 # What is said of time is replaced by two steps, and the server's port by a free one.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-case ${BUILD:=build} in
-/*) ;;
-*) BUILD=$PWD/$BUILD ;;
-esac
-work=$(mktemp -d) || exit 1
+. "$(dirname "$0")/shell"
+
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-log=$work/log
-fixtures=$PWD/tests/fixtures/published
-PATH=$BUILD/bin:$PATH
-unset VIT_CPU VIT_MODELS VIT_DATA
-LC_ALL=C
-export LC_ALL
-number=0
-
-# check NAME COMMAND...: passes when the command does
-check() {
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then echo "ok $number - $name"; else
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$log"
-    fi
-}
+unset VIT_DATA
 
 # examples PROGRAM: the lines of its --help, before the options, that begin in the third column
 examples() {
@@ -36,14 +13,13 @@ examples() {
 }
 
 # What the examples name.
-mkdir "$work/place" && cd "$work/place" || exit 1
 mkdir -p scans photos pets/cat pets/dog runs data/mnist
-cp "$fixtures/picture.png" seven.png
+cp "$published/picture.png" seven.png
 for directory in scans photos pets/cat pets/dog; do
     for i in 1 2 3 4 5 6 7 8; do cp seven.png $directory/$i.png; done
 done
-cp -r "$fixtures/timm_deit3" vit_small
-cp -r "$fixtures/timm_deit3" vit_base_patch16_224
+cp -r "$published/timm_deit3" vit_small
+cp -r "$published/timm_deit3" vit_base_patch16_224
 echo "a-key-of-sixteen-characters-or-more" >keys
 # Pictures in the files of MNIST, which are not its own.
 python3 - <<'END'
@@ -70,11 +46,11 @@ run_example() {
 # Those of vit-train first: their models are named by others.
 all="vit-train vit-classify vit-evaluate vit-info vit-convert vit-report"
 for program in $all; do
-    examples $program >"$work/examples"
-    check "$program has examples" test -s "$work/examples"
+    examples $program >examples
+    check "$program has examples" test -s examples
     while IFS= read -r example; do
         check "$example" run_example "$example"
-    done <"$work/examples"
+    done <examples
 done
 
 # ---- the server ----
@@ -99,7 +75,7 @@ stop() {
 
 if [ -x "$BUILD/bin/vit-serve" ]; then
     cp digits.safetensors runs/best.safetensors
-    examples vit-serve >"$work/examples"
+    examples vit-serve >examples
     while IFS= read -r example; do
         case $example in
         vit-serve*)
@@ -112,7 +88,7 @@ if [ -x "$BUILD/bin/vit-serve" ]; then
             check "$example" sh -c "$(echo "$example" | sed "s/:8080/:$port/; s/curl/curl -sSf/")"
             ;;
         esac
-    done <"$work/examples"
+    done <examples
     stop
 fi
 
@@ -129,4 +105,3 @@ for program in $all vit-serve; do
     check "the manual page of $program has them" same_examples $program
 done
 
-echo "1..$number"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # What vit-convert writes, opened by the libraries it is for: tests/export_peers.py, where
-# VIT_PYTHON (python3) has numpy; which libraries it has decides what is skipped.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-python=${VIT_PYTHON:-python3}
-if "$python" -c 'import numpy' 2>/dev/null; then
-    exec "$python" tests/export_peers.py "${BUILD:-build}"
+# there is a Python with NumPy; which libraries it has decides what is skipped.
+. "$(dirname "$0")/shell"
+
+if numpy; then
+    cd "$tree" && "$python" tests/export_peers.py "$BUILD"
+else
+    skips "exported models" "no Python with NumPy"
 fi
-echo "ok 1 - exported models # SKIP $python has no numpy"

@@ -1,31 +1,7 @@
 #!/bin/sh
 # make install and uninstall, and what a user of the installed copy does: the examples and a C++
 # program through pkg-config, the programs, the manual.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-tree=$PWD
-case ${BUILD:=build} in
-/*) ;;
-*) BUILD=$PWD/$BUILD ;;
-esac
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-log=$work/log
-unset VIT_CPU VIT_MODELS
-LC_ALL=C
-export LC_ALL
-number=0
-
-# check NAME COMMAND...: passes when the command does
-check() {
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then echo "ok $number - $name"; else
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$log"
-    fi
-}
+. "$(dirname "$0")/shell"
 
 # The installed copy is used with the compiler that built it, and with its sanitizers.
 set -- $(cat "$BUILD/flags")
@@ -36,9 +12,9 @@ case $cc in
 *) cxx=g++ ;;
 esac
 
-# What is built is installed: -o keeps make from building again with flags it is not told here.
+# What is built is installed, whatever the flags were that it was built with.
 install_it() {
-    make -o "$BUILD/flags" "$@"
+    make -C "$tree" FLAGS=kept "$@"
 }
 
 files() {
@@ -47,16 +23,17 @@ files() {
 
 # Folders that others use too may stay, those of this library's own may not.
 leaves_nothing() {
-    find "$1" ! -type d -o -path '*/vit' -o -path '*/vit/*' >"$work/left"
-    cat "$work/left"
-    [ -d "$1" ] && [ ! -s "$work/left" ]
+    find "$1" ! -type d -o -path '*/vit' -o -path '*/vit/*' >left
+    cat left
+    [ -d "$1" ] && [ ! -s left ]
 }
 
 # ---- what is installed where ----
 
-stage=$work/stage
+stage=$PWD/stage
 check "make install into DESTDIR" install_it install DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/x
-check "builds nothing again" sh -c '! grep -e " -c -o " -e " -shared " '"'$log'"
+cp said installing # the next check begins it again
+check "builds nothing again" fails grep -e ' -c -o ' -e ' -shared ' installing
 # The server is built where there is a library for it.
 serve=
 [ ! -x "$BUILD/bin/vit-serve" ] || serve=serve
@@ -71,12 +48,12 @@ serve=
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
         echo "./usr/lib/x/$file"
     done
-    printf './usr/include/vit/%s.h\n' texts vit
-    find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
+    printf './usr/include/vit/%s.h\n' maps texts vit
+    cd "$tree" && find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
         sed 's|^|./usr/share/vit/|'
-} | sort >"$work/expected"
-files "$stage" >"$work/installed"
-check "these files" diff "$work/expected" "$work/installed"
+} | sort >expected
+files "$stage" >installed
+check "these files" diff expected installed
 check "libvit.pc names the final place" \
     grep -q '^libdir=/usr/lib/x$' "$stage/usr/lib/x/pkgconfig/libvit.pc"
 check "make uninstall" install_it uninstall DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/x
@@ -84,12 +61,11 @@ check "leaves nothing" leaves_nothing "$stage"
 
 # ---- a user's programs ----
 
-prefix=$work/prefix
+prefix=$PWD/prefix
 check "make install into PREFIX" install_it install PREFIX="$prefix"
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 LD_LIBRARY_PATH=$prefix/lib
-export PKG_CONFIG_PATH
-cd "$work" || exit 1
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
 
 # compile OUT FILE [--static]; from the folder of the test, so that the tree's header is not found
 compile() {
@@ -107,18 +83,6 @@ compile() {
         $libraries -o "$out"
 }
 
-# says TEXT COMMAND...: with the installed library; 'found' holds what it wrote
-says() {
-    text=$1
-    shift
-    env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$@" 2>&1 | tee found
-    grep -q -e "$text" found
-}
-
-fails() {
-    ! "$@"
-}
-
 for kind in shared static; do
     option=
     [ $kind = shared ] || option=--static
@@ -128,26 +92,24 @@ for kind in shared static; do
 done
 check "the shared one needs libvit.so.0" sh -c 'readelf -d train-shared | grep -q "libvit\.so\.0"'
 check "the static one does not" sh -c '! readelf -d train-static | grep -q libvit'
-check "train trains" says '^step  *6 of 6 ' ./train-shared 6
+check "train trains" writes '^step  *6 of 6 ' ./train-shared 6
 check "train measures" grep -q '^right on [0-9]* of 2000 test pictures: [0-9.]* %$' found
 check "train reads a digit" grep -q '^drew a 0, read as [0-9]$' found
 grep -v second found >first # what the time of the run does not change
-check "statically linked, the same" says '^right on' ./train-static 6
+check "statically linked, the same" writes '^right on' ./train-static 6
 grep -v second found >second
 check "to the last digit" cmp first second
-check "no steps are a usage error" says '^usage: train' ./train-shared none
+check "no steps are a usage error" refuses 2 '^usage: train' ./train-shared none
 
 "$BUILD/bin/vit-train" --data digits --steps 20 --batch 32 --out digits.safetensors >log 2>&1
 "$BUILD/examples/draw_digit" digit.png 18 >>log 2>&1
-check "classify reads a file" says '^from the file: [0-9], [0-9.]* %$' \
+check "classify reads a file" writes '^from the file: [0-9], [0-9.]* %$' \
     ./classify-shared digits.safetensors digit.png
 check "and memory alike" sh -c '
     [ "$(sed -n "s/from the file: //p" found)" = "$(sed -n "s/from memory: //p" found)" ]'
-check "statically linked" says '^from memory: [0-9], ' \
+check "statically linked" writes '^from memory: [0-9], ' \
     ./classify-static digits.safetensors digit.png
-check "a picture that is absent is named" says '^classify: .*nix.png' \
-    ./classify-shared digits.safetensors nix.png
-check "and a failure" fails env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+check "a picture that is absent is named" refuses 1 '^classify: .*nix.png' \
     ./classify-shared digits.safetensors nix.png
 
 cat >errors.cc <<'C++'
@@ -195,13 +157,12 @@ int main() {
 C++
 if command -v $cxx >/dev/null 2>&1; then
     check "a C++ program" compile errors errors.cc
-    check "catches a file that is absent" says '^caught io: .*absent.safetensors' ./errors
+    check "catches a file that is absent" writes '^caught io: .*absent.safetensors' ./errors
     check "and one that is no model" grep -q '^caught format: .*errors.cc' found
     check "is told of a wrong argument" grep -q '^refused: 1$' found
     check "and answered" grep -q '^answered: 1$' found
 else
-    number=$((number + 1))
-    echo "ok $number - a C++ program # SKIP $cxx is not installed"
+    skips "a C++ program" "$cxx is not installed"
 fi
 
 # ---- the symbols ----
@@ -220,7 +181,7 @@ check "every name in the static library begins with vit_" test ! -s foreign
 
 cp digits.safetensors "$prefix/share/vit/models/drawn.safetensors"
 check "an installed program finds a model by its name" \
-    says digit.png "$prefix/bin/vit-classify" --model drawn digit.png
+    writes digit.png "$prefix/bin/vit-classify" --model drawn digit.png
 rm "$prefix/share/vit/models/drawn.safetensors"
 
 # Without man, the pages are only looked at for their heading.
@@ -234,7 +195,5 @@ for page in "$prefix"/share/man/man1/*.1; do
     check "${page##*/} is a manual page without warnings" pages_are_fine
 done
 
-cd "$tree" || exit 1
 check "make uninstall from PREFIX" install_it uninstall PREFIX="$prefix"
 check "leaves nothing there" leaves_nothing "$prefix"
-echo "1..$number"

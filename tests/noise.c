@@ -4,8 +4,8 @@
 #include "vit/model/config.h"
 
 vit_status noise_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                       size_t count, void *context, vit_error *error) {
-    (void)error;
+                       size_t count, const vit_batch_room *room, void *context, vit_error *error) {
+    (void)room, (void)error;
     const vit_config *c = context;
     const size_t pixels = c->height * c->width * c->channels;
     for (size_t i = 0; i < count; i++) {

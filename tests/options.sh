@@ -1,71 +1,20 @@
 #!/bin/sh
 # Options of the programs, on the way that a user takes: what they write, and what they refuse.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-case ${BUILD:=build} in
-/*) ;;
-*) BUILD=$PWD/$BUILD ;;
-esac
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-log=$work/log
-PATH=$BUILD/bin:$PATH
-fixtures=$PWD/tests/fixtures
-unset VIT_CPU VIT_MODELS
-LC_ALL=C
-export LC_ALL
-cd "$work" || exit 1
-number=0
+. "$(dirname "$0")/shell"
 
-# check NAME COMMAND...: passes when the command does
-check() {
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then echo "ok $number - $name"; else
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$log"
-    fi
-}
-
-# says TEXT COMMAND...: succeeds and writes what matches
-says() {
-    text=$1
-    shift
-    "$@" >found 2>&1 </dev/null || { cat found; return 1; }
-    cat found
-    grep -q -e "$text" found
-}
-
-# refuses STATUS TEXT COMMAND...: fails so, and says so
-refuses() {
-    expected=$1 text=$2
-    shift 2
-    "$@" >found 2>&1 </dev/null
-    status=$?
-    cat found
-    [ $status = "$expected" ] && grep -q -e "$text" found
-}
-
-fails() {
-    ! "$@"
-}
-
-published=$fixtures/published
 picture=$published/picture.png
 
 # ---- --labels ----
 
 printf 'ant\nbee\ncat\ndog\nelk\n' >names.txt
 check "--labels: names of a file" \
-    says '"label": "bee"' vit-classify --model "$published/timm_deit3" --labels names.txt --top 5 \
-    --json "$picture"
-check "vit-info shows them" says 'classes.*ant, bee, cat, dog, elk' \
+    writes '"label": "bee"' vit-classify --model "$published/timm_deit3" --labels names.txt \
+    --top 5 --json "$picture"
+check "vit-info shows them" writes 'classes.*ant, bee, cat, dog, elk' \
     vit-info --labels names.txt "$published/timm_deit3"
 check "vit-convert writes them" \
     vit-convert --labels names.txt "$published/timm_deit3" named.safetensors
-check "which then has them" says 'classes.*ant, bee, cat, dog, elk' vit-info named.safetensors
+check "which then has them" writes 'classes.*ant, bee, cat, dog, elk' vit-info named.safetensors
 printf 'ant\nbee\n' >two.txt
 check "too few are refused" refuses 1 'two.txt has 2 names, the model 5 classes' \
     vit-classify --model "$published/timm_deit3" --labels two.txt "$picture"
@@ -78,7 +27,7 @@ vit-train --data digits --steps 40 --batch 32 --out digits.safetensors >/dev/nul
 evaluate="vit-evaluate --model digits.safetensors --data digits"
 check "--predictions, --confusion-csv, --json" sh -c "$evaluate --predictions answers.csv \
     --confusion-csv confusion.csv --json --confusion >evaluation.json"
-# What the two files say must be what the program says of itself.
+# What the two files say must be what the program writes of itself.
 check "both files agree with the figures" python3 - <<'END'
 import csv, json
 e = json.load(open("evaluation.json"))
@@ -111,8 +60,8 @@ END
 cp answers.csv before.csv
 check "written again, it is the same" sh -c "$evaluate --predictions answers.csv --threads 1 &&
     cmp answers.csv before.csv"
-check "text has them, too" says 'balanced .*recall' $evaluate
-check "class by class" says 'recall precision  *f1' $evaluate
+check "text has them, too" writes 'balanced .*recall' $evaluate
+check "class by class" writes 'recall precision  *f1' $evaluate
 printf 'my notes\n' >notes.csv
 check "a file of another kind is not replaced" refuses 1 'notes.csv exists and is no file of this' \
     $evaluate --predictions notes.csv
@@ -182,10 +131,10 @@ check "and the same when it is gone on with" interrupted resumed.safetensors
 check "to the byte" cmp resumed.safetensors accumulated.safetensors
 check "--weight-decay, --drop-path, --balance" train set.safetensors --steps 4 \
     --weight-decay 0.25 --drop-path 0.125 --balance --log set.jsonl
-check "are in the recipe" says '"weight_decay": 0.25.*"drop_path": 0.125.*"balance": true' \
+check "are in the recipe" writes '"weight_decay": 0.25.*"drop_path": 0.125.*"balance": true' \
     vit-info --json set.safetensors
 check "--weight-decay 0" train none.safetensors --steps 1 --weight-decay 0
-check "is none" says '"weight_decay": 0,' vit-info --json none.safetensors
+check "is none" writes '"weight_decay": 0,' vit-info --json none.safetensors
 check "less than nothing is refused" refuses 2 'weight.decay.* is -0.5' train x.safetensors \
     --weight-decay -0.5
 check "the log begins with the start, and has the notes" python3 -c '
@@ -196,17 +145,17 @@ notes = " ".join(e["text"] for e in events if e["event"] == "note")
 assert "unbalanced" in notes and "each class weighs the same" in notes, notes
 assert "too few to learn from" in notes, notes
 assert "class cat has no test picture" in notes, notes'
-check "unbalanced classes are told of" says 'unbalanced: .* of ant, .* of cat; --balance' \
+check "unbalanced classes are told of" writes 'unbalanced: .* of ant, .* of cat; --balance' \
     train plain.safetensors --steps 4 --weight-decay 0.25 --drop-path 0.125
 check "--balance makes another model" python3 -c '
 weights = lambda f: open(f, "rb").read()[-4000:]
 assert weights("plain.safetensors") != weights("set.safetensors")'
 check "--size" train sized.safetensors --steps 2 --size 48
-check "is the network's" says '"image": \[48, 48\]' vit-info --json sized.safetensors
+check "is the network's" writes '"image": \[48, 48\]' vit-info --json sized.safetensors
 check "HxW, too" train wide.safetensors --steps 2 --size 16x48
-check "and the pictures are prepared so" says '"height": 16, "width": 48' vit-info --json \
+check "and the pictures are prepared so" writes '"height": 16, "width": 48' vit-info --json \
     wide.safetensors
-check "with --init positions are resampled" says 'positions are resampled: .* 48 x 48' \
+check "with --init positions are resampled" writes 'positions are resampled: .* 48 x 48' \
     vit-train --data classes --out again.safetensors --init sized.safetensors --size 96 --steps 1
 check "a size that is no multiple of the patch" refuses 2 'multiple of 4, or say another "patch"' \
     vit-train --data classes --size 50 --steps 1 --out x.safetensors
@@ -216,11 +165,12 @@ check "records have the size they have" refuses 1 'records of 28 x 28' \
     vit-train --data digits --size 32 --steps 1 --out x.safetensors
 
 # A longer schedule.
-check "--resume with more steps" says 'schedule becomes longer, 12 steps instead of 6' \
+check "--resume with more steps" writes 'schedule becomes longer, 12 steps instead of 6' \
     train resumed.safetensors --steps 12 --accumulate 3 --checkpoint halves --resume
-check "is in the recipe" says '"extended": {"at_step": 6, "from_steps": 6}.*"schedule_steps": 12' \
+check "is in the recipe" \
+    writes '"extended": {"at_step": 6, "from_steps": 6}.*"schedule_steps": 12' \
     vit-info --json resumed.safetensors
-check "given again, it is the same" says 'resuming after step 12 of 12' \
+check "given again, it is the same" writes 'resuming after step 12 of 12' \
     train resumed.safetensors --steps 12 --accumulate 3 --checkpoint halves --resume
 check "with fewer it is another training" refuses 1 'number of steps' \
     train resumed.safetensors --steps 9 --accumulate 3 --checkpoint halves --resume
@@ -235,7 +185,7 @@ evaluate_it() {
 }
 newest=$(ls halves/checkpoint-*.safetensors | tail -1)
 evaluate_it resumed.safetensors >expected.txt
-check "vit-classify --model DIRECTORY" says '"label": "ant"' answer halves
+check "vit-classify --model DIRECTORY" writes '"label": "ant"' answer halves
 check "vit-evaluate --model DIRECTORY has the model's loss" sh -c "test -s expected.txt"
 evaluate_it halves >found.txt 2>&1
 check "to the digit" cmp found.txt expected.txt
@@ -283,4 +233,3 @@ check "-0 twice is refused" refuses 2 '--null is given twice' \
     vit-classify -0 -0 --files-from names0
 check "-1 is no option" refuses 2 'unknown option -1' vit-classify -1 --files-from names0
 
-echo "1..$number"

@@ -3,33 +3,7 @@
 # the directories of each library, .npz, .pth, another size) times instruction sets, threads, and
 # ways to ask (one picture, several, a list of names, features). In float32 to the bit; in
 # bfloat16, where there is a processor for it, whatever the threads to the bit, and near float32.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-case ${BUILD:=build} in
-/*) ;;
-*) BUILD=$PWD/$BUILD ;;
-esac
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-PATH=$BUILD/bin:$PATH
-published=$PWD/tests/fixtures/published
-unset VIT_CPU VIT_MODELS
-LC_ALL=C
-export LC_ALL
-number=0
-cd "$work" || exit 1
-
-# check NAME COMMAND...: passes when the command does
-check() {
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >log 2>&1; then echo "ok $number - $name"; else
-        echo "not ok $number - $name"
-        sed 's/^/# /' log
-    fi
-}
+. "$(dirname "$0")/shell"
 
 # Three pictures that differ.
 python3 - <<'END'
@@ -52,7 +26,7 @@ printf '%s\n' $pictures >names
 classify() {
     cpu=$1 threads=$2
     shift 2
-    VIT_CPU=$cpu vit-classify --threads "$threads" "$@" 2>said || { cat said >&2; return 1; }
+    VIT_CPU=$cpu vit-classify --threads "$threads" "$@" 2>told || { cat told >&2; return 1; }
 }
 
 # What one thread and plain C answer to one picture after the other.
@@ -139,5 +113,4 @@ for name in timm_deit3 timm_distilled timm_map hf_5 hf_dinov2_swiglu_5 torchvisi
     lucidrains_latest google_timm; do
     road "$name" --model "$published/$name"
 done
-[ $bf16 = yes ] || echo "ok $((number += 1)) - bfloat16 # SKIP not on this processor"
-echo "1..$number"
+[ $bf16 = yes ] || skips "bfloat16" "not on this processor"

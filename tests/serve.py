@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -167,6 +168,61 @@ def maps(s):
     check("explain: no picture", s.json("POST", "/v1/explain", b"x" * 40)[0] == 415)
 
 
+def long_maps():
+    """Maps that take a second or two: one after the other, and answers go first."""
+    slow, took, refused = os.path.join(work, "slow.safetensors"), [], []
+    picture = grey_png(28, 28)
+    subprocess.run([os.path.join(serving.BUILD, "bin", "vit-bench"), "model", "--image", "28",
+                    "--channels", "1", "--patch", "7", "--dim", "192", "--depth", "3", "--heads",
+                    "3", "--mlp", "768", "--model", slow], check=True, capture_output=True)
+    with Server("--model", "slow=" + slow) as s:
+        def ask(_):
+            start = time.monotonic()
+            status, headers, _ = s.ask("POST", "/v1/explain?model=slow&method=integrated&steps=256",
+                                       picture, timeout=120)
+            if status == 200:
+                took.append((start, time.monotonic()))
+            else:
+                refused.append((status, headers["Retry-After"]))
+
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(ask, i) for i in range(6)]
+            answered = []
+            while not all(a.done() for a in asked):
+                if s.ask("POST", "/predictions/slow", picture)[0] == 200:
+                    answered.append(time.monotonic())
+    check("beyond one that waits they are refused", took and refused and
+          set(refused) == {(503, "1")}, (took, refused))
+    first = min(took, key=lambda t: t[1])
+    among = sum(first[0] < a < first[1] for a in answered)
+    check("%d pictures are answered while one is made" % among, among >= 5, (took, answered))
+
+
+def as_float(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def normalised(level, mean, std):
+    """What preprocessing makes of a pixel, every step rounded to float32."""
+    share = as_float(level / 255) - as_float(mean)
+    return as_float(as_float(share) / as_float(std))
+
+
+def colour():
+    """The order of the channels: a wide picture, its values channel by channel."""
+    with Server("--model", "wide=tests/fixtures/published/hf_wrapped") as s:
+        levels = [(7 * i) % 256 for i in range(16 * 32 * 3)]
+        floats = [normalised(levels[3 * i + c], .5, .5) for c in range(3) for i in range(16 * 32)]
+
+        def logits(name, kind, shape, values):
+            return s.json("POST", "/v2/models/wide/infer", json.dumps({"inputs": [
+                {"name": name, "datatype": kind, "shape": shape, "data": values}],
+                "outputs": [{"name": "logits"}]}))
+        got = [logits("pixels", "UINT8", [1, 16, 32, 3], levels),
+               logits("pixel_values", "FP32", [1, 3, 16, 32], floats)]
+        check("colours, channel by channel", got[0][0] == 200 and got[0] == got[1], got)
+
+
 def kserve(s):
     """The V2 protocol, without its client (scripts/check-serve has that)."""
     check("/v2/health/live", s.ask("GET", "/v2/health/live")[0] == 200)
@@ -175,8 +231,10 @@ def kserve(s):
     check("/v2/models/x/ready", s.ask("GET", "/v2/models/x/ready")[0] == 404)
     check("/v2", "binary_tensor_data" in s.json("GET", "/v2")[1]["extensions"])
     meta = s.json("GET", "/v2/models/mnist")[1]
-    check("metadata", meta["inputs"][1] == {"name": "pixels", "datatype": "UINT8",
-                                            "shape": [-1, 28, 28, 1]}, meta)
+    check("metadata", meta["inputs"] == [
+        {"name": "pictures", "datatype": "BYTES", "shape": [-1]},
+        {"name": "pixels", "datatype": "UINT8", "shape": [-1, 28, 28, 1]},
+        {"name": "pixel_values", "datatype": "FP32", "shape": [-1, 1, 28, 28]}], meta)
     logits = [json.loads(classify(p, "--logits"))["logits"] for p in pictures[:3]]
     coded = [base64.b64encode(d).decode() for d in data[:3]]
 
@@ -207,7 +265,26 @@ def kserve(s):
     check("pixels as JSON", got[0] == 200 and len(got[1]["outputs"]) == 2, got)
     other = infer([{**pixels, "parameters": {"binary_data_size": 784}}], bytes(784))
     check("pixels as binary data", other[1]["outputs"] == got[1]["outputs"], other)
+    values = {"name": "pixel_values", "datatype": "FP32", "shape": [2, 1, 28, 28]}
+    levels = [0] * 784 + [i % 256 for i in range(784)]
+    floats = [normalised(v, .1307, .3081) for v in levels]
+    got = infer([{**values, "data": floats}], outputs=[{"name": "logits"}])
+    same = infer([{**pixels, "shape": [2, 28, 28, 1], "data": levels}],
+                 outputs=[{"name": "logits"}])
+    check("normalised values: the bytes of their pixels", got[0] == 200 and got == same,
+          (got, same))
+    raw = {**values, "parameters": {"binary_data_size": 6272}}
+    other = infer([raw], struct.pack("<1568f", *floats), outputs=[{"name": "logits"}])
+    check("and as binary data", other == got, other)
     for name, status, text, call in (
+            ("a value that is no number", 400, "value 1567 is not finite",
+             ([raw], struct.pack("<1568f", *floats[:-1], float("nan")))),
+            ("a value beyond FP32", 400, "finite as FP32",
+             ([{**values, "data": floats[:-1] + [1e39]}],)),
+            ("values in the order of pixels", 400, "expected the shape [n, 1, 28, 28]",
+             ([{**values, "shape": [2, 28, 28, 1], "data": floats}],)),
+            ("values called pixels", 400, "expected one",
+             ([{**values, "name": "pixels", "data": floats}],)),
             ("too few pixels", 400, "783 bytes", ([{**pixels, "parameters":
                                                     {"binary_data_size": 783}}], bytes(783))),
             ("more binary data than there are", 400, "behind its JSON",
@@ -274,6 +351,77 @@ def refusals(s):
     check("headers that keep browsers from guessing",
           headers["X-Content-Type-Options"] == "nosniff" and
           "default-src 'none'" in headers["Content-Security-Policy"], headers)
+
+
+def odd(s):
+    """Requests as nobody writes them, yet HTTP has them, or some client sends them."""
+    length = b"Content-Length: %d" % len(data[0])
+    end = [b"Host: localhost", b"Connection: close"]
+    post = b"POST /predictions/mnist HTTP/1.1"
+    wanted = classify(pictures[0])
+    chunk = b"%x\r\n%s\r\n" % (len(data[0]), data[0])
+    single = b"".join(b"1;a=b\r\n%c\r\n" % c for c in data[0])
+
+    def lines(first, fields=end, body=b""):
+        return b"\r\n".join([first] + list(fields)) + b"\r\n\r\n" + body
+
+    def raw(name, status, text, *request, answers=1):
+        got = s.raw(lines(*request))
+        check("odd: " + name, got.startswith(b"HTTP/1.1 %d " % status) and text in got and
+              got.count(b"HTTP/1.1 ") == answers, got)
+    chunked = end + [b"Transfer-Encoding: chunked"]
+    raw("HTTP/1.0", 200, wanted, post[:-1] + b"0", [b"Host: localhost", length], data[0])
+    raw("HTTP/1.0 in chunks", 400, b"not known in HTTP/1.0", post[:-1] + b"0", chunked, chunk)
+    raw("HTTP/2", 505, b"", b"GET /health HTTP/2.0")
+    raw("in chunks", 200, wanted, post, chunked, chunk + b"0\r\n\r\n")
+    raw("in chunks of a byte", 200, wanted, post, chunked, single + b"0\r\nX: y\r\n\r\n")
+    raw("chunks without a size", 400, b"", post, chunked, b"zz\r\n\r\n")
+    raw("packed", 415, b"as it is", post, end + [length, b"Content-Encoding: gzip"], data[0])
+    raw("not packed", 200, wanted, post, end + [length, b"Content-Encoding: identity"], data[0])
+    raw("another type", 200, wanted, post, end + [length, b"Content-Type: text/html"], data[0])
+    raw("a space before the colon hides no second request", 400, b"a space in its name", post,
+        [b"Host: localhost", b"Content-Length : 50"], lines(b"GET /health HTTP/1.1"))
+    raw("a zero byte behind a name", 400, b"zero byte", b"GET /v2/models/mnist%00x HTTP/1.1")
+    raw("a name in percents", 200, b"pixel_values", b"GET /v2/models/%6d%6Eist HTTP/1.1")
+    raw("a whole address", 200, b"ok", b"GET http://localhost:%d/health HTTP/1.1" % s.port)
+    raw("of this server only", 403, b"is not an address", b"GET http://x.example/ HTTP/1.1")
+    raw("no path in it", 200, b"<!doctype", b"GET HTTP://127.0.0.1 HTTP/1.1")
+    raw("HEAD", 200, b"\r\n\r\n", b"HEAD /health HTTP/1.1")
+    raw("OPTIONS", 204, b"Allow: POST, PUT\r\n", b"OPTIONS /predictions/mnist HTTP/1.1")
+    raw("DELETE", 405, b"Allow: GET, HEAD\r\n", b"DELETE /health HTTP/1.1")
+    raw("a method that is none", 405, b"not answered here", b"get /health HTTP/1.1")
+    raw("an address beyond memory", 414, b"", b"GET /%s HTTP/1.1" % (b"a" * 100000))
+    raw("a field beyond memory", 431, b"", b"GET / HTTP/1.1", end + [b"X: " + b"a" * 100000])
+    raw("fields beyond memory", 431, b"", b"GET / HTTP/1.1", end + [b"X: a"] * 5000)
+    got = s.raw(lines(post, [b"Host: localhost", length], data[0]) * 3 +
+                lines(b"POST /models/mnist HTTP/1.1", end[:1] + [b"Content-Length: 3"], b"abc") +
+                lines(post, end + [b"Content-Length: %d" % len(data[1])], data[1]))
+    check("odd: five requests at once, in their order",
+          [g[:3] for g in got.split(b"HTTP/1.1 ")[1:]] == [b"200"] * 3 + [b"415", b"200"] and
+          got.count(wanted) == 3 and got.endswith(classify(pictures[1])), got)
+    with socket.create_connection(("127.0.0.1", s.port), 20) as c:
+        c.sendall(lines(post, end + [length, b"Expect: 100-continue"]))
+        got = c.recv(1000)
+        c.sendall(data[0])
+        check("odd: Expect: 100-continue", got == b"HTTP/1.1 100 Continue\r\n\r\n" and
+              receive(c).endswith(wanted), got)
+    raw("told before the upload", 413, b"expected at most", post,
+        end + [b"Content-Length: 99999999", b"Expect: 100-continue"])
+    raw("as many parts as a letter has words", 413, b"more than 64", post, *odd_form(
+        [("a", "a", b"")] * 10000, end))
+    raw("a part without a byte", 200, b"the file is empty", post, *odd_form([("a", "b", b"")], end))
+    names = "\u00f6\u202e\U0001f600.png", "../../etc/passwd", "a" * 300
+    for name in names[:2]:
+        raw("a file called " + name, 200, json.dumps(name, ensure_ascii=False).encode(), post,
+            *odd_form([("a", name, data[0])], end))
+    raw("a name without an end", 400, b"", post, *odd_form([("a", names[2] * 9, data[0])], end))
+
+
+def odd_form(parts, fields):
+    """Fields and body of a form."""
+    body, headers = form(parts)
+    return fields + [b"Content-Length: %d" % len(body), *(
+        ("%s: %s" % h).encode() for h in headers.items())], body
 
 
 def limits():
@@ -391,6 +539,26 @@ def ending():
         idle.close()
 
 
+def no_numbers():
+    """A model without numbers for some pictures fails for these alone, whoever asks too."""
+    model = os.path.join(work, "none.safetensors")
+    subprocess.run([sys.executable, os.path.join("tests", "no_numbers.py"),
+                    os.path.join("models", "mnist.safetensors"), model], check=True)
+    black = grey_png(28, 28)
+    with Server("--model", model, "--delay", "100", "--batch", "8") as s:
+        def ask(i):
+            return s.json("POST", "/predictions/none", data[0] if i % 2 else black)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            got = list(pool.map(ask, range(8)))
+        check("pictures without an answer are 500 and say why",
+              all(g[0] == 500 and "answers with no numbers" in g[1]["error"] for g in got[1::2]),
+              got)
+        check("those that came with them are answered",
+              all(g[0] == 200 and g[1]["predictions"] for g in got[::2]), got)
+        status, answer = s.json("POST", "/v1/explain?method=rollout", data[0])
+        check("nor is there a map", status == 500 and "no numbers" in answer["error"], answer)
+
+
 usage()
 with Server() as server:
     answers(server)
@@ -398,8 +566,12 @@ with Server() as server:
     kserve(server)
     maps(server)
     refusals(server)
+    odd(server)
+long_maps()
+colour()
 limits()
 keys()
+no_numbers()
 ending()
 shutil.rmtree(work)
 serving.end()

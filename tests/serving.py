@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zlib
 
@@ -18,16 +19,18 @@ CLASSIFY = os.path.join(BUILD, "bin", "vit-classify")
 DRAW = os.path.join(BUILD, "examples", "draw_digit")
 
 count = failed = 0
+lock = threading.Lock()
 
 
 def check(name, holds, said=""):
-    """One TAP line."""
+    """One TAP line; any thread may call it."""
     global count, failed
-    count += 1
-    print("%s %d - %s" % ("ok" if holds else "not ok", count, name), flush=True)
-    if not holds:
-        failed += 1
-        print("#  " + str(said)[:2000].replace("\n", "\n#  "), flush=True)
+    with lock:
+        count += 1
+        print("%s %d - %s" % ("ok" if holds else "not ok", count, name), flush=True)
+        if not holds:
+            failed += 1
+            print("#  " + str(said)[:2000].replace("\n", "\n#  "), flush=True)
 
 
 def end():

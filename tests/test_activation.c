@@ -37,11 +37,23 @@ static const struct {
 };
 VIT_CHECK_ROWS(truths, VIT_ACTIVATION_COUNT);
 
+extern const char *const vit_pytorch_model[];
+
+/* Whether the class that is written for PyTorch knows the name. */
+static bool is_in_pytorch(const char *name) {
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "    \"%s\": ", name);
+    for (size_t i = 0; vit_pytorch_model[i]; i++)
+        if (strncmp(vit_pytorch_model[i], quoted, strlen(quoted)) == 0) return true;
+    return false;
+}
+
 static void test_rows(void **state) {
     (void)state;
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         assert_int_equal(vit_activations[f].value, f);
         assert_int_equal(truths[f].value, f);
+        assert_true(is_in_pytorch(vit_activations[f].name));
         for (vit_activation g = 0; g < f; g++) {
             assert_string_not_equal(vit_activations[f].name, vit_activations[g].name);
             assert_string_not_equal(vit_activations[f].hf, vit_activations[g].hf);

@@ -1,6 +1,7 @@
 /* bfloat16: products against a scalar emulation of VDPBF16PS, bit by bit; threads and batch leave
  * no trace; where the instructions are missing it is refused. Without them the rest is skipped. */
 #include "tests/check.h"
+#include "tests/few_digits.h"
 #include "tests/scratch.h"
 #include "vit/ops/linear.h"
 #include "vit/train/trainer.h"
@@ -82,10 +83,12 @@ static void test_products(void **state) {
     static const size_t sizes[][3] = {{1, 1, 1},       {1, 1, 2},        {3, 5, 7},
                                       {13, 47, 33},    {12, 32, 64},     {25, 100, 31},
                                       {97, 65, 300},   {197, 130, 1100}, {400, 33, 15},
-                                      {700, 70, 1100}, {300, 310, 1024}};
+                                      {700, 35, 1100}, {300, 310, 1024}};
     const vit_kernels *k = kernels_or_skip();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const bool is_large = sizes[i][0] * sizes[i][1] * sizes[i][2] > (size_t)40 << 20;
         for (int form = 0; form < 4; form++) {
+            if (is_large && form != 2) continue; /* B packed and A not transposed: B stays */
             product p = product_new(k, sizes[i][0], sizes[i][1], sizes[i][2], form & 1, form & 2);
             for (int threads = 1; threads <= 4; threads++) check_product(&p, k, threads);
             float *const all[] = {p.a, p.b, p.packed_b, p.want};
@@ -178,7 +181,7 @@ static void test_not_finite(void **state) {
 
 #define TRAINED "trained.safetensors"
 
-/* In plain C that of the preset "digits" would take a minute. */
+/* In plain C that of the preset "digits" takes long. */
 static const char *preset(void) {
     put_file("small.json",
              "{\"model\": {\"image\": [28, 28], \"channels\": 1, \"patch\": 14, \"dim\": 24, "
@@ -188,7 +191,7 @@ static const char *preset(void) {
 }
 
 static vit_model *trained(vit_precision precision, int threads) {
-    const vit_train_options o = {.data = "digits",
+    const vit_train_options o = {.arrays = few_digits(),
                                  .preset = preset(),
                                  .steps = 12,
                                  .batch = 64,

@@ -45,7 +45,7 @@ static int free_trainer(void **state) {
 }
 
 static vit_identity identity(void) {
-    return (vit_identity){&preset, "data", "", 7, SCHEDULE, NULL};
+    return (vit_identity){&preset, "data", "", "", 7, SCHEDULE, NULL};
 }
 
 /* Steps until `step` are done, from the first on. */
@@ -92,9 +92,9 @@ static void assert_steps(const char *steps) {
     for (size_t i = 0; i < count; i++) {
         unsigned long long step;
         if (sscanf(names[i], "checkpoint-%llu.", &step) == 1)
-            sprintf(found + strlen(found), " %llu", step);
+            snprintf(found + strlen(found), sizeof found - strlen(found), " %llu", step);
         else if (strcmp(names[i], "lock") != 0)
-            sprintf(found + strlen(found), " %s", names[i]);
+            snprintf(found + strlen(found), sizeof found - strlen(found), " %s", names[i]);
     }
     vit_free(names);
     assert_string_equal(found, steps);

@@ -449,6 +449,8 @@ static void test_faults(void **state) {
 
 static void test_unknown_names(void **state) {
     (void)state;
+    refuse("date.npz", BOTH, VIT_ERROR_IO, "date.npz: there is no such file", "images.npy");
+    refuse("x/labels.npy", BOTH, VIT_ERROR_IO, "x/labels.npy: there is no such file", "FILE.npz");
     refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor", "did you mean mnist?");
     refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
            "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)");

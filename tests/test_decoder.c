@@ -394,9 +394,10 @@ static void test_table(void **state) {
     vit_table_free(&t);
 }
 
-#define CASES(X)     \
-    X("picture_pre") \
-    X("picture_conv_tied") X("picture_post") X("text_post") X("text_pre") X("language")
+#define CASES(X)           \
+    X("picture_pre")       \
+    X("picture_conv_tied") \
+    X("picture_post") X("picture_projected") X("text_post") X("text_pre") X("language")
 
 int main(void) {
 #define FOR_CASE(name)                                                   \

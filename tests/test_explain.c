@@ -154,7 +154,7 @@ static void check_passes(const subject *s) {
     const vit_config *c = &s->network.config;
     const size_t n = s->tokens, rows = c->depth * c->heads * n;
     kept k = {s, check_floats(rows * n), check_floats(rows * n)};
-    vit_explainer_forward(s->explainer, s->image, keep, &k);
+    assert_int_equal(vit_explainer_forward(s->explainer, s->image, keep, &k, NULL), VIT_OK);
     near(s, "the logits", s->explainer->state.logits, "logits", 1e-5);
     near(s, "attention", k.p, "attention", 1e-5);
     for (size_t i = 0; i < rows; i++) {
@@ -207,9 +207,11 @@ static void logits_are_an_ordinary_answers(void **state) {
                              VIT_OK);
             assert_int_equal(vit_inference_run(inference, logits, NULL, first_picture, s, 1, NULL),
                              VIT_OK);
-            vit_explainer_forward(s->explainer, s->image, NULL, NULL);
+            assert_int_equal(vit_explainer_forward(s->explainer, s->image, NULL, NULL, NULL),
+                             VIT_OK);
             assert_memory_equal(logits, s->explainer->state.logits, classes * sizeof *logits);
-            vit_explainer_forward(s->explainer, s->image, look_away, NULL);
+            assert_int_equal(vit_explainer_forward(s->explainer, s->image, look_away, NULL, NULL),
+                             VIT_OK);
             assert_memory_equal(logits, s->explainer->state.logits, classes * sizeof *logits);
             vit_inference_free(inference);
             free(logits);
@@ -405,7 +407,7 @@ static void the_largest_weight_stays(void **state) {
 static double logit_at(const subject *s, float share) {
     float *image = check_floats(s->pixels);
     for (size_t i = 0; i < s->pixels; i++) image[i] = share * s->image[i];
-    vit_explainer_forward(s->explainer, image, NULL, NULL);
+    assert_int_equal(vit_explainer_forward(s->explainer, image, NULL, NULL, NULL), VIT_OK);
     const double logit = (double)s->explainer->state.logits[CLASS];
     free(image);
     return logit;
@@ -443,7 +445,7 @@ static double doubt_without(const subject *s, const bool *gone) {
                 const size_t patch = y / c->patch * (c->width / c->patch) + x / c->patch;
                 image[at] = gone[patch] ? 0 : s->image[at];
             }
-    vit_explainer_forward(s->explainer, image, NULL, NULL);
+    assert_int_equal(vit_explainer_forward(s->explainer, image, NULL, NULL, NULL), VIT_OK);
     free(image);
     return vit_map_doubt(s->explainer->state.logits, c->classes, CLASS);
 }
@@ -474,17 +476,20 @@ static void curves_take_the_largest_first(void **state) {
     float *values = check_floats(n), *curve = check_floats(n + 1);
     bool *gone = calloc(n, sizeof *gone);
     for (size_t i = 0; i < n; i++) values[i] = (float)(i * 5 % n);
-    for (int insertion = 0; insertion < 2; insertion++) {
-        double area, want = 0;
+    for (int kind = 0; kind < 4; kind++) {
+        const bool insertion = kind % 2 == 1;
+        const size_t step = kind < 2 ? 1 : n / 2 + 1; /* the second: two steps, of unequal width */
+        double area, want = 0, before = 0;
         assert_int_equal(vit_map_curve(curve, &area, s->explainer, s->image, values, insertion,
-                                       n + 1, CLASS, NULL),
+                                       step, CLASS, NULL),
                          VIT_OK);
-        for (size_t k = 0; k <= n; k++) {
-            for (size_t i = 0; i < n; i++)
-                gone[i] = (values[i] >= (float)(n - k)) != (insertion == 1);
+        for (size_t k = 0; k < vit_curve_points(n, step); k++) {
+            const size_t done = k * step < n ? k * step : n;
+            for (size_t i = 0; i < n; i++) gone[i] = (values[i] >= (float)(n - done)) != insertion;
             const double p = 1 - doubt_without(s, gone);
             assert_true(fabs((double)curve[k] - p) <= 1e-7);
-            want += p * (k == 0 || k == n ? .5 : 1) / (double)n;
+            if (k > 0) want += (before + p) / 2 * (double)(done - (k - 1) * step) / (double)n;
+            before = p;
         }
         assert_true(fabs(area - want) <= 1e-6);
     }

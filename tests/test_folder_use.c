@@ -114,7 +114,20 @@ typedef struct training {
     vit_trainer *trainer;
 } training;
 
-static training training_new(size_t cache) {
+static void augment_as(vit_recipe *recipe, const vit_recipe *augmented) {
+    recipe->shift = augmented->shift;
+    recipe->rotate = augmented->rotate;
+    recipe->elastic = augmented->elastic;
+    recipe->crop = augmented->crop;
+    recipe->erase = augmented->erase;
+    recipe->policy = augmented->policy;
+    recipe->jitter = augmented->jitter;
+    recipe->mixup = augmented->mixup;
+    recipe->cutmix = augmented->cutmix;
+}
+
+/* `augmented`: a recipe of which only the augmentation counts; NULL: the preset's. */
+static training training_of(size_t cache, const vit_recipe *augmented) {
     vit_dataset_options options = {.want = BOTH, .cache = cache, .threads = 2};
     training t = {.trainer = NULL};
     vit_error error;
@@ -123,6 +136,7 @@ static training training_new(size_t cache) {
     t.preset.recipe.batch = 16;
     if (vit_preset_fit(&t.preset, &t.set, &error) != VIT_OK) fail_msg("%s", error.message);
     t.preset.config.depth = 1;
+    if (augmented != NULL) augment_as(&t.preset.recipe, augmented);
     assert_int_equal(vit_loader_new(&t.loader, &t.set, &t.preset.recipe, 1, &error), VIT_OK);
     t.loader.data = NULL; /* the caller's copy has its own address */
     assert_int_equal(
@@ -132,6 +146,10 @@ static training training_new(size_t cache) {
             &error),
         VIT_OK);
     return t;
+}
+
+static training training_new(size_t cache) {
+    return training_of(cache, NULL);
 }
 
 static void training_free(training *t) {
@@ -162,18 +180,29 @@ static void test_training_does_not_depend_on_the_bound(void **state) {
     training_free(&b);
 }
 
-/* Of a folder whose pictures are all in memory, neither memory nor a file is asked for. */
+/* Of a folder whose pictures are all in memory, neither memory nor a file is asked for, whatever
+ * becomes of the pictures. */
 static void test_a_step_allocates_nothing(void **state) {
+    const vit_recipe augmented[] = {
+        {.shift = 1},
+        {.policy = VIT_POLICY_RAND_AUGMENT},
+        {.policy = VIT_POLICY_TRIVIAL_AUGMENT, .jitter = .3, .erase = 1},
+        {.jitter = .3, .crop = .5},
+        {.elastic = 8, .rotate = 10, .mixup = 1},
+        {.policy = VIT_POLICY_RAND_AUGMENT, .jitter = .3, .elastic = 8, .mixup = 1, .cutmix = 1},
+    };
     (void)state;
     put_noisy_set();
-    training t = training_new(0);
-    assert_int_equal(training_step(&t, 0, NULL), VIT_OK);
-    fault_arm(0);
-    const vit_status status = training_step(&t, 1, NULL);
-    fault_disarm();
-    assert_int_equal(status, VIT_OK);
-    assert_int_equal(fault_count(), 0);
-    training_free(&t);
+    for (size_t i = 0; i < sizeof augmented / sizeof *augmented; i++) {
+        training t = training_of(0, &augmented[i]);
+        assert_int_equal(training_step(&t, 0, NULL), VIT_OK);
+        fault_arm(0);
+        const vit_status status = training_step(&t, 1, NULL);
+        fault_disarm();
+        assert_int_equal(status, VIT_OK);
+        assert_int_equal(fault_count(), 0);
+        training_free(&t);
+    }
 }
 
 static void test_a_file_that_vanishes_ends_the_training(void **state) {
@@ -298,8 +327,12 @@ static void test_train_and_evaluate(void **state) {
     put_class("other/c", 6, 60, 250);
     put_class("other/a", 12, 60, 10);
     put_file("other/c/no picture", "text");
-    vit_train_options train = {
-        .data = "d", .steps = 60, .threads = 2, .user = &notes, .callback = count_note_events};
+    vit_train_options train = {.data = "d",
+                               .steps = 60,
+                               .batch = 16,
+                               .threads = 2,
+                               .user = &notes,
+                               .callback = count_note_events};
     if (vit_train(&model, &train, &error) != VIT_OK) fail_msg("%s", error.message);
     assert_int_equal(notes, 2); /* how the test was chosen; that the pictures are few */
     assert_non_null(strstr(vit_model_describe(model).preprocessing, "\"shorter\": 32"));

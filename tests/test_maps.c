@@ -1,5 +1,5 @@
 /* Maps by the public interface, of the model mnist. */
-#include "vit/vit.h"
+#include "vit/maps.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

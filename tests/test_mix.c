@@ -31,6 +31,26 @@ static void mixed_targets_are_pytorchs(void **unused) {
                      vit_cross_entropy(NULL, logits, 4, 1, 0, 1)) <= 1e-14);
 }
 
+/* T^2 kl_div(log_softmax(logits / T), target) and its gradient by PyTorch, T = 3, of a teacher's
+ * one answer and of two, 0.7 and 0.3, on top of what the gradient was before. */
+static void distillation_is_pytorchs(void **unused) {
+    (void)unused;
+    static const float logits[] = {.5f, -1, 2, .25f}, one[] = {1.5f, 0, 1, -2},
+                       other[] = {-.5f, 3, .25f, 1};
+    static const double losses[] = {0.7756577536507872, 0.8730861323031034};
+    static const double want[][4] = {
+        {-0.3667084494820996, -0.22241991778657474, 0.2660066383414843, 0.32312172892719004},
+        {-0.1671218919130406, -0.4295084820654198, 0.3798314591079108, 0.21679891487054948}};
+    const vit_taught taught[] = {{one, NULL, .9}, {one, other, .3}};
+    for (size_t k = 0; k < 2; k++) {
+        float d[] = {1, 2, 3, 4};
+        const double loss = vit_distillation(d, logits, 4, &taught[k], 3, .5);
+        assert_true(fabs(loss - losses[k]) <= 1e-14);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(fabs(d[i] - (double)(i + 1) - .5 * want[k][i]) <= 1e-6);
+    }
+}
+
 /* ---- mixing ---- */
 
 /* Mean 1/2 and variance 1 / (4 (2 alpha + 1)). */
@@ -256,11 +276,14 @@ static vit_loader loader_of(const vit_dataset *data, const vit_recipe *recipe) {
 }
 
 static void take(batch *b, vit_loader *l, uint64_t step) {
+    vit_batch_room room;
+    assert_int_equal(vit_batch_room_new(&room, &l->recipe, 4, 4, 1, NULL), VIT_OK);
     vit_loader_prepare(l, step);
     for (size_t i = 0; i < BATCH; i++) /* picture by picture, as from several threads */
         assert_int_equal(
-            vit_loader_source(b->images + i * 16, b->labels + i, b->keys + i, i, 1, l, NULL),
+            vit_loader_source(b->images + i * 16, b->labels + i, b->keys + i, i, 1, &room, l, NULL),
             VIT_OK);
+    vit_batch_room_free(&room);
 }
 
 /* A mixed picture is made of the one before it in the batch, until mixing ends. */
@@ -398,6 +421,7 @@ static void rates_are_those_of_the_schedule(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mixed_targets_are_pytorchs),
+        cmocka_unit_test(distillation_is_pytorchs),
         cmocka_unit_test(beta_has_its_moments),
         cmocka_unit_test(cutmix_takes_a_box),
         cmocka_unit_test(mixup_is_a_weighted_mean),

@@ -2,6 +2,7 @@
  * (tests/fixtures/make_published.py), and files that are nearly right are refused with a sentence
  * that names what is wrong. */
 #include "tests/check.h"
+#include "tests/fixture.h"
 #include "tests/scratch.h"
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
@@ -20,17 +21,6 @@
 
 #define ROOT "tests/fixtures/published"
 #define BOUND 2e-5 /* of the largest logit */
-
-static json_t *read_json(const char *path) {
-    vit_bytes bytes;
-    vit_error error;
-    json_t *object;
-    if (vit_read_file(&bytes, path, 1 << 20, &error) != VIT_OK) fail_msg("%s", error.message);
-    assert_int_equal(vit_json_parse(&object, (const char *)bytes.data, bytes.size, path, &error),
-                     VIT_OK);
-    vit_free(bytes.data);
-    return object;
-}
 
 static float *logits_of(const vit_model *model) {
     vit_session *session;

@@ -180,16 +180,20 @@ static void free_expected(expected *e) {
 
 /* ---- roads to a model ---- */
 
-/* A model by its path, or by its bytes, which are opened for f32 only. */
+/* A model by its path, or by its bytes. */
 typedef struct road {
     const char *path;
     bool from_memory;
     size_t height, width; /* or 0 */
+    const char *config;   /* or NULL */
 } road;
 
 static vit_model *open_road(const road *r, const char *cpu, vit_precision precision) {
-    const vit_model_options options = {
-        .height = r->height, .width = r->width, .cpu = cpu, .precision = precision};
+    const vit_model_options options = {.height = r->height,
+                                       .width = r->width,
+                                       .config = r->config,
+                                       .cpu = cpu,
+                                       .precision = precision};
     vit_model *m;
     vit_bytes bytes;
     vit_error e;
@@ -198,7 +202,7 @@ static vit_model *open_road(const road *r, const char *cpu, vit_precision precis
         return m;
     }
     succeeds(vit_read_file(&bytes, r->path, (size_t)1 << 30, &e), &e);
-    succeeds(vit_model_load_memory(&m, bytes.data, bytes.size, r->path, &e), &e);
+    succeeds(vit_model_load_memory(&m, bytes.data, bytes.size, r->path, &options, &e), &e);
     memset(bytes.data, 0, bytes.size);
     vit_free(bytes.data);
     return m;
@@ -241,7 +245,7 @@ static void check_road(expected *e, const road *r) {
     const char *bf16 = check_bf16_cpu();
     if (e->roads++ == 0) check_opened(e, r, "scalar", 3, VIT_PRECISION_F32);
     check_opened(e, r, vit_cpu_name(vit_cpu_detect()), 1, VIT_PRECISION_F32);
-    if (bf16 && !r->from_memory) check_opened(e, r, bf16, 1, VIT_PRECISION_BF16);
+    if (bf16) check_opened(e, r, bf16, 1, VIT_PRECISION_BF16);
 }
 
 /* ---- published networks ---- */
@@ -308,7 +312,9 @@ static void check_other_size(const char *directory) {
     vit_error e;
     assert_int_equal(vit_model_load(&m, directory, &e), VIT_OK);
     const vit_model_info info = vit_model_describe(m);
-    const road larger = {directory, false, info.height + info.patch, info.width + 2 * info.patch};
+    const road larger = {.path = directory,
+                         .height = info.height + info.patch,
+                         .width = info.width + 2 * info.patch};
     const vit_model_options options = {.height = larger.height, .width = larger.width};
     vit_model_free(m);
     if (vit_model_load_with(&m, directory, &options, &e) != VIT_OK) {
@@ -362,14 +368,47 @@ static void test_published(void **state) {
     check_other_size(directory);
 }
 
-/* PyTorch's own file of the same weights (tests/fixtures/make_roads.py). */
+/* The same weights as PyTorch and training programs save them, with the moments of an optimizer and
+ * settings beside them (tests/fixtures/make_roads.py): as a directory, and the file alone, to which
+ * the config is named. */
 static void test_pickled(void **state) {
     (void)state;
-    char path[5000];
+    static const char *const files[] = {"timm_gap/pytorch_model.bin",
+                                        "timm_saver/model_best.pth.tar", "lightning/last.ckpt",
+                                        "fastai/learner.pth", "hf_trainer/pytorch_model.bin"};
+    char path[5000], config[5000], below[200];
     expected e = {0};
+    in_project(config, "published/timm_gap/config.json");
     check_road(&e, &(road){.path = in_project(path, "published/timm_gap")});
-    check_road(&e, &(road){.path = in_project(path, "roads/timm_gap")});
+    for (size_t i = 0; i < COUNT(files); i++) {
+        snprintf(below, sizeof below, "roads/%s", files[i]);
+        in_project(path, below);
+        check_road(&e, &(road){.path = path, .from_memory = true, .config = config});
+        *strrchr(path, '/') = '\0';
+        check_road(&e, &(road){.path = path});
+    }
     free_expected(&e);
+}
+
+/* Published weights as bytes, to which the config is named. */
+static void test_memory(void **state) {
+    (void)state;
+    char directory[5000], weights[5000], config[5000];
+    vit_bytes bytes;
+    vit_model *m;
+    vit_error e;
+    expected rows = {0};
+    in_project(directory, "published/timm_gap");
+    in_project(weights, "published/timm_gap/model.safetensors");
+    in_project(config, "published/timm_gap/config.json");
+    check_road(&rows, &(road){.path = directory});
+    check_road(&rows, &(road){.path = weights, .from_memory = true, .config = config});
+    free_expected(&rows);
+    succeeds(vit_read_file(&bytes, weights, 1 << 24, &e), &e);
+    assert_int_equal(vit_model_load_memory(&m, bytes.data, bytes.size, "them", NULL, &e),
+                     VIT_ERROR_UNSUPPORTED);
+    assert_says(&e, VIT_ERROR_UNSUPPORTED, "them: tensors in the layout of timm", "config.json");
+    vit_free(bytes.data);
 }
 
 /* ---- just trained ---- */
@@ -441,8 +480,8 @@ static void test_bf16(void **state) {
 
 int main(void) {
     const struct CMUnitTest others[] = {
-        IN_DIRECTORY(test_pickled), IN_DIRECTORY(test_trained), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_bf16)};
+        cmocka_unit_test(test_memory), IN_DIRECTORY(test_pickled),     IN_DIRECTORY(test_trained),
+        cmocka_unit_test(test_shared), cmocka_unit_test(test_refused), cmocka_unit_test(test_bf16)};
     char **names;
     size_t count, n = 0;
     if (!getcwd(project, sizeof project) ||

@@ -1,5 +1,6 @@
 /* Models that write texts through vit/vit.h: written, opened, asked; what is refused. */
 #include "tests/check.h"
+#include "tests/scratch.h"
 #include "vit/base/sys.h"
 #include "vit/texts.h"
 #include "vit/weights/model_file.h"
@@ -29,8 +30,8 @@ static const char *const configs[] = {
     "{\"stem\": \"none\", \"init\": \"torch\", " DECODER};
 enum { PICTURES, TEXTS, NOTHING, KINDS };
 
-/* A model with random weights, in a file. */
-static void make_model(const char *path, int kind) {
+/* A model with random weights, times `scale`, in a file. */
+static void make_scaled(const char *path, int kind, float scale) {
     vit_model_file f = {.config = vit_config_default(), .recipe = vit_strdup("{}")};
     vit_operation operations[] = {
         {.kind = VIT_OP_GREY},
@@ -49,8 +50,13 @@ static void make_model(const char *path, int kind) {
                          VIT_OK);
     f.values = vit_alloc(f.table.size, sizeof(float));
     vit_table_init(1, f.values, &f.table, f.config.init, 5);
+    for (size_t i = 0; i < f.table.size; i++) f.values[i] *= scale;
     assert_int_equal(vit_model_file_save(path, &f, &error), VIT_OK);
     vit_model_file_clear(&f);
+}
+
+static void make_model(const char *path, int kind) {
+    make_scaled(path, kind, 1);
 }
 
 /* Of this process alone. */
@@ -197,10 +203,10 @@ static void test_damaged(void **state) {
     make_model(model_path(), NOTHING);
     assert_int_equal(vit_read_file(&file, model_path(), 1 << 20, NULL), VIT_OK);
     replace(&file, "\\\"9\\\"]", "\\\"8\\\"]"); /* 8 twice: not in order */
-    assert_int_equal(vit_model_load_memory(&model, file.data, file.size, "m", &error),
+    assert_int_equal(vit_model_load_memory(&model, file.data, file.size, "m", NULL, &error),
                      VIT_ERROR_FORMAT);
     replace(&file, "vit.vocabulary", "vit.vocabularz");
-    assert_int_equal(vit_model_load_memory(&model, file.data, file.size, "m", &error),
+    assert_int_equal(vit_model_load_memory(&model, file.data, file.size, "m", NULL, &error),
                      VIT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "vit.vocabulary"));
     vit_free(file.data);
@@ -222,11 +228,34 @@ static void test_not_exported(void **state) {
     remove(model_path());
 }
 
+/* Weights that are numbers, and logits that are none: no text, however it is looked for. */
+static void test_no_numbers(void **state) {
+    (void)state;
+    vit_model *m;
+    vit_error error;
+    make_scaled(model_path(), NOTHING, 1e30F);
+    assert_int_equal(vit_model_load(&m, model_path(), NULL), VIT_OK);
+    const vit_text_options ways[] = {{.beams = 1}, {.beams = 3}, {.sample = true, .top_k = 2}};
+    for (size_t i = 0; i < 3; i++) {
+        vit_text_session *s;
+        vit_text_answer answer;
+        assert_int_equal(vit_text_session_new(&s, m, &ways[i], &error), VIT_OK);
+        assert_int_equal(vit_read_texts(s, NULL, 1, &answer, &error), VIT_OK);
+        assert_null(answer.text);
+        assert_says(&answer.error, VIT_ERROR_FORMAT, "answers with no numbers", "checkpoint");
+        vit_text_answers_clear(&answer, 1);
+        vit_text_session_free(s);
+    }
+    vit_model_free(m);
+    remove(model_path());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_not_exported), cmocka_unit_test(test_texts),
         cmocka_unit_test(test_pictures),     cmocka_unit_test(test_language),
         cmocka_unit_test(test_options),      cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,21 +73,22 @@ static void test_words(void **state) {
     }
 }
 
-/* All numbers of a language, a line each. For English, German and French every one of these was
- * compared with num2words 0.5.14. */
+/* Numbers of a language, a line each: all below 20,000, above that one in seven, so that every
+ * thousands' part and every rest below a thousand occurs with hundreds of the other. For English,
+ * German and French every number was compared with num2words 0.5.14. */
 static void test_all_words(void **state) {
     static const char *const digests[] = {
-        "b0cd9a9ba58a1d05ad145134e751622b3c7eb373390ab22a46e53db2f00a5de0",
-        "464d30f4bc635145ba33be2f517e8767e10ff9452f164aef7db8a1a295de83ac",
-        "5930c12eccb26dc85083ecd2b818704342744fb927582048ca11953a2691e14b",
-        "47e8c094e80210576968fe8953ab0e05588674edf3b2f00e8fd43ec9e7d0ddc8"};
+        "bb396b60daa3bf93419693b2091dc46f2c3a7308fe808760eb6667fc56b7f892",
+        "b47f8dac41f1dfc855f885c59eea1c525e436c890d1cf9e5689c69aaea317c02",
+        "4596b838e4fcc28cc341ffd2e73f2b23fd34599540d4998f10653891da894901",
+        "21eb976cf99cc468508b67d1d4fd855bc6bdecd2656af1e046770a7d1155dc28"};
     (void)state;
     for (int l = 0; l < VIT_LANGUAGE_COUNT; l++) {
         vit_sha256 hash;
         char hex[65];
         vit_text text = {0};
         vit_sha256_start(&hash);
-        for (uint32_t n = 0; n < VIT_NUMBER_LIMIT; n++) {
+        for (uint32_t n = 0; n < VIT_NUMBER_LIMIT; n += n < 20000 ? 1 : 7) {
             text.length = 0;
             vit_number_words(&text, (vit_language)l, n);
             vit_text_add(&text, "\n");
@@ -167,6 +169,28 @@ static void test_strips_in_words(void **state) {
     vit_dataset_close(&words);
 }
 
+/* All of one length; those that have it anyway are the same strips. */
+static void test_strips_of_five(void **state) {
+    vit_dataset all = open_set("drawn-strips", VIT_PART_TEST);
+    vit_dataset five = open_set("drawn-strips:5", VIT_PART_TEST);
+    size_t same = 0;
+    (void)state;
+    assert_string_not_equal(all.checksum, five.checksum);
+    for (size_t i = 0; i < 100; i++) {
+        char *any = target(&all, &all.test, i), *text = target(&five, &five.test, i);
+        assert_int_equal(strlen(text), 5);
+        if (strlen(any) == 5)
+            same += strcmp(any, text) == 0;
+        else
+            assert_memory_equal(any, text, strlen(any) < 5 ? strlen(any) : 5);
+        vit_free(any);
+        vit_free(text);
+    }
+    assert_in_range(same, 10, 40);
+    vit_dataset_close(&all);
+    vit_dataset_close(&five);
+}
+
 static void test_strips_of_mnist(void **state) {
     vit_dataset d;
     vit_error error;
@@ -221,9 +245,30 @@ static void test_one_language(void **state) {
     vit_dataset_close(&d);
 }
 
+/* The share of each number of digits, and how likely each of its numbers is, written down once
+ * more: what 200,000 numbers say is near their entropy, and would be above it were the law another.
+ */
+static void test_entropy(void **state) {
+    vit_dataset d = open_set("numbers:en", VIT_PART_TRAIN);
+    double entropy = 0, tokens = 0, sum = 0, size = 10;
+    (void)state;
+    for (int digits = 1; digits <= 6; digits++) {
+        const double share = size / 1e6 * 7 / 12 + (digits < 6 ? 1.0 / 12 : 0);
+        entropy -= share * log(share / size);
+        sum += share;
+        size = digits == 1 ? 90 : size * 10;
+    }
+    assert_true(fabs(sum - 1) < 1e-12);
+    for (size_t i = 0; i < d.train.count; i++)
+        tokens += (double)vit_texts_get(&d.train.target, i).count + 1;
+    assert_true(fabs(d.train.entropy * tokens / (double)d.train.count / entropy - 1) < 0.004);
+    vit_dataset_close(&d);
+}
+
 static void test_names(void **state) {
     static const char *const wrong[] = {"numbers:",     "numbers:xx", "numbers:en-", "numbers:-en",
-                                        "numbers:en-x", "strips:",    "strips:xx",   "stripes"};
+                                        "numbers:en-x", "strips:",    "strips:xx",   "strips:7",
+                                        "strips:1",     "strips:55",  "stripes"};
     const vit_dataset_options options = {.need = VIT_PART_TEST};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -240,7 +285,8 @@ int main(void) {
         cmocka_unit_test(test_drawn_strips),    cmocka_unit_test(test_ink_is_inside),
         cmocka_unit_test(test_strips_in_words), cmocka_unit_test(test_strips_of_mnist),
         cmocka_unit_test(test_numbers),         cmocka_unit_test(test_one_language),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_strips_of_five),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_entropy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,8 +59,9 @@ typedef struct batch {
 
 /* Keys as in make_networks.py: the step is the epoch, positions are those of the batch. */
 static vit_status copy_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                             size_t count, void *context, vit_error *error) {
-    (void)error;
+                             size_t count, const vit_batch_room *room, void *context,
+                             vit_error *error) {
+    (void)room, (void)error;
     const batch *b = context;
     for (size_t i = 0; i < count; i++)
         keys[i] = (vit_sample_key){.epoch = b->step, .position = (uint32_t)(first + i)};
@@ -237,10 +238,11 @@ static size_t assert_same_with_threads(const vit_config *c, size_t batch_size) {
 
 /* Now this slice is late and now that, whose lane another thread may go on with. */
 static vit_status late_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                             size_t count, void *context, vit_error *error) {
+                             size_t count, const vit_batch_room *room, void *context,
+                             vit_error *error) {
     static atomic_size_t pictures;
     if (atomic_fetch_add(&pictures, count) * 7 % 29 == 0) vit_nap(.003);
-    return noise_batch(images, labels, keys, first, count, context, error);
+    return noise_batch(images, labels, keys, first, count, room, context, error);
 }
 
 static void late_slices_change_no_byte(void **unused) {
@@ -361,11 +363,12 @@ typedef struct vanishing {
 } vanishing;
 
 static vit_status vanishing_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                                  size_t count, void *context, vit_error *error) {
+                                  size_t count, const vit_batch_room *room, void *context,
+                                  vit_error *error) {
     vanishing *v = context;
     if (first <= v->missing && v->missing < first + count)
         return vit_fail(error, VIT_ERROR_IO, "picture %zu is gone", v->missing);
-    return noise_batch(images, labels, keys, first, count, &v->config, error);
+    return noise_batch(images, labels, keys, first, count, room, &v->config, error);
 }
 
 static void failed_step_changes_nothing(void **unused) {
@@ -448,6 +451,7 @@ static void every_epoch_shows_each_picture_once(void **unused) {
     vit_recipe recipe = vit_recipe_default();
     recipe.batch = 37; /* batches straddle epochs: 185 pictures, 5 batches */
     vit_loader l;
+    const vit_batch_room room = {0}; /* the records are in memory and stay as they are */
     int seen[RECORDS] = {0}, held[RECORDS] = {0};
     assert_int_equal(vit_loader_new(&l, &data, &recipe, 1, NULL), VIT_OK);
     assert_int_equal(l.val_count, 20);
@@ -458,10 +462,10 @@ static void every_epoch_shows_each_picture_once(void **unused) {
         size_t answers[37];
         vit_sample_key keys[37];
         vit_loader_prepare(&l, step);
-        assert_int_equal(vit_loader_source(images, answers, keys, 0, 20, &l, NULL), VIT_OK);
-        assert_int_equal(
-            vit_loader_source(images + 20 * SIDE * SIDE, answers + 20, keys + 20, 20, 17, &l, NULL),
-            VIT_OK);
+        assert_int_equal(vit_loader_source(images, answers, keys, 0, 20, &room, &l, NULL), VIT_OK);
+        assert_int_equal(vit_loader_source(images + 20 * SIDE * SIDE, answers + 20, keys + 20, 20,
+                                           17, &room, &l, NULL),
+                         VIT_OK);
         for (size_t i = 0; i < 37; i++) {
             const size_t record = (size_t)lroundf(images[i * SIDE * SIDE] * 255) - 1;
             assert_true(record < RECORDS && answers[i] == record % 10);

@@ -14,16 +14,26 @@
 #ifndef VIT_TEXTS_H
 #define VIT_TEXTS_H
 
+#include "vit/maps.h"
 #include "vit/vit.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* When beams end that might still be overtaken, as Hugging Face's early_stopping false, true and
+ * "never" have it. */
+typedef enum vit_stop { VIT_STOP_USUAL, VIT_STOP_EARLY, VIT_STOP_SURE } vit_stop;
+
 /* What a model is given and what it answers with. */
 typedef struct vit_text_info {
     bool writes; /* its answers are texts, and it has no classes; else it names classes */
     bool reads_pictures, reads_texts; /* both false: it is given nothing */
+    /* How it writes unless vit_text_options say otherwise, in their words: */
+    size_t beams, length, no_repeat;
+    double length_penalty;
+    vit_stop stop;
+    size_t tokens; /* of the tokenizer that it was published with; 0: it has signs of its own */
 } vit_text_info;
 
 VIT_API vit_text_info vit_text_describe(const vit_model *model);
@@ -31,14 +41,11 @@ VIT_API vit_text_info vit_text_describe(const vit_model *model);
 /* vit_evaluate of a model that writes texts: `correct` and top1 are of whole texts, as they are
  * written greedily, and so is sequences_right, 0..1; tokens_right is the share of tokens that it
  * would write next, given the right ones before them; edit_distance the signs to insert, delete or
- * replace in what is written, over the signs of the right texts; loss the mean over tokens. There
- * are no classes, and top5 is NaN. */
+ * replace in what is written, over the signs of the right texts; loss the mean over tokens; entropy
+ * what the loss of a language model would be that knew how likely each text of its data is, 0 where
+ * nobody knows. There are no classes, and top5 is NaN. */
 
 typedef struct vit_text_session vit_text_session;
-
-/* When beams end that might still be overtaken, as Hugging Face's early_stopping false, true and
- * "never" have it. */
-typedef enum vit_stop { VIT_STOP_USUAL, VIT_STOP_EARLY, VIT_STOP_SURE } vit_stop;
 
 /* How texts are written; zeroed: as the model says, else greedily. */
 typedef struct vit_text_options {
@@ -71,7 +78,7 @@ typedef struct vit_text_answer {
     bool ended;   /* false: it became as long as it may */
 } vit_text_answer;
 
-/* MISMATCH for a model that writes no texts. `options` may be NULL; the model must outlive it. */
+/* MISMATCH for a model that writes no texts. The model must outlive it. */
 VIT_API vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
                                         const vit_text_options *options, vit_error *error);
 VIT_API void vit_text_session_free(vit_text_session *session);
@@ -84,6 +91,15 @@ VIT_API vit_status vit_read_pictures(vit_text_session *session, const vit_pictur
 VIT_API vit_status vit_read_texts(vit_text_session *session, const char *const *texts, size_t count,
                                   vit_text_answer *answers, vit_error *error);
 VIT_API void vit_text_answers_clear(vit_text_answer *answers, size_t count);
+
+/* What the model looked at while it wrote an answer, which one of the two above gave to this
+ * picture, or to this text (both NULL of a language model): a page of HTML that opens in any
+ * browser and needs nothing but itself, with all layers and heads; or a PNG of the last layer, over
+ * the picture for each token, of texts a matrix. `title` stands above the page. The buffer is freed
+ * by vit_buffer_clear. UNSUPPORTED for a page of more than 8 MB. */
+VIT_API vit_status vit_explain_text(vit_text_session *session, const vit_picture *picture,
+                                    const char *text, const vit_text_answer *answer,
+                                    const char *title, bool png, vit_buffer *out, vit_error *error);
 
 #ifdef __cplusplus
 }

@@ -11,12 +11,15 @@
  *     vit_session_free(session);
  *     vit_model_free(model);
  *
+ * vit/maps.h shows what an answer comes from; vit/texts.h has the models that write texts.
+ *
  * Rules that hold for every function here:
  *   - A function that can fail returns a vit_status and, when that is not VIT_OK, has written one
  *     sentence for a person into `error` (which may be NULL): the file, tensor or option, the
  *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
  *   - Nothing is printed, the process never exits, no global is changed; the host's locale, its
  *     OpenMP settings and its floating-point mode are as they were when a call returns.
+ *   - `options` may be NULL wherever a function takes it: as if all of them were zero.
  *   - What a function gives by `vit_x_new` or `vit_x_load` is freed by `vit_x_free`, which takes
  *     NULL. Strings returned belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
@@ -38,7 +41,7 @@ extern "C" {
 #define VIT_API
 #endif
 
-#define VIT_VERSION "0.1.0"
+#define VIT_VERSION "0.2.0"
 
 /* VIT_VERSION of the library that is linked, which may be another than that of this header. */
 VIT_API const char *vit_version(void);
@@ -63,7 +66,6 @@ typedef struct vit_error {
 
 /* The name of a status, such as "format"; never NULL. */
 VIT_API const char *vit_status_name(vit_status status);
-
 /* What both sides of a matrix product, a linear layer's or attention's, are rounded to. Sums, and
  * all the rest, are float32 either way. */
 typedef enum vit_precision {
@@ -117,11 +119,11 @@ typedef struct vit_model_options {
 VIT_API vit_status vit_model_load(vit_model **out, const char *path, vit_error *error);
 VIT_API vit_status vit_model_load_with(vit_model **out, const char *path,
                                        const vit_model_options *options, vit_error *error);
-
 /* Loads a model from the bytes of such a file, which may be freed afterwards; `name` stands for
- * the file in messages. */
+ * the file in messages. Nothing lies beside it: the config of published weights is the options'. */
 VIT_API vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size,
-                                         const char *name, vit_error *error);
+                                         const char *name, const vit_model_options *options,
+                                         vit_error *error);
 VIT_API void vit_model_free(vit_model *model);
 VIT_API vit_model_info vit_model_describe(const vit_model *model);
 
@@ -194,8 +196,7 @@ typedef struct vit_session_options {
     vit_precision precision;
 } vit_session_options;
 
-/* A session is the scratch memory for one thread of the caller; `model` must outlive it.
- * `options` may be NULL. */
+/* Scratch memory for one thread of the caller; `model` must outlive it. */
 VIT_API vit_status vit_session_new(vit_session **out, const vit_model *model,
                                    const vit_session_options *options, vit_error *error);
 VIT_API void vit_session_free(vit_session *session);
@@ -217,9 +218,12 @@ VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixe
 VIT_API vit_status vit_classify_prepared(vit_session *session, const uint8_t *images, size_t count,
                                          float *logits, vit_error *error);
 
-/* The same with features: [count][features of vit_model_info], or NULL. */
+/* The same with features: [count][features of vit_model_info], or NULL; and of images that are
+ * normalised already, finite and as the network takes them. */
 VIT_API vit_status vit_embed_prepared(vit_session *session, const uint8_t *images, size_t count,
                                       float *logits, float *features, vit_error *error);
+VIT_API vit_status vit_embed_normalized(vit_session *session, const float *images, size_t count,
+                                        float *logits, float *features, vit_error *error);
 
 /* The first half of vit_classify_memory, for whoever gathers pictures before they are computed:
  * out: [height][width][channels], an image of vit_classify_prepared. A picture of more than
@@ -257,8 +261,7 @@ VIT_API vit_status vit_classify_many(vit_session *session, const vit_picture *pi
 VIT_API vit_status vit_embed_file(vit_session *session, const char *path, float *features,
                                   vit_error *error);
 
-/* What the user should know about the picture classified last, such as that no ink was found on
- * it: one sentence, a constant, or NULL. */
+/* What to know of the picture classified last ("no ink was found on it"): a constant, or NULL. */
 VIT_API const char *vit_session_warning(const vit_session *session);
 
 /* features: [features of vit_model_info], what the head sees: the class token after the encoder and
@@ -280,102 +283,7 @@ VIT_API void vit_model_probabilities(const vit_model *model, const float *logits
  * NaN comes last. k <= count. */
 VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indices);
 
-/* ---- maps: what an answer comes from --------------------------------------------------------- */
-
-typedef enum vit_method {
-    VIT_METHOD_ATTENTION,  /* how a layer's heads weight the patches for a query */
-    VIT_METHOD_ROLLOUT,    /* attention through all layers, with the residual */
-    VIT_METHOD_RELEVANCE,  /* attention times its gradient, through all layers */
-    VIT_METHOD_GRADCAM,    /* features of the last layer times their mean gradient */
-    VIT_METHOD_GRADIENT,   /* sum over a patch's pixels of |gradient| */
-    VIT_METHOD_INTEGRATED, /* integrated gradients, from the mean picture */
-    VIT_METHOD_OCCLUSION,  /* what the class's probability loses without the patch */
-    VIT_METHOD_RANDOM,     /* chance, which other maps are to be better than */
-    VIT_METHOD_LENS,       /* logits of each layer, as if it were the last */
-    VIT_METHOD_SIMILARITY, /* cosine of a layer's tokens with the query's */
-    VIT_METHOD_POSITIONS,  /* cosine of the patches' positions with the query's */
-    VIT_METHOD_COUNT,
-} vit_method;
-
-VIT_API const char *vit_method_name(vit_method method); /* "attention", ...; or NULL */
-
-/* Whose row of a matrix over tokens is wanted. */
-typedef enum vit_query {
-    VIT_QUERY_DEFAULT, /* what the head reads; of positions the patch in the middle */
-    VIT_QUERY_TOKEN,   /* number `token`, the patches beginning at `prefix` of vit_model_info */
-    VIT_QUERY_MEAN,    /* the mean of the patches' rows */
-    VIT_QUERY_POOL,    /* of a pooling by attention */
-    VIT_QUERY_ALL,     /* the whole matrix */
-    VIT_QUERY_COUNT,
-} vit_query;
-typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN, VIT_FUSE_COUNT } vit_fuse;
-/* Zeroed but for what is set. */
-typedef struct vit_map_options {
-    vit_method method;
-    size_t class_index, layer, head; /* from 0, where given; else the answer, the last, all */
-    bool class_given, layer_given, head_given;
-    bool fused;    /* the heads of attention as one, by `fuse` */
-    vit_fuse fuse; /* also of rollout */
-    vit_query query;
-    size_t token, steps; /* of VIT_QUERY_TOKEN; of integrated gradients, 0: 32 */
-    double discard; /* of rollout: the share of a row's smallest weights left out, 0 <= and < 1 */
-    uint64_t seed;  /* of random */
-} vit_map_options;
-
-/* A map, as computed. shape: [rows][columns] of the patch grid; attention of all heads
- * [heads][rows][columns]; lens [layers][classes]. With VIT_QUERY_ALL, [tokens][tokens], of
- * attention of all heads [heads][tokens][tokens], of positions [patches][patches]. */
-typedef struct vit_map {
-    size_t dims, shape[3], rows, columns; /* rows, columns: of the patch grid */
-    float *values;                        /* [shape...] */
-    size_t class_index;                   /* the class it is of, or the answer */
-    double probability;                   /* of that class, the model's */
-    bool *outliers; /* [rows][columns]: patches with a token three times as long as the median */
-} vit_map;
-
-/* The picture as the network sees it: pixels [height][width][channels], not normalised. */
-VIT_API vit_status vit_prepare_picture(vit_session *session, const vit_picture *picture,
-                                       uint8_t *pixels, vit_error *error);
-
-/* The map of a picture that vit_prepare_picture made; freed by vit_map_clear. */
-VIT_API vit_status vit_explain(vit_session *session, const uint8_t *pixels,
-                               const vit_map_options *options, vit_map *map, vit_error *error);
-VIT_API void vit_map_clear(vit_map *map);
-
-typedef struct vit_buffer {
-    uint8_t *data;
-    size_t size;
-} vit_buffer;
-VIT_API void vit_buffer_clear(vit_buffer *buffer);
-/* Maps over the picture they are of, as PNG: several, or the heads of one, side by side after the
- * picture. Colours go from the smallest value, or 0, to the 99th percentile; outliers have a white
- * frame. ARGUMENT for maps that are not of the patch grid. */
-VIT_API vit_status vit_map_png(const vit_session *session, const uint8_t *pixels,
-                               const vit_map *maps, size_t count, vit_buffer *png,
-                               vit_error *error);
-/* Of a page; zeroed but for what is set. layers, heads: ascending; counts of 0: all. */
-typedef struct vit_page_options {
-    const char *title; /* the picture's name */
-    const size_t *layers, *heads;
-    size_t layer_count, head_count;
-} vit_page_options;
-/* A page of HTML that opens in any browser and needs nothing but itself, to look at all maps.
- * UNSUPPORTED where it would be of more than 8 MB: the message says which layers and heads fit. */
-VIT_API vit_status vit_explain_page(vit_session *session, const uint8_t *pixels,
-                                    const vit_page_options *options, vit_buffer *html,
-                                    vit_error *error);
-/* What a layer of the network shows; pointers live for the call. */
-typedef struct vit_layer {
-    size_t layer, heads, tokens;
-    const float *attention; /* [heads][tokens][tokens]: a row is a query's, and sums to 1 */
-    const float *states;    /* [tokens][dim]: what the layer puts out */
-    const float *logits;    /* [classes]: as if it were the last */
-} vit_layer;
-/* All layers of one forward pass, from the first. logits: [classes], the answer; or NULL. The
- * callback returns false to stop: VIT_ERROR_CANCELLED. */
-typedef bool vit_layer_callback(const vit_layer *layer, void *user);
-VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixels, float *logits,
-                                      vit_layer_callback *callback, void *user, vit_error *error);
+/* ---- pictures in memory --------------------------------------------------------------------- */
 
 /* Labelled pictures in memory, borrowed for the call. Those of the network's own size are taken as
  * they are, others go through the model's preprocessing (docs/data.md). Counts of 0: no such part.
@@ -404,7 +312,7 @@ typedef struct vit_evaluated {
     const char *file;     /* of a folder; NULL: the set's pictures are not in files of their own */
     size_t index;         /* its place in its part of the data */
     size_t label, answer; /* the true class, and the likeliest */
-    const float *probabilities; /* [classes], the model's */
+    const float *logits, *probabilities; /* [classes], the model's */
 } vit_evaluated;
 
 typedef struct vit_evaluate_options {
@@ -444,8 +352,8 @@ typedef struct vit_evaluation {
     size_t unsure, unsure_wrong; /* answers of a probability below the model's threshold, and how
                                     many of these are wrong; 0 for a model without one */
     double brier; /* mean over pictures of the sum over classes of (probability - truth)^2, 0..2 */
-    vit_reliability bins[VIT_BINS];                      /* by the probability of the answer */
-    double sequences_right, tokens_right, edit_distance; /* of texts: vit/texts.h */
+    vit_reliability bins[VIT_BINS]; /* by the probability of the answer */
+    double sequences_right, tokens_right, edit_distance, entropy; /* of texts: vit/texts.h */
 } vit_evaluation;
 VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
                                 vit_evaluation *result, vit_error *error);
@@ -504,6 +412,7 @@ typedef struct vit_event {
     double images_per_second;  /* training alone */
     double seconds, seconds_left;
     const char *path, *text;
+    bool from_pictures, to_texts; /* what the network is given, and what it answers with */
     bool is_detail; /* NOTE: one of many of its kind, for a log: a file that is left out, ... */
 } vit_event;
 
@@ -538,8 +447,7 @@ typedef struct vit_train_options {
                                 stopped, or NULL */
     bool overwrite;  /* replace a model in `out`, and checkpoints, that this same training did not
                         make; else those are refused, VIT_ERROR_MISMATCH */
-    bool keep_best;  /* the model is that of the epoch with the best held-back answers (top-1, then
-                        loss), not the last one */
+    bool keep_best;  /* the model is that of the epoch with the best held-back top-1, then loss */
     size_t patience; /* stop after so many epochs without better held-back answers; 0: never */
     /* How long; at most one of the three kinds. All 0: the preset's epochs. */
     double epochs;
@@ -547,16 +455,17 @@ typedef struct vit_train_options {
                                        (0: the same) */
     double minutes;                 /* the whole call ends within minutes + 0.5 */
     size_t batch;                   /* 0: the preset's */
-    size_t accumulate;  /* a step takes the gradient of so many batches, as of one batch of so many
-                           times as many pictures; 0: 1 */
-    double lr;          /* 0: the preset's */
-    size_t freeze;      /* with init: so many of the first blocks, and what comes before them, keep
-                           their weights; 0: the preset's, which is none unless it says so */
-    double layer_decay; /* X: the learning rate of block i, from 0, is lr X^(depth - i), and
-                           lr X^(depth + 1) before the blocks; 0: the preset's (1) */
-    double val;         /* where val_given: training pictures held back, their number, or below 1
-                           their share; else the preset's, or a tenth of them, 1,000 at most. The
-                           temperature is fitted on them */
+    size_t accumulate;   /* a step takes the gradient of so many batches, as of one batch of so many
+                            times as many pictures; 0: 1 */
+    double lr;           /* 0: the preset's */
+    size_t freeze;       /* with init: the first blocks that keep their weights, with what comes
+                            before them; 0: the preset's */
+    double layer_decay;  /* X: the learning rate of block i, from 0, is lr X^(depth - i), and
+                            lr X^(depth + 1) before the blocks; 0: the preset's (1) */
+    const char *teacher; /* a model, or FILE.npy of its logits, to learn from; NULL: none */
+    double val;          /* where val_given: training pictures held back, their number, or below 1
+                            their share; else the preset's, or a tenth of them, 1,000 at most. The
+                            temperature is fitted on them */
     bool val_given;
     bool empty_classes; /* classes without a training picture are no error */
     uint64_t seed;
@@ -588,8 +497,7 @@ typedef struct vit_lr_search {
 } vit_lr_search;
 
 /* Tests learning rates with the data, network and recipe of a training, which is not begun: nothing
- * is written, and what says where or how long is ignored. A function of the options and the seed.
- */
+ * is written, where and how long are ignored. A function of the options and the seed. */
 VIT_API vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options,
                                vit_error *error);
 

@@ -138,24 +138,30 @@ def _find(model: Union[str, os.PathLike]) -> str:
 
 
 class Model:
-    """A model: a file of this library, published weights (a file or a directory), or the name of a
-    shipped one, such as "mnist".
+    """A model: a file of this library, published weights (a file or a directory), the bytes of such
+    a file, or the name of a shipped one, such as "mnist".
 
     size: the network's input, (height, width) or one number for both; config: of published weights,
-    in place of the config.json beside them; threads: 0 for all; precision: "f32" or "bf16". Threads
+    in place of the config.json beside them; labels: a file of names of the classes, or
+    "imagenet-1k", in place of the model's; threads: 0 for all; precision: "f32" or "bf16". Threads
     of Python may share a model; their calls wait for each other.
     """
 
-    def __init__(self, model: Union[str, os.PathLike] = "mnist", *,
+    def __init__(self, model: Union[str, os.PathLike, bytes] = "mnist", *,
                  size: Union[int, Sequence[int], None] = None,
                  config: Union[str, os.PathLike, None] = None,
+                 labels: Union[str, os.PathLike, None] = None,
                  threads: int = 0, precision: str = "f32"):
         height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
         handle, error = ctypes.c_void_p(), _api.vit_error()
-        options = _options(_api.vit_model_options, config=config, height=height, width=width,
-                           precision=precision)
-        path = _find(model)
-        _check(_lib.vit_model_load_with(handle, _text(path), options, error), error)
+        options = _options(_api.vit_model_options, config=config, labels=labels, height=height,
+                           width=width, precision=precision)
+        if isinstance(model, bytes):
+            status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
+                                                options, error)
+        else:
+            status = _lib.vit_model_load_with(handle, _text(_find(model)), options, error)
+        _check(status, error)
         self._open(handle, threads, precision)
 
     def _open(self, handle: ctypes.c_void_p, threads: int, precision: str) -> None:

@@ -1,9 +1,9 @@
-"""Made from vit/vit.h by generate.py: do not edit."""
+"""Made from vit/vit.h, maps.h and texts.h by generate.py: do not edit."""
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,
                     c_double, c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32,
                     c_uint64, c_void_p)
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 VIT_OK = 0
 VIT_ERROR_ARGUMENT = 1
@@ -15,6 +15,15 @@ VIT_ERROR_MISMATCH = 6
 VIT_ERROR_CANCELLED = 7
 VIT_PRECISION_F32 = 0
 VIT_PRECISION_BF16 = 1
+VIT_SPLIT_TEST = 0
+VIT_SPLIT_TRAIN = 1
+VIT_SPLIT_VAL = 2
+VIT_EVENT_START = 0
+VIT_EVENT_STEP = 1
+VIT_EVENT_EPOCH = 2
+VIT_EVENT_CHECKPOINT = 3
+VIT_EVENT_NOTE = 4
+VIT_EVENT_DONE = 5
 VIT_METHOD_ATTENTION = 0
 VIT_METHOD_ROLLOUT = 1
 VIT_METHOD_RELEVANCE = 2
@@ -37,15 +46,9 @@ VIT_FUSE_MEAN = 0
 VIT_FUSE_MAX = 1
 VIT_FUSE_MIN = 2
 VIT_FUSE_COUNT = 3
-VIT_SPLIT_TEST = 0
-VIT_SPLIT_TRAIN = 1
-VIT_SPLIT_VAL = 2
-VIT_EVENT_START = 0
-VIT_EVENT_STEP = 1
-VIT_EVENT_EPOCH = 2
-VIT_EVENT_CHECKPOINT = 3
-VIT_EVENT_NOTE = 4
-VIT_EVENT_DONE = 5
+VIT_STOP_USUAL = 0
+VIT_STOP_EARLY = 1
+VIT_STOP_SURE = 2
 
 vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 
@@ -153,69 +156,6 @@ class vit_answer(Structure):
     ]
 
 
-class vit_map_options(Structure):
-    _fields_ = [
-        ("method", c_int),
-        ("class_index", c_size_t),
-        ("layer", c_size_t),
-        ("head", c_size_t),
-        ("class_given", c_bool),
-        ("layer_given", c_bool),
-        ("head_given", c_bool),
-        ("fused", c_bool),
-        ("fuse", c_int),
-        ("query", c_int),
-        ("token", c_size_t),
-        ("steps", c_size_t),
-        ("discard", c_double),
-        ("seed", c_uint64),
-    ]
-
-
-class vit_map(Structure):
-    _fields_ = [
-        ("dims", c_size_t),
-        ("shape", c_size_t * 3),
-        ("rows", c_size_t),
-        ("columns", c_size_t),
-        ("values", POINTER(c_float)),
-        ("class_index", c_size_t),
-        ("probability", c_double),
-        ("outliers", POINTER(c_bool)),
-    ]
-
-
-class vit_buffer(Structure):
-    _fields_ = [
-        ("data", POINTER(c_uint8)),
-        ("size", c_size_t),
-    ]
-
-
-class vit_page_options(Structure):
-    _fields_ = [
-        ("title", c_char_p),
-        ("layers", POINTER(c_size_t)),
-        ("heads", POINTER(c_size_t)),
-        ("layer_count", c_size_t),
-        ("head_count", c_size_t),
-    ]
-
-
-class vit_layer(Structure):
-    _fields_ = [
-        ("layer", c_size_t),
-        ("heads", c_size_t),
-        ("tokens", c_size_t),
-        ("attention", POINTER(c_float)),
-        ("states", POINTER(c_float)),
-        ("logits", POINTER(c_float)),
-    ]
-
-
-vit_layer_callback = CFUNCTYPE(c_bool, POINTER(vit_layer), c_void_p)
-
-
 class vit_array_part(Structure):
     _fields_ = [
         ("images", POINTER(c_uint8)),
@@ -243,6 +183,7 @@ class vit_evaluated(Structure):
         ("index", c_size_t),
         ("label", c_size_t),
         ("answer", c_size_t),
+        ("logits", POINTER(c_float)),
         ("probabilities", POINTER(c_float)),
     ]
 
@@ -292,6 +233,7 @@ class vit_evaluation(Structure):
         ("sequences_right", c_double),
         ("tokens_right", c_double),
         ("edit_distance", c_double),
+        ("entropy", c_double),
     ]
 
 
@@ -334,6 +276,8 @@ class vit_event(Structure):
         ("seconds_left", c_double),
         ("path", c_char_p),
         ("text", c_char_p),
+        ("from_pictures", c_bool),
+        ("to_texts", c_bool),
         ("is_detail", c_bool),
     ]
 
@@ -371,6 +315,7 @@ class vit_train_options(Structure):
         ("lr", c_double),
         ("freeze", c_size_t),
         ("layer_decay", c_double),
+        ("teacher", c_char_p),
         ("val", c_double),
         ("val_given", c_bool),
         ("empty_classes", c_bool),
@@ -395,6 +340,126 @@ class vit_lr_search(Structure):
     ]
 
 
+class vit_map_options(Structure):
+    _fields_ = [
+        ("method", c_int),
+        ("class_index", c_size_t),
+        ("layer", c_size_t),
+        ("head", c_size_t),
+        ("class_given", c_bool),
+        ("layer_given", c_bool),
+        ("head_given", c_bool),
+        ("fused", c_bool),
+        ("fuse", c_int),
+        ("query", c_int),
+        ("token", c_size_t),
+        ("steps", c_size_t),
+        ("discard", c_double),
+        ("seed", c_uint64),
+    ]
+
+
+class vit_map(Structure):
+    _fields_ = [
+        ("dims", c_size_t),
+        ("shape", c_size_t * 3),
+        ("rows", c_size_t),
+        ("columns", c_size_t),
+        ("values", POINTER(c_float)),
+        ("class_index", c_size_t),
+        ("probability", c_double),
+        ("outliers", POINTER(c_bool)),
+    ]
+
+
+class vit_buffer(Structure):
+    _fields_ = [
+        ("data", POINTER(c_uint8)),
+        ("size", c_size_t),
+    ]
+
+
+class vit_curves(Structure):
+    _fields_ = [
+        ("step", c_size_t),
+        ("points", c_size_t),
+        ("deletion", POINTER(c_float)),
+        ("insertion", POINTER(c_float)),
+        ("deletion_area", c_double),
+        ("insertion_area", c_double),
+    ]
+
+
+class vit_page_options(Structure):
+    _fields_ = [
+        ("title", c_char_p),
+        ("layers", POINTER(c_size_t)),
+        ("heads", POINTER(c_size_t)),
+        ("layer_count", c_size_t),
+        ("head_count", c_size_t),
+    ]
+
+
+class vit_layer(Structure):
+    _fields_ = [
+        ("layer", c_size_t),
+        ("heads", c_size_t),
+        ("tokens", c_size_t),
+        ("attention", POINTER(c_float)),
+        ("states", POINTER(c_float)),
+        ("logits", POINTER(c_float)),
+    ]
+
+
+vit_layer_callback = CFUNCTYPE(c_bool, POINTER(vit_layer), c_void_p)
+
+
+class vit_text_info(Structure):
+    _fields_ = [
+        ("writes", c_bool),
+        ("reads_pictures", c_bool),
+        ("reads_texts", c_bool),
+        ("beams", c_size_t),
+        ("length", c_size_t),
+        ("no_repeat", c_size_t),
+        ("length_penalty", c_double),
+        ("stop", c_int),
+        ("tokens", c_size_t),
+    ]
+
+
+class vit_text_options(Structure):
+    _fields_ = [
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("precision", c_int),
+        ("beams", c_size_t),
+        ("length", c_size_t),
+        ("length_penalty", c_double),
+        ("length_penalty_given", c_bool),
+        ("stop", c_int),
+        ("stop_given", c_bool),
+        ("no_repeat", c_size_t),
+        ("no_repeat_given", c_bool),
+        ("sample", c_bool),
+        ("temperature", c_double),
+        ("top_k", c_size_t),
+        ("seed", c_uint64),
+    ]
+
+
+class vit_text_answer(Structure):
+    _fields_ = [
+        ("error", vit_error),
+        ("warning", c_char_p),
+        ("text", c_char_p),
+        ("ids", POINTER(c_uint32)),
+        ("count", c_size_t),
+        ("score", c_double),
+        ("ended", c_bool),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -403,7 +468,7 @@ FUNCTIONS = {
     "vit_model_load_with": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_model_options),
         POINTER(vit_error)]),
     "vit_model_load_memory": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p,
-        POINTER(vit_error)]),
+        POINTER(vit_model_options), POINTER(vit_error)]),
     "vit_model_free": (None, [c_void_p]),
     "vit_model_describe": (vit_model_info, [c_void_p]),
     "vit_model_label": (c_char_p, [c_void_p, c_size_t]),
@@ -428,6 +493,8 @@ FUNCTIONS = {
         POINTER(vit_error)]),
     "vit_embed_prepared": (c_int, [c_void_p, POINTER(c_uint8), c_size_t, POINTER(c_float),
         POINTER(c_float), POINTER(vit_error)]),
+    "vit_embed_normalized": (c_int, [c_void_p, POINTER(c_float), c_size_t, POINTER(c_float),
+        POINTER(c_float), POINTER(vit_error)]),
     "vit_prepare_memory": (c_int, [c_void_p, c_void_p, c_size_t, c_char_p, c_size_t,
         POINTER(c_uint8), POINTER(c_char_p), POINTER(vit_error)]),
     "vit_classify_many": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
@@ -438,19 +505,6 @@ FUNCTIONS = {
     "vit_probabilities": (None, [POINTER(c_float), c_size_t, POINTER(c_float)]),
     "vit_model_probabilities": (None, [c_void_p, POINTER(c_float), POINTER(c_float)]),
     "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
-    "vit_method_name": (c_char_p, [c_int]),
-    "vit_prepare_picture": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_uint8),
-        POINTER(vit_error)]),
-    "vit_explain": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map_options),
-        POINTER(vit_map), POINTER(vit_error)]),
-    "vit_map_clear": (None, [POINTER(vit_map)]),
-    "vit_buffer_clear": (None, [POINTER(vit_buffer)]),
-    "vit_map_png": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map), c_size_t,
-        POINTER(vit_buffer), POINTER(vit_error)]),
-    "vit_explain_page": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_page_options),
-        POINTER(vit_buffer), POINTER(vit_error)]),
-    "vit_explain_layers": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
-        vit_layer_callback, c_void_p, POINTER(vit_error)]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
@@ -460,4 +514,31 @@ FUNCTIONS = {
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
     "vit_find_lr": (c_int, [POINTER(vit_lr_search), POINTER(vit_train_options),
         POINTER(vit_error)]),
+    "vit_method_name": (c_char_p, [c_int]),
+    "vit_prepare_picture": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_uint8),
+        POINTER(vit_error)]),
+    "vit_explain": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map_options),
+        POINTER(vit_map), POINTER(vit_error)]),
+    "vit_map_clear": (None, [POINTER(vit_map)]),
+    "vit_buffer_clear": (None, [POINTER(vit_buffer)]),
+    "vit_map_png": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map), c_size_t,
+        POINTER(vit_buffer), POINTER(vit_error)]),
+    "vit_map_curves": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map),
+        POINTER(vit_curves), POINTER(vit_error)]),
+    "vit_curves_clear": (None, [POINTER(vit_curves)]),
+    "vit_explain_page": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_page_options),
+        POINTER(vit_buffer), POINTER(vit_error)]),
+    "vit_explain_layers": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
+        vit_layer_callback, c_void_p, POINTER(vit_error)]),
+    "vit_text_describe": (vit_text_info, [c_void_p]),
+    "vit_text_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_text_options),
+        POINTER(vit_error)]),
+    "vit_text_session_free": (None, [c_void_p]),
+    "vit_read_pictures": (c_int, [c_void_p, POINTER(vit_picture), c_size_t,
+        POINTER(vit_text_answer), POINTER(vit_error)]),
+    "vit_read_texts": (c_int, [c_void_p, POINTER(c_char_p), c_size_t, POINTER(vit_text_answer),
+        POINTER(vit_error)]),
+    "vit_text_answers_clear": (None, [POINTER(vit_text_answer), c_size_t]),
+    "vit_explain_text": (c_int, [c_void_p, POINTER(vit_picture), c_char_p,
+        POINTER(vit_text_answer), c_char_p, c_bool, POINTER(vit_buffer), POINTER(vit_error)]),
 }

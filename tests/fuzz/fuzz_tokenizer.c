@@ -1,26 +1,73 @@
-/* tokenizer.json and SentencePiece models; the first byte chooses. What was read decodes any ids.
- */
-#include "vit/base/sys.h"
-#include "vit/text/tokenizer.h"
+/* The files of tokenizers, and vocabularies of our own; the first byte chooses. What was read
+ * decodes any ids. */
+#include "vit/text/tokenizer_files.h"
+#include "vit/text/vocabulary.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    vit_tokenizer t;
-    vit_error error;
+static void decode(const vit_tokenizer *t) {
     uint32_t ids[64];
-    if (size == 0) return 0;
-    const vit_status status = data[0] & 1
-                                  ? vit_tokenizer_read_json(&t, data + 1, size - 1, "input", &error)
-                                  : vit_tokenizer_read_sentencepiece(&t, data + 1, size - 1,
-                                                                     data[0] & 2, "input", &error);
-    if (status != VIT_OK) return 0;
     for (uint32_t i = 0; i < 64; i++) ids[i] = i;
-    char *text = vit_tokenizer_decode(&t, ids, 64);
+    char *text = vit_tokenizer_decode(t, ids, 64);
     if (text == NULL) abort();
     vit_free(text);
+}
+
+/* JSON, ended by 0. */
+static void read_vocabulary(const uint8_t *data, size_t size) {
+    vit_vocabulary v;
+    vit_error error;
+    char *json = vit_alloc(size + 1, 1);
+    const uint32_t ids[] = {0, 1, 2, 3, UINT32_MAX};
+    memcpy(json, data, size);
+    if (vit_vocabulary_read(&v, json, "input", &error) == VIT_OK) {
+        char *text = vit_vocabulary_decode(&v, ids, 5);
+        if (text == NULL) abort();
+        vit_free(text);
+        vit_vocabulary_free(&v);
+    }
+    vit_free(json);
+}
+
+/* What lies beside another file adds to what that said. */
+static vit_status read_file(vit_tokenizer *t, uint8_t kind, const uint8_t *data, size_t size) {
+    static const struct {
+        vit_status (*read)(vit_tokenizer *, const vit_bytes *, const char *, vit_error *);
+    } files[] = {{vit_tokenizer_read_vocab_json},
+                 {vit_tokenizer_read_vocab_txt},
+                 {vit_tokenizer_read_added},
+                 {vit_tokenizer_read_special},
+                 {vit_tokenizer_read_config}};
+    vit_error error;
+    uint8_t *copy = vit_alloc(size + 1, 1);
+    const vit_bytes bytes = {copy, size};
+    if (kind == 0) {
+        vit_free(copy);
+        return vit_tokenizer_read_json(t, data, size, "input", &error);
+    }
+    if (kind <= 2) {
+        vit_free(copy);
+        return vit_tokenizer_read_sentencepiece(t, data, size, kind == 1, "input", &error);
+    }
+    memcpy(copy, data, size);
+    *t = (vit_tokenizer){0};
+    const vit_status status = files[(kind - 3) % 5].read(t, &bytes, "input", &error);
+    vit_free(copy);
+    return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    vit_tokenizer t;
+    if (size == 0) return 0;
+    const uint8_t kind = data[0] % 9;
+    if (kind == 8) {
+        read_vocabulary(data + 1, size - 1);
+        return 0;
+    }
+    if (read_file(&t, kind, data + 1, size - 1) == VIT_OK) decode(&t);
     vit_tokenizer_free(&t);
     return 0;
 }

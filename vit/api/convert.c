@@ -74,6 +74,9 @@ static vit_status check_options(conversion *c, vit_error *error) {
     if (status == VIT_OK && o->layout)
         status = find_word(&target, o->layout, vit_target_names, "layout",
                            "timm, hf, torchvision, npz, onnx or pytorch", error);
+    if (status == VIT_OK && (!o->in || !o->out))
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "a conversion needs a model to read and a name to write it to");
     if (status != VIT_OK) return status;
     c->dtype = types[type];
     c->target = (vit_target)target;
@@ -225,7 +228,8 @@ static vit_status convert(conversion *c, vit_error *error) {
 }
 
 vit_status vit_convert(const vit_convert_options *options, vit_error *error) {
-    conversion c = {.options = options};
+    const vit_convert_options none = {0};
+    conversion c = {.options = options ? options : &none};
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = convert(&c, error);
     vit_fpmode_leave(host);

@@ -142,6 +142,7 @@ static vit_status judge(vit_evaluation *result, const vit_score *s, const vit_ne
     const vit_text_data texts = {network, d, c->records, c->numbers, c->count, table};
     result->sequences_right = (double)s->correct / (double)s->images;
     result->tokens_right = (double)s->tokens_right / (double)s->tokens;
+    result->entropy = c->numbers ? 0 : c->records->entropy;
     return vit_judge_texts(&result->edit_distance, &texts, s->right, exec, error);
 }
 
@@ -189,11 +190,11 @@ typedef struct telling {
     const vit_records *records;
 } telling;
 
-static void tell_picture(size_t record, size_t label, size_t answer, const float *probabilities,
-                         void *context) {
+static void tell_picture(size_t record, size_t label, size_t answer, const float *logits,
+                         const float *probabilities, void *context) {
     const telling *t = context;
-    const vit_evaluated picture = {vit_record_file(t->records, record), record, label, answer,
-                                   probabilities};
+    const vit_evaluated picture = {
+        vit_record_file(t->records, record), record, label, answer, logits, probabilities};
     t->options->picture(&picture, t->options->user);
 }
 
@@ -224,7 +225,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     vit_score s = {.confusion = result->confusion,
                    .calibration = &calibration,
                    .temperature = vit_model_temperature(m),
-                   .threshold = m->file.threshold};
+                   .threshold = m->file.threshold,
+                   .only_numbers = true};
     const bool writes = vit_config_reads(&m->file.config);
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK && writes) status = vit_check_text_data(m, d, error);
@@ -302,25 +304,26 @@ vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *opt
     static const unsigned parts[] = {[VIT_SPLIT_TEST] = VIT_PART_TEST,
                                      [VIT_SPLIT_TRAIN] = VIT_PART_TRAIN,
                                      [VIT_SPLIT_VAL] = VIT_PART_VAL};
+    const vit_evaluate_options none = {0}, *o = options ? options : &none;
     vit_dataset data;
     training before;
     *result = (vit_evaluation){0};
-    if ((size_t)options->split >= sizeof parts / sizeof *parts)
+    if (!o->data && !o->arrays) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
+    if ((size_t)o->split >= sizeof parts / sizeof *parts)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
-                        (int)options->split);
+                        (int)o->split);
     if (m->file.config.head == VIT_HEAD_NONE && !vit_config_reads(&m->file.config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
                         "of %s: vit-train --init gives it a head",
-                        options->data ? options->data : "the pictures");
+                        o->data ? o->data : "the pictures");
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = training_of(&before, m, error);
-    if (status == VIT_OK)
-        status = open_data(&data, m, parts[options->split], options, before.checksums, error);
+    if (status == VIT_OK) status = open_data(&data, m, parts[o->split], o, before.checksums, error);
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion
-                     ? evaluate(m, &data, &before, options, result, &who, error)
+                     ? evaluate(m, &data, &before, o, result, &who, error)
                      : vit_fail_memory(error, "the confusion matrix", classes * classes);
         vit_dataset_close(&data);
     }

@@ -1,8 +1,11 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/size.h"
 #include "vit/explain/draw.h"
 #include "vit/explain/maps.h"
+#include "vit/explain/occlude.h"
 #include "vit/explain/page.h"
+#include "vit/maps.h"
 #include <string.h>
 
 /* The session's explainer, made when first needed. */
@@ -39,7 +42,7 @@ vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8
                                vit_error *error) {
     const vit_config *c = &s->model->file.config;
     vit_image ready;
-    const vit_status status = vit_session_prepare(&ready, s, picture, error);
+    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, picture, error);
     if (status != VIT_OK) return status;
     memcpy(pixels, ready.pixels, c->height * c->width * c->channels);
     s->warning = ready.warning;
@@ -49,17 +52,67 @@ vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8
 
 vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_options *options,
                        vit_map *map, vit_error *error) {
+    const vit_map_options usual = {0}, *o = options ? options : &usual;
     vit_explainer *e;
     float *image = NULL;
     *map = (vit_map){0};
-    vit_status status = vit_map_check(options, &s->model->file.config, error);
+    vit_status status = vit_map_check(o, &s->model->file.config, error);
     if (status == VIT_OK) status = explainer_of(&e, s, error);
     if (status == VIT_OK) status = normalise(&image, s, pixels, error);
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
-    status = vit_map_make(map, e, image, options, error);
+    status = vit_map_make(map, e, image, o, error);
     vit_fpmode_leave(host);
     vit_free(image);
+    return status;
+}
+
+/* ---- how faithful ---- */
+
+enum { MOST_STEPS = 64 };
+
+void vit_curves_clear(vit_curves *curves) {
+    vit_free(curves->deletion);
+    *curves = (vit_curves){0};
+}
+
+static vit_status fill_curves(vit_curves *c, const vit_explainer *e, const float *image,
+                              const vit_map *map, vit_error *error) {
+    const size_t patches = map->rows * map->columns;
+    c->step = vit_ceil_div(patches, MOST_STEPS);
+    c->points = vit_curve_points(patches, c->step);
+    c->deletion = vit_alloc(2 * c->points, sizeof *c->deletion);
+    if (!c->deletion) return vit_fail_memory(error, "curves", c->points);
+    c->insertion = c->deletion + c->points;
+    const vit_status status = vit_map_curve(c->deletion, &c->deletion_area, e, image, map->values,
+                                            false, c->step, map->class_index, error);
+    if (status != VIT_OK) return status;
+    return vit_map_curve(c->insertion, &c->insertion_area, e, image, map->values, true, c->step,
+                         map->class_index, error);
+}
+
+vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *map,
+                          vit_curves *curves, vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    vit_explainer *e;
+    float *image = NULL;
+    *curves = (vit_curves){0};
+    if (map->dims != 2 || map->shape[0] != c->height / c->patch ||
+        map->shape[1] != c->width / c->patch)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "curves are of one map over %zu x %zu patches, this one has another shape",
+                        c->height / c->patch, c->width / c->patch);
+    if (map->class_index >= c->classes)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "a map of class %zu, the model has %zu",
+                        map->class_index, c->classes);
+    vit_status status = explainer_of(&e, s, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status != VIT_OK) return status;
+    const vit_fpmode host = vit_fpmode_enter();
+    status = fill_curves(curves, e, image, map, error);
+    vit_fpmode_leave(host);
+    vit_free(image);
+    if (status != VIT_OK) vit_curves_clear(curves);
     return status;
 }
 
@@ -96,8 +149,10 @@ static vit_status tell_all(telling *t, const float *image, float *logits, vit_er
     t->layer =
         (vit_layer){.heads = c->heads, .tokens = n, .attention = t->attention, .logits = t->logits};
     const vit_fpmode host = vit_fpmode_enter();
-    vit_explainer_forward(t->explainer, image, t->callback ? tell : NULL, t);
+    const vit_status status =
+        vit_explainer_forward(t->explainer, image, t->callback ? tell : NULL, t, error);
     vit_fpmode_leave(host);
+    if (status != VIT_OK) return status;
     if (logits) memcpy(logits, t->explainer->state.logits, c->classes * sizeof *logits);
     return t->stopped ? vit_fail(error, VIT_ERROR_CANCELLED, "stopped by the callback") : VIT_OK;
 }
@@ -136,7 +191,9 @@ vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_pag
     const vit_model_file *file = &s->model->file;
     const char *const *labels =
         (const char *const *)(file->labels ? file->labels : s->model->numbers);
-    vit_page_call call = {.pixels = pixels, .labels = labels, .options = options};
+    const vit_page_options usual = {0};
+    vit_page_call call = {
+        .pixels = pixels, .labels = labels, .options = options ? options : &usual};
     vit_bytes bytes = {0};
     float *image = NULL;
     *html = (vit_buffer){0};

@@ -36,8 +36,8 @@ struct vit_session {
 };
 
 /* Decodes and prepares a picture; *ready is freed by vit_image_free. From any thread. */
-vit_status vit_session_prepare(vit_image *ready, const vit_session *session,
-                               const vit_picture *picture, vit_error *error);
+vit_status vit_model_prepare(vit_image *ready, const vit_model *model, const vit_kernels *kernels,
+                             const vit_picture *picture, vit_error *error);
 
 /* 1 where the file says none. */
 double vit_model_temperature(const vit_model *model);

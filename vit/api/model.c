@@ -105,10 +105,6 @@ static vit_status make(vit_model **out, vit_model_file *file, const vit_model_op
     return status;
 }
 
-vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
-    return vit_model_load_with(out, path, &(vit_model_options){0}, error);
-}
-
 /* How the weights are packed. */
 static vit_status choose(vit_exec *packs, const vit_model_options *options, vit_error *error) {
     int threads;
@@ -116,38 +112,37 @@ static vit_status choose(vit_exec *packs, const vit_model_options *options, vit_
     return vit_choose(&packs->kernels, &threads, options->cpu, 1, options->precision, error);
 }
 
-vit_status vit_model_load_with(vit_model **out, const char *path, const vit_model_options *options,
-                               vit_error *error) {
+/* A file: path; or the bytes of one, which `path` names. */
+static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
+                       const vit_model_options *options, vit_error *error) {
+    const vit_model_options usual = {0}, *o = options ? options : &usual;
     vit_model_file file;
     vit_exec packs;
     *out = NULL;
-    vit_status status = choose(&packs, options, error);
+    vit_status status = choose(&packs, o, error);
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
-    const vit_wanted wanted = {options->config, options->labels, options->height, options->width,
-                               &packs};
-    status = vit_published_load(&file, path, &wanted, error);
-    if (status == VIT_OK) status = make(out, &file, options, error);
+    const vit_wanted wanted = {o->config, o->labels, o->height, o->width, &packs};
+    status = bytes ? vit_published_parse(&file, bytes, path, &wanted, error)
+                   : vit_published_load(&file, path, &wanted, error);
+    if (status == VIT_OK) status = make(out, &file, o, error);
     vit_fpmode_leave(host);
     return status;
 }
 
+vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
+    return load(out, path, NULL, NULL, error);
+}
+
+vit_status vit_model_load_with(vit_model **out, const char *path, const vit_model_options *options,
+                               vit_error *error) {
+    return load(out, path, NULL, options, error);
+}
+
 vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size, const char *name,
-                                 vit_error *error) {
-    const vit_model_options options = {0};
-    vit_safetensors *opened;
-    vit_model_file file;
-    vit_exec packs;
-    *out = NULL;
-    vit_status status = choose(&packs, &options, error);
-    if (status == VIT_OK) status = vit_safetensors_parse(&opened, bytes, size, name, error);
-    if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
-    status = vit_model_file_load(&file, opened, &packs, error);
-    vit_safetensors_close(opened);
-    if (status == VIT_OK) status = make(out, &file, &options, error);
-    vit_fpmode_leave(host);
-    return status;
+                                 const vit_model_options *options, vit_error *error) {
+    const vit_bytes whole = {(uint8_t *)bytes, size};
+    return load(out, name, &whole, options, error);
 }
 
 void vit_model_free(vit_model *m) {

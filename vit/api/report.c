@@ -53,7 +53,8 @@ static vit_status write_with_model(const page *p, vit_error *error) {
     return status;
 }
 
-vit_status vit_write_report(const vit_report_options *o, vit_error *error) {
+vit_status vit_write_report(const vit_report_options *options, vit_error *error) {
+    const vit_report_options none = {0}, *o = options ? options : &none;
     vit_log log;
     if (!o->log || !o->out)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a report needs a log and a file to write");

@@ -6,6 +6,7 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 vit_status vit_session_new(vit_session **out, const vit_model *model,
@@ -58,6 +59,19 @@ static vit_status run(vit_session *s, vit_image_source *source, void *context, s
     return status;
 }
 
+/* Of one picture of several, whose number the message then has. */
+static vit_status check_answer(const vit_session *s, const float *logits, const float *features,
+                               size_t index, size_t count, vit_error *error) {
+    char name[40];
+    const vit_config *c = &s->model->file.config;
+    const size_t width = vit_config_features(c);
+    const vit_status status = vit_check_answer(logits + index * c->classes, c->classes,
+                                               features + index * width, width, error);
+    if (status == VIT_OK || count == 1) return status;
+    snprintf(name, sizeof name, "picture %zu of %zu", index + 1, count);
+    return vit_fail_prefix(error, status, name);
+}
+
 /* The picture answered last, of which vit_session_features and vit_session_warning tell. */
 static void remember(vit_session *s, const float *features, const char *warning) {
     memcpy(s->features, features,
@@ -71,6 +85,11 @@ typedef struct prepared {
     const uint8_t *images;
 } prepared;
 
+typedef struct normalized {
+    const vit_session *session;
+    const float *images;
+} normalized;
+
 static vit_status prepared_source(float *images, size_t first, size_t count, void *context,
                                   vit_error *error) {
     (void)error;
@@ -82,18 +101,40 @@ static vit_status prepared_source(float *images, size_t first, size_t count, voi
     return VIT_OK;
 }
 
-vit_status vit_embed_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
-                              float *features, vit_error *error) {
+static vit_status normalized_source(float *images, size_t first, size_t count, void *context,
+                                    vit_error *error) {
+    (void)error;
+    const normalized *n = context;
+    const vit_config *c = &n->session->model->file.config;
+    const size_t values = c->height * c->width * c->channels;
+    memcpy(images, n->images + first * values, count * values * sizeof *images);
+    return VIT_OK;
+}
+
+/* Features may be NULL. */
+static vit_status embed(vit_session *s, vit_image_source *source, void *context, size_t count,
+                        float *logits, float *features, vit_error *error) {
     const size_t width = vit_config_features(&s->model->file.config);
     if (count == 0) return VIT_OK;
     float *own = features ? NULL : vit_alloc(count, width * sizeof *own);
     if (!features && !own) return vit_fail_memory(error, "features", count * width * sizeof *own);
     float *rows = features ? features : own;
-    prepared p = {s, images};
-    const vit_status status = run(s, prepared_source, &p, count, logits, rows, error);
+    vit_status status = run(s, source, context, count, logits, rows, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        status = check_answer(s, logits, rows, i, count, error);
     if (status == VIT_OK) remember(s, rows + (count - 1) * width, NULL);
     vit_free(own);
     return status;
+}
+
+vit_status vit_embed_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
+                              float *features, vit_error *error) {
+    return embed(s, prepared_source, &(prepared){s, images}, count, logits, features, error);
+}
+
+vit_status vit_embed_normalized(vit_session *s, const float *images, size_t count, float *logits,
+                                float *features, vit_error *error) {
+    return embed(s, normalized_source, &(normalized){s, images}, count, logits, features, error);
 }
 
 vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
@@ -115,24 +156,24 @@ vit_status vit_session_features(const vit_session *s, float *features, vit_error
 /* ---- pictures as people have them ---- */
 
 /* Frees the image. */
-static vit_status prepare(vit_image *ready, const vit_session *s, vit_image *image,
-                          const char *name, vit_error *error) {
-    const vit_config *c = &s->model->file.config;
+static vit_status prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
+                          vit_image *image, const char *name, vit_error *error) {
+    const vit_config *c = &m->file.config;
     *ready = (vit_image){0};
     const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status = vit_preprocess(ready, image, &s->model->file.preprocessing, c->height,
-                                             c->width, c->channels, s->kernels, error);
+    const vit_status status = vit_preprocess(ready, image, &m->file.preprocessing, c->height,
+                                             c->width, c->channels, kernels, error);
     vit_fpmode_leave(host);
     vit_image_free(image);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
 }
 
-vit_status vit_session_prepare(vit_image *ready, const vit_session *s, const vit_picture *p,
-                               vit_error *error) {
+vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
+                             const vit_picture *p, vit_error *error) {
     vit_image image;
     const vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, error)
                                        : vit_image_load(&image, p->name, error);
-    return status == VIT_OK ? prepare(ready, s, &image, p->name, error) : status;
+    return status == VIT_OK ? prepare(ready, m, kernels, &image, p->name, error) : status;
 }
 
 /* logits or features may be NULL. Frees the image. */
@@ -140,13 +181,14 @@ static vit_status answer(vit_session *s, vit_image *image, const char *name, flo
                          float *features, vit_error *error) {
     vit_image ready;
     const size_t classes = s->model->file.config.classes;
-    vit_status status = prepare(&ready, s, image, name, error);
+    vit_status status = prepare(&ready, s->model, s->kernels, image, name, error);
     if (status != VIT_OK) return status;
     float *own = logits ? NULL : vit_alloc(classes, sizeof *own);
     if (logits || own)
         status = vit_embed_prepared(s, ready.pixels, 1, logits ? logits : own, features, error);
     else
         status = vit_fail_memory(error, "an answer", classes * sizeof *own);
+    if (status != VIT_OK) vit_fail_prefix(error, status, name);
     s->warning = ready.warning;
     vit_image_free(&ready);
     vit_free(own);
@@ -184,7 +226,7 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
                           "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
                           height, most_pixels);
     if (status == VIT_OK) status = vit_image_decode(&image, bytes, size, name, error);
-    if (status == VIT_OK) status = prepare(&ready, s, &image, name, error);
+    if (status == VIT_OK) status = prepare(&ready, s->model, s->kernels, &image, name, error);
     if (status != VIT_OK) return status;
     memcpy(out, ready.pixels, c->height * c->width * c->channels);
     *warning = ready.warning;
@@ -216,7 +258,8 @@ static void prepare_task(size_t index, int thread, void *context) {
     const vit_picture *p = &m->pictures[index];
     vit_answer *a = &m->answers[index];
     *a = (vit_answer){0};
-    const vit_status status = vit_session_prepare(&m->ready[index], m->session, p, &a->error);
+    const vit_status status =
+        vit_model_prepare(&m->ready[index], m->session->model, m->session->kernels, p, &a->error);
     a->error.status = status;
     a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
 }
@@ -253,10 +296,16 @@ static vit_status answer_many(vit_session *s, many *m, size_t count, float *logi
     if (m->all_ready) vit_parallel(s->threads, count, prepare_task, m);
     const vit_status status = run(s, picture_source, m, count, logits, features, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        if (m->answers[i].error.status == VIT_OK) {
-            remember(s, features + i * width, m->answers[i].warning);
+        vit_answer *a = &m->answers[i];
+        const char *name = m->pictures[i].name;
+        if (a->error.status == VIT_OK &&
+            check_answer(s, logits, features, i, 1, &a->error) != VIT_OK)
+            vit_fail_prefix(&a->error, a->error.status, name);
+        if (a->error.status == VIT_OK) {
+            remember(s, features + i * width, a->warning);
             continue;
         }
+        a->warning = NULL;
         fill_nan(logits + i * classes, classes);
         fill_nan(features + i * width, width);
     }

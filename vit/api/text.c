@@ -2,10 +2,12 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
+#include "vit/explain/text_page.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/write.h"
 #include "vit/texts.h"
+#include <math.h>
 #include <string.h>
 
 /* Tokens of the samples that are answered at once. */
@@ -13,7 +15,9 @@
 
 struct vit_text_session {
     const vit_model *model;
+    const vit_network *network;
     const vit_kernels *kernels;
+    int threads;
     vit_text_writer *writer;
     size_t samples;    /* at once */
     uint32_t number;   /* of the next text, for its random numbers */
@@ -33,11 +37,6 @@ vit_status vit_model_needs(const vit_model *m, bool reads, vit_error *error) {
                     reads ? "the model names classes and writes no texts: it is one for "
                             "vit-classify"
                           : "the model writes texts and knows no classes: it is one for vit-read");
-}
-
-vit_text_info vit_text_describe(const vit_model *m) {
-    const vit_config *c = &m->file.config;
-    return (vit_text_info){vit_config_reads(c), vit_config_sees(c), c->stem == VIT_STEM_TOKENS};
 }
 
 static vit_early_stopping stopping_of(vit_stop stop) {
@@ -68,6 +67,37 @@ static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
     return w;
 }
 
+static vit_stop stop_of(vit_early_stopping stopping) {
+    switch (stopping) {
+    case VIT_STOP_FIRST:
+        return VIT_STOP_EARLY;
+    case VIT_STOP_NEVER:
+        return VIT_STOP_SURE;
+    case VIT_STOP_LIKELY:
+    case VIT_STOP_COUNT:
+        break;
+    }
+    return VIT_STOP_USUAL;
+}
+
+vit_text_info vit_text_describe(const vit_model *m) {
+    const vit_config *c = &m->file.config;
+    const vit_text_info what = {.reads_pictures = vit_config_sees(c)};
+    if (!vit_config_reads(c)) return what;
+    const vit_writing w = writing_of(m, &(vit_text_options){0});
+    size_t tokens = m->file.tokenizer.count;
+    while (tokens > 0 && !m->file.tokenizer.tokens[tokens - 1].text) tokens--;
+    return (vit_text_info){.writes = true,
+                           .reads_pictures = what.reads_pictures,
+                           .reads_texts = c->stem == VIT_STEM_TOKENS,
+                           .beams = w.beams,
+                           .length = w.length,
+                           .no_repeat = w.no_repeat,
+                           .length_penalty = w.length_penalty,
+                           .stop = stop_of(w.early_stopping),
+                           .tokens = tokens};
+}
+
 static vit_status make_room(vit_text_session *s, vit_error *error) {
     const vit_config *c = &s->model->file.config;
     const size_t pixels = c->height * c->width * c->channels;
@@ -85,7 +115,6 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     const vit_text_options best = {0}, *o = options ? options : &best;
     const vit_config *c = &model->file.config;
     const vit_kernels *kernels;
-    const vit_network *network;
     int threads;
     *out = NULL;
     vit_status status = vit_model_needs(model, true, error);
@@ -96,15 +125,16 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
     s->kernels = kernels;
+    s->threads = threads;
     s->samples = vit_max(1, ROWS_AT_ONCE / vit_max(1, vit_config_rows(c)));
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_writing writing = writing_of(model, o);
     status = make_room(s, error);
-    if (status == VIT_OK) status = vit_model_network(&network, model, &exec, error);
+    if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
     if (status == VIT_OK)
-        status =
-            vit_text_writer_new(&s->writer, network, &writing, kernels, threads, s->samples, error);
+        status = vit_text_writer_new(&s->writer, s->network, &writing, kernels, threads, s->samples,
+                                     error);
     if (status == VIT_OK)
         *out = s;
     else
@@ -121,48 +151,59 @@ void vit_text_session_free(vit_text_session *s) {
 
 /* ---- answers ---- */
 
-static char *decode(const vit_model *m, const vit_written *w) {
-    return m->file.tokenizer.count > 0
-               ? vit_tokenizer_decode(&m->file.tokenizer, w->ids, w->count)
-               : vit_vocabulary_decode(&m->file.vocabulary, w->ids, w->count);
+static char *decode(const vit_model *m, const uint32_t *ids, size_t count) {
+    return m->file.tokenizer.count > 0 ? vit_tokenizer_decode(&m->file.tokenizer, ids, count)
+                                       : vit_vocabulary_decode(&m->file.vocabulary, ids, count);
+}
+
+/* Of published models: more ids may be written than there are tokens. */
+static bool lacks(const vit_tokenizer *t, uint32_t id) {
+    return t->count > 0 && (id >= t->count || !t->tokens[id].text);
 }
 
 static vit_status keep(vit_text_answer *a, const vit_model *m, const vit_written *w,
                        vit_error *error) {
-    a->text = decode(m, w);
+    a->text = decode(m, w->ids, w->count);
     a->ids = vit_alloc(w->count, sizeof *a->ids);
     if (!a->text || !a->ids) return vit_fail_memory(error, "a text", w->count * sizeof *a->ids);
     memcpy(a->ids, w->ids, w->count * sizeof *a->ids);
+    for (size_t i = 0; i < w->count && !a->warning; i++)
+        if (lacks(&m->file.tokenizer, w->ids[i]))
+            a->warning = "the tokenizer has no token for an id that was written: it may be of "
+                         "another model";
     a->count = w->count;
     a->score = w->score;
     a->ended = w->ended;
     return VIT_OK;
 }
 
+static void refuse(vit_error *error, const char *picture) {
+    const vit_status status = vit_fail_answer(error, "");
+    if (picture) vit_fail_prefix(error, status, picture);
+}
+
 /* The `ready` samples, whose answers are at s->places. */
-static vit_status write_ready(vit_text_session *s, vit_text_answer *answers, size_t ready,
-                              vit_error *error) {
+static vit_status write_ready(vit_text_session *s, const vit_picture *pictures,
+                              vit_text_answer *answers, size_t ready, vit_error *error) {
     vit_status status = VIT_OK;
     if (ready == 0) return VIT_OK;
     vit_write(s->writer, s->done, s->images, s->sources, ready, s->number);
     s->number += (uint32_t)ready;
-    for (size_t i = 0; i < ready && status == VIT_OK; i++)
-        status = keep(&answers[s->places[i]], s->model, &s->done[i], error);
+    for (size_t i = 0; i < ready && status == VIT_OK; i++) {
+        vit_text_answer *a = &answers[s->places[i]];
+        if (!isnan(s->done[i].score))
+            status = keep(a, s->model, &s->done[i], error);
+        else
+            refuse(&a->error, pictures ? pictures[s->places[i]].name : NULL);
+    }
     return status;
 }
 
 static void take_picture(vit_text_session *s, vit_text_answer *a, const vit_picture *p, size_t at) {
     const vit_config *c = &s->model->file.config;
     const size_t pixels = c->height * c->width;
-    vit_image image, ready = {0};
-    vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, &a->error)
-                                 : vit_image_load(&image, p->name, &a->error);
-    if (status == VIT_OK) {
-        status = vit_preprocess(&ready, &image, &s->model->file.preprocessing, c->height, c->width,
-                                c->channels, s->kernels, &a->error);
-        if (status != VIT_OK) vit_fail_prefix(&a->error, status, p->name);
-        vit_image_free(&image);
-    }
+    vit_image ready = {0};
+    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, p, &a->error);
     a->error.status = status;
     if (status == VIT_OK)
         vit_normalize(s->images + at * pixels * c->channels, ready.pixels, pixels, c->channels,
@@ -199,7 +240,7 @@ static vit_status read_all(vit_text_session *s, const vit_picture *pictures,
             take_text(s, &answers[i], texts ? texts[i] : "", ready);
         if (answers[i].error.status == VIT_OK) s->places[ready++] = i;
         if (ready < s->samples && i + 1 < count) continue;
-        status = write_ready(s, answers, ready, error);
+        status = write_ready(s, pictures, answers, ready, error);
         ready = 0;
     }
     if (status != VIT_OK) vit_text_answers_clear(answers, count);
@@ -238,4 +279,80 @@ void vit_text_answers_clear(vit_text_answer *answers, size_t count) {
         vit_free(answers[i].ids);
         answers[i] = (vit_text_answer){0};
     }
+}
+
+/* ---- what it looked at ---- */
+
+static void free_signs(char **signs, size_t count) {
+    for (size_t i = 0; signs && i < count; i++) vit_free(signs[i]);
+    vit_free(signs);
+}
+
+/* What each id stands for, of the source or of what is written. */
+static vit_status signs_of(char ***out, const vit_model *m, const vit_ids *ids, bool source,
+                           vit_error *error) {
+    char **signs = vit_alloc(ids->count, sizeof *signs);
+    bool all = signs;
+    for (size_t i = 0; i < ids->count && all; i++) {
+        const uint32_t *id = &ids->ids[i];
+        signs[i] =
+            source ? vit_vocabulary_decode(&m->file.source_vocabulary, id, 1) : decode(m, id, 1);
+        all = signs[i];
+    }
+    *out = signs;
+    return all ? VIT_OK : vit_fail_memory(error, "the signs of a text", ids->count);
+}
+
+static vit_status make_sight(vit_bytes *out, vit_text_page_call *call, const vit_model *m, bool png,
+                             vit_error *error) {
+    char **source = NULL, **written = NULL;
+    vit_status status = signs_of(&source, m, &call->source, true, error);
+    if (status == VIT_OK) status = signs_of(&written, m, &call->written, false, error);
+    call->source_signs = (const char *const *)source;
+    call->written_signs = (const char *const *)written;
+    if (status == VIT_OK)
+        status = png ? vit_text_png_make(out, call, error) : vit_text_page_make(out, call, error);
+    free_signs(source, call->source.count);
+    free_signs(written, call->written.count);
+    return status;
+}
+
+vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, const char *text,
+                            const vit_text_answer *answer, const char *title, bool png,
+                            vit_buffer *out, vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    vit_text_answer input = {0}; /* an error of what is given is there */
+    vit_image ready = {0};
+    vit_bytes bytes = {0};
+    *out = (vit_buffer){0};
+    if (vit_config_sees(c) ? !picture : c->stem == VIT_STEM_TOKENS && !text)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "what the model was given is missing");
+    const vit_fpmode host = vit_fpmode_enter();
+    if (vit_config_sees(c)) {
+        input.error.status = vit_model_prepare(&ready, s->model, s->kernels, picture, &input.error);
+        if (input.error.status == VIT_OK)
+            vit_normalize(s->images, ready.pixels, c->height * c->width, c->channels, s->table[0]);
+    } else {
+        take_text(s, &input, text, 0);
+    }
+    vit_status status = input.error.status;
+    if (status == VIT_OK) {
+        vit_text_page_call call = {.network = s->network,
+                                   .kernels = s->kernels,
+                                   .threads = s->threads,
+                                   .title = title,
+                                   .answer = answer->text,
+                                   .pixels = ready.pixels,
+                                   .image = s->images,
+                                   .written = {answer->ids, answer->count},
+                                   .ended = answer->ended};
+        if (c->stem == VIT_STEM_TOKENS) call.source = s->sources[0];
+        status = make_sight(&bytes, &call, s->model, png, error);
+    } else if (error) {
+        *error = input.error;
+    }
+    vit_fpmode_leave(host);
+    vit_image_free(&ready);
+    *out = (vit_buffer){bytes.data, bytes.size};
+    return status;
 }

@@ -20,7 +20,8 @@ const char *vit_preset_json(size_t i, const char **name) {
     return vit_builtin_presets[i].json;
 }
 
-vit_status vit_train(vit_model **out, const vit_train_options *o, vit_error *error) {
+vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
+    const vit_train_options none = {0}, *o = options ? options : &none;
     vit_run run = {.options = o, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
     vit_model_file file = {0};
     if (out) *out = NULL;
@@ -35,7 +36,7 @@ vit_status vit_train(vit_model **out, const vit_train_options *o, vit_error *err
 }
 
 vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options, vit_error *error) {
-    vit_train_options o = *options;
+    vit_train_options o = options ? *options : (vit_train_options){0};
     o.out = o.checkpoint = o.rescue = o.report = o.tensorboard = NULL;
     o.resume = o.keep_best = false;
     o.epochs = o.minutes = 0;

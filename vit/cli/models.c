@@ -1,5 +1,6 @@
 #include "vit/cli/models.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,7 +83,13 @@ static bool look_everywhere(char **path, const places *p, const char *name) {
 }
 
 static vit_status no_such_model(const places *p, const char *name, vit_error *error) {
+    char here[1024];
     vit_text looked = {0};
+    snprintf(here, sizeof here, "./%s%s", name, ending);
+    if (vit_path_look(here) == VIT_PATH_FILE)
+        return vit_fail(error, VIT_ERROR_IO,
+                        "no model \"%s\" is shipped, but there is a file here: did you mean %s?",
+                        name, here);
     for (size_t i = 0; i < p->count; i++) {
         vit_text_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
     }
@@ -153,6 +160,17 @@ vit_status vit_find_model(char **path, const char *name, vit_error *error) {
         return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
     }
     return find_named(path, name, error);
+}
+
+vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
+                                vit_error *error) {
+    char *path;
+    *out = NULL;
+    vit_status status = vit_find_model(&path, name, error);
+    if (status != VIT_OK) return status;
+    status = vit_model_load_with(out, path, options, error);
+    vit_free(path);
+    return status;
 }
 
 static bool has_name(const vit_model_list *list, const char *name) {

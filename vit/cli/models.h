@@ -10,6 +10,10 @@
  * is none: the message says where was looked, and how to train one. */
 vit_status vit_find_model(char **path, const char *name, vit_error *error);
 
+/* Finds it and loads it, as vit_model_load_with does. */
+vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
+                                vit_error *error);
+
 /* A model that can be named: `path` is where vit_find_model finds `name`. */
 typedef struct vit_named_model {
     char *name, *path;

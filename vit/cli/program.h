@@ -48,6 +48,11 @@ extern const char *const vit_precision_names[];
         .choices = vit_precision_names                                                           \
     }
 
+/* What the notes of a program say of it; the sentence goes on. */
+#define VIT_CPU_NOTE                                                              \
+    "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n" \
+    "used"
+
 /* --threads, for a uint64_t `threads` in the settings; 0: not given. */
 #define VIT_THREADS_OPTION(settings, explanation)                                           \
     {                                                                                       \

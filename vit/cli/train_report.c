@@ -88,29 +88,31 @@ static void write_log(vit_train_report *report, const vit_event *event) {
 
 static void write_start(const vit_train_report *report, const vit_event *event) {
     char parameters[32], images[32], held_back[32], steps[32], epochs[32];
+    const char *examples = event->from_pictures ? "pictures" : "texts";
     vit_text text = {0};
     vit_text_add(&text, "training %s on ", event->preset != NULL ? event->preset : "a network");
     vit_text_add_visible(&text, event->data != NULL ? event->data : "the data", 0);
-    vit_text_add(&text, ": %s parameters, %s pictures, %s more held back for the temperature\n",
+    vit_text_add(&text, ": %s parameters, %s %s, %s more held back for the temperature\n",
                  vit_format_count(parameters, event->parameters),
-                 vit_format_count(images, event->train_images),
+                 vit_format_count(images, event->train_images), examples,
                  vit_format_count(held_back, event->val_images));
-    vit_text_add(&text, "%s step%s of %zu pictures, %s epochs, into ",
+    vit_text_add(&text, "%s step%s of %zu %s, %s epochs, into ",
                  vit_format_count(steps, event->steps), event->steps == 1 ? "" : "s", event->batch,
-                 vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
+                 examples, vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
     vit_text_add_visible(&text, report->out, 0);
     fprintf(stderr, "%s\n", text.failed ? "training" : text.text);
     vit_text_free(&text);
 }
 
 static void write_done(const vit_train_report *report, const vit_event *event) {
+    const char *answers = event->to_texts ? "texts" : "pictures";
     char percent[32];
     vit_text text = {0};
     if (isfinite(event->test_top1)) {
-        vit_text_add(&text, "%s %% of the test pictures right",
-                     vit_format_fixed(percent, 100 * event->test_top1, 2));
+        vit_text_add(&text, "%s %% of the test %s right",
+                     vit_format_fixed(percent, 100 * event->test_top1, 2), answers);
     } else {
-        vit_text_add(&text, "the data has no test pictures");
+        vit_text_add(&text, "the data has no test %s", answers);
     }
     vit_text_add(&text, "; the model is ");
     vit_text_add_visible(&text, event->path != NULL ? event->path : report->out, 0);

@@ -126,9 +126,8 @@ static const vit_command command = {
     .operands = "PICTURE",
     .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
              "are counted.\n"
-             "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
-             "used; in f32 the answer is the same with each.\n",
+             "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n" VIT_CPU_NOTE
+             "; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -185,22 +184,16 @@ static vit_status allocate(classifier *c, vit_error *error) {
 }
 
 static vit_status open_classifier(classifier *c, vit_error *error) {
-    char *path;
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)c->settings->precision};
-    vit_status status = vit_find_model(&path, c->settings->model, error);
-    if (status == VIT_OK) {
-        const vit_size size = c->settings->size;
-        const vit_model_options opening = {.config = c->settings->config,
-                                           .labels = c->settings->labels,
-                                           .height = size.height,
-                                           .width = size.width,
-                                           .cpu = choice.cpu,
-                                           .precision = choice.precision};
-        status = vit_model_load_with(&c->model, path, &opening, error);
-        vit_free(path);
-    }
+    const vit_model_options opening = {.config = c->settings->config,
+                                       .labels = c->settings->labels,
+                                       .height = c->settings->size.height,
+                                       .width = c->settings->size.width,
+                                       .cpu = choice.cpu,
+                                       .precision = choice.precision};
+    vit_status status = vit_load_named_model(&c->model, c->settings->model, &opening, error);
     if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
         const bool writes = vit_text_describe(c->model).writes;
         status = vit_fail(

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "vit/base/math.h"
+#include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/cli/csv.h"
 #include "vit/cli/json_out.h"
@@ -11,7 +13,7 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model, *config, *labels, *data, *predictions, *confusion_csv;
+    const char *model, *config, *labels, *data, *predictions, *confusion_csv, *logits;
     int split; /* vit_split */
     uint64_t batch, threads;
     vit_size size; /* 0: the model's own */
@@ -79,6 +81,13 @@ static const vit_option options[] = {
      .help = "write a line for each picture: its file or number,\n"
              "the true class, the answer, and how probable the\n"
              "answer and the true class were"},
+    {.name = "logits",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(logits),
+     .argument = "FILE.npy",
+     .help = "write the logits, [pictures][classes] of float32;\n"
+             "those of --split train are a teacher's answers:\n"
+             "vit-train --teacher FILE.npy"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
      .kind = VIT_OPTION_COUNT,
@@ -103,9 +112,8 @@ static const vit_command command = {
              "      and what was taken for what\n"
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
              "      and the answer to every picture\n",
-    .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
-             "used; in f32 the figures are the same with each.\n",
+    .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n" VIT_CPU_NOTE
+             "; in f32 the figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -236,6 +244,11 @@ static bool write_text_json(const report *r) {
     vit_json_number(&json, "tokens_right", result->tokens_right);
     vit_json_number(&json, "edit_distance", result->edit_distance);
     vit_json_number(&json, "loss", result->loss);
+    vit_json_number(&json, "perplexity", vit_exp(result->loss));
+    if (result->entropy > 0) {
+        vit_json_number(&json, "entropy", result->entropy);
+        vit_json_number(&json, "source_perplexity", vit_exp(result->entropy));
+    }
     vit_json_number(&json, "seconds", result->seconds);
     vit_json_number(&json, "images_per_second", images_per_second(result));
     vit_json_close(&json, '}');
@@ -282,14 +295,21 @@ static void add_percent(vit_text *text, double fraction) {
     }
 }
 
-static void add_summary(vit_text *text, const report *r) {
+/* Which model answered which of what: "pictures" or "texts". */
+static void add_title(vit_text *text, const report *r, const char *what) {
     const vit_evaluation *result = r->result;
-    char images[32], number[32], seconds[32];
+    char images[32];
     vit_text_add_visible(text, r->settings->model, 0);
     vit_text_add(text, " on ");
     vit_text_add_visible(text, result->data, 0);
-    vit_text_add(text, ", split %s: %s pictures, %s\n\n", splits[r->settings->split],
-                 vit_format_count(images, result->images), result->which);
+    vit_text_add(text, ", split %s: %s %s, %s\n\n", splits[r->settings->split],
+                 vit_format_count(images, result->images), what, result->which);
+}
+
+static void add_summary(vit_text *text, const report *r) {
+    const vit_evaluation *result = r->result;
+    char images[32], number[32], seconds[32];
+    add_title(text, r, "pictures");
     vit_text_add(text, "  right     ");
     add_percent(text, result->top1);
     vit_text_add(text, "   %s pictures\n", vit_format_count(number, result->correct));
@@ -384,12 +404,8 @@ static void add_confusion(vit_text *text, const report *r) {
 
 static void add_text_summary(vit_text *text, const report *r) {
     const vit_evaluation *result = r->result;
-    char images[32], number[32], seconds[32];
-    vit_text_add_visible(text, r->settings->model, 0);
-    vit_text_add(text, " on ");
-    vit_text_add_visible(text, result->data, 0);
-    vit_text_add(text, ", split %s: %s texts, %s\n\n", splits[r->settings->split],
-                 vit_format_count(images, result->images), result->which);
+    char number[32], seconds[32];
+    add_title(text, r, "texts");
     vit_text_add(text, "  right     ");
     add_percent(text, result->sequences_right);
     vit_text_add(text, "   %s whole texts\n", vit_format_count(number, result->correct));
@@ -401,6 +417,11 @@ static void add_text_summary(vit_text *text, const report *r) {
     vit_text_add(text, "   signs to insert, delete or replace, over signs\n");
     vit_text_add(text, "  loss      %7s     mean cross-entropy of a token\n",
                  vit_format_fixed(number, result->loss, 4));
+    vit_text_add(text, "  perplexity%7s     of a token, exp(loss)\n",
+                 vit_format_fixed(number, vit_exp(result->loss), 4));
+    if (result->entropy > 0)
+        vit_text_add(text, "  of source %7s     what it would be at best: exp(its entropy)\n",
+                     vit_format_fixed(number, vit_exp(result->entropy), 4));
     vit_text_add(text, "  time      %7s s\n", vit_format_fixed(seconds, result->seconds, 2));
 }
 
@@ -425,16 +446,22 @@ static const char predictions_head[] = "file,index,label,answer,right,probabilit
                                        "label_probability\n";
 static const char confusion_head[] = "label/answer";
 
-/* The lines of --predictions, as pictures are answered. */
+/* The lines of --predictions and the rows of --logits, as pictures are answered. */
 typedef struct predictions {
     const vit_model *model;
-    vit_text lines;
+    const settings *settings;
+    vit_text lines, logits; /* the second: floats as they are in memory */
 } predictions;
 
 static void on_picture(const vit_evaluated *picture, void *user) {
     predictions *p = user;
     char answer[32], label[32];
     vit_text *t = &p->lines;
+    if (p->settings->logits != NULL) {
+        const size_t classes = vit_model_describe(p->model).classes;
+        vit_text_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
+    }
+    if (p->settings->predictions == NULL) return;
     if (picture->file != NULL) vit_csv_field(t, picture->file);
     vit_text_add(t, ",%zu,", picture->index);
     vit_csv_field(t, vit_model_label(p->model, picture->label));
@@ -465,6 +492,18 @@ static vit_status write_confusion(const report *r, vit_error *error) {
     return status;
 }
 
+static vit_status write_logits(const report *r, const predictions *p, vit_error *error) {
+    const size_t shape[] = {r->result->images, r->result->classes};
+    const vit_text *t = &p->logits;
+    if (t->failed) return vit_fail_memory(error, "logits", t->length);
+    float *values = vit_alloc_unset(t->length, 1); /* aligned as floats are */
+    if (values == NULL) return vit_fail_memory(error, "logits", t->length);
+    memcpy(values, t->text, t->length);
+    const vit_status status = vit_npy_write(r->settings->logits, values, shape, 2, error);
+    vit_free(values);
+    return status;
+}
+
 /* What would otherwise fail only after all pictures. */
 static vit_status check_places(const settings *s, vit_error *error) {
     vit_status status = VIT_OK;
@@ -484,19 +523,13 @@ static void on_note(const char *text, void *user) {
 
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_error *error) {
-    char *path;
-    vit_status status = vit_find_model(&path, s->model, error);
-    if (status != VIT_OK) {
-        return status;
-    }
     const vit_model_options opening = {.config = s->config,
                                        .labels = s->labels,
                                        .height = s->size.height,
                                        .width = s->size.width,
                                        .cpu = vit_chosen_cpu(),
                                        .precision = (vit_precision)s->precision};
-    status = vit_model_load_with(model, path, &opening, error);
-    vit_free(path);
+    vit_status status = vit_load_named_model(model, s->model, &opening, error);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
@@ -505,9 +538,10 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .precision = (vit_precision)s->precision,
                                    .note = on_note,
                                    .list_unreadable = s->list_unreadable,
-                                   .picture = s->predictions != NULL ? on_picture : NULL,
+                                   .picture = s->predictions || s->logits ? on_picture : NULL,
                                    .user = p};
     p->model = *model;
+    p->settings = s;
     if (status == VIT_OK && s->predictions != NULL) vit_text_add(&p->lines, "%s", predictions_head);
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }
@@ -518,12 +552,13 @@ static int answer(const report *r, const predictions *p) {
     vit_error error;
     vit_status status = VIT_OK;
     if (vit_text_describe(r->model).writes &&
-        (s->predictions != NULL || s->confusion_csv != NULL || s->confusion)) {
-        vit_say(&command, "the model writes texts: --predictions, --confusion and --confusion-csv "
-                          "are for classes");
+        (s->predictions || s->logits || s->confusion_csv || s->confusion)) {
+        vit_say(&command, "the model writes texts: --predictions, --logits, --confusion and "
+                          "--confusion-csv are for classes");
         return VIT_EXIT_FAILED;
     }
     if (s->predictions != NULL) status = vit_csv_write(s->predictions, &p->lines, &error);
+    if (status == VIT_OK && s->logits != NULL) status = write_logits(r, p, &error);
     if (status == VIT_OK && s->confusion_csv != NULL) status = write_confusion(r, &error);
     if (status != VIT_OK) vit_say(&command, error.message);
     bool (*const write)(const report *) = !s->json                             ? write_text
@@ -547,6 +582,10 @@ int main(int argc, char **argv) {
         strcmp(s.predictions, s.confusion_csv) == 0) {
         return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
     }
+    const size_t length = s.logits != NULL ? strlen(s.logits) : 0;
+    if (s.logits != NULL && (length < 4 || strcmp(s.logits + length - 4, ".npy") != 0)) {
+        return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
+    }
     if (check_places(&s, &error) != VIT_OK || measure(&s, &model, &p, &result, &error) != VIT_OK) {
         exit_status = vit_say_error(&command, &error);
     } else {
@@ -554,6 +593,7 @@ int main(int argc, char **argv) {
         exit_status = answer(&r, &p);
     }
     vit_text_free(&p.lines);
+    vit_text_free(&p.logits);
     vit_evaluation_clear(&result);
     vit_model_free(model);
     return vit_program_end(&command, exit_status);

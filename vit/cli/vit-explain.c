@@ -6,7 +6,9 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/models.h"
+#include "vit/cli/out_files.h"
 #include "vit/cli/program.h"
+#include "vit/maps.h"
 
 enum { MOST_NUMBERS = 256 };
 
@@ -15,7 +17,7 @@ typedef struct settings {
     uint64_t layer, threads, steps, seed;
     vit_size size;
     double discard;
-    bool json;
+    bool json, faithful;
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -89,11 +91,19 @@ static const vit_option options[] = {
      .argument = "FILE",
      .help = "FILE.png: the map over the picture, of several methods\n"
              "side by side; .npy: as computed; .json; or .html: a page\n"
-             "to explore layers, heads and patches in a browser"},
+             "to explore layers, heads and patches in a browser; of\n"
+             "several pictures with a % for their names: maps/%.png"},
     {.name = "json",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
      .help = "maps on standard output, one object a line"},
+    {.name = "faithful",
+     .kind = VIT_OPTION_FLAG,
+     .offset = PLACE(faithful),
+     .help = "compare the methods, and random beside them: the areas\n"
+             "under the class's probability as the patches are taken\n"
+             "away in a map's order (lower is better), and are put on\n"
+             "the mean picture (higher is better)"},
     {.name = "layers",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(layers),
@@ -119,12 +129,12 @@ static const vit_command command = {
              "  vit-explain --method attention,relevance --out cat.png --model vit/ cat.jpg\n"
              "      heads of the last layer, and what speaks for the answer, over the picture\n"
              "  vit-explain --method rollout --json scans/*.png\n"
-             "      a map a line, for another program\n",
+             "      a map a line, for another program\n"
+             "  vit-explain --method rollout,relevance --faithful cat.png\n"
+             "      which of them tells better what the answer comes from\n",
     .operands = "PICTURE",
-    .notes = "docs/seeing.md teaches to read the maps.\n"
-             "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
-             "used; the maps are the same with each.\n",
+    .notes = "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n" VIT_CPU_NOTE
+             "; the maps are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -140,6 +150,7 @@ typedef struct explainer {
     size_t method_count;
     size_t layers[MOST_NUMBERS], layer_count, heads[MOST_NUMBERS], head_count;
     uint8_t *pixels; /* the picture, prepared */
+    uint64_t number; /* of the picture, from 0 */
 } explainer;
 
 /* ---- what is asked ---- */
@@ -295,11 +306,7 @@ static vit_status open_explainer(explainer *e, vit_error *error) {
     const vit_session_options choice = {.threads = (int)s->threads, .cpu = vit_chosen_cpu()};
     const vit_model_options opening = {
         .config = s->config, .height = s->size.height, .width = s->size.width, .cpu = choice.cpu};
-    char *path;
-    vit_status status = vit_find_model(&path, s->model, error);
-    if (status != VIT_OK) return status;
-    status = vit_model_load_with(&e->model, path, &opening, error);
-    vit_free(path);
+    vit_status status = vit_load_named_model(&e->model, s->model, &opening, error);
     if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
     if (status != VIT_OK) return status;
     e->info = vit_model_describe(e->model);
@@ -316,8 +323,18 @@ static void close_explainer(explainer *e) {
 
 /* ---- what is written ---- */
 
+static void add_curve(vit_json_out *json, const char *name, const float *curve, size_t points,
+                      double area) {
+    vit_json_open(json, name, '{');
+    vit_json_number(json, "area", area);
+    vit_json_open(json, "curve", '[');
+    for (size_t i = 0; i < points; i++) vit_json_g9(json, NULL, curve[i]);
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}
+
 static void add_json(vit_json_out *json, const explainer *e, const char *name, vit_method method,
-                     const vit_map *map) {
+                     const vit_map *map, const vit_curves *curves) {
     const bool grid = map->dims == 2 && map->shape[0] == map->rows;
     size_t count = 1;
     vit_json_open(json, NULL, '{');
@@ -343,6 +360,11 @@ static void add_json(vit_json_out *json, const explainer *e, const char *name, v
     for (size_t i = 0; i < map->rows * map->columns; i++)
         if (map->outliers[i]) vit_json_count(json, NULL, i);
     vit_json_close(json, ']');
+    if (curves->points > 0) {
+        vit_json_count(json, "patches_a_step", curves->step);
+        add_curve(json, "deletion", curves->deletion, curves->points, curves->deletion_area);
+        add_curve(json, "insertion", curves->insertion, curves->points, curves->insertion_area);
+    }
     vit_json_close(json, '}');
 }
 
@@ -368,18 +390,27 @@ static bool ends_with(const char *name, const char *ending) {
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
-/* Maps of all methods: [method_count]. */
-static vit_status write_maps(const explainer *e, const char *name, const vit_map *maps,
-                             vit_error *error) {
-    const char *out = e->settings->out;
+static void print_areas(const explainer *e, const char *name, const vit_map *map,
+                        const vit_curves *curves) {
+    printf("%s: %s\n%-12s %9s %9s\n", name, vit_model_label(e->model, map->class_index), "",
+           "deletion", "insertion");
+    for (size_t i = 0; i < e->method_count; i++)
+        printf("%-12s %9.4f %9.4f\n", vit_method_name(e->methods[i]), curves[i].deletion_area,
+               curves[i].insertion_area);
+}
+
+/* Maps and curves of all methods: [method_count]. */
+static vit_status write_maps(const explainer *e, const char *name, const char *out,
+                             const vit_map *maps, const vit_curves *curves, vit_error *error) {
     vit_json_out json = {0};
     vit_buffer png = {0};
     vit_status status = VIT_OK;
     for (size_t i = 0; i < e->method_count && e->settings->json; i++) {
         json = (vit_json_out){0};
-        add_json(&json, e, name, e->methods[i], &maps[i]);
+        add_json(&json, e, name, e->methods[i], &maps[i], &curves[i]);
         if (!vit_print_json(&command, &json)) return VIT_ERROR_MEMORY;
     }
+    if (e->settings->faithful && !e->settings->json) print_areas(e, name, maps, curves);
     json = (vit_json_out){0};
     if (out == NULL) return VIT_OK;
     if (ends_with(out, ".npy"))
@@ -389,7 +420,7 @@ static vit_status write_maps(const explainer *e, const char *name, const vit_map
         return write_buffer(out, status, &png, error);
     }
     for (size_t i = 0; i < e->method_count; i++) {
-        add_json(&json, e, name, e->methods[i], &maps[i]);
+        add_json(&json, e, name, e->methods[i], &maps[i], &curves[i]);
         vit_text_add(&json.line, "\n");
         json.comma = false;
     }
@@ -399,43 +430,64 @@ static vit_status write_maps(const explainer *e, const char *name, const vit_map
     return status;
 }
 
-static vit_status write_page(const explainer *e, const char *name, vit_error *error) {
+static vit_status write_page(const explainer *e, const char *name, const char *out,
+                             vit_error *error) {
     vit_buffer html = {0};
-    const char *slash = strrchr(name, '/');
-    const char *title = slash != NULL ? slash + 1 : name;
-    const vit_page_options page = {title, e->layers, e->heads, e->layer_count, e->head_count};
-    const vit_status status = vit_explain_page(e->session, e->pixels, &page, &html, error);
-    return write_buffer(e->settings->out, status, &html, error);
+    const vit_page_options page = {vit_file_name(name), e->layers, e->heads, e->layer_count,
+                                   e->head_count};
+    vit_status status = vit_explain_page(e->session, e->pixels, &page, &html, error);
+    if (status != VIT_OK) vit_fail_prefix(error, status, name);
+    return write_buffer(out, status, &html, error);
 }
 
-static vit_status make_maps(const explainer *e, const char *name, vit_error *error) {
+static vit_status make_maps(const explainer *e, const char *name, const char *out,
+                            vit_error *error) {
+    const bool faithful = e->settings->faithful;
     vit_map maps[VIT_METHOD_COUNT] = {0};
+    vit_curves curves[VIT_METHOD_COUNT] = {0};
     vit_status status = VIT_OK;
     for (size_t i = 0; i < e->method_count && status == VIT_OK; i++) {
         vit_map_options asked = e->asked;
         asked.method = e->methods[i];
+        if (faithful) { /* attention as one map; another random order for each picture */
+            asked.fused = !asked.head_given;
+            asked.seed += e->number;
+        }
         status = vit_explain(e->session, e->pixels, &asked, &maps[i], error);
+        if (status == VIT_OK && faithful) {
+            if (asked.class_given) maps[i].class_index = asked.class_index;
+            status = vit_map_curves(e->session, e->pixels, &maps[i], &curves[i], error);
+        }
+        if (status != VIT_OK) vit_fail_prefix(error, status, name);
     }
-    if (status == VIT_OK) status = write_maps(e, name, maps, error);
-    for (size_t i = 0; i < e->method_count; i++) vit_map_clear(&maps[i]);
+    if (status == VIT_OK) status = write_maps(e, name, out, maps, curves, error);
+    for (size_t i = 0; i < e->method_count; i++) {
+        vit_map_clear(&maps[i]);
+        vit_curves_clear(&curves[i]);
+    }
     return status;
 }
 
 static vit_status explain(const explainer *e, const char *name, vit_error *error) {
-    const char *out = e->settings->out;
     const vit_picture picture = {.name = name};
-    const vit_status status = vit_prepare_picture(e->session, &picture, e->pixels, error);
+    vit_status status = vit_prepare_picture(e->session, &picture, e->pixels, error);
     if (status != VIT_OK) return status;
     if (vit_session_warning(e->session) != NULL) vit_say(&command, vit_session_warning(e->session));
-    return out != NULL && ends_with(out, ".html") ? write_page(e, name, error)
-                                                  : make_maps(e, name, error);
+    if (e->settings->out == NULL) return make_maps(e, name, NULL, error);
+    char *out = vit_out_file(e->settings->out, name);
+    if (out == NULL) return vit_fail_memory(error, "a file's name", 0);
+    status =
+        ends_with(out, ".html") ? write_page(e, name, out, error) : make_maps(e, name, out, error);
+    vit_free(out);
+    return status;
 }
 
 /* A picture that fails is reported, and the others go on. */
-static int explain_all(const explainer *e, int count, char **names) {
+static int explain_all(explainer *e, int count, char **names) {
     int exit_status = VIT_EXIT_OK;
     for (int i = 0; i < count; i++) {
         vit_error error = {0};
+        e->number = (uint64_t)i;
         const vit_status status = explain(e, names[i], &error);
         if (status == VIT_OK) continue;
         exit_status = VIT_EXIT_FAILED;
@@ -467,23 +519,36 @@ static int run(explainer *e, int count, char **names) {
     return explain_all(e, count, names);
 }
 
+static bool asks_for(const explainer *e, vit_method method) {
+    for (size_t i = 0; i < e->method_count; i++)
+        if (e->methods[i] == method) return true;
+    return false;
+}
+
 /* What contradicts itself; NULL: nothing does. */
 static const char *contradiction(const explainer *e, int pictures) {
     static const char *const endings[] = {".png", ".npy", ".json", ".html"};
     const settings *s = e->settings;
     bool known = false;
     if (pictures == 0) return "no picture is named: give PICTURE...";
-    if (s->out == NULL && !s->json) return "nothing is to be written: give --out FILE or --json";
+    if (s->out == NULL && !s->json && !s->faithful)
+        return "nothing is to be written: give --out FILE, --json or --faithful";
     for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out != NULL; i++)
         known = known || ends_with(s->out, endings[i]);
     if (s->out != NULL && !known) return "--out FILE ends in .png, .npy, .json or .html";
-    if (s->out != NULL && pictures > 1) return "--out is of one picture; --json takes several";
+    if (s->out != NULL && pictures > 1 && strchr(s->out, '%') == NULL)
+        return "--out of several pictures has a % for their names, as in maps/%.png";
+    if (s->out != NULL && strchr(s->out, '%') != strrchr(s->out, '%'))
+        return "--out has one % at most, for the picture's name";
+    if (s->faithful && asks_for(e, VIT_METHOD_LENS))
+        return "--faithful is of maps over the patches, which lens is not";
     if (s->out != NULL && ends_with(s->out, ".npy") && e->method_count > 1)
         return "a .npy file holds one map: give --method one name";
     const bool page = s->out != NULL && ends_with(s->out, ".html");
     if ((s->layers != NULL || s->heads != NULL) && !page)
         return "--layers and --heads are of a page, --out FILE.html; of a map --layer and --head";
-    return page && s->json ? "a page and --json exclude each other" : NULL;
+    return page && (s->json || s->faithful) ? "a page and --json or --faithful exclude each other"
+                                            : NULL;
 }
 
 int main(int argc, char **argv) {
@@ -493,8 +558,12 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (read_methods(&e, &error) != VIT_OK) return vit_say_usage(&command, error.message);
+    if (s.faithful && !asks_for(&e, VIT_METHOD_RANDOM) && e.method_count < VIT_METHOD_COUNT)
+        e.methods[e.method_count++] = VIT_METHOD_RANDOM;
     const char *wrong = contradiction(&e, argc - 1);
     if (wrong != NULL) return vit_say_usage(&command, wrong);
+    if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK)
+        return vit_say_usage(&command, error.message);
     exit_status = run(&e, argc - 1, argv + 1);
     close_explainer(&e);
     return vit_program_end(&command, exit_status);

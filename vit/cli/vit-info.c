@@ -1,12 +1,14 @@
 /* vit-info: tells what is in a file of weights. */
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/cli/models.h"
 #include "vit/cli/program.h"
+#include "vit/texts.h"
 
 typedef struct settings {
     const char *config, *labels;
@@ -58,6 +60,7 @@ typedef struct subject {
     vit_tensor_list *list;
     vit_model *model; /* NULL: `error` says why */
     vit_model_info info;
+    vit_text_info texts;
     vit_error error;
 } subject;
 
@@ -72,6 +75,7 @@ static vit_status open_subject(subject *s, const char *name, const settings *cho
         .config = choice->config, .labels = choice->labels, .cpu = vit_chosen_cpu()};
     if (status == VIT_OK && vit_model_load_with(&s->model, path, &opening, &s->error) == VIT_OK) {
         s->info = vit_model_describe(s->model);
+        s->texts = vit_text_describe(s->model);
     }
     vit_free(path);
     return status;
@@ -231,24 +235,50 @@ static void add_labels(vit_text *text, const subject *s) {
     vit_text_add(text, "%s\n", s->info.classes > SHOWN ? ", ..." : "");
 }
 
+/* The second stack, and how it writes. */
+static void add_decoder(vit_text *text, const subject *s) {
+    static const char *const hidden[] = {NULL};
+    static const char *const stops[] = {"usual", "early", "sure"};
+    const vit_text_info *t = &s->texts;
+    json_t *config = json_loads(s->info.config, 0, NULL);
+    char *decoder = json_dumps(json_object_get(config, "decoder"), 0);
+    if (decoder != NULL) add_members(text, "decoder", decoder, hidden);
+    free(decoder);
+    json_decref(config);
+    add_title(text, "writes");
+    if (t->beams > 1)
+        vit_text_add(text, "by %zu beams, length penalty %g, stop %s, ", t->beams,
+                     t->length_penalty, stops[t->stop]);
+    else
+        vit_text_add(text, "greedily, ");
+    if (t->no_repeat > 0) vit_text_add(text, "no %zu tokens twice, ", t->no_repeat);
+    vit_text_add(text, "to %zu tokens", t->length);
+    if (t->tokens > 0) vit_text_add(text, "; a tokenizer of %zu", t->tokens);
+    vit_text_add(text, "\n");
+}
+
 static void add_model(vit_text *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
     static const char *const digests[] = {"data_sha256", NULL};
     const vit_model_info *m = &s->info;
     char number[32];
-    add_title(text, "pictures");
-    vit_text_add(text, "%zux%zux%zu, patches of %zux%zu\n", m->height, m->width, m->channels,
-                 m->patch, m->patch);
+    if (s->texts.reads_pictures) {
+        add_title(text, "pictures");
+        vit_text_add(text, "%zux%zux%zu, patches of %zux%zu\n", m->height, m->width, m->channels,
+                     m->patch, m->patch);
+    }
     add_title(text, "network");
     vit_text_add(text, "dim %zu, depth %zu, heads %zu, mlp %zu\n", m->dim, m->depth, m->heads,
                  m->mlp);
     add_members(text, "", m->config, sizes);
+    if (s->texts.writes) add_decoder(text, s);
     add_title(text, "parameters");
     vit_text_add(text, "%s\n", vit_format_count(number, m->parameters));
     add_title(text, "multiply-adds");
-    vit_text_add(text, "%s a picture\n", vit_format_count(number, m->multiply_adds));
-    add_labels(text, s);
+    vit_text_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
+                 s->texts.reads_pictures || !s->texts.writes ? "picture" : "text");
+    if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     add_members(text, "origin", m->recipe, digests);
 }

@@ -10,7 +10,7 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model;
+    const char *model, *explain;
     vit_option_list texts;
     bool json;
     uint64_t beams, length, no_repeat, top_k, seed, count, threads;
@@ -57,6 +57,13 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
      .help = "one JSON object a line, with ids and score"},
+    {.name = "explain",
+     .kind = VIT_OPTION_TEXT,
+     .offset = PLACE(explain),
+     .argument = "FILE",
+     .help = "of one picture or text: what the model looked at while it\n"
+             "wrote each token; FILE.html: a page to explore in a\n"
+             "browser, all layers and heads; FILE.png: the last layer"},
     {.kind = VIT_OPTION_GROUP, .help = "How it is written"},
     {.name = "beams",
      .kind = VIT_OPTION_COUNT,
@@ -133,15 +140,15 @@ static const vit_command command = {
              "      the digits on a picture of a row of them\n"
              "  vit-read --model numbers.safetensors --text \"forty-two\"\n"
              "      the number in another language\n"
+             "  vit-read --model numbers.safetensors --text \"forty-two\" --explain 42.html\n"
+             "      and which words it looked at, as a page\n"
              "  vit-read --model language.safetensors --sample --count 5\n"
              "      five texts of a language model\n"
              "  vit-read --model trocr-base-printed/ --beams 4 line.png\n"
              "      a line of text, with published weights\n",
     .operands = "PICTURE",
     .notes = "Exit status: 0 done, 1 failed, also where one picture could not be read, 2\n"
-             "wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
-             "used; in f32 the answers are the same with each.\n",
+             "wrong usage.\n" VIT_CPU_NOTE "; in f32 the answers are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -155,13 +162,9 @@ typedef struct reading {
 
 static vit_status open_session(reading *r, vit_error *error) {
     const settings *s = r->settings;
-    char *path;
-    vit_status status = vit_find_model(&path, s->model, error);
-    if (status != VIT_OK) return status;
     const vit_model_options opening = {.cpu = vit_chosen_cpu(),
                                        .precision = (vit_precision)s->precision};
-    status = vit_model_load_with(&r->model, path, &opening, error);
-    vit_free(path);
+    const vit_status status = vit_load_named_model(&r->model, s->model, &opening, error);
     const vit_text_options how = {.threads = (int)s->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)s->precision,
@@ -226,6 +229,39 @@ static void tell(reading *r, const char *key, const char *const *names, bool sev
     }
 }
 
+/* ---- what it looked at ---- */
+
+static bool ends_with(const char *name, const char *ending) {
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static vit_status write_bytes(const char *path, const vit_buffer *bytes, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = vit_writer_open(&writer, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_writer_put(writer, bytes->data, bytes->size, error);
+    if (status == VIT_OK) return vit_writer_commit(writer, error);
+    vit_writer_abort(writer);
+    return status;
+}
+
+/* name: of the picture, the text, or NULL. */
+static vit_status explain(const reading *r, const char *name, const vit_text_answer *answer,
+                          vit_error *error) {
+    const char *file = r->settings->explain;
+    const vit_picture picture = {.name = name};
+    const bool shown = vit_text_describe(r->model).reads_pictures;
+    vit_buffer made;
+    if (!file || answer->error.status != VIT_OK) return VIT_OK;
+    vit_status status =
+        vit_explain_text(r->session, shown ? &picture : NULL, name, answer,
+                         name ? name : r->settings->model, ends_with(file, ".png"), &made, error);
+    if (status == VIT_OK) status = write_bytes(file, &made, error);
+    vit_buffer_clear(&made);
+    return status;
+}
+
 /* ---- what is read ---- */
 
 /* names: [count], of pictures or the texts themselves; NULL: so many of a language model. */
@@ -235,12 +271,13 @@ static vit_status read_some(reading *r, const char *const *names, bool several, 
     vit_picture pictures[AT_ONCE];
     const bool shown = vit_text_describe(r->model).reads_pictures;
     for (size_t i = 0; i < count && shown; i++) pictures[i] = (vit_picture){.name = names[i]};
-    const vit_status status = shown ? vit_read_pictures(r->session, pictures, count, answers, error)
-                                    : vit_read_texts(r->session, names, count, answers, error);
+    vit_status status = shown ? vit_read_pictures(r->session, pictures, count, answers, error)
+                              : vit_read_texts(r->session, names, count, answers, error);
     if (status != VIT_OK) return status;
     tell(r, shown ? "file" : "source", names, several && shown, count, answers);
+    status = explain(r, names != NULL ? names[0] : NULL, answers, error);
     vit_text_answers_clear(answers, count);
-    return VIT_OK;
+    return status;
 }
 
 static vit_status read_all(reading *r, const char *const *names, size_t count, vit_error *error) {
@@ -296,6 +333,13 @@ int main(int argc, char **argv) {
     }
     if (!s.sample && (s.temperature > 0 || s.top_k > 0)) {
         return vit_say_usage(&command, "--temperature and --top-k are for --sample");
+    }
+    if (s.explain && !ends_with(s.explain, ".html") && !ends_with(s.explain, ".png")) {
+        return vit_say_usage(&command, "--explain FILE ends in .html or .png");
+    }
+    if (s.explain && ((size_t)argc - 1 + s.texts.count > 1 || s.count > 1 ||
+                      (argc == 2 && strcmp(argv[1], "-") == 0))) {
+        return vit_say_usage(&command, "--explain is of one picture, or one --text");
     }
     reading r = {.settings = &s, .fine = true};
     vit_error error;

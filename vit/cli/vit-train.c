@@ -11,7 +11,7 @@
 
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
-    const char *report, *tensorboard;
+    const char *report, *tensorboard, *teacher;
     double epochs, minutes, lr, weight_decay, drop_path, layer_decay, val, save_every;
     vit_steps steps;
     uint64_t batch, accumulate, seed, freeze, threads, patience;
@@ -42,10 +42,11 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"   \
     "or digits, which are drawn; FIRST+SECOND trains on both"
 
-#define PRESET_HELP                                           \
-    "network and recipe: mnist, fashion, digits, cifar10,\n"  \
-    "cifar10-best, folder, handwriting, lecture, or a JSON\n" \
-    "file (default: the data decides)"
+#define PRESET_HELP                                          \
+    "network and recipe: mnist, mnist-quick, fashion,\n"     \
+    "fashion-best, digits, cifar10, cifar10-best, folder,\n" \
+    "handwriting, lecture, or a JSON file (default: the\n"   \
+    "data decides)"
 
 #define SET_HELP                                                 \
     "another value for a key of the preset (docs/presets.md);\n" \
@@ -133,6 +134,11 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
     "the learning rate falls by X from block to block towards\n" \
     "the input, 0.75 say (default: the preset's, 1)"
 
+#define TEACHER_HELP                                          \
+    "learn also what this model answers (distillation), or\n" \
+    "its stored logits of the training part: recipe keys\n"   \
+    "distill and distill_temperature"
+
 #define VAL_HELP                                                 \
     "hold back N training pictures, or below 1 a share of\n"     \
     "them, to fit the temperature (default: a tenth, 1,000 at\n" \
@@ -192,6 +198,7 @@ static const vit_option options[] = {
     {.name = "balance", VALUE(FLAG, balance), .help = BALANCE_HELP},
     {.name = "freeze", RANGE(COUNT, freeze, "N", 1, 1e6), .help = FREEZE_HELP},
     {.name = "layer-decay", RANGE(NUMBER, layer_decay, "X", 0, 1), .help = LAYER_DECAY_HELP},
+    {.name = "teacher", VALUE(TEXT, teacher), .argument = "MODEL|FILE", .help = TEACHER_HELP},
     {.name = "val", RANGE(NUMBER, val, "N|SHARE", NOT_GIVEN, 1e9), .help = VAL_HELP},
     {.name = "seed", VALUE(COUNT, seed), .argument = "N", .help = SEED_HELP},
     VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
@@ -224,12 +231,12 @@ static const vit_command command = {
              "      your own pictures: pets/cat/*.jpg, pets/dog/*.jpg, ...\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and given again; ends in the same bytes\n",
-    .notes = "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
-             "SIGTERM, SIGHUP) finishes the step and saves the state, into NAME.checkpoint\n"
-             "beside the model where no --checkpoint is given; a second one ends at once.\n"
-             "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
-             "used; in f32 the model is the same with each.\n",
+    .notes =
+        "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
+        "SIGTERM, SIGHUP) finishes the step and saves the state, into NAME.checkpoint\n"
+        "beside the model where no --checkpoint is given; a second one ends at once.\n"
+        "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n" VIT_CPU_NOTE
+        "; in f32 the model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -287,8 +294,12 @@ static void collect_sets(key_values *out, const settings *s) {
     if (s->balance) out->values[out->count++] = "balance=true";
 }
 
-static vit_train_options train_options(const settings *s, const key_values *sets, const char *init,
-                                       const char *out, const char *rescue,
+/* The files that the options mean; owned. */
+typedef struct places {
+    char *init, *teacher, *out, *rescue; /* the first two may be NULL */
+} places;
+
+static vit_train_options train_options(const settings *s, const key_values *sets, const places *p,
                                        vit_train_report *report) {
     return (vit_train_options){
         .data = s->data,
@@ -297,15 +308,15 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .set_count = sets->count,
         .height = s->size.height,
         .width = s->size.width,
-        .init = init,
+        .init = p->init,
         .config = s->config,
-        .out = out,
+        .out = p->out,
         .checkpoint = s->checkpoint,
         .save_minutes = s->save_every,
         .report = s->report,
         .tensorboard = s->tensorboard,
         .resume = s->resume,
-        .rescue = rescue,
+        .rescue = p->rescue,
         .overwrite = s->overwrite,
         .keep_best = s->keep == KEEP_BEST,
         .patience = (size_t)s->patience,
@@ -318,6 +329,7 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .lr = s->lr,
         .freeze = (size_t)s->freeze,
         .layer_decay = s->layer_decay,
+        .teacher = p->teacher,
         .val = s->val,
         .val_given = s->val > NOT_GIVEN,
         .empty_classes = s->empty_classes,
@@ -372,10 +384,10 @@ static char *rescue_name(const char *out) {
     return copy;
 }
 
-static int train(const settings *s, const char *init, const char *out, const char *rescue) {
+static int train(const settings *s, const places *p) {
     vit_error error = {0};
     vit_train_report report = {.command = &command,
-                               .out = out,
+                               .out = p->out,
                                .log_path = s->log,
                                .append = s->resume,
                                .json = s->json,
@@ -385,7 +397,7 @@ static int train(const settings *s, const char *init, const char *out, const cha
     }
     key_values sets;
     collect_sets(&sets, s);
-    vit_train_options choice = train_options(s, &sets, init, out, rescue, &report);
+    vit_train_options choice = train_options(s, &sets, p, &report);
     vit_status status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
     int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
@@ -450,12 +462,12 @@ static bool print_search(const settings *s, const vit_lr_search *found) {
     return vit_print(&command, &text);
 }
 
-static int find_lr(const settings *s, const char *init) {
+static int find_lr(const settings *s, const places *p) {
     vit_error error = {0};
     vit_lr_search found;
     key_values sets;
     collect_sets(&sets, s);
-    vit_train_options choice = train_options(s, &sets, init, NULL, NULL, NULL);
+    vit_train_options choice = train_options(s, &sets, p, NULL);
     choice.callback = on_search;
     if (vit_find_lr(&found, &choice, &error) != VIT_OK) {
         const int number = vit_interrupted();
@@ -467,20 +479,24 @@ static int find_lr(const settings *s, const char *init) {
 /* Finds out which files the names mean. */
 static int run(const settings *s) {
     vit_error error = {0};
-    char *init = NULL;
-    char *out = s->out != NULL ? vit_strdup(s->out) : default_out(s);
-    char *rescue = out != NULL ? rescue_name(out) : NULL;
-    if (rescue == NULL) {
+    places p = {.out = s->out != NULL ? vit_strdup(s->out) : default_out(s)};
+    p.rescue = p.out != NULL ? rescue_name(p.out) : NULL;
+    if (p.rescue == NULL) {
         vit_fail_memory(&error, "the name of the model", strlen(s->data));
-    } else if (s->init != NULL) {
-        vit_find_model(&init, s->init, &error);
+    }
+    if (error.status == VIT_OK && s->init != NULL) {
+        vit_find_model(&p.init, s->init, &error);
+    }
+    if (error.status == VIT_OK && s->teacher != NULL) {
+        vit_find_model(&p.teacher, s->teacher, &error);
     }
     int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
-                      : s->find_lr           ? find_lr(s, init)
-                                             : train(s, init, out, rescue);
-    vit_free(init);
-    vit_free(rescue);
-    vit_free(out);
+                      : s->find_lr           ? find_lr(s, &p)
+                                             : train(s, &p);
+    vit_free(p.init);
+    vit_free(p.teacher);
+    vit_free(p.rescue);
+    vit_free(p.out);
     return exit_status;
 }
 

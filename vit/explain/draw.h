@@ -3,6 +3,7 @@
 #define VIT_EXPLAIN_DRAW_H
 
 #include "vit/base/sys.h"
+#include "vit/maps.h"
 #include "vit/model/config.h"
 
 /* The PNG of vit_map_png; pixels: [height][width][channels] of the config. */

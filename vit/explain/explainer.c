@@ -1,6 +1,7 @@
 #include "vit/explain/explainer.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/model/infer.h"
 #include <string.h>
 
 /* ---- memory ---- */
@@ -141,9 +142,11 @@ static void forward(void *context) {
     vit_head_forward(n, &e->exec, s);
 }
 
-void vit_explainer_forward(vit_explainer *e, const float *image, vit_look *look, void *context) {
+vit_status vit_explainer_forward(vit_explainer *e, const float *image, vit_look *look,
+                                 void *context, vit_error *error) {
     pass p = {.explainer = e, .image = image, .look = look, .context = context};
     vit_with_team(e->exec.threads, forward, &p);
+    return vit_check_answer(e->state.logits, e->network->config.classes, NULL, 0, error);
 }
 
 static void block_backward(const pass *p, size_t i) {

@@ -39,9 +39,10 @@ typedef struct vit_seen {
 typedef void vit_look(const vit_seen *seen, void *context);
 
 /* image: [height][width][channels], normalised, to be kept until after the backward pass. Fills
- * state.logits. look NULL: nobody does. */
-void vit_explainer_forward(vit_explainer *explainer, const float *image, vit_look *look,
-                           void *context);
+ * state.logits. look NULL: nobody does. FORMAT where the answer is none, as vit_check_answer says.
+ */
+vit_status vit_explainer_forward(vit_explainer *explainer, const float *image, vit_look *look,
+                                 void *context, vit_error *error);
 
 /* The gradient of logit `index` of the picture that went forward, one after another: through the
  * head, whose state.d_pooled, d_map_p and state.d_z then stand; from the last block to the first;

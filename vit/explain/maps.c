@@ -2,6 +2,7 @@
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/ops/loss.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,14 +191,6 @@ double vit_map_doubt(const float *logits, size_t classes, size_t index) {
     return others / (others + vit_exp(logits[index] - highest));
 }
 
-double vit_map_probability(const vit_explainer *e, const float *logits, size_t index) {
-    const size_t classes = e->network->config.classes;
-    double highest = logits[0], total = 0;
-    for (size_t i = 1; i < classes; i++) highest = fmax(highest, logits[i]);
-    for (size_t i = 0; i < classes; i++) total += vit_exp((logits[i] - highest) / e->temperature);
-    return vit_exp((logits[index] - highest) / e->temperature) / total;
-}
-
 static size_t likeliest(const float *logits, size_t classes) {
     size_t best = 0;
     for (size_t i = 1; i < classes; i++)
@@ -259,6 +252,19 @@ static vit_status allocate(vit_map_call *m, vit_error *error) {
     return vit_fail_memory(error, "a map", count * sizeof *m->map->values);
 }
 
+/* A gradient may be beyond the largest float32 where the answer is not. */
+static vit_status check_values(const vit_map *map, vit_error *error) {
+    size_t count = 1;
+    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(map->values[i]))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "the map is of no numbers (value %zu is %s): the model's weights are "
+                            "damaged or of a training that failed",
+                            i, isnan(map->values[i]) ? "NaN" : "infinite");
+    return VIT_OK;
+}
+
 static vit_status make(vit_map_call *m, vit_error *error) {
     const vit_map_method *method = methods[m->options->method];
     const vit_config *c = &m->explainer->network->config;
@@ -266,13 +272,16 @@ static vit_status make(vit_map_call *m, vit_error *error) {
     vit_status status = allocate(m, error);
     if (status != VIT_OK) return status;
     if (method->begin) method->begin(m);
-    vit_explainer_forward(m->explainer, m->image, method->look, m);
+    status = vit_explainer_forward(m->explainer, m->image, method->look, m, error);
+    if (status != VIT_OK) return status;
     mark_outliers(m, m->weights);
     m->map->class_index = m->options->class_given && method->of_class
                               ? m->options->class_index
                               : likeliest(logits, c->classes);
-    m->map->probability = vit_map_probability(m->explainer, logits, m->map->class_index);
-    return method->end ? method->end(m, error) : VIT_OK;
+    m->map->probability =
+        vit_softmax_one(logits, c->classes, m->map->class_index, m->explainer->temperature);
+    if (method->end) status = method->end(m, error);
+    return status == VIT_OK ? check_values(m->map, error) : status;
 }
 
 vit_status vit_map_make(vit_map *map, vit_explainer *e, const float *image,

@@ -3,6 +3,7 @@
 #define VIT_EXPLAIN_MAPS_H
 
 #include "vit/explain/explainer.h"
+#include "vit/maps.h"
 
 /* ARGUMENT, naming the value, where an option is out of the network's range or of no meaning for
  * the method. */
@@ -63,9 +64,6 @@ void vit_map_copy(const vit_map_call *call, float *out, const float *matrix, siz
 
 /* 1 - probability of class `index`, in double: small numbers keep their digits. */
 double vit_map_doubt(const float *logits, size_t classes, size_t index);
-
-/* The class's probability, at the explainer's temperature. */
-double vit_map_probability(const vit_explainer *e, const float *logits, size_t index);
 
 /* ---- rollout (Abnar, Zuidema: Quantifying Attention Flow in Transformers), for tests ---- */
 

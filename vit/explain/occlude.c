@@ -1,4 +1,5 @@
 #include "vit/explain/occlude.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/explain/maps.h"
 #include "vit/model/infer.h"
@@ -12,8 +13,7 @@ typedef struct source {
 
 static bool lacks(const source *s, size_t picture, size_t patch) {
     const vit_occluded *p = s->pictures;
-    const size_t n = vit_config_patches(s->config), last = p->count > 1 ? p->count - 1 : 1;
-    const size_t done = picture * n / last; /* patches, of MORE and LESS */
+    const size_t done = picture * p->step;
     switch (p->kind) {
     case VIT_OCCLUDE_ONE:
         return patch == picture;
@@ -74,22 +74,33 @@ static vit_status rank_values(size_t **rank, const float *values, size_t n, vit_
     return failed ? vit_fail_memory(error, "an order", 2 * n * sizeof **rank) : VIT_OK;
 }
 
+size_t vit_curve_points(size_t patches, size_t step) {
+    return vit_ceil_div(patches, step) + 1;
+}
+
+/* By the trapezoid rule; the last step may be a shorter one. */
+static double area_below(const double *doubts, size_t points, size_t step, size_t patches) {
+    double area = 0;
+    for (size_t i = 1; i < points; i++) {
+        const size_t width = vit_min(i * step, patches) - (i - 1) * step;
+        area += (double)width / (double)patches * (1 - .5 * (doubts[i - 1] + doubts[i]));
+    }
+    return area;
+}
+
 vit_status vit_map_curve(float *curve, double *area, const vit_explainer *e, const float *image,
-                         const float *values, bool insertion, size_t points, size_t index,
+                         const float *values, bool insertion, size_t step, size_t index,
                          vit_error *error) {
+    const size_t n = vit_config_patches(&e->network->config), points = vit_curve_points(n, step);
     size_t *rank = NULL;
     double *doubts = vit_alloc(points, sizeof *doubts);
     vit_status status = doubts ? VIT_OK : vit_fail_memory(error, "a curve", points);
-    if (status == VIT_OK)
-        status = rank_values(&rank, values, vit_config_patches(&e->network->config), error);
-    const vit_occluded pictures = {insertion ? VIT_OCCLUDE_LESS : VIT_OCCLUDE_MORE, points, rank};
+    if (status == VIT_OK) status = rank_values(&rank, values, n, error);
+    const vit_occluded pictures = {insertion ? VIT_OCCLUDE_LESS : VIT_OCCLUDE_MORE, points, step,
+                                   rank};
     if (status == VIT_OK) status = vit_occlude(doubts, e, image, &pictures, index, error);
-    *area = 0;
-    for (size_t i = 0; i < points && status == VIT_OK; i++) {
-        curve[i] = (float)(1 - doubts[i]);
-        const double half = i == 0 || i + 1 == points ? .5 : 1;
-        *area += half * (1 - doubts[i]) / (double)(points - 1);
-    }
+    for (size_t i = 0; i < points && status == VIT_OK; i++) curve[i] = (float)(1 - doubts[i]);
+    *area = status == VIT_OK ? area_below(doubts, points, step, n) : 0;
     vit_free(doubts);
     vit_free(rank);
     return status;

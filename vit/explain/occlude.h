@@ -6,15 +6,14 @@
 
 typedef enum vit_occlude_kind {
     VIT_OCCLUDE_ONE,  /* picture i lacks patch i */
-    VIT_OCCLUDE_MORE, /* picture i of count lacks the first i / (count - 1) of the patches by rank
-                       */
+    VIT_OCCLUDE_MORE, /* picture i lacks the first i * step patches by rank */
     VIT_OCCLUDE_LESS, /* picture i has only those */
     VIT_OCCLUDE_COUNT,
 } vit_occlude_kind;
 
 typedef struct vit_occluded {
     vit_occlude_kind kind;
-    size_t count;       /* pictures */
+    size_t count, step; /* pictures; patches from one to the next, of MORE and LESS */
     const size_t *rank; /* [N], of each patch, from 0; not of ONE */
 } vit_occluded;
 
@@ -22,13 +21,14 @@ typedef struct vit_occluded {
 vit_status vit_occlude(double *doubts, const vit_explainer *explainer, const float *image,
                        const vit_occluded *pictures, size_t index, vit_error *error);
 
-/* How faithful a map is (Samek et al.: Evaluating the Visualization of What a Deep Neural Network
- * Has Learned): the class's probability as the map's patches are taken away, the largest value
- * first, or are put on the mean picture. curve: [points], from nothing done to all done; values:
- * [N], of which the first of equals comes first, NaN last. Returns in *area the curve's, by the
- * trapezoid rule, over 0..1. points > 1. */
+/* Points of a curve of vit_map_curve. */
+size_t vit_curve_points(size_t patches, size_t step);
+
+/* A curve of vit_map_curves. curve: [vit_curve_points], from nothing done to all done; values: [N],
+ * of which the first of equals comes first, NaN last. Returns in *area the curve's, by the
+ * trapezoid rule, over 0..1. */
 vit_status vit_map_curve(float *curve, double *area, const vit_explainer *explainer,
-                         const float *image, const float *values, bool insertion, size_t points,
+                         const float *image, const float *values, bool insertion, size_t step,
                          size_t index, vit_error *error);
 
 #endif

@@ -2,11 +2,13 @@
 #include "vit/base/page.h"
 #include "vit/base/size.h"
 #include "vit/explain/draw.h"
+#include "vit/ops/loss.h"
 #include <math.h>
 #include <string.h>
 
-/* vit/explain/page/page.html, by scripts/embed-text. */
-extern const char *const vit_explain_page_html[];
+/* vit/explain/page/, by scripts/embed-text. */
+extern const char *const vit_explain_page_html[], *const vit_explain_common_css[],
+                                                      *const vit_explain_common_js[];
 
 /* Layers whose patches' similarity is in the page, and classes whose relevance is, at most. */
 enum { MOST_SIMILAR = 6, MOST_CLASSES = 5, MOST_LENS = 3 };
@@ -81,7 +83,7 @@ static vit_status check_size(const page *p, vit_error *error) {
 
 /* ---- the forward pass ---- */
 
-static uint8_t byte_of(float share) {
+uint8_t vit_page_byte(float share) {
     return (uint8_t)(255 * fminf(fmaxf(share, 0), 1) + .5f);
 }
 
@@ -91,7 +93,7 @@ static void keep_attention(const page *p, const vit_seen *seen, size_t place) {
         for (size_t t = 0; t < n; t++) {
             const float *from = seen->p + (head_at(p, h) * n + t) * row;
             uint8_t *to = p->attention + ((place * p->heads + h) * n + t) * n;
-            for (size_t j = 0; j < n; j++) to[j] = byte_of(sqrtf(from[j]));
+            for (size_t j = 0; j < n; j++) to[j] = vit_page_byte(sqrtf(from[j]));
         }
 }
 
@@ -108,7 +110,7 @@ static void keep_similarity(uint8_t *to, const float *x, size_t n, size_t dim) {
         for (size_t j = 0; j <= i; j++) {
             const double both = own * dot(x + j * dim, x + j * dim, dim);
             const double cosine = both > 0 ? dot(x + i * dim, x + j * dim, dim) / sqrt(both) : 0;
-            *to++ = byte_of((float)(.5 * (1 + cosine)));
+            *to++ = vit_page_byte((float)(.5 * (1 + cosine)));
         }
     }
 }
@@ -145,9 +147,11 @@ static void add_answer(page *p, const float *logits, size_t index) {
     char number[32];
     vit_text_add(&p->json, "[%zu,", index);
     vit_text_add_json(&p->json, p->call->labels[index]);
-    vit_text_add(
-        &p->json, ",%s]",
-        vit_format_fixed(number, vit_map_probability(p->call->explainer, logits, index), 6));
+    vit_text_add(&p->json, ",%s]",
+                 vit_format_fixed(
+                     number,
+                     vit_softmax_one(logits, p->classes, index, p->call->explainer->temperature),
+                     6));
 }
 
 static void add_answers(page *p, const float *logits, size_t most) {
@@ -176,7 +180,7 @@ static void add_map(page *p, const char *key, const vit_map *map, float largest)
     uint8_t *bytes = vit_alloc(count, 1);
     for (size_t i = 0; i < count && largest == 0; i++) largest = fmaxf(largest, map->values[i]);
     for (size_t i = 0; i < count && bytes && largest > 0; i++)
-        bytes[i] = byte_of(sqrtf(fmaxf(map->values[i], 0) / largest));
+        bytes[i] = vit_page_byte(sqrtf(fmaxf(map->values[i], 0) / largest));
     if (bytes) add_base64(p, key, bytes, count);
     if (!bytes) p->json.failed = true;
     vit_free(bytes);
@@ -287,10 +291,11 @@ static vit_status allocate(page *p, vit_error *error) {
 
 static vit_status fill(page *p, vit_error *error) {
     const size_t n = p->tokens, half = p->patches * (p->patches + 1) / 2;
-    vit_explainer_forward(p->call->explainer, p->call->image, look, p);
+    vit_status status = vit_explainer_forward(p->call->explainer, p->call->image, look, p, error);
+    if (status != VIT_OK) return status;
     add_facts(p);
     add_lens(p);
-    vit_status status = add_picture(p, error);
+    status = add_picture(p, error);
     if (status == VIT_OK) status = add_rollout(p, error);
     if (status == VIT_OK) status = add_relevance(p, error);
     if (status != VIT_OK) return status;
@@ -298,15 +303,19 @@ static vit_status fill(page *p, vit_error *error) {
     add_base64(p, "similarity", p->similarity, p->similar * half);
     add_base64(p, "attention", p->attention, p->layers * p->heads * n * n);
     vit_text_add(&p->json, "\"version\":1}\n");
-    return p->json.failed ? vit_fail_memory(error, "a page", VIT_PAGE_MOST) : VIT_OK;
+    return VIT_OK;
 }
 
-static vit_status write_html(vit_bytes *html, const page *p, vit_error *error) {
+vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_text *json,
+                         vit_error *error) {
     vit_text data = {0}, text = {0};
-    vit_text_add_script_json(&data, p->json.text);
-    const vit_page_part part = {.name = "data", .text = data.text};
-    if (!data.failed) vit_text_add_page(&text, vit_explain_page_html, &part, 1);
-    const bool failed = data.failed || text.failed;
+    if (!json->failed) vit_text_add_script_json(&data, json->text);
+    const vit_page_part parts[] = {{.name = "style", .lines = vit_explain_common_css},
+                                   {.name = "common", .lines = vit_explain_common_js},
+                                   {.name = "data", .text = data.text}};
+    if (!json->failed && !data.failed)
+        vit_text_add_page(&text, lines, parts, sizeof parts / sizeof *parts);
+    const bool failed = json->failed || data.failed || text.failed;
     vit_text_free(&data);
     if (failed) {
         vit_text_free(&text);
@@ -341,7 +350,7 @@ vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *
     if (status == VIT_OK) status = check_size(&p, error);
     if (status == VIT_OK) status = allocate(&p, error);
     if (status == VIT_OK) status = fill(&p, error);
-    if (status == VIT_OK) status = write_html(html, &p, error);
+    if (status == VIT_OK) status = vit_page_fill(html, vit_explain_page_html, &p.json, error);
     vit_text_free(&p.json);
     vit_free(p.attention);
     vit_free(p.similarity);

@@ -3,6 +3,7 @@
 #define VIT_EXPLAIN_PAGE_H
 
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/explain/maps.h"
 
 /* Bytes of a page, at most. */
@@ -20,5 +21,13 @@ typedef struct vit_page_call {
 
 /* html->data is freed by vit_free. */
 vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *error);
+
+/* A share of 0..1, else the nearer end, as a byte. */
+uint8_t vit_page_byte(float share);
+
+/* A page of a template, vit/explain/page/, and what it shows; html->data is freed by vit_free. A
+ * json that ran out of memory is MEMORY. */
+vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_text *json,
+                         vit_error *error);
 
 #endif

@@ -23,16 +23,36 @@ static void add_relevance(float *row, const float *p, const float *d_p, size_t h
         }
 }
 
-static void relevance_look(const vit_seen *seen, void *context) {
-    vit_map_call *m = context;
+typedef struct layer_call {
+    const vit_map_call *call;
+    const vit_seen *seen;
+} layer_call;
+
+enum { COLUMNS = 64 }; /* of a task */
+
+/* COLUMNS of r Abar: a thread's are nobody else's, and each is one sum over queries and heads. */
+static void layer_task(size_t i, int thread, void *context) {
+    (void)thread;
+    const layer_call *l = context;
+    const vit_map_call *m = l->call;
     const size_t heads = m->explainer->network->config.heads, step = m->tokens * m->row;
-    float *r = m->room, *more = m->room + m->row;
-    memset(more, 0, m->row * sizeof *more);
+    const size_t first = i * COLUMNS, count = vit_min(m->tokens - first, (size_t)COLUMNS);
+    const float *r = m->room;
+    float *more = m->room + m->row + first;
+    memset(more, 0, count * sizeof *more);
     for (size_t t = 0; t < m->tokens; t++)
         if (r[t] != 0)
-            add_relevance(more, seen->p + t * m->row, seen->d_p + t * m->row, heads, step,
-                          m->tokens, r[t]);
-    for (size_t t = 0; t < m->tokens; t++) r[t] += more[t];
+            add_relevance(more, l->seen->p + t * m->row + first, l->seen->d_p + t * m->row + first,
+                          heads, step, count, r[t]);
+}
+
+static void relevance_look(const vit_seen *seen, void *context) {
+    vit_map_call *m = context;
+    const vit_exec *exec = &m->explainer->exec;
+    const size_t work = m->explainer->network->config.heads * m->tokens * m->tokens;
+    layer_call l = {m, seen};
+    vit_parallel(vit_exec_threads(exec, work), vit_ceil_div(m->tokens, COLUMNS), layer_task, &l);
+    for (size_t t = 0; t < m->tokens; t++) m->room[t] += m->room[m->row + t];
 }
 
 /* A pooling by attention is a layer of one query, which has no row of its own: r = its Abar. Called

@@ -15,8 +15,8 @@ typedef struct vit_axis {
     vit_quad_weights *weights; /* [out][room] */
 } vit_axis;
 
-/* `filter` is not NEAREST. On failure there is nothing to free. */
-vit_status vit_axis_init(vit_axis *out, size_t in, size_t out_samples, vit_filter filter,
+/* Of `in` samples `out`. `filter` is not NEAREST. On failure there is nothing to free. */
+vit_status vit_axis_init(vit_axis *axis, size_t in, size_t out, vit_filter filter,
                          vit_arithmetic arithmetic, vit_error *error);
 void vit_axis_free(vit_axis *axis);
 

@@ -138,7 +138,8 @@ typedef struct vit_kernels {
     void (*softmax_backward)(float *dp, const float *p, float scale, size_t rows, size_t n);
 
     /* y = (x - mean) * rstd * gamma + beta, rstd = 1 / sqrt(variance + eps), per row of n,
-     * contiguous (Ba, Kiros, Hinton: Layer Normalization, eq. 4). mean, rstd: [rows]. */
+     * contiguous (Ba, Kiros, Hinton: Layer Normalization, eq. 4). mean, rstd: [rows]. All NaN where
+     * the variance is beyond the largest float. */
     void (*layernorm)(float *y, float *mean, float *rstd, const float *x, const float *gamma,
                       const float *beta, float eps, size_t rows, size_t n);
 

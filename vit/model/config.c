@@ -436,9 +436,11 @@ static size_t stem_multiply_adds(const vit_config *c) {
 static size_t decoder_multiply_adds(const vit_config *c) {
     const vit_decoder_config *d = &c->decoder;
     const size_t t = d->length, m = vit_config_tokens(c), w = d->dim;
-    const size_t cross = 2 * t * w * w + 2 * m * c->dim * w + 2 * t * m * w;
+    const size_t width = d->memory_proj ? w : c->dim;
+    const size_t cross = 2 * t * w * w + 2 * m * width * w + 2 * t * m * w;
     const size_t block = 4 * t * w * w + t * t * w + 2 * t * w * d->mlp;
-    return d->depth * (block + (m > 0 ? cross : 0)) + t * w * d->vocabulary;
+    const size_t projection = d->memory_proj ? m * c->dim * w : 0;
+    return d->depth * (block + (m > 0 ? cross : 0)) + projection + t * w * d->vocabulary;
 }
 
 size_t vit_config_multiply_adds(const vit_config *c) {

@@ -78,8 +78,11 @@ typedef struct vit_decoder_config {
     size_t start, end;             /* ids that a text begins and ends with */
     vit_position_kind positions;
     size_t position_offset; /* the first token has this row of the table */
+    bool padding;           /* the id position_offset - 1 fills gaps and has no position: fairseq's
+                               rule, of fixed ones */
     bool scale_embedding;   /* the table's rows times sqrt(D) */
     bool norm_pre;          /* a layer norm of the embedded tokens */
+    bool memory_proj; /* the encoder's states go through Linear(D of the encoder, dim) first */
     vit_norm_place norm;
     vit_activation activation;
     double norm_eps;
@@ -124,8 +127,8 @@ typedef struct vit_config {
     /* A stack of texts: */
     size_t vocabulary;      /* ids */
     size_t length;          /* tokens at most */
-    size_t position_offset; /* these four as in vit_decoder_config */
-    bool scale_embedding, tied;
+    size_t position_offset; /* these five as in vit_decoder_config */
+    bool padding, scale_embedding, tied;
     bool causal; /* a token sees those before it and itself; the first is `start` */
     size_t start;
     size_t memory; /* width of the states that cross-attention looks at; 0: there is none */

@@ -30,11 +30,14 @@ vit_config vit_config_decoder(const vit_config *c) {
                         .vocabulary = d->vocabulary,
                         .length = d->length,
                         .position_offset = d->position_offset,
+                        .padding = d->padding,
                         .scale_embedding = d->scale_embedding,
                         .tied = d->tied,
                         .causal = true,
                         .start = d->start,
-                        .memory = memory ? c->dim : 0};
+                        .memory = !memory          ? 0
+                                  : d->memory_proj ? d->dim
+                                                   : c->dim};
 }
 
 size_t vit_config_rows(const vit_config *c) {
@@ -79,6 +82,14 @@ static vit_status check_fit(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"decoder\": \"positions\" \"sincos2d\" are those of pictures, which a "
                         "decoder does not write");
+    if (d->padding && (d->position_offset == 0 || d->positions == VIT_POSITIONS_LEARNED))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"decoder\": \"padding\" is the id before \"position_offset\", 1 or more, "
+                        "of fixed \"positions\"");
+    if (d->memory_proj && c->stem == VIT_STEM_NONE)
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "\"decoder\": \"memory_proj\" is of an encoder's states, and there is none");
     if (c->stem != VIT_STEM_NONE && (c->pool != VIT_POOL_TOKENS || c->head != VIT_HEAD_NONE))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "a \"decoder\" looks at all tokens of the encoder, which then has "
@@ -120,8 +131,10 @@ vit_status vit_config_read_decoder(vit_config *config, const json_t *object, con
         {"end", VIT_FIELD_SIZE, &d->end, NULL},
         {"positions", VIT_FIELD_ENUM, &positions, vit_position_names},
         {"position_offset", VIT_FIELD_SIZE, &d->position_offset, NULL},
+        {"padding", VIT_FIELD_BOOL, &d->padding, NULL},
         {"scale_embedding", VIT_FIELD_BOOL, &d->scale_embedding, NULL},
         {"norm_pre", VIT_FIELD_BOOL, &d->norm_pre, NULL},
+        {"memory_proj", VIT_FIELD_BOOL, &d->memory_proj, NULL},
         {"norm", VIT_FIELD_ENUM, &norm, vit_norm_place_names},
         {"activation", VIT_FIELD_ENUM, &activation, activations},
         {"norm_eps", VIT_FIELD_DOUBLE, &d->norm_eps, NULL},
@@ -152,8 +165,10 @@ void vit_config_write_decoder(vit_text *t, const vit_config *c) {
                  vit_activations[d->activation].name);
     vit_text_add(t, ", \"norm_eps\": %s", vit_format_double(eps, d->norm_eps));
     if (d->position_offset > 0) vit_text_add(t, ", \"position_offset\": %zu", d->position_offset);
+    vit_config_write_flag(t, "padding", d->padding, false);
     vit_config_write_flag(t, "scale_embedding", d->scale_embedding, false);
     vit_config_write_flag(t, "norm_pre", d->norm_pre, false);
+    vit_config_write_flag(t, "memory_proj", d->memory_proj, false);
     vit_config_write_flag(t, "final_norm", d->final_norm, true);
     vit_config_write_flag(t, "tied", d->tied, false);
     vit_config_write_flag(t, "head_bias", d->head_bias, true);

@@ -130,7 +130,7 @@ static void tokens_forward(const vit_network *n, const vit_exec *exec, vit_state
 static void tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                             const vit_gradients *g) {
     const size_t bytes = s->rows * n->config.dim * sizeof *s->d_z;
-    const float *d_features = s->d_memory;
+    const float *d_features = s->d_features;
     if (n->config.head != VIT_HEAD_NONE) {
         vit_linear_backward(exec, s->d_narrow, &g->head[0], s->d_logits, s->normed,
                             &n->weights.head[0], s->rows);

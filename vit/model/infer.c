@@ -1,6 +1,8 @@
 #include "vit/model/infer.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Rows (tokens) of a slice that keep the tiles full and the activations in the cache. */
@@ -150,4 +152,30 @@ vit_status vit_inference_visit(vit_inference *i, vit_text_source *source, vit_vi
     i->text_source = source;
     i->visit = visit;
     return run(i, context, count, error);
+}
+
+vit_status vit_fail_answer(vit_error *error, const char *where) {
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "the model answers with no numbers%s: what it computes is beyond the largest "
+                    "float32, so its weights are damaged or of a training that failed; use another "
+                    "model, or an earlier checkpoint of this one",
+                    where);
+}
+
+static vit_status check_numbers(const char *what, const float *values, size_t count,
+                                vit_error *error) {
+    size_t i = 0;
+    while (i < count && isfinite(values[i])) i++;
+    if (i == count) return VIT_OK;
+    char where[64];
+    snprintf(where, sizeof where, " (%s %zu is %s)", what, i,
+             isnan(values[i]) ? "NaN" : "infinite");
+    return vit_fail_answer(error, where);
+}
+
+vit_status vit_check_answer(const float *logits, size_t classes, const float *features,
+                            size_t width, vit_error *error) {
+    const vit_status status = check_numbers("logit", logits, classes, error);
+    if (status != VIT_OK || !features) return status;
+    return check_numbers("feature", features, width, error);
 }

@@ -34,4 +34,14 @@ typedef void vit_visit(const vit_state *state, size_t first, size_t count, void 
 vit_status vit_inference_visit(vit_inference *inference, vit_text_source *source, vit_visit *visit,
                                void *context, size_t count, vit_error *error);
 
+/* FORMAT: an answer, or the part of it that `where` names in brackets, is no number. */
+vit_status vit_fail_answer(vit_error *error, const char *where);
+
+/* FORMAT, naming the first that is none, unless the logits [classes] and features [width], which
+ * may be NULL, of an answer are all numbers. Weights that are can lead to sums that are not: what
+ * is NaN or infinite has no place among answers. Every answer that leaves the library went through
+ * here. */
+vit_status vit_check_answer(const float *logits, size_t classes, const float *features,
+                            size_t width, vit_error *error);
+
 #endif

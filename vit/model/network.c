@@ -110,7 +110,11 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     const bool tokens = c->pool == VIT_POOL_TOKENS;
     if (c->head != VIT_HEAD_NONE || !tokens)
         s->d_logits = vit_arena_floats(arena, (tokens ? rows : s->capacity) * c->classes);
-    if (c->head == VIT_HEAD_NONE && tokens) s->d_memory = vit_arena_floats(arena, rows * d);
+    if (c->head == VIT_HEAD_NONE && tokens) {
+        s->d_features = vit_arena_floats(arena, rows * d);
+        s->d_memory =
+            c->decoder.memory_proj ? vit_arena_floats(arena, rows * c->decoder.dim) : s->d_features;
+    }
     if (c->memory > 0)
         s->d_cross_kv = vit_arena_floats(arena, s->capacity * s->memory_tokens * 2 * attention);
     s->d_z = vit_arena_floats(arena, rows * d);
@@ -161,6 +165,8 @@ static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int
     s->outputs = outputs_of(s, c, c->depth - 1);
     s->z = vit_arena_floats(arena, s->capacity * s->outputs * c->dim);
     vit_head_carve(s, arena, c, training);
+    s->memory =
+        c->decoder.memory_proj ? vit_arena_floats(arena, rows * c->decoder.dim) : s->features;
     s->scratch =
         vit_arena_floats(arena, (size_t)threads * scratch_size(c, s->memory_tokens, training));
     if (training) carve_backward(s, arena, c);
@@ -301,7 +307,7 @@ static vit_memory memory_of(const vit_network *n, vit_state *s) {
         d->cross_spans[b].key = s->spans ? s->spans[b].query : b * tokens;
         d->cross_spans[b].keys = s->spans ? s->spans[b].queries : tokens;
     }
-    return (vit_memory){s->features, s->d_memory, s->rows, d->cross_spans};
+    return (vit_memory){s->memory, s->d_memory, s->rows, d->cross_spans};
 }
 
 void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
@@ -328,6 +334,9 @@ void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s
     else
         s->rows = batch * vit_config_tokens(&n->config);
     if (n->config.stem != VIT_STEM_NONE) stack_forward(n, &here, s, images, NULL);
+    if (n->config.decoder.memory_proj)
+        vit_linear_forward(&here, s->memory, s->features, &n->weights.decoder->memory_proj, NULL,
+                           s->rows);
 }
 
 void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
@@ -348,9 +357,12 @@ void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state 
     if (s->decoder) {
         const vit_network decoder = vit_network_decoder(n);
         const vit_memory memory = memory_of(n, s);
-        const size_t count = s->rows * n->config.dim;
+        const size_t count = s->rows * decoder.config.memory;
         if (memory.d_states) memset(memory.d_states, 0, count * sizeof *memory.d_states);
         stack_backward(&decoder, &here, s->decoder, g->decoder, &memory);
+        if (n->config.decoder.memory_proj)
+            vit_linear_backward(&here, s->d_features, &g->decoder->memory_proj, s->d_memory,
+                                s->features, &decoder.weights.memory_proj, s->rows);
     }
     if (n->config.stem != VIT_STEM_NONE) stack_backward(n, &here, s, g, NULL);
 }

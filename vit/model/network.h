@@ -117,6 +117,8 @@ typedef struct vit_state {
     vit_norm_state stats; /* [R] of a norm of all tokens, [batch] of one after pooling */
     float *features;      /* [batch][F] after the final norm: what the head sees; of a pooling that
                              keeps all tokens [R][D] */
+    float *memory; /* of an encoder: [R][D of the decoder] its features projected, where they are;
+                      else these themselves */
     float *head_hidden, *head_active; /* [batch][M], MLP head */
     float *logits;                    /* [batch][classes] */
     float *scratch;                   /* attention: [threads][...] */
@@ -128,7 +130,8 @@ typedef struct vit_state {
     /* training: */
     float *d_logits;           /* [batch][classes], set by the caller before the backward pass; of
                                   texts [R][classes], as `logits` are */
-    float *d_memory;           /* [R][D], of the states that a decoder looks at */
+    float *d_features;         /* [R][D], of an encoder's last states */
+    float *d_memory;           /* of the memory, or the same array */
     float *d_cross_kv;         /* [rows of the memory][2][A] */
     const float *d_pooled;     /* [batch][F], where vit_head_backward left it for now */
     float *d_images;           /* as images: their gradient, of VIT_KEPT_TOKENS; else NULL */
@@ -183,7 +186,7 @@ void vit_network_forward(const vit_network *network, const vit_exec *exec, vit_s
 void vit_decoder_step(const vit_network *decoder, const vit_exec *exec, vit_state *state,
                       const vit_block_cache *caches);
 
-/* The encoder alone: state->features are the memory, [R][D]. */
+/* The encoder alone: state->memory, [R][width that the decoder's blocks look at]. */
 void vit_network_encode(const vit_network *network, const vit_exec *exec, vit_state *state,
                         const float *images, size_t batch);
 
@@ -234,6 +237,9 @@ void vit_text_carve(vit_state *s, vit_arena *arena, const vit_config *c);
 
 /* ids, places, spans and rows of state->texts. */
 void vit_text_rows(vit_state *s, const vit_config *c);
+
+/* The row of the table of positions for token number `place` of a text. */
+uint32_t vit_text_place(const vit_config *c, size_t id, size_t place);
 
 void vit_text_forward(const vit_network *n, const vit_exec *exec, vit_state *s);
 

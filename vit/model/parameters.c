@@ -341,7 +341,12 @@ static void network(walk *w, vit_weights *v, vit_gradients *g) {
     w->stack = "decoder.";
     w->layer = encoder->depth + 1;
     w->config = &decoder;
-    stack(w, v->decoder ? v->decoder : &no_weights, g->decoder ? g->decoder : &no_gradients);
+    v = v->decoder ? v->decoder : &no_weights;
+    g = g->decoder ? g->decoder : &no_gradients;
+    w->prefix[0] = '\0';
+    if (encoder->decoder.memory_proj)
+        linear(w, "memory_proj", encoder->dim, decoder.dim, true, &v->memory_proj, &g->memory_proj);
+    stack(w, v, g);
     w->config = encoder;
 }
 

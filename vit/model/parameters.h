@@ -126,6 +126,7 @@ typedef struct vit_weights {
     vit_map_weights map;
     vit_linear attention_pool;   /* [1][D], sequence pooling */
     vit_linear head[2];          /* head[1].weight NULL: a linear head */
+    vit_linear memory_proj;      /* of a decoder; out 0: it sees the encoder's states themselves */
     struct vit_weights *decoder; /* owned; NULL: there is none */
 } vit_weights;
 
@@ -157,6 +158,7 @@ typedef struct vit_gradients {
     vit_map_gradients map;
     vit_linear_gradient attention_pool;
     vit_linear_gradient head[2];
+    vit_linear_gradient memory_proj;
     struct vit_gradients *decoder; /* owned */
 } vit_gradients;
 

@@ -1,6 +1,7 @@
 #include "vit/model/positions.h"
 #include "vit/base/math.h"
 #include "vit/base/sys.h"
+#include <string.h>
 
 /* 10000^(-2i / dim) */
 static double frequency(size_t i, size_t dim) {
@@ -64,6 +65,7 @@ vit_status vit_positions_new(float **out, const vit_config *c, vit_error *error)
         break;
     case VIT_POSITIONS_SINUSOIDAL_HALVES:
         fill_halves(*out, rows, c->dim);
+        if (c->padding) memset(*out + (c->position_offset - 1) * c->dim, 0, c->dim * sizeof **out);
         break;
     case VIT_POSITIONS_SINCOS2D:
         fill_sincos2d(*out, c);

@@ -31,7 +31,7 @@ void vit_search_start(vit_search *s, uint32_t start, uint32_t number) {
     s->runs = s->length = 1;
     s->wholes = 0;
     s->number = number;
-    s->hopeless = false;
+    s->hopeless = s->numberless = false;
     s->done = s->how->length < 2;
 }
 
@@ -46,7 +46,10 @@ static void take_logits(vit_search *s, const float *logits, double temperature) 
         sum += vit_exp(s->log_p[v]);
     }
     const double log_sum = vit_log(sum);
-    for (size_t v = 0; v < s->vocabulary; v++) s->log_p[v] -= log_sum;
+    for (size_t v = 0; v < s->vocabulary; v++) {
+        s->numberless = s->numberless || !isfinite(logits[v]);
+        s->log_p[v] -= log_sum;
+    }
 }
 
 /* What would complete no_repeat tokens that are there already gets -infinity. */
@@ -212,5 +215,5 @@ void vit_search_step(vit_search *s, const float *logits) {
 vit_written vit_search_result(const vit_search *s) {
     const vit_beam *b = s->how->beams > 1 && s->wholes > 0 ? &s->whole[0] : &s->running[0];
     const bool ended = b->count > 1 && b->ids[b->count - 1] == s->how->end;
-    return (vit_written){b->ids + 1, b->count - 1 - ended, b->score, ended};
+    return (vit_written){b->ids + 1, b->count - 1 - ended, s->numberless ? NAN : b->score, ended};
 }

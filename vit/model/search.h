@@ -27,7 +27,8 @@ typedef struct vit_search {
     vit_candidate *candidates;        /* [2 beams] */
     double *log_p;                    /* [vocabulary] of one beam */
     uint32_t number;
-    bool hopeless; /* no running one can overtake any more */
+    bool hopeless;   /* no running one can overtake any more */
+    bool numberless; /* a logit was NaN or infinite: the score becomes NaN */
     bool done;
 } vit_search;
 

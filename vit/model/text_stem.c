@@ -12,9 +12,14 @@ void vit_text_carve(vit_state *s, vit_arena *arena, const vit_config *c) {
     s->cross_spans = vit_arena_take(arena, s->capacity * sizeof *s->cross_spans);
 }
 
+uint32_t vit_text_place(const vit_config *c, size_t id, size_t place) {
+    const bool fills = c->padding && id + 1 == c->position_offset;
+    return (uint32_t)(fills ? id : place + c->position_offset);
+}
+
 static void add_token(vit_state *s, const vit_config *c, size_t id, size_t place) {
     s->ids[s->rows] = (uint32_t)id;
-    s->places[s->rows++] = (uint32_t)(place + c->position_offset);
+    s->places[s->rows++] = vit_text_place(c, id, place);
 }
 
 void vit_text_rows(vit_state *s, const vit_config *c) {

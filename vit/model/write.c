@@ -119,7 +119,7 @@ static void make_memory(vit_text_writer *w, const vit_exec *exec) {
     vit_state *s = &w->state;
     const vit_exec here = {exec->kernels, exec->threads, s->room, w->network->weights.precision};
     for (size_t i = 0; i < w->decoder.config.depth; i++)
-        vit_linear_forward(&here, s->decoder->blocks[i].cross_kv, s->features,
+        vit_linear_forward(&here, s->decoder->blocks[i].cross_kv, s->memory,
                            &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
 }
 
@@ -136,7 +136,7 @@ static void list_rows(vit_text_writer *w, size_t count) {
         for (size_t b = 0; b < s->runs && !s->done; b++) {
             const size_t row = d->batch++, place = i * w->how.beams + b;
             d->ids[row] = s->running[b].ids[s->length - 1];
-            d->places[row] = (uint32_t)(s->length - 1 + c->position_offset);
+            d->places[row] = vit_text_place(c, d->ids[row], s->length - 1);
             d->spans[row] = (vit_attention_span){row, 1, place * w->how.length, s->length};
             d->cross_spans[row] = (vit_attention_span){
                 row, 1, memory ? memory[i].query : i * tokens, memory ? memory[i].queries : tokens};

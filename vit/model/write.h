@@ -41,7 +41,8 @@ vit_status vit_writing_check(const vit_writing *writing, const vit_config *confi
 typedef struct vit_written {
     const uint32_t *ids; /* [count], the writer's until it writes again */
     size_t count;
-    double score; /* of beams as length_penalty says; else the sum of log p */
+    double score; /* of beams as length_penalty says; else the sum of log p. NaN where a logit was
+                     no number: no text then */
     bool ended;   /* by END; false: it became as long as it may */
 } vit_written;
 

@@ -23,10 +23,26 @@ typedef struct vit_mixed_label {
 double vit_cross_entropy_mixed(float *d_logits, const float *logits, size_t classes,
                                const vit_mixed_label *label, double smoothing, double weight);
 
+/* What a teacher answers to a picture, its logits [classes]; of a mixed picture whose parts it was
+ * shown apart, `other` is its answer to the other part, of that share in the target; else NULL. */
+typedef struct vit_taught {
+    const float *logits, *other;
+    double share;
+} vit_taught;
+
+/* Distillation (Hinton, Vinyals, Dean: Distilling the Knowledge in a Neural Network): returns
+ * T^2 KL(target || softmax(logits / T)), where the target is softmax(the teacher's logits / T);
+ * d_logits += weight * T * (softmax(logits / T) - target). */
+double vit_distillation(float *d_logits, const float *logits, size_t classes,
+                        const vit_taught *taught, double temperature, double weight);
+
 /* probabilities = softmax(logits), [classes] each; may be one array. */
 void vit_softmax(float *probabilities, const float *logits, size_t classes);
 
 /* probabilities = softmax(logits / temperature); the same at 1. */
 void vit_softmax_at(float *probabilities, const float *logits, size_t classes, double temperature);
+
+/* That of one class alone, in double. */
+double vit_softmax_one(const float *logits, size_t classes, size_t index, double temperature);
 
 #endif

@@ -20,6 +20,10 @@ vit_status vit_safetensors_parse(vit_safetensors **out, const void *bytes, size_
                                  const char *name, vit_error *error);
 void vit_safetensors_close(vit_safetensors *file); /* takes NULL */
 
+/* The parsed bytes are those of `map`, which is borrowed as they are: so the pages of tensors can
+ * be given back. */
+void vit_safetensors_lend(vit_safetensors *file, vit_bytes map);
+
 const char *vit_safetensors_name(const vit_safetensors *file); /* path or name, for messages */
 
 /* Tensors in the order of their names (by bytes); index < count. */

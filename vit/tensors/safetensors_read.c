@@ -6,7 +6,8 @@
 
 struct vit_safetensors {
     char *name;
-    vit_bytes map; /* data NULL: the bytes are the caller's */
+    vit_bytes map; /* data NULL: the bytes are in memory */
+    bool lent;     /* the map is the caller's */
     vit_header header;
     const vit_tensor **by_name;
 };
@@ -166,9 +167,14 @@ void vit_safetensors_close(vit_safetensors *file) {
     if (!file) return;
     vit_header_free(&file->header);
     vit_free(file->by_name);
-    vit_unmap_file(&file->map);
+    if (!file->lent) vit_unmap_file(&file->map);
     vit_free(file->name);
     vit_free(file);
+}
+
+void vit_safetensors_lend(vit_safetensors *file, vit_bytes map) {
+    file->map = map;
+    file->lent = true;
 }
 
 /* ---- looking ---- */

@@ -198,6 +198,8 @@ static vit_status read_path(vit_tensors *file, vit_error *error) {
         return status;
     }
     status = add_part(file, map.data, map.size, map, file->name, error);
+    if (status == VIT_OK && file->parts[0].container == &vit_container_safetensors)
+        vit_safetensors_lend(file->parts[0].state, map);
     return status == VIT_OK ? list_entries(file, error) : status;
 }
 
@@ -276,6 +278,13 @@ const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name) {
     const entry *found =
         bsearch(&wanted, file->entries, file->count, sizeof wanted, compare_entries);
     return found ? &found->tensor : NULL;
+}
+
+const vit_safetensors *vit_tensors_safetensors(const vit_tensors *file, vit_bytes *bytes) {
+    const part *first = &file->parts[0];
+    if (file->part_count != 1 || first->container != &vit_container_safetensors) return NULL;
+    if (bytes) *bytes = first->map;
+    return first->state;
 }
 
 const char *vit_tensors_metadata(const vit_tensors *file, const char *key) {

@@ -12,7 +12,7 @@
 #ifndef VIT_TENSORS_TENSORS_H
 #define VIT_TENSORS_TENSORS_H
 
-#include "vit/tensors/tensor.h"
+#include "vit/tensors/safetensors.h"
 
 typedef struct vit_tensors vit_tensors;
 
@@ -47,6 +47,10 @@ const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name); /
  * damaged; MEMORY. Gives the pages of the file that it used back to the system. */
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error);
+
+/* The file as the safetensors that it is, for our own model files; lives as long as `file`. *bytes:
+ * all of it, or NULL. NULL where it is a file of another kind, or several. */
+const vit_safetensors *vit_tensors_safetensors(const vit_tensors *file, vit_bytes *bytes);
 
 /* The value of a key of a safetensors file's __metadata__, or NULL. */
 const char *vit_tensors_metadata(const vit_tensors *file, const char *key);

@@ -1,5 +1,6 @@
 #include "vit/tensors/weights_path.h"
 
+#include "vit/base/sha256.h"
 #include "vit/base/signature.h"
 #include "vit/base/sys.h"
 
@@ -11,7 +12,8 @@ static const char *const known_names[] = {
     "pytorch_model.bin", "pytorch_model.bin.index.json", "open_clip_pytorch_model.bin",
 };
 
-static const char *const endings[] = {".safetensors", ".npz", ".pth", ".pt", ".bin", ".pth.tar"};
+static const char *const endings[] = {".safetensors", ".npz",     ".pth", ".pt",
+                                      ".bin",         ".pth.tar", ".ckpt"};
 
 static bool ends_as_weights(const char *name) {
     const size_t length = strlen(name);
@@ -50,8 +52,8 @@ static vit_status choose(const char **found, char *const *names, size_t count,
     if (*found) return VIT_OK;
     return vit_fail(error, VIT_ERROR_IO,
                     "%s holds no weights: expected model.safetensors, its .index.json, "
-                    "pytorch_model.bin, or one file that ends in .safetensors, .npz, .pth, .pt or "
-                    ".bin",
+                    "pytorch_model.bin, or one file that ends in .safetensors, .npz, .pth, .pt, "
+                    ".ckpt or .bin",
                     directory);
 }
 
@@ -102,4 +104,20 @@ static const vit_signature foreign[] = {
 
 const char *vit_foreign_file(const uint8_t *bytes, size_t size) {
     return vit_signature_find(foreign, sizeof foreign / sizeof *foreign, bytes, size);
+}
+
+vit_status vit_weights_hash(char hex[65], const char *path, vit_error *error) {
+    char *file;
+    vit_bytes bytes;
+    vit_sha256 hash;
+    vit_status status = vit_weights_find(&file, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_map_file(&bytes, file, error);
+    vit_free(file);
+    if (status != VIT_OK) return status;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, bytes.data, bytes.size);
+    vit_sha256_hex(&hash, hex);
+    vit_unmap_file(&bytes);
+    return VIT_OK;
 }

@@ -10,6 +10,9 @@
  * MISMATCH for one that holds several files; MEMORY. */
 vit_status vit_weights_find(char **file, const char *path, vit_error *error);
 
+/* The SHA-256 of that file; of a sharded checkpoint that of its index. */
+vit_status vit_weights_hash(char hex[65], const char *path, vit_error *error);
+
 /* What a file is that begins so and is no container of weights, for "FILE is ..."; NULL: unknown.
  */
 const char *vit_foreign_file(const uint8_t *bytes, size_t size);

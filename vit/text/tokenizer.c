@@ -13,9 +13,9 @@ void vit_tokenizer_free(vit_tokenizer *t) {
 
 /* ---- from a directory ---- */
 
-static const char *const sentencepiece_names[] = {"sentencepiece.bpe.model", "spiece.model",
-                                                  "sentencepiece.model", "tokenizer.model"};
-#define SENTENCEPIECE_NAMES (sizeof sentencepiece_names / sizeof *sentencepiece_names)
+/* The first has XLM-R's numbering. */
+#define XLMR_NAME "sentencepiece.bpe.model"
+#define SPIECE_NAME "spiece.model"
 
 typedef vit_status read_function(vit_tokenizer *out, const vit_bytes *bytes, const char *name,
                                  vit_error *error);
@@ -57,10 +57,10 @@ vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_err
         read_function *reader;
     } whole[] = {{"tokenizer.json", read_json},
                  {"vocab.json", vit_tokenizer_read_vocab_json},
-                 {sentencepiece_names[0], read_xlmr},
-                 {sentencepiece_names[1], read_sentencepiece},
-                 {sentencepiece_names[2], read_sentencepiece},
-                 {sentencepiece_names[3], read_sentencepiece},
+                 {XLMR_NAME, read_xlmr},
+                 {SPIECE_NAME, read_sentencepiece},
+                 {"sentencepiece.model", read_sentencepiece},
+                 {"tokenizer.model", read_sentencepiece},
                  {"vocab.txt", vit_tokenizer_read_vocab_txt}},
       beside[] = {{"added_tokens.json", vit_tokenizer_read_added},
                   {"special_tokens_map.json", vit_tokenizer_read_special},
@@ -73,9 +73,9 @@ vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_err
     if (status == VIT_OK && !found)
         status = vit_fail(error, VIT_ERROR_IO,
                           "%s: holds no tokenizer, which makes text of what the model writes: "
-                          "expected tokenizer.json, vocab.json, %s, %s or vocab.txt, as they are "
-                          "published with the weights",
-                          directory, sentencepiece_names[0], sentencepiece_names[1]);
+                          "expected tokenizer.json, vocab.json, " XLMR_NAME ", " SPIECE_NAME
+                          " or vocab.txt, as they are published with the weights",
+                          directory);
     for (size_t i = 0; i < sizeof beside / sizeof *beside && status == VIT_OK; i++)
         status = read_file(&more, out, directory, beside[i].name, beside[i].reader, error);
     if (status != VIT_OK) vit_tokenizer_free(out);

@@ -1,5 +1,6 @@
 #include "vit/train/calibration.h"
 #include "vit/base/math.h"
+#include "vit/ops/loss.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,10 +100,9 @@ double vit_threshold_fit(float *confidences, const float *logits, size_t count, 
         if (!isfinite(logits[i])) return 0;
     for (size_t i = 0; i < count; i++) {
         const float *z = logits + i * classes;
-        double max = z[0], total = 0;
-        for (size_t k = 1; k < classes; k++) max = z[k] > max ? z[k] : max;
-        for (size_t k = 0; k < classes; k++) total += vit_exp((z[k] - max) / temperature);
-        confidences[i] = (float)(1 / total);
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++) best = z[k] > z[best] ? k : best;
+        confidences[i] = (float)vit_softmax_one(z, classes, best, temperature);
     }
     qsort(confidences, count, sizeof *confidences, compare_floats);
     return (double)confidences[count / VIT_UNSURE];

@@ -18,12 +18,25 @@
 #define KEPT 2
 
 /* The identity as metadata, and what a person calls each part; then what is no part of it. */
-enum { CONFIG, RECIPE, DATA, INIT, SEED, SCHEDULE, PARTS, STEP = PARTS, HISTORY, CHECKSUM, KEYS };
-static const char *const keys[] = {"vit.config", "vit.train",   "vit.data",
-                                   "vit.init",   "vit.seed",    "vit.schedule",
-                                   "vit.step",   "vit.history", VIT_CHECKSUM_KEY};
-static const char *const what[] = {"network",      "recipe", "data (checksum)",
-                                   "--init model", "seed",   "number of steps"};
+enum {
+    CONFIG,
+    RECIPE,
+    DATA,
+    INIT,
+    TEACHER,
+    SEED,
+    SCHEDULE,
+    PARTS,
+    STEP = PARTS,
+    HISTORY,
+    CHECKSUM,
+    KEYS
+};
+static const char *const keys[] = {"vit.config",  "vit.train",     "vit.data",     "vit.init",
+                                   "vit.teacher", "vit.seed",      "vit.schedule", "vit.step",
+                                   "vit.history", VIT_CHECKSUM_KEY};
+static const char *const what[] = {"network",   "recipe", "data (checksum)", "--init model",
+                                   "--teacher", "seed",   "number of steps"};
 VIT_CHECK_ROWS(keys, KEYS);
 VIT_CHECK_ROWS(what, PARTS);
 
@@ -33,7 +46,7 @@ static const char *const model_keys[] = {"vit.preprocessing", "vit.recipe", "vit
 VIT_CHECK_ROWS(model_keys, MODEL_KEYS);
 
 typedef struct parts {
-    char *text[PARTS]; /* all but DATA and INIT are owned */
+    char *text[PARTS]; /* all but DATA, INIT and TEACHER are owned */
     char numbers[2][32];
     char *model[MODEL_KEYS]; /* owned but for ORIGIN; NULL: not said */
 } parts;
@@ -43,6 +56,7 @@ static vit_status parts_new(parts *p, const vit_identity *identity, vit_error *e
     p->text[RECIPE] = vit_recipe_write(&identity->preset->recipe);
     p->text[DATA] = (char *)identity->data;
     p->text[INIT] = (char *)identity->init;
+    p->text[TEACHER] = identity->teacher ? (char *)identity->teacher : "";
     p->text[SEED] = p->numbers[0];
     p->text[SCHEDULE] = p->numbers[1];
     snprintf(p->numbers[0], sizeof p->numbers[0], "%llu", (unsigned long long)identity->seed);
@@ -293,6 +307,7 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
     vit_status status = parts_new(&p, identity, error);
     for (size_t i = 0; i < PARTS && status == VIT_OK; i++) {
         const char *theirs = vit_safetensors_metadata(c->file, keys[i]);
+        if (!theirs && i == TEACHER) theirs = ""; /* which is then not written */
         if (!theirs || strcmp(theirs, p.text[i]) != 0)
             status = another(c, i, theirs, p.text[i], error);
     }
@@ -429,18 +444,20 @@ static vit_status write_tensors(const char *path, const vit_tensor *tensors, siz
                                 vit_error *error) {
     vit_metadata metadata[KEYS + MODEL_KEYS];
     char number[32], hex[65];
-    size_t entries = KEYS;
+    size_t entries = 0;
     vit_text remembered = write_history(history);
     if (remembered.failed) return vit_fail_memory(error, "the history", 0);
     snprintf(number, sizeof number, "%llu", (unsigned long long)step);
-    for (size_t i = 0; i < PARTS; i++) metadata[i] = (vit_metadata){keys[i], p->text[i]};
-    metadata[STEP] = (vit_metadata){keys[STEP], number};
-    metadata[HISTORY] = (vit_metadata){keys[HISTORY], remembered.text};
-    metadata[CHECKSUM] = (vit_metadata){keys[CHECKSUM], vit_checksum_zeros};
+    for (size_t i = 0; i < PARTS; i++)
+        if (i != TEACHER || *p->text[i]) metadata[entries++] = (vit_metadata){keys[i], p->text[i]};
+    metadata[entries++] = (vit_metadata){keys[STEP], number};
+    metadata[entries++] = (vit_metadata){keys[HISTORY], remembered.text};
+    vit_metadata *checksum = &metadata[entries++];
+    *checksum = (vit_metadata){keys[CHECKSUM], vit_checksum_zeros};
     for (size_t i = 0; i < MODEL_KEYS; i++)
         if (p->model[i]) metadata[entries++] = (vit_metadata){model_keys[i], p->model[i]};
     vit_status status = vit_safetensors_hash(hex, tensors, count, metadata, entries, error);
-    metadata[CHECKSUM].value = hex;
+    checksum->value = hex;
     if (status == VIT_OK)
         status = vit_safetensors_write(path, tensors, count, metadata, entries, error);
     vit_text_free(&remembered);

@@ -21,6 +21,7 @@ typedef struct vit_identity {
     const vit_preset *preset; /* config and recipe */
     const char *data;         /* the data set's checksum */
     const char *init;         /* SHA-256 of the model it started from, "" for none */
+    const char *teacher;      /* SHA-256 of the teacher's file, "" for none */
     uint64_t seed;
     uint64_t schedule;           /* steps of the learning rate's schedule */
     const vit_model_file *model; /* what a checkpoint says beside its weights, to be a model, too;

@@ -23,6 +23,8 @@ char *vit_run_recipe(const vit_run *run) {
     vit_text_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
     if (run->data.joined) vit_text_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
     if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
+    if (run->teacher.sha256[0])
+        vit_text_add(&t, "\"teacher_sha256\": \"%s\", ", run->teacher.sha256);
     if (run->options->keep_best && run->history.best_step > 0)
         vit_text_add(&t, "\"best_step\": %zu, ", run->history.best_step);
     if (run->history.extended_at > 0)
@@ -234,7 +236,7 @@ static vit_status check_model(vit_run *run, vit_error *error) {
  * caller frees. */
 static vit_status answer_test(vit_score *score, vit_run *run, vit_error *error) {
     const size_t count = run->data.test.count, classes = run->preset.config.classes;
-    *score = (vit_score){0};
+    *score = (vit_score){.only_numbers = true};
     if (run->course.answers && count > 0) {
         score->logits = vit_alloc(count, classes * sizeof *score->logits);
         if (!score->logits)

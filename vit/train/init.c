@@ -1,33 +1,15 @@
 /* Training that begins with the weights of --init: our own models or published ones. The network is
  * theirs; of the preset only the recipe counts. */
-#include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/weights_path.h"
 #include "vit/train/run.h"
 #include "vit/weights/published.h"
 #include <string.h>
 
-/* The SHA-256 of the file of weights; of a sharded one that of its index. */
-static vit_status hash_file(char hex[65], const char *path, vit_error *error) {
-    char *file;
-    vit_bytes bytes;
-    vit_sha256 hash;
-    vit_status status = vit_weights_find(&file, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_map_file(&bytes, file, error);
-    vit_free(file);
-    if (status != VIT_OK) return status;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, bytes.data, bytes.size);
-    vit_sha256_hex(&hash, hex);
-    vit_unmap_file(&bytes);
-    return VIT_OK;
-}
-
 vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error) {
     const char *path = run->options->init;
     vit_model_file *m = &run->start;
-    vit_status status = hash_file(run->init, path, error);
+    vit_status status = vit_weights_hash(run->init, path, error);
     const vit_wanted wanted = {.config = run->options->config};
     if (status == VIT_OK) status = vit_published_load(m, path, &wanted, error);
     if (status != VIT_OK) return status;

@@ -11,6 +11,33 @@ typedef struct vit_sample {
     vit_sample_key key;
 } vit_sample;
 
+/* ---- room ---- */
+
+vit_status vit_batch_room_new(vit_batch_room *out, const vit_recipe *recipe, size_t height,
+                              size_t width, size_t channels, vit_error *error) {
+    const size_t pixels = height * width, values = pixels * channels;
+    const bool changes = recipe->policy != VIT_POLICY_NONE || recipe->jitter > 0;
+    const size_t bend = recipe->elastic > 0 ? 3 * pixels : 0;
+    const size_t before = recipe->mixup > 0 || recipe->cutmix > 0 ? values : 0;
+    const size_t floats = bend + before, bytes = changes ? 3 * values : values;
+    *out = (vit_batch_room){.memory = vit_alloc_unset(floats * sizeof(float) + bytes + 1, 1)};
+    if (!out->memory)
+        return vit_fail_memory(error, "pictures on their way", floats * sizeof(float) + bytes);
+    float *numbers = out->memory;
+    out->bend = bend > 0 ? numbers : NULL;
+    out->before = before > 0 ? numbers + bend : NULL;
+    out->record = (uint8_t *)(numbers + floats);
+    out->changed = changes ? out->record + values : NULL;
+    return VIT_OK;
+}
+
+void vit_batch_room_free(vit_batch_room *room) {
+    vit_free(room->memory);
+    *room = (vit_batch_room){0};
+}
+
+/* ---- batches ---- */
+
 static void count_up(uint32_t *numbers, size_t n) {
     for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)i;
 }
@@ -114,9 +141,11 @@ static bool alternates(const vit_loader *l, const vit_sample *s) {
     return (vit_random_u32(&r) + s->key.epoch) % 2 == 1;
 }
 
+/* ---- pictures ---- */
+
 /* image = pixels, moved, bent or cropped, and a hole in it. */
-static vit_status move_picture(float *image, const uint8_t *pixels, vit_loader *l,
-                               const vit_sample *s, vit_random *r, vit_error *error) {
+static void move_picture(float *image, const uint8_t *pixels, float *bend, vit_loader *l,
+                         const vit_sample *s, vit_random *r) {
     const vit_augmentation *a = &l->augmentation;
     vit_pose pose = vit_pose_draw(a, r);
     if (a->flip && l->recipe.flip_alternates) pose.mirrored = alternates(l, s);
@@ -124,95 +153,89 @@ static vit_status move_picture(float *image, const uint8_t *pixels, vit_loader *
         const vit_box box = vit_crop_draw(a, r);
         vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
     } else {
-        const size_t n = a->height * a->width;
-        float *bend = a->elastic > 0 ? vit_alloc_unset(3 * n, sizeof *bend) : NULL;
-        if (a->elastic > 0 && !bend)
-            return vit_fail_memory(error, "a picture", 3 * n * sizeof *bend);
-        if (bend) vit_bend_draw(bend, bend + 2 * n, a, r);
-        pose.bend = bend;
+        if (a->elastic > 0) {
+            vit_bend_draw(bend, bend + 2 * a->height * a->width, a, r);
+            pose.bend = bend;
+        }
         vit_pose_apply(image, pixels, l->table, a, &pose);
-        vit_free(bend);
     }
     const vit_box hole = vit_erase_draw(a, r);
     for (size_t y = 0; y < hole.height; y++)
         memset(image + ((hole.top + y) * a->width + hole.left) * a->channels, 0,
                hole.width * a->channels * sizeof *image);
-    return VIT_OK;
 }
 
 /* One picture, augmented by itself. */
-static vit_status make_picture(float *image, uint8_t **scratch, vit_loader *l, const vit_sample *s,
-                               vit_error *error) {
+static vit_status make_picture(float *image, const vit_batch_room *room, vit_loader *l,
+                               const vit_sample *s, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;
-    const uint8_t *pixels;
-    const vit_status status =
-        vit_record_get(&pixels, scratch, l->data, &l->data->train, s->record, error);
-    if (status != VIT_OK) return status;
     const size_t values = a->height * a->width * a->channels;
-    uint8_t *changed = NULL;
+    const uint8_t *pixels;
+    uint8_t *record = room->record;
+    const vit_status status =
+        vit_record_get(&pixels, &record, l->data, &l->data->train, s->record, error);
+    if (status != VIT_OK) return status;
     vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
     if (l->recipe.policy != VIT_POLICY_NONE || l->recipe.jitter > 0) {
         const vit_bytes_shape shape = {a->height, a->width, a->channels};
-        changed = vit_alloc_unset(2, values);
-        if (!changed) return vit_fail_memory(error, "a picture", 2 * values);
+        uint8_t *changed = room->changed;
         memcpy(changed, pixels, values);
         vit_policy_apply(changed, changed + values, &shape, l->recipe.policy, &r);
         if (l->recipe.jitter > 0)
             vit_jitter_apply(changed, changed + values, &shape, l->recipe.jitter, &r);
         pixels = changed;
     }
-    const vit_status moved = move_picture(image, pixels, l, s, &r, error);
-    vit_free(changed);
-    return moved;
+    move_picture(image, pixels, room->bend, l, s, &r);
+    return VIT_OK;
+}
+
+/* What the teacher's file says of a picture; NULL: there is none. */
+static const float *taught(const vit_loader *l, const vit_sample *s) {
+    return l->teacher ? l->teacher + s->record * l->data->classes : NULL;
 }
 
 /* Mixes pictures first .. first + count of the batch each with the one before it, as that was
  * before it was mixed itself: so the last goes first. Before the first of them lies a picture of
  * another slice, which is made here once more. */
-static vit_status mix_pictures(float *images, vit_sample_key *keys, uint8_t **scratch,
+static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_batch_room *room,
                                vit_loader *l, size_t first, size_t count, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;
     const size_t values = a->height * a->width * a->channels;
-    float *before = NULL;
-    vit_status status = VIT_OK;
-    for (size_t i = count; i-- > 0 && status == VIT_OK;) {
+    for (size_t i = count; i-- > 0;) {
         const vit_sample *other = &l->samples[(first + i + l->batch - 1) % l->batch];
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, keys[i].epoch, keys[i].position);
         const vit_mix mix = vit_mix_draw(&l->recipe, a->height, a->width, &r);
         if (!(mix.share > 0)) continue;
         if (i == 0) {
-            before = vit_alloc_unset(values, sizeof *before);
-            status = before ? make_picture(before, scratch, l, other, error)
-                            : vit_fail_memory(error, "a picture", values * sizeof *before);
-            if (status != VIT_OK) break;
+            const vit_status status = make_picture(room->before, room, l, other, error);
+            if (status != VIT_OK) return status;
         }
-        vit_mix_apply(images + i * values, i > 0 ? images + (i - 1) * values : before, &mix,
+        vit_mix_apply(images + i * values, i > 0 ? images + (i - 1) * values : room->before, &mix,
                       a->height, a->width, a->channels);
         keys[i].other = l->data->train.labels[other->record];
         keys[i].share = mix.share;
+        keys[i].other_teacher = taught(l, other);
     }
-    vit_free(before);
-    return status;
+    return VIT_OK;
 }
 
 vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                             size_t count, void *context, vit_error *error) {
+                             size_t count, const vit_batch_room *room, void *context,
+                             vit_error *error) {
     vit_loader *l = context;
     const vit_dataset *data = l->data;
     const size_t values = data->height * data->width * data->channels;
-    uint8_t *scratch = NULL;
-    vit_status status = VIT_OK;
-    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         const vit_sample *s = &l->samples[first + i];
         keys[i] = s->key;
         labels[i] = data->train.labels ? data->train.labels[s->record] : 0;
         keys[i].answers = l->answers;
+        keys[i].teacher = taught(l, s);
         if (data->train.source.at) keys[i].source = vit_texts_get(&data->train.source, s->record);
         if (data->train.target.at) keys[i].target = vit_texts_get(&data->train.target, s->record);
-        if (values > 0) status = make_picture(images + i * values, &scratch, l, s, error);
+        if (values == 0) continue;
+        const vit_status status = make_picture(images + i * values, room, l, s, error);
+        if (status != VIT_OK) return status;
     }
-    if (status == VIT_OK && l->mixes)
-        status = mix_pictures(images, keys, &scratch, l, first, count, error);
-    vit_free(scratch);
-    return status;
+    return l->mixes ? mix_pictures(images, keys, room, l, first, count, error) : VIT_OK;
 }

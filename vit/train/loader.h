@@ -23,6 +23,8 @@ typedef struct vit_loader {
     struct vit_sample *samples; /* [batch] of the batch that was prepared */
     size_t answers;             /* tokens of its texts, each with END */
     bool mixes;                 /* whether its pictures are mixed */
+    const float *teacher; /* stored logits of all training pictures, [..][classes], borrowed; NULL:
+                             there are none */
 } vit_loader;
 
 /* Holds back as many of the training pictures as the recipe says, by seed; none where the set has a
@@ -41,6 +43,7 @@ const vit_records *vit_loader_val_records(const vit_loader *loader);
  * epochs. Then vit_loader_source (a vit_batch_source, context: the loader) may be called. */
 void vit_loader_prepare(vit_loader *loader, uint64_t step);
 vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                             size_t count, void *context, vit_error *error);
+                             size_t count, const vit_batch_room *room, void *context,
+                             vit_error *error);
 
 #endif

@@ -12,8 +12,12 @@
 #define SCORE_BATCH 512
 
 vit_identity vit_run_identity(const vit_run *run) {
-    return (vit_identity){&run->preset,       run->data.checksum, run->init,
-                          run->options->seed, run->schedule,      NULL};
+    return (vit_identity){.preset = &run->preset,
+                          .data = run->data.checksum,
+                          .init = run->init,
+                          .teacher = run->teacher.sha256,
+                          .seed = run->options->seed,
+                          .schedule = run->schedule};
 }
 
 /* ---- events ---- */
@@ -37,6 +41,8 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
                        .train_images = run->loader.train_count,
                        .val_images = run->loader.val_count,
                        .batch = run->preset.recipe.batch,
+                       .from_pictures = vit_config_sees(&run->preset.config),
+                       .to_texts = vit_config_reads(&run->preset.config),
                        .step = step,
                        .steps = run->schedule,
                        .epoch = vit_run_epochs(run, step),

@@ -101,6 +101,8 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
                         run->data.name);
     if (status == VIT_OK) hold_back(run);
+    if (status == VIT_OK && o->teacher)
+        status = vit_teacher_open(&run->teacher, o->teacher, &run->data, run->kernels, error);
     return status;
 }
 
@@ -108,11 +110,12 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status =
         vit_loader_new(&run->loader, &run->data, &run->preset.recipe, o->seed, error);
+    run->loader.teacher = run->teacher.logits;
     if (status == VIT_OK)
-        status = vit_trainer_new(
-            &run->trainer, &run->preset.config, &run->preset.recipe,
-            &(vit_trainer_options){run->kernels, run->threads, o->recompute, o->init != NULL},
-            o->seed, error);
+        status = vit_trainer_new(&run->trainer, &run->preset.config, &run->preset.recipe,
+                                 &(vit_trainer_options){run->kernels, run->threads, o->recompute,
+                                                        &run->teacher, o->init != NULL},
+                                 o->seed, error);
     if (status == VIT_OK)
         status = vit_inference_new(&run->inference, vit_trainer_network(run->trainer), run->kernels,
                                    run->threads, error);
@@ -283,6 +286,7 @@ void vit_run_close(vit_run *run) {
     vit_course_close(run);
     vit_inference_free(run->inference);
     vit_trainer_free(run->trainer);
+    vit_teacher_close(&run->teacher);
     vit_loader_free(&run->loader);
     vit_dataset_close(&run->data);
     vit_model_file_clear(&run->start);

@@ -17,6 +17,8 @@ vit_recipe vit_recipe_default(void) {
                         .eps = 1e-8,
                         .clip = 1,
                         .label_smoothing = .1,
+                        .distill = .5,
+                        .distill_temperature = 3,
                         .shift = 0,
                         .repeats = 1,
                         .mix_share = 1,
@@ -57,6 +59,8 @@ static const number numbers[] = {
     {"cutmix", offsetof(vit_recipe, cutmix), 4, true, 0},
     {"mix_share", offsetof(vit_recipe, mix_share), 1, true, 1},
     {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
+    {"distill", offsetof(vit_recipe, distill), 1, true, .5},
+    {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 #define OTHERS 13
@@ -94,6 +98,12 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
         if (alphas[i] <= 0 || alphas[i] >= .01) continue;
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0, or .01 to 4",
                         i == 0 ? "mixup" : "cutmix", vit_format_double(found, alphas[i]));
+    }
+    if (recipe->distill_temperature < .1) {
+        char found[32];
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"distill_temperature\" is %s, expected .1 to 100",
+                        vit_format_double(found, recipe->distill_temperature));
     }
     if (recipe->val >= 1 ? recipe->val > 1e9 || recipe->val != floor(recipe->val)
                          : !(recipe->val >= 0) && recipe->val != -1) {

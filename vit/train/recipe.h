@@ -24,11 +24,13 @@ typedef struct vit_recipe {
     double warmup;       /* share of the steps in which it rises, 0..1 */
     double weight_decay; /* of weights of linear layers alone */
     double beta1, beta2, eps;
-    double clip;            /* largest norm of the gradient; 0: not clipped */
-    double label_smoothing; /* 0..1 */
-    double drop_path;       /* rate of the last block's branches, vit/train/drop_path.h; 0: none */
-    double ema;             /* decay of the weights' moving average; 0: none is kept */
-    size_t shift;           /* the augmentation, vit/train/augment.h */
+    double clip;                         /* largest norm of the gradient; 0: not clipped */
+    double label_smoothing;              /* 0..1 */
+    double distill, distill_temperature; /* with a teacher: share of its answers in the loss, and
+                                            the temperature of both sides, vit_distillation */
+    double drop_path; /* rate of the last block's branches, vit/train/drop_path.h; 0: none */
+    double ema;       /* decay of the weights' moving average; 0: none is kept */
+    size_t shift;     /* the augmentation, vit/train/augment.h */
     bool flip;
     double rotate, scale, shear;
     vit_edges edges;

@@ -8,6 +8,7 @@
 #include "vit/train/checkpoint.h"
 #include "vit/train/course.h"
 #include "vit/train/loader.h"
+#include "vit/train/teacher.h"
 #include "vit/weights/model_file.h"
 
 struct vit_run {
@@ -18,6 +19,7 @@ struct vit_run {
     char init[65];                    /* SHA-256 of the model it starts from, "" for none */
     vit_model_file start;             /* that model, until its weights are taken over */
     size_t start_height, start_width; /* of its pictures, before it is resized for the data */
+    vit_teacher teacher;              /* or none */
     const vit_kernels *kernels;
     int threads;
     vit_loader loader;

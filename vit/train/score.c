@@ -3,6 +3,8 @@
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct records_source {
@@ -50,9 +52,21 @@ static size_t answer(const float *logits, size_t classes) {
     return best;
 }
 
-/* Spoils the logits. */
-static void count_answers(vit_score *score, float *logits, size_t classes, const records_source *s,
-                          size_t count) {
+static vit_status check(const float *logits, size_t classes, const records_source *s, size_t index,
+                        vit_error *error) {
+    char name[40];
+    const size_t number = record_number(s, index);
+    const char *file = vit_record_file(s->records, number);
+    const vit_status status = vit_check_answer(logits, classes, NULL, 0, error);
+    if (status == VIT_OK) return status;
+    snprintf(name, sizeof name, "picture %zu", number);
+    vit_fail_prefix(error, status, file ? file : name);
+    return vit_fail_prefix(error, status, s->data->name);
+}
+
+/* probabilities: [classes], for one picture after the other. */
+static void count_answers(vit_score *score, const float *logits, float *probabilities,
+                          size_t classes, const records_source *s, size_t count) {
     for (size_t i = 0; i < count; i++, logits += classes) {
         const size_t label = s->records->labels[record_number(s, i)];
         const size_t before = rank_of(logits, classes, label), chosen = answer(logits, classes);
@@ -64,13 +78,14 @@ static void count_answers(vit_score *score, float *logits, size_t classes, const
         if (score->logits)
             memcpy(score->logits + (s->first + i) * classes, logits, classes * sizeof *logits);
         if (!score->calibration) continue;
-        vit_softmax_at(logits, logits, classes, score->temperature);
-        vit_calibration_add(score->calibration, logits, classes, label);
-        if ((double)logits[chosen] < score->threshold) {
+        vit_softmax_at(probabilities, logits, classes, score->temperature);
+        vit_calibration_add(score->calibration, probabilities, classes, label);
+        if ((double)probabilities[chosen] < score->threshold) {
             score->unsure++;
             score->unsure_wrong += chosen != label;
         }
-        if (score->each) score->each(record_number(s, i), label, chosen, logits, score->context);
+        if (score->each)
+            score->each(record_number(s, i), label, chosen, logits, probabilities, score->context);
     }
 }
 
@@ -134,6 +149,11 @@ static vit_status score_texts(vit_score *score, vit_inference *inference, const 
     }
     if (score->tokens > 0) score->loss /= (double)score->tokens;
     vit_free(t.answers);
+    if (status == VIT_OK && score->only_numbers && !isfinite(score->loss))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: the model answers with no numbers, its weights are damaged or of a "
+                        "training that failed: use another model, or an earlier checkpoint",
+                        records->data->name);
     return status;
 }
 
@@ -145,14 +165,18 @@ vit_status vit_score_records(vit_score *score, vit_inference *inference, const v
         const records_source all = {data, records, numbers, 0, table};
         return score_texts(score, inference, config, &all, count, error);
     }
-    float *logits = vit_alloc(batch, config->classes * sizeof *logits);
+    float *logits = vit_alloc(batch + 1, config->classes * sizeof *logits);
     if (!logits) return vit_fail_memory(error, "logits", batch * config->classes * sizeof *logits);
+    float *probabilities = logits + batch * config->classes;
     vit_status status = VIT_OK;
     for (size_t first = 0; first < count && status == VIT_OK; first += batch) {
         const size_t n = count - first < batch ? count - first : batch;
         records_source source = {data, records, numbers, first, table};
         status = vit_inference_run(inference, logits, NULL, normalise, &source, n, error);
-        if (status == VIT_OK) count_answers(score, logits, config->classes, &source, n);
+        for (size_t i = 0; i < n && status == VIT_OK && score->only_numbers; i++)
+            status = check(logits + i * config->classes, config->classes, &source, i, error);
+        if (status == VIT_OK)
+            count_answers(score, logits, probabilities, config->classes, &source, n);
     }
     if (count > 0) score->loss /= (double)count;
     vit_free(logits);

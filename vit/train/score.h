@@ -16,11 +16,13 @@ typedef struct vit_score {
     double temperature;
     double threshold; /* with the calibration: of a probability below it are */
     size_t unsure, unsure_wrong;
-    /* NULL, or called for each picture in order. probabilities: [classes], at the temperature,
-     * which calibration must be wanted for */
-    void (*each)(size_t record, size_t label, size_t answer, const float *probabilities,
-                 void *context);
-    void *context; /* of `each` */
+    /* NULL, or called for each picture in order. Both arrays: [classes]; probabilities are at the
+     * temperature, which calibration must be wanted for */
+    void (*each)(size_t record, size_t label, size_t answer, const float *logits,
+                 const float *probabilities, void *context);
+    void *context;     /* of `each` */
+    bool only_numbers; /* an answer that is none (vit_check_answer) ends it; else it is wrong, and
+                          the loss tells */
     /* Of networks that write texts `correct` are whole texts, and of their tokens, each text's END
      * with them: how many there are, and how many are right given the true ones before them. A text
      * all of whose tokens are right is what greedy generation writes. */

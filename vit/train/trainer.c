@@ -21,10 +21,13 @@ typedef struct worker {
     float *images;  /* [slice][height][width][channels] */
     size_t *labels; /* [slice] */
     vit_sample_key *keys;
-    vit_ids *texts[2]; /* [slice] each: sources, targets */
-    float *keep;       /* [depth][2][slice]; NULL without drop path */
-    loaded *loads;     /* [slice] */
-    vit_status status; /* of the source, in this step */
+    vit_ids *texts[2];     /* [slice] each: sources, targets */
+    float *keep;           /* [depth][2][slice]; NULL without drop path */
+    loaded *loads;         /* [slice] */
+    vit_batch_room *rooms; /* [inner threads] */
+    vit_state taught;      /* of a teacher that answers, and the pictures as it sees them, */
+    float *shown;          /* NULL where that is as they are */
+    vit_status status;     /* of the source, in this step */
     vit_error error;
 } worker;
 
@@ -74,7 +77,25 @@ static void carve_worker(vit_arena *arena, void *context) {
     w->keys = vit_arena_take(arena, slice * sizeof *w->keys);
     for (size_t i = 0; i < 2; i++) w->texts[i] = vit_arena_take(arena, slice * sizeof **w->texts);
     w->loads = vit_arena_take(arena, slice * sizeof *w->loads);
+    w->rooms = vit_arena_take(arena, (size_t)t->lanes.inner_threads * sizeof *w->rooms);
+    const vit_teacher *teacher = t->options.teacher;
+    if (teacher && teacher->answers)
+        vit_state_carve(&w->taught, arena, &teacher->network.config, slice, t->lanes.inner_threads,
+                        VIT_KEPT_NOTHING, 0);
+    if (teacher && teacher->normalises)
+        w->shown = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
     if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(arena, c->depth * 2 * slice);
+}
+
+static vit_status make_rooms(worker *w, vit_error *error) {
+    const vit_config *c = &w->of->network.config;
+    const int count = w->of->lanes.inner_threads;
+    vit_status status = VIT_OK;
+    for (int i = 0; i < count; i++) w->rooms[i] = (vit_batch_room){0};
+    for (int i = 0; i < count && status == VIT_OK; i++)
+        status = vit_batch_room_new(&w->rooms[i], &w->of->recipe, c->height, c->width, c->channels,
+                                    error);
+    return status;
 }
 
 static vit_status make_workers(vit_trainer *t, vit_error *error) {
@@ -84,8 +105,9 @@ static vit_status make_workers(vit_trainer *t, vit_error *error) {
     for (size_t i = 0; i < count; i++) {
         worker *w = &t->workers[i];
         w->of = t;
-        const vit_status status =
+        vit_status status =
             vit_arena_fit(&w->arena, carve_worker, w, "the activations of a slice", error);
+        if (status == VIT_OK) status = make_rooms(w, error);
         if (status != VIT_OK) return status;
     }
     return VIT_OK;
@@ -168,8 +190,12 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
 
 void vit_trainer_free(vit_trainer *t) {
     if (!t) return;
-    for (size_t i = 0; t->workers && i < t->lanes.workers; i++)
-        vit_arena_free(&t->workers[i].arena);
+    for (size_t i = 0; t->workers && i < t->lanes.workers; i++) {
+        worker *w = &t->workers[i];
+        for (int k = 0; w->rooms && k < t->lanes.inner_threads; k++)
+            vit_batch_room_free(&w->rooms[k]);
+        vit_arena_free(&w->arena);
+    }
     vit_lanes_free(&t->lanes);
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
@@ -201,13 +227,12 @@ typedef struct loading {
 } loading;
 
 static void load_task(size_t i, int thread, void *context) {
-    (void)thread;
     const loading *l = context;
     const vit_config *c = &l->trainer->network.config;
     worker *w = l->worker;
-    w->loads[i].status =
-        l->trainer->source(w->images + i * c->height * c->width * c->channels, w->labels + i,
-                           w->keys + i, l->first + i, 1, l->trainer->context, &w->loads[i].error);
+    w->loads[i].status = l->trainer->source(
+        w->images + i * c->height * c->width * c->channels, w->labels + i, w->keys + i,
+        l->first + i, 1, &w->rooms[thread], l->trainer->context, &w->loads[i].error);
 }
 
 /* The slice's pictures; the threads that share its operators share them, too. */
@@ -226,14 +251,36 @@ static double weight_of(const vit_trainer *t, const vit_mixed_label *l) {
     return (1 - l->share) * t->weights[l->label] + l->share * t->weights[l->other];
 }
 
+/* What the teacher answers to the slice's pictures. */
+static void ask_teacher(const vit_trainer *t, worker *w, const vit_exec *exec, size_t count) {
+    const vit_teacher *teacher = t->options.teacher;
+    if (!teacher || !teacher->answers) return;
+    if (w->shown) vit_teacher_normalise(teacher, w->shown, w->images, count);
+    vit_network_forward(&teacher->network, exec, &w->taught, w->shown ? w->shown : w->images,
+                        count);
+}
+
 /* Loss and gradient of picture i's logits. */
 static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     const size_t classes = t->network.config.classes;
-    const vit_mixed_label label = {w->labels[i], w->keys[i].other, w->keys[i].share};
-    const double weight = weight_of(t, &label);
-    return weight * vit_cross_entropy_mixed(
-                        w->state.d_logits + i * classes, w->state.logits + i * classes, classes,
-                        &label, t->recipe.label_smoothing, weight / (double)t->recipe.batch);
+    const vit_teacher *teacher = t->options.teacher;
+    const vit_sample_key *key = &w->keys[i];
+    const vit_mixed_label label = {w->labels[i], key->other, key->share};
+    float *d_logits = w->state.d_logits + i * classes;
+    const float *logits = w->state.logits + i * classes;
+    const double weight = weight_of(t, &label), one = weight / (double)t->recipe.batch;
+    if (!teacher || !teacher->sha256[0])
+        return weight * vit_cross_entropy_mixed(d_logits, logits, classes, &label,
+                                                t->recipe.label_smoothing, one);
+    const double share = t->recipe.distill;
+    const vit_taught answer = teacher->answers
+                                  ? (vit_taught){w->taught.logits + i * classes, NULL, 0}
+                                  : (vit_taught){key->teacher, key->other_teacher, key->share};
+    const double labelled = vit_cross_entropy_mixed(d_logits, logits, classes, &label,
+                                                    t->recipe.label_smoothing, one * (1 - share));
+    const double taught = vit_distillation(d_logits, logits, classes, &answer,
+                                           t->recipe.distill_temperature, one * share);
+    return weight * ((1 - share) * labelled + share * taught);
 }
 
 /* The same of sample i's text: every token, and in the end END, is an answer to those before it.
@@ -276,6 +323,7 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
                       count);
     w->state.keep = w->keep;
     set_texts(w, count);
+    ask_teacher(t, w, &exec, count);
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
     for (size_t i = 0; i < count; i++)
         t->losses[first + i] = w->state.decoder ? text_loss(t, w, i) : picture_loss(t, w, i);

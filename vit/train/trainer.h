@@ -8,15 +8,17 @@
 #include "vit/model/network.h"
 #include "vit/train/batch.h"
 #include "vit/train/recipe.h"
+#include "vit/train/teacher.h"
 
 typedef struct vit_trainer vit_trainer;
 
-/* How it computes, which changes no byte of what it makes of its weights. */
+/* How it computes; but for the teacher, that changes no byte of what it makes of its weights. */
 typedef struct vit_trainer_options {
     const vit_kernels *kernels;
     int threads;
     bool recompute; /* keep only the blocks' inputs for the backward pass: VIT_KEPT_INPUTS */
-    bool blank;     /* all weights are 0 until the caller writes others: no time is spent on them */
+    const vit_teacher *teacher; /* borrowed; NULL, or one that is closed: there is none */
+    bool blank; /* all weights are 0 until the caller writes others: no time is spent on them */
 } vit_trainer_options;
 
 /* The network gets its initial values, and drop path its random numbers, from `seed`. `recipe` and

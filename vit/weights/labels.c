@@ -165,6 +165,7 @@ vit_status vit_labels_set(vit_model_file *m, const char *labels, vit_error *erro
                         labels);
     if (strcmp(labels, "imagenet-1k") == 0) return vit_labels_set_imagenet(m, error);
     vit_status status = read_file(&n, labels, error);
+    if (status == VIT_ERROR_IO) vit_fail_prefix(error, status, "labels (--labels)");
     if (status == VIT_OK) status = take(m, &n, labels, error);
     vit_free(n.labels);
     return status;

@@ -16,7 +16,10 @@ static const char *skip(const char *text, const char *prefix) {
 }
 
 /* What saving a wrapped model puts before its names. */
-static const char *const wrappers[] = {"module.", "_orig_mod.", "model."};
+static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "net.", "network."};
+
+/* Beside a network, what a training module keeps of its loss, such as weights of classes. */
+static const char *const losses[] = {"criterion.", "loss.", "loss_fn.", "loss_function."};
 
 /* What follows `pattern`, which may hold one '%', at the start of `name`; NULL: it is not there. */
 static const char *match_start(const char *pattern, const char *name, size_t *block) {
@@ -67,6 +70,7 @@ static bool match_rows(match *m, const vit_layout_rows *rows, const char *name) 
 
 typedef struct choice {
     const vit_layout *layout;
+    const char *part;
     const vit_layout_rows *stem, *head;
 } choice;
 
@@ -82,19 +86,36 @@ static bool match_plain(match *m, const choice *c, const char *name) {
            (c->head && match_rows(m, c->head, name));
 }
 
-/* With and without what may stand before the name. */
-static bool match_name(match *m, const choice *c, const char *name) {
-    const char *start = name;
-    if (match_plain(m, c, name)) {
-        m->prefix = 0;
-        return true;
-    }
+static const char *unwrapped(const char *name) {
     for (size_t w = 0; w < sizeof wrappers / sizeof *wrappers; w++) {
-        const char *rest = skip(start, wrappers[w]);
-        if (rest) start = rest;
+        const char *rest = skip(name, wrappers[w]);
+        if (rest) name = rest;
     }
+    return name;
+}
+
+static bool is_of_loss(const char *name) {
+    bool found = false;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        found |= skip(name, losses[i]) != NULL;
+    return found;
+}
+
+/* The name without that of its part; NULL: it is of the other one. */
+static const char *name_in(const char *part, const char *name) {
+    if (!part) return name;
+    const char *start = unwrapped(name), *rest = skip(start, part);
+    if (rest || strcmp(part, VIT_PART_ENCODER) == 0) return rest;
+    return skip(start, VIT_PART_ENCODER) ? NULL : start;
+}
+
+/* With and without what may stand before the name, which is of the part. */
+static bool match_name(match *m, const choice *c, const char *name) {
+    const char *inside = name_in(c->part, name), *start = unwrapped(inside);
+    m->prefix = (size_t)(inside - name);
+    if (match_plain(m, c, inside)) return true;
     m->prefix = (size_t)(start - name);
-    if (start != name && match_plain(m, c, start)) return true;
+    if (start != inside && match_plain(m, c, start)) return true;
     for (size_t i = 0; i < VIT_LAYOUT_CHOICES && c->layout->prefixes[i]; i++) {
         const char *rest = skip(start, c->layout->prefixes[i]);
         m->prefix = rest ? (size_t)(rest - name) : 0;
@@ -108,8 +129,10 @@ static bool match_name(match *m, const choice *c, const char *name) {
 static size_t matches(const choice *c, const vit_tensors *file) {
     size_t count = 0;
     match m;
-    for (size_t i = 0; i < vit_tensors_count(file); i++)
-        count += match_name(&m, c, vit_tensors_at(file, i)->name);
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        const char *name = vit_tensors_at(file, i)->name;
+        count += name_in(c->part, name) && match_name(&m, c, name);
+    }
     return count;
 }
 
@@ -132,11 +155,16 @@ static const vit_layout_rows *choose_rows(const choice *base, const vit_layout_r
     return best;
 }
 
-static choice choose(const vit_tensors *file, size_t *most) {
+static bool is_decoder(const char *part) {
+    return part && strcmp(part, VIT_PART_DECODER) == 0;
+}
+
+static choice choose(const vit_tensors *file, const char *part, size_t *most) {
     choice best = {0};
     *most = 0;
     for (size_t i = 0; i < vit_layout_count; i++) {
-        choice c = {.layout = &vit_layouts[i]};
+        choice c = {.layout = &vit_layouts[i], .part = part};
+        if (c.layout->decodes != is_decoder(part)) continue;
         c.stem = choose_rows(&c, c.layout->stems, false, file);
         c.head = choose_rows(&c, c.layout->heads, true, file);
         const size_t count = matches(&c, file);
@@ -149,15 +177,21 @@ static choice choose(const vit_tensors *file, size_t *most) {
 
 /* ---- messages ---- */
 
-static vit_status no_layout(const vit_tensors *file, vit_error *error) {
+static vit_status no_layout(const vit_tensors *file, const char *part, vit_error *error) {
     char shown[VIT_NAME_TEXT], list[200] = "";
     for (size_t i = 0; i < vit_layout_count; i++) {
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", vit_layouts[i].name);
+        if (vit_layouts[i].decodes != is_decoder(part)) continue;
+        snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
+                 vit_layouts[i].name);
     }
     if (vit_tensors_count(file) == 0)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s: the file holds no tensors",
                         vit_tensors_name(file));
+    if (part)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: holds no tensor %s... that is known here (%s)", vit_tensors_name(file),
+                        part, list);
     return vit_fail(
         error, VIT_ERROR_MISMATCH, "%s: tensor %s is of no Vision Transformer known here (%s)",
         vit_tensors_name(file), vit_name_text(shown, vit_tensors_at(file, 0)->name), list);
@@ -213,9 +247,9 @@ static vit_status unexpected(const choice *c, const vit_binding *b, const char *
     add_names(set, c->head, "", "", 0);
     const char *near = vit_nearest(name, set->names, set->count);
     const vit_status status =
-        vit_fail(error, VIT_ERROR_MISMATCH,
-                 "%s: tensor %s is none of a Vision Transformer in the layout of %s%s%s",
-                 vit_tensors_name(b->file), vit_name_text(shown, name), l->name,
+        vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is none of a %s in the layout of %s%s%s",
+                 vit_tensors_name(b->file), vit_name_text(shown, name),
+                 l->decodes ? "decoder" : "Vision Transformer", l->name,
                  near ? "; the nearest known name is " : "", near ? near : "");
     vit_free(set);
     return status;
@@ -286,8 +320,9 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
         const vit_tensor *tensor = vit_tensors_at(b->file, i);
         match m;
+        if (!name_in(c->part, tensor->name)) continue;
         if (!match_name(&m, c, tensor->name)) {
-            if (!strange) strange = tensor->name;
+            if (!strange && !is_of_loss(tensor->name)) strange = tensor->name;
             continue;
         }
         note_prefix(b, &m, tensor->name);
@@ -302,11 +337,13 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     return strange ? unexpected(c, b, strange, error) : VIT_OK;
 }
 
-vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, vit_error *error) {
+vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
+                           vit_error *error) {
     size_t most;
-    const choice c = choose(file, &most);
-    *out = (vit_binding){.file = file, .layout = c.layout, .stem = c.stem, .head = c.head};
-    if (most == 0) return no_layout(file, error);
+    const choice c = choose(file, part, &most);
+    *out = (vit_binding){
+        .file = file, .layout = c.layout, .part = part, .stem = c.stem, .head = c.head};
+    if (most == 0) return no_layout(file, part, error);
     out->block = c.layout->blocks[0];
     out->sources = vit_alloc(vit_tensors_count(file), sizeof *out->sources);
     if (!out->sources)

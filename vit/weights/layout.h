@@ -57,6 +57,7 @@ typedef struct vit_layout {
     const char *name;       /* "timm" */
     vit_config_kind config; /* that tells of such a file */
     const char *hint;       /* how such a config looks, for messages; NULL: as the library has it */
+    bool decodes;           /* it is of the second part of an encoder-decoder, below */
     const char *heads_key;  /* its key for the number of heads; NULL: "num_heads" */
     void (*declare)(vit_declared *d); /* what a file without a config is; NULL: it needs one */
     vit_position_rule positions;      /* how the library resamples them */
@@ -77,15 +78,21 @@ extern const size_t vit_layout_count;
 
 /* ---- a file's tensors, matched ---- */
 
+/* The parts of an encoder-decoder: what the names of their tensors begin with. Each is bound by
+ * itself, by a layout of its own. What joins the two belongs to the decoder's part. */
+#define VIT_PART_ENCODER "encoder."
+#define VIT_PART_DECODER "decoder."
+
 typedef struct vit_source {
     const vit_tensor *tensor;
     const vit_layout_row *row;
-    char ours[48]; /* "blocks.3.attn.qkv.weight" */
+    char ours[48]; /* "blocks.3.attn.qkv.weight", of a decoder's, too */
 } vit_source;
 
 typedef struct vit_binding {
     const vit_tensors *file;
     const vit_layout *layout;
+    const char *part;                   /* of the file that it is of; NULL: all of it */
     const vit_layout_rows *stem, *head; /* those chosen, or NULL */
     char prefix[64];                    /* of the tensors in the blocks, as in "module.vit." */
     const char *block;                  /* one of layout->blocks */
@@ -93,9 +100,11 @@ typedef struct vit_binding {
     size_t count, depth;                /* depth: blocks there are tensors of */
 } vit_binding;
 
-/* The layout that knows most of the file's names. MISMATCH where it does not know all of them, or
- * where two tensors have the same meaning; the message names the nearest known name. */
-vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, vit_error *error);
+/* The layout that knows most of the part's names; NULL: of the whole file's. MISMATCH where it does
+ * not know all of them, or where two tensors have the same meaning; the message names the nearest
+ * known name. */
+vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
+                           vit_error *error);
 void vit_binding_free(vit_binding *binding);
 
 /* The first tensor that goes into `ours`, or NULL. */
@@ -109,8 +118,9 @@ size_t vit_binding_elements(const vit_binding *binding, const char *ours);
 const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *binding,
                              const char *ours);
 
-/* MISMATCH, naming the tensor, where one is missing, has another shape than `config` (a name for
- * messages) says, or does not belong to the network. */
+/* Of the rows of the table that are the part's: of a decoder's part those of the decoder, else the
+ * others. MISMATCH, naming the tensor, where one is missing, has another shape than `config` (a
+ * name for messages) says, or does not belong to the network. */
 vit_status vit_binding_check(const vit_binding *binding, const vit_table *table, const char *config,
                              vit_error *error);
 

@@ -197,6 +197,15 @@ static bool means(const char *ours, const char *row) {
     return strcmp(a, b) == 0;
 }
 
+/* The name of a row of the part, without what says that it is a decoder's; NULL: it is of the other
+ * part. */
+static const char *name_here(const vit_binding *b, const vit_parameter *p) {
+    const size_t n = sizeof VIT_PART_DECODER - 1;
+    const bool decodes = strncmp(p->name, VIT_PART_DECODER, n) == 0;
+    if (decodes != b->layout->decodes) return NULL;
+    return decodes ? p->name + n : p->name;
+}
+
 static vit_status missing(const vit_binding *b, const char *ours, const char *config,
                           vit_error *error) {
     char name[VIT_THEIR_NAME];
@@ -208,17 +217,19 @@ static vit_status missing(const vit_binding *b, const char *ours, const char *co
 /* to: as above. */
 static vit_status load_row(float *to, const vit_binding *b, const vit_table *table,
                            const vit_parameter *p, const char *config, vit_error *error) {
+    const char *ours = name_here(b, p);
     size_t found = 0, parts = 1;
+    if (!ours) return VIT_OK;
     for (size_t i = 0; i < b->count; i++) {
         place at = {b, table, config, p, &b->sources[i], 0, 0};
-        if (!means(at.s->ours, p->name)) continue;
+        if (!means(at.s->ours, ours)) continue;
         if (at.s->row->join != VIT_WHOLE) parts = at.s->row->parts;
         measure(&at);
         const vit_status status = load_source(to, &at, error);
         if (status != VIT_OK) return status;
         found++;
     }
-    return found == parts ? VIT_OK : missing(b, p->name, config, error);
+    return found == parts ? VIT_OK : missing(b, ours, config, error);
 }
 
 static vit_status check_unused(const vit_binding *b, const vit_table *table, const char *config,
@@ -226,7 +237,10 @@ static vit_status check_unused(const vit_binding *b, const vit_table *table, con
     char name[VIT_NAME_TEXT];
     for (size_t i = 0; i < b->count; i++) {
         size_t k = 0;
-        while (k < table->count && !means(b->sources[i].ours, table->rows[k].name)) k++;
+        for (; k < table->count; k++) {
+            const char *ours = name_here(b, &table->rows[k]);
+            if (ours && means(b->sources[i].ours, ours)) break;
+        }
         if (k == table->count)
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor %s does not belong to the network that %s describes",
@@ -249,6 +263,7 @@ vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const 
                             vit_error *error) {
     for (size_t i = 0; i < store->table->count; i++) {
         const vit_parameter *p = &store->table->rows[i];
+        if (!name_here(b, p)) continue;
         const vit_status status =
             load_row(vit_store_place(store, p), b, store->table, p, config, error);
         if (status != VIT_OK) return status;

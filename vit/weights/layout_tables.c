@@ -275,6 +275,58 @@ static const vit_layout_row open_clip_block[] = {
     ROW("ls_2.gamma", "ls2.gamma"),
 };
 
+/* ---- the decoders of Hugging Face's VisionEncoderDecoder ---- */
+
+/* Of fixed positions older versions kept a tensor that says nothing. */
+static const vit_layout_row trocr_beside[] = {
+    ROW("enc_to_dec_proj@", "memory_proj@"),
+    ROW("model.decoder.embed_tokens.weight", "embed.weight"),
+    ROW("model.decoder.embed_positions.weight", "pos_embed"),
+    ROW("model.decoder.embed_positions._float_tensor", NULL),
+    ROW("model.decoder.layernorm_embedding@", "norm_pre@"),
+    ROW("output_projection@", "head@"),
+};
+static const vit_layout_row trocr_block[] = {
+    ROW_AS("self_attn.q_proj@", "attn.qkv@", PART(0, 3)),
+    ROW_AS("self_attn.k_proj@", "attn.qkv@", PART(1, 3)),
+    ROW_AS("self_attn.v_proj@", "attn.qkv@", PART(2, 3)),
+    ROW("self_attn.out_proj@", "attn.proj@"),
+    ROW("self_attn_layer_norm@", "norm1@"),
+    ROW("encoder_attn.q_proj@", "cross_attn.q@"),
+    ROW_AS("encoder_attn.k_proj@", "cross_attn.kv@", PART(0, 2)),
+    ROW_AS("encoder_attn.v_proj@", "cross_attn.kv@", PART(1, 2)),
+    ROW("encoder_attn.out_proj@", "cross_attn.proj@"),
+    ROW("encoder_attn_layer_norm@", "cross_norm@"),
+    ROW("fc1@", "mlp.fc1@"),
+    ROW("fc2@", "mlp.fc2@"),
+    ROW("final_layer_norm@", "norm2@"),
+};
+
+/* Its layers are [in][out]; the masks of older versions are tensors, too. */
+static const vit_layout_row gpt2_beside[] = {
+    ROW("enc_to_dec_proj@", "memory_proj@"),
+    ROW("transformer.wte.weight", "embed.weight"),
+    ROW("transformer.wpe.weight", "pos_embed"),
+    ROW("transformer.ln_f@", "norm@"),
+    ROW("lm_head@", "head@"),
+};
+static const vit_layout_row gpt2_block[] = {
+    ROW("ln_1@", "norm1@"),
+    ROW_AS("attn.c_attn@", "attn.qkv@", TURNED),
+    ROW_AS("attn.c_proj@", "attn.proj@", TURNED),
+    ROW("attn.bias", NULL),
+    ROW("attn.masked_bias", NULL),
+    ROW("ln_cross_attn@", "cross_norm@"),
+    ROW_AS("crossattention.q_attn@", "cross_attn.q@", TURNED),
+    ROW_AS("crossattention.c_attn@", "cross_attn.kv@", TURNED),
+    ROW_AS("crossattention.c_proj@", "cross_attn.proj@", TURNED),
+    ROW("crossattention.bias", NULL),
+    ROW("crossattention.masked_bias", NULL),
+    ROW("ln_2@", "norm2@"),
+    ROW_AS("mlp.c_fc@", "mlp.fc1@", TURNED),
+    ROW_AS("mlp.c_proj@", "mlp.fc2@", TURNED),
+};
+
 const vit_layout vit_layouts[] = {
     {.name = "timm",
      .config = VIT_CONFIG_TIMM,
@@ -343,5 +395,17 @@ const vit_layout vit_layouts[] = {
      .blocks = {"visual.transformer.resblocks.%."},
      .in_block = ROWS(open_clip_block),
      .beside = ROWS(open_clip_beside)},
+    {.name = "TrOCR",
+     .config = VIT_CONFIG_HF,
+     .decodes = true,
+     .blocks = {"model.decoder.layers.%."},
+     .in_block = ROWS(trocr_block),
+     .beside = ROWS(trocr_beside)},
+    {.name = "GPT-2",
+     .config = VIT_CONFIG_HF,
+     .decodes = true,
+     .blocks = {"transformer.h.%."},
+     .in_block = ROWS(gpt2_block),
+     .beside = ROWS(gpt2_beside)},
 };
 const size_t vit_layout_count = sizeof vit_layouts / sizeof *vit_layouts;

@@ -367,6 +367,11 @@ vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_er
 vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit_dtype dtype,
                                   vit_error *error) {
     char temperature[32], threshold[32];
+    if (m->tokenizer.count > 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: a model file has no place for the tokenizer of a published reader: "
+                        "vit-read and vit-info take its directory as it is",
+                        path);
     vit_format_double(temperature, m->temperature);
     vit_format_double(threshold, m->threshold);
     char *values[VALUES] = {vit_config_write(&m->config),

@@ -6,6 +6,7 @@
 #include "vit/weights/declared.h"
 #include "vit/weights/facts.h"
 #include "vit/weights/labels.h"
+#include "vit/weights/reader.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,10 @@
 static void configs_close(vit_configs *c) {
     vit_free(c->path);
     vit_free(c->processor_path);
+    vit_free(c->generation_path);
     json_decref(c->object);
     json_decref(c->processor);
+    json_decref(c->generation);
 }
 
 static vit_status read_json(json_t **object, const char *path, vit_error *error) {
@@ -41,25 +44,40 @@ static vit_status find_beside(json_t **object, char **found, const char *path,
     return VIT_OK;
 }
 
+/* A processor of pictures and texts keeps that of pictures inside. */
+static void take_inner(json_t **processor) {
+    json_t *inner = json_object_get(*processor, "image_processor");
+    if (!json_is_object(inner)) return;
+    json_incref(inner);
+    json_decref(*processor);
+    *processor = inner;
+}
+
+/* weights: a path, or NULL: they lie in memory. */
 static vit_status configs_open(vit_configs *c, const char *weights, const char *config,
                                vit_error *error) {
     static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
-    static const char *const processors[] = {"preprocessor_config.json", NULL};
-    vit_status status;
+    static const char *const processors[] = {"preprocessor_config.json", "processor_config.json",
+                                             NULL};
+    static const char *const generations[] = {"generation_config.json", NULL};
+    vit_status status = VIT_OK;
     *c = (vit_configs){0};
     if (config) {
         c->path = vit_strdup(config);
         status = c->path ? read_json(&c->object, config, error)
                          : vit_fail_memory(error, "a path", strlen(config));
-    } else {
+    } else if (weights) {
         status = find_beside(&c->object, &c->path, weights, names, error);
     }
     if (status == VIT_OK && config)
         status = find_beside(&c->processor, &c->processor_path, config, processors, error);
-    if (status == VIT_OK && !c->processor) {
+    if (status == VIT_OK && !c->processor && weights) {
         vit_free(c->processor_path);
         status = find_beside(&c->processor, &c->processor_path, weights, processors, error);
     }
+    take_inner(&c->processor);
+    if (status == VIT_OK && vit_is_reader(c->object))
+        status = find_beside(&c->generation, &c->generation_path, c->path, generations, error);
     return status;
 }
 
@@ -181,15 +199,18 @@ static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *err
     return VIT_OK;
 }
 
-static vit_status load_values(vit_model_file *m, const vit_binding *b, const vit_declared *d,
-                              const vit_exec *packs, vit_error *error) {
+/* b: [count] the parts of the file. */
+static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t count,
+                              const vit_declared *d, const vit_exec *packs, vit_error *error) {
     vit_store store;
     vit_status status = vit_table_new(&m->table, &m->config, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
-    status = vit_binding_check(b, &m->table, d->name, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        status = vit_binding_check(&b[i], &m->table, d->name, error);
     if (status != VIT_OK) return status;
     status = vit_store_open(&store, m, packs, error);
-    if (status == VIT_OK) status = vit_binding_load(&store, b, d->name, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        status = vit_binding_load(&store, &b[i], d->name, error);
     vit_store_close(&store);
     return status;
 }
@@ -215,7 +236,7 @@ static vit_status follow_pictures(vit_model_file *m, const vit_declared *d, cons
 static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d,
                         const vit_configs *c, vit_error *error) {
     vit_status status = vit_facts_config(&m->config, b, d, error);
-    if (status == VIT_OK) status = load_values(m, b, d, c->packs, error);
+    if (status == VIT_OK) status = load_values(m, b, 1, d, c->packs, error);
     m->position_rule = rule_of(b, c->object);
     m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
@@ -242,12 +263,94 @@ static vit_status explain(const vit_configs *c, vit_status status, vit_error *er
     return status;
 }
 
+/* ---- encoder and decoder ---- */
+
+static vit_status build_parts(vit_model_file *m, const vit_binding parts[2], const vit_declared *d,
+                              const vit_reader *reader, const vit_configs *c, vit_error *error) {
+    vit_status status = vit_facts_config(&m->config, &parts[0], d, error);
+    if (status == VIT_OK) status = vit_reader_config(&m->config, reader, d, &parts[1], error);
+    if (status == VIT_OK) status = load_values(m, parts, 2, d, c->packs, error);
+    m->position_rule = parts[0].layout->positions;
+    m->writing = reader->writing;
+    m->recipe = origin(&parts[1], c);
+    if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
+    return status == VIT_OK ? vit_prepare_list(&m->preprocessing, d, &m->config, error) : status;
+}
+
+static vit_status build_reader(vit_model_file *out, const vit_tensors *file, const vit_configs *c,
+                               vit_error *error) {
+    static const char *const names[] = {VIT_PART_ENCODER, VIT_PART_DECODER};
+    vit_binding parts[2] = {{0}};
+    vit_declared d;
+    vit_reader reader;
+    json_t *encoder = NULL;
+    vit_declared_init(&d, c->path);
+    vit_status status = vit_declare_object(&encoder, &d, c->object, "encoder", error);
+    if (status == VIT_OK && !encoder)
+        status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"encoder\", the config of one",
+                          d.name);
+    if (status == VIT_OK)
+        status = vit_declare_hf(&d, encoder, c->processor, c->processor_path, error);
+    if (status == VIT_OK)
+        status =
+            vit_declare_reader(&reader, &d, c->object, c->generation, c->generation_path, error);
+    for (size_t i = 0; i < 2 && status == VIT_OK; i++)
+        status = vit_binding_new(&parts[i], file, names[i], error);
+    if (status == VIT_OK) status = build_parts(out, parts, &d, &reader, c, error);
+    for (size_t i = 0; i < 2; i++) vit_binding_free(&parts[i]);
+    vit_declared_clear(&d);
+    return status;
+}
+
+/* Where the config lies; freed by vit_free. */
+static char *directory_of(const char *path) {
+    const size_t length = (size_t)(vit_path_last(path) - path);
+    char *directory = vit_strdup(length > 0 ? path : ".");
+    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
+    return directory;
+}
+
+/* The tokenizer's ids are those of the network: there may be fewer, as tables are rounded up. */
+static vit_status check_tokenizer(const vit_model_file *m, const char *directory,
+                                  vit_error *error) {
+    const vit_tokenizer *t = &m->tokenizer;
+    const size_t rows = m->config.decoder.vocabulary, end = m->config.decoder.end;
+    size_t last = t->count;
+    while (last > 0 && !t->tokens[last - 1].text) last--;
+    if (last > rows)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: the tokenizer has tokens up to id %zu, the network ids up to %zu "
+                        "(\"vocab_size\" %zu): they are of different models",
+                        directory, last - 1, rows - 1, rows);
+    if (end < last && t->tokens[end].text) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: the tokenizer has no token of id %zu, with which texts end "
+                    "(\"eos_token_id\"): it is of another model",
+                    directory, end);
+}
+
+static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_error *error) {
+    char *directory = directory_of(config);
+    if (!directory) return vit_fail_memory(error, "a path", strlen(config));
+    vit_status status = vit_tokenizer_open(&m->tokenizer, directory, error);
+    if (status == VIT_OK) status = check_tokenizer(m, directory, error);
+    vit_free(directory);
+    return status;
+}
+
+/* ---- the whole ---- */
+
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, const vit_configs *c,
                                vit_error *error) {
     vit_binding binding;
     vit_declared d = {0};
     *out = (vit_model_file){0};
-    vit_status status = vit_binding_new(&binding, file, error);
+    if (vit_is_reader(c->object)) {
+        const vit_status built = build_reader(out, file, c, error);
+        if (built != VIT_OK) vit_model_file_clear(out);
+        return built;
+    }
+    vit_status status = vit_binding_new(&binding, file, NULL, error);
     if (status != VIT_OK) return explain(c, status, error);
     status = declare(&d, &binding, c, error);
     if (status == VIT_OK) status = build(out, &binding, &d, c, error);
@@ -257,37 +360,40 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     return status;
 }
 
-static vit_status load_own(vit_model_file *m, const char *path, const vit_exec *packs,
-                           vit_error *error) {
-    vit_safetensors *file;
+/* memory: where the file's bytes lie, or NULL. */
+static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_bytes *memory,
+                           const vit_exec *packs, vit_error *error) {
     vit_bytes bytes;
-    vit_status status = vit_safetensors_open(&file, path, error);
-    if (status != VIT_OK) return status;
-    if (vit_model_file_is_checkpoint(file)) {
-        status = vit_map_file(&bytes, path, error);
-        if (status == VIT_OK) status = vit_checksum_verify(&bytes, path, error);
-        vit_unmap_file(&bytes);
+    const char *name = vit_tensors_name(file);
+    const vit_safetensors *own = vit_tensors_safetensors(file, &bytes);
+    if (!own)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s has the key \"vit.config\" of a model file, which is one file", name);
+    if (vit_model_file_is_checkpoint(own)) {
+        const vit_status status = vit_checksum_verify(memory ? memory : &bytes, name, error);
+        if (status != VIT_OK) return status;
     }
-    if (status == VIT_OK) status = vit_model_file_load(m, file, packs, error);
-    vit_safetensors_close(file);
-    return status;
+    return vit_model_file_load(m, own, packs, error);
 }
 
-vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
-                              vit_error *error) {
-    vit_tensors *file;
+/* Closes the file. Beside what lies in memory there is nothing. */
+static vit_status load(vit_model_file *out, vit_tensors *file, const vit_bytes *memory,
+                       const vit_wanted *wanted, vit_error *error) {
+    const char *name = vit_tensors_name(file);
+    vit_status status;
     vit_configs c;
-    *out = (vit_model_file){0};
-    vit_status status = vit_tensors_open(&file, path, error);
-    if (status != VIT_OK) return status;
     if (vit_tensors_metadata(file, "vit.config")) {
-        status = load_own(out, vit_tensors_name(file), wanted->packs, error);
+        status = load_own(out, file, memory, wanted->packs, error);
     } else {
-        status = configs_open(&c, vit_tensors_name(file), wanted->config, error);
+        status = configs_open(&c, memory ? NULL : name, wanted->config, error);
         c.height = wanted->height;
         c.width = wanted->width;
         c.packs = wanted->packs;
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
+        if (status == VIT_OK && vit_config_reads(&out->config)) {
+            status = load_tokenizer(out, c.path, error);
+            if (status != VIT_OK) vit_model_file_clear(out);
+        }
         configs_close(&c);
     }
     vit_tensors_close(file);
@@ -296,4 +402,20 @@ vit_status vit_published_load(vit_model_file *out, const char *path, const vit_w
         if (status != VIT_OK) vit_model_file_clear(out);
     }
     return status;
+}
+
+vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
+                              vit_error *error) {
+    vit_tensors *file;
+    *out = (vit_model_file){0};
+    const vit_status status = vit_tensors_open(&file, path, error);
+    return status == VIT_OK ? load(out, file, NULL, wanted, error) : status;
+}
+
+vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
+                               const vit_wanted *wanted, vit_error *error) {
+    vit_tensors *file;
+    *out = (vit_model_file){0};
+    const vit_status status = vit_tensors_parse(&file, bytes->data, bytes->size, name, error);
+    return status == VIT_OK ? load(out, file, bytes, wanted, error) : status;
 }

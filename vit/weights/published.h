@@ -22,15 +22,23 @@ typedef struct vit_wanted {
 vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
                               vit_error *error);
 
+/* The same of the bytes of a file, which may be freed afterwards; `name` stands for it in messages.
+ * There is nothing beside it: the config is wanted->config, and what stands beside that. */
+vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
+                               const vit_wanted *wanted, vit_error *error);
+
 /* The JSON files beside the weights. */
 typedef struct vit_configs {
     char *path, *processor_path; /* config.json, preprocessor_config.json: for messages */
     json_t *object, *processor;  /* NULL: there is none */
     size_t height, width;        /* wanted, or 0 */
     const vit_exec *packs;       /* wanted, or NULL */
+    char *generation_path;       /* generation_config.json, of what writes texts */
+    json_t *generation;          /* NULL: there is none */
 } vit_configs;
 
-/* The same of tensors that are open already and are no model file of ours. */
+/* The same of tensors that are open already and are no model file of ours; without the tokenizer of
+ * one that writes texts. */
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file,
                                const vit_configs *configs, vit_error *error);
 

@@ -51,12 +51,14 @@ typedef struct training {
     float *images; /* a batch, to measure the loader alone */
     size_t *labels;
     vit_sample_key *keys;
+    vit_batch_room room;
 } training;
 
 static void load_batch(void *context) {
     training *t = context;
     vit_loader_prepare(&t->loader, t->step++);
-    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.batch, &t->loader, NULL);
+    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.batch, &t->room, &t->loader,
+                      NULL);
 }
 
 static void train_step(void *context) {
@@ -75,8 +77,10 @@ static vit_status measure_loader(double *seconds, const bench *b, training *t, v
     t->keys = vit_alloc(b->batch, sizeof *t->keys);
     if (!t->images || !t->labels || !t->keys)
         return vit_fail_memory(error, "a batch", b->batch * values * sizeof *t->images);
-    *seconds = bench_median(load_batch, t);
-    return VIT_OK;
+    const vit_status status =
+        vit_batch_room_new(&t->room, &b->preset.recipe, c->height, c->width, c->channels, error);
+    if (status == VIT_OK) *seconds = bench_median(load_batch, t);
+    return status;
 }
 
 static void free_training(training *t) {
@@ -85,6 +89,7 @@ static void free_training(training *t) {
     vit_free(t->images);
     vit_free(t->labels);
     vit_free(t->keys);
+    vit_batch_room_free(&t->room);
 }
 
 vit_status bench_train(const bench *b, vit_error *error) {
@@ -147,19 +152,12 @@ vit_status bench_model(const bench *b, vit_error *error) {
     return write_model(b->model, b, error);
 }
 
-/* As a user has a model: from a file. Without --model it is written first, and goes again. */
-static vit_status load_model(vit_model **out, const bench *b, vit_error *error) {
+vit_status bench_load_model(vit_model **out, const bench *b, vit_error *error) {
     const vit_model_options options = {.precision = b->precision,
                                        .cpu = vit_cpu_name(b->kernels->cpu)};
     const char *temporary = getenv("TMPDIR");
     char path[4096];
-    if (b->model) {
-        char *found = NULL;
-        vit_status status = vit_find_model(&found, b->model, error);
-        if (status == VIT_OK) status = vit_model_load_with(out, found, &options, error);
-        vit_free(found);
-        return status;
-    }
+    if (b->model) return vit_load_named_model(out, b->model, &options, error);
     snprintf(path, sizeof path, "%s/vit-bench-%ld.safetensors",
              temporary && *temporary ? temporary : "/tmp", (long)getpid());
     vit_status status = write_model(path, b, error);
@@ -173,7 +171,7 @@ vit_status bench_infer(const bench *b, vit_error *error) {
     vit_model *model = NULL;
     vit_dataset noise = {0};
     answering a = {.batch = b->batch};
-    vit_status status = load_model(&model, b, error);
+    vit_status status = bench_load_model(&model, b, error);
     if (status != VIT_OK) return status;
     const vit_model_info info = vit_model_describe(model);
     const vit_config shape = {.height = info.height,

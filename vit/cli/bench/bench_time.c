@@ -15,6 +15,11 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+double bench_median_of(double *values, size_t n) {
+    qsort(values, n, sizeof *values, by_size);
+    return values[n / 2];
+}
+
 double bench_median_within(bench_run *run, void *context, double seconds) {
     double times[MOST_RUNS];
     size_t n = 0;
@@ -26,8 +31,7 @@ double bench_median_within(bench_run *run, void *context, double seconds) {
         run(context);
         times[n++] = vit_clock() - before;
     }
-    qsort(times, n, sizeof *times, by_size);
-    return times[n / 2];
+    return bench_median_of(times, n);
 }
 
 double bench_median(bench_run *run, void *context) {
@@ -78,6 +82,7 @@ static void print_json(const bench *b, const bench_line *l) {
     add_number(&t, "gbytes_per_second", l->bytes / l->seconds / 1e9, 4);
     add_number(&t, "loader_ms", l->loader * 1e3, 5);
     add_number(&t, "loader_share", loader_share(b, l), 5);
+    add_number(&t, "answers", l->answers, 3);
     add_number(&t, "resident_mib", resident_mib(), 1);
     vit_text_add(&t, "}");
     puts(t.failed ? "{\"error\": \"out of memory\"}" : t.text);
@@ -95,6 +100,7 @@ void bench_print(const bench *b, const bench_line *l) {
     if (l->images > 0) printf(" %10.1f images/s", (double)l->images / l->seconds);
     if (l->flop > 0) printf(" %8.1f GFLOP/s, %.2f of the peak", gflops, gflops / b->peak);
     if (l->bytes > 0) printf(" %8.1f GB/s", l->bytes / l->seconds / 1e9);
+    if (l->answers > 0) printf(", %.2f x an answer", l->answers);
     putchar('\n');
     if (l->loader > 0)
         printf("  of it the loader: %.4f ms of one thread, %.2f %% of the step\n", l->loader * 1e3,

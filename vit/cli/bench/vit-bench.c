@@ -8,7 +8,7 @@
 typedef struct settings {
     const char *preset, *model;
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
-    uint64_t batch, threads;
+    uint64_t batch, beams, tokens, threads;
     int precision; /* vit_precision, or NOT_GIVEN */
     bool recompute, json;
 } settings;
@@ -39,10 +39,23 @@ static const vit_option options[] = {
     {.name = "model",
      VALUE(TEXT, model),
      .argument = "MODEL",
-     .help = "infer: this one, a file, directory or shipped name, in\n"
-             "place of random weights; model: the file to be written"},
+     .help = "infer, read, explain: this one, a file, directory or\n"
+             "shipped name, in place of random weights, which read\n"
+             "does not have; model: the file to be written"},
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
+    {.name = "beams",
+     VALUE(COUNT, beams),
+     .argument = "N",
+     .help = "read: texts that are followed at once (default: 1)",
+     .min = 1,
+     .max = 64},
+    {.name = "tokens",
+     VALUE(COUNT, tokens),
+     .argument = "N",
+     .help = "read: of each text (default: 20)",
+     .min = 1,
+     .max = 16384},
     VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
     {.name = "precision",
      VALUE(CHOICE, precision),
@@ -58,13 +71,16 @@ static const vit_option options[] = {
 
 static const vit_command command = {
     .name = "vit-bench",
-    .usage = "usage: vit-bench train|infer|model|gemm|ops|resize [OPTION...]\n"
+    .usage = "usage: vit-bench train|infer|read|explain|model|gemm|ops|resize [OPTION...]\n"
              "\n"
              "Measures, as the median of about two seconds:\n"
              "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
              "          and what of it is the loading\n"
              "  infer   a batch of pictures through a session of a model that was loaded\n"
              "          from a file\n"
+             "  read    pictures of noise through a model that writes texts\n"
+             "  explain maps of one picture, turn by turn with ordinary answers: attention of\n"
+             "          all layers and heads, rollout, relevance; in f32\n"
              "  model   nothing: writes the network with random weights, for infer --model\n"
              "  gemm    the network's matrix products, forward and backward: of five\n"
              "          turns of the peak and the product, the one of the median share\n"
@@ -81,7 +97,7 @@ static const vit_command command = {
              "      one picture through ViT-Ti/16\n"
              "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n"
              "      without AVX-512\n",
-    .operands = "train|infer|model|gemm|ops|resize",
+    .operands = "train|infer|read|explain|model|gemm|ops|resize",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n",
     .options = options,
@@ -95,6 +111,7 @@ typedef struct mode {
 } mode;
 
 static const mode modes[] = {{"train", 128, bench_train}, {"infer", 1, bench_infer},
+                             {"read", 1, bench_read},     {"explain", 1, bench_explain},
                              {"model", 1, bench_model},   {"gemm", 8, bench_gemm},
                              {"ops", 128, bench_ops},     {"resize", 1, bench_resize}};
 
@@ -133,15 +150,27 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     bench b = {.json = s->json,
                .recompute = s->recompute,
-               .batch = s->batch > 0 ? (size_t)s->batch : m->batch};
+               .batch = s->batch > 0 ? (size_t)s->batch : m->batch,
+               .beams = s->beams > 0 ? (size_t)s->beams : 1,
+               .tokens = s->tokens > 0 ? (size_t)s->tokens : 20};
     if (b.recompute && m->run != bench_train)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--recompute of %s: only train keeps what could be computed again",
                         m->name);
-    if (s->model && m->run != bench_infer && m->run != bench_model)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--model of %s: only infer measures a model's file, and model writes one",
+    const bool from_file = m->run == bench_infer || m->run == bench_read || m->run == bench_explain;
+    if ((s->beams > 0 || s->tokens > 0) && m->run != bench_read)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "--beams and --tokens of %s: only read has them",
                         m->name);
+    if (!s->model && m->run == bench_read)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "read needs --model, one that writes texts");
+    if (s->model && !from_file && m->run != bench_model)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--model of %s: only infer, read and explain measure a model's file, and "
+                        "model writes one",
+                        m->name);
+    if (m->run == bench_explain && s->batch > 1)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--batch %zu of explain, which looks at one picture at a time", b.batch);
     if (!s->model && m->run == bench_model)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "model needs --model FILE, to be written");
     vit_status status = choose_network(&b, s, error);
@@ -153,10 +182,11 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
         b.precision = (vit_precision)s->precision;
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
-    if (b.precision != VIT_PRECISION_F32 && (m->run == bench_ops || m->run == bench_resize))
+    const bool floats = m->run == bench_ops || m->run == bench_resize || m->run == bench_explain;
+    if (b.precision != VIT_PRECISION_F32 && floats)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--precision bf16 of %s, which is measured in f32 only: train, infer and "
-                        "gemm have bf16",
+                        "--precision bf16 of %s, which is measured in f32 only: train, infer, "
+                        "read and gemm have bf16",
                         m->name);
     status =
         vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
@@ -179,14 +209,15 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2)
-        return vit_say_usage(&command,
-                             "say what to measure: train, infer, gemm, ops or resize; or\n"
-                             "model, to write one");
+        return vit_say_usage(
+            &command, "say what to measure: train, infer, read, explain, gemm, ops or\nresize; or "
+                      "model, to write one");
     const mode *m = find_mode(argv[1]);
     if (!m)
         return vit_say_usage(
             &command,
-            "only train, infer, gemm, ops and resize can be measured, and model be written");
+            "only train, infer, read, explain, gemm, ops and resize can be measured, and model\nbe "
+            "written");
     if (measure(m, &s, &error) != VIT_OK) return vit_say_error(&command, &error);
     return vit_program_end(&command, VIT_EXIT_OK);
 }

@@ -64,23 +64,21 @@ static void spread(serve_answers *a, size_t ready) {
     }
 }
 
-static bool compute(serve_answers *a, serve_server *server, const uint8_t *images, size_t ready,
-                    serve_reply *reply) {
-    serve_job job = {.model = a->model,
-                     .images = images,
-                     .logits = a->logits,
-                     .features = a->features,
-                     .count = ready};
-    if (ready == 0) return true;
-    const serve_turn turn = serve_queue_do(server->queue, &job);
+/* `job` has images and their count. */
+static bool compute(serve_answers *a, serve_server *server, serve_job *job, serve_reply *reply) {
+    job->model = a->model;
+    job->logits = a->logits;
+    job->features = a->features;
+    if (job->count == 0) return true;
+    const serve_turn turn = serve_queue_do(server->queue, job);
     if (turn != SERVE_TURN_DONE) {
         serve_fail_turn(reply, turn);
         return false;
     }
-    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_WAIT, job.waited);
-    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_COMPUTE, job.computed);
-    if (job.error.status != VIT_OK) serve_fail_with(reply, &job.error);
-    return job.error.status == VIT_OK;
+    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_WAIT, job->waited);
+    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_COMPUTE, job->computed);
+    if (job->error.status != VIT_OK) serve_fail_computed(reply, &job->error);
+    return job->error.status == VIT_OK;
 }
 
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
@@ -105,7 +103,8 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
             serve_fail_with(reply, &out->answers[0].error);
             fine = false;
         }
-        fine = fine && compute(out, server, images, ready, reply);
+        serve_job job = {.images = images, .count = ready};
+        fine = fine && compute(out, server, &job, reply);
         if (fine) spread(out, ready);
     }
     vit_free(images);
@@ -113,12 +112,12 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
     return fine;
 }
 
-bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_model *model,
-                           const uint8_t *images, size_t count, bool features, serve_reply *reply) {
-    *out = (serve_answers){.model = model};
-    request->pictures = count;
-    const bool fine = allocate(out, count, features, reply) &&
-                      compute(out, request->server, images, count, reply);
+bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_job *job,
+                           bool features, serve_reply *reply) {
+    *out = (serve_answers){.model = job->model};
+    request->pictures = job->count;
+    const bool fine =
+        allocate(out, job->count, features, reply) && compute(out, request->server, job, reply);
     if (!fine) serve_answers_free(out, request->server);
     return fine;
 }

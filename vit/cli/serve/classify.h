@@ -25,10 +25,10 @@ void serve_prepare(const serve_model *model, serve_server *server, const vit_pic
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
                            const serve_pictures *pictures, bool features, serve_reply *reply);
 
-/* The same for pictures that are prepared: images [count][pixels of the model]. Takes the model
- * over. */
-bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_model *model,
-                           const uint8_t *images, size_t count, bool features, serve_reply *reply);
+/* The same for pictures that are prepared, `job` has their images and their count. Takes the job's
+ * model over. */
+bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_job *job,
+                           bool features, serve_reply *reply);
 
 void serve_answers_free(serve_answers *answers, serve_server *server);
 

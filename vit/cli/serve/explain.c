@@ -7,6 +7,7 @@
 #include "vit/cli/serve/classify.h"
 #include "vit/cli/serve/pictures.h"
 #include "vit/cli/serve/route.h"
+#include "vit/maps.h"
 
 enum { STEPS_MAX = 256 };
 
@@ -136,9 +137,43 @@ static vit_status work(serve_job *job, vit_error *error) {
     return vit_explain(job->model->session, q->pixels, &q->options, &q->map, error);
 }
 
+/* Integrated gradients take a forward and a backward pass for each step, occlusion a forward pass
+ * for each patch: seconds for a large network, in which nobody else would be answered. */
+static bool is_long(vit_method method) {
+    switch (method) {
+    case VIT_METHOD_INTEGRATED:
+    case VIT_METHOD_OCCLUSION:
+        return true;
+    case VIT_METHOD_ATTENTION:
+    case VIT_METHOD_ROLLOUT:
+    case VIT_METHOD_RELEVANCE:
+    case VIT_METHOD_GRADCAM:
+    case VIT_METHOD_GRADIENT:
+    case VIT_METHOD_RANDOM:
+    case VIT_METHOD_LENS:
+    case VIT_METHOD_SIMILARITY:
+    case VIT_METHOD_POSITIONS:
+    case VIT_METHOD_COUNT:
+        break;
+    }
+    return false;
+}
+
+static vit_status work_aside(serve_job *job, vit_error *error) {
+    question *q = job->context;
+    vit_session *session;
+    vit_status status =
+        serve_model_session_aside(&session, q->request->server->models, job->model, error);
+    if (status != VIT_OK) return status;
+    status = vit_explain(session, q->pixels, &q->options, &q->map, error);
+    vit_session_free(session);
+    return status;
+}
+
 static bool make_map(question *q, const vit_picture *picture) {
     serve_server *server = q->request->server;
-    serve_job job = {.model = q->model, .work = work, .context = q};
+    const bool aside = is_long(q->options.method);
+    serve_job job = {.model = q->model, .work = aside ? work_aside : work, .context = q};
     vit_answer answer;
     q->pixels = vit_alloc_unset(q->model->pixels, 1);
     if (q->pixels == NULL) {
@@ -150,11 +185,11 @@ static bool make_map(question *q, const vit_picture *picture) {
         serve_fail_with(q->reply, &answer.error);
         return false;
     }
-    const serve_turn turn = serve_queue_do(server->queue, &job);
+    const serve_turn turn = serve_queue_do(aside ? server->aside : server->queue, &job);
     if (turn != SERVE_TURN_DONE)
         serve_fail_turn(q->reply, turn);
     else if (job.error.status != VIT_OK)
-        serve_fail_with(q->reply, &job.error);
+        serve_fail_computed(q->reply, &job.error);
     return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
 }
 

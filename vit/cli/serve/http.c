@@ -22,6 +22,8 @@ typedef struct exchange {
     const serve_route *route; /* NULL: none */
     uint8_t *body;
     size_t size, capacity;
+    bool is_old;   /* HTTP/1.0 */
+    bool has_zero; /* "%00" in the address */
     bool is_checked, is_answered;
     serve_entry entry; /* for the log */
     double started;
@@ -54,6 +56,9 @@ static void add_headers(struct MHD_Response *response, const exchange *x, const 
         const bool is_page = strcmp(always[i][0], "Content-Security-Policy") == 0 && r->policy;
         MHD_add_response_header(response, always[i][0], is_page ? r->policy : always[i][1]);
     }
+    if (r->policy != NULL)
+        MHD_add_response_header(response, "Permissions-Policy",
+                                "camera=(self), microphone=(), geolocation=()");
     MHD_add_response_header(response, "Content-Type", r->type);
     if (r->allow != NULL) MHD_add_response_header(response, "Allow", r->allow);
     if (r->status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
@@ -72,7 +77,8 @@ static void add_headers(struct MHD_Response *response, const exchange *x, const 
                                 "Authorization, Content-Type");
         MHD_add_response_header(response, "Vary", "Origin");
     }
-    if (atomic_load(&server->stopping)) MHD_add_response_header(response, "Connection", "close");
+    if (r->is_last || atomic_load(&server->stopping))
+        MHD_add_response_header(response, "Connection", "close");
 }
 
 /* Takes the reply's body over. */
@@ -102,12 +108,14 @@ static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
 typedef struct fields {
     const char *hosts, *length, *encoding; /* the last value of each */
     unsigned host_count, length_count, encoding_count;
+    bool is_odd; /* a name with a space: "Content-Length : 5" is a length for some */
 } fields;
 
 static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const char *key,
                                    const char *value) {
     fields *f = context;
     (void)kind;
+    f->is_odd |= key[strcspn(key, " \t")] != '\0';
     if (strcasecmp(key, "Host") == 0) {
         f->host_count++;
         f->hosts = value;
@@ -128,7 +136,12 @@ static bool check_length(const exchange *x, const fields *f, bool *has_body, ser
     const size_t most = x->request.server->body;
     const bool is_chunked = f->encoding_count > 0;
     *has_body = is_chunked;
-    if (f->length_count > 1 || f->encoding_count > 1 || (f->length_count > 0 && is_chunked)) {
+    if (f->is_odd) {
+        serve_fail(reply, 400, "a field of the header has a space in its name");
+    } else if (is_chunked && x->is_old) {
+        serve_fail(reply, 400, "Transfer-Encoding: not known in HTTP/1.0");
+    } else if (f->length_count > 1 || f->encoding_count > 1 ||
+               (f->length_count > 0 && is_chunked)) {
         *has_body = true;
         serve_fail(reply, 400, "the length of the body is said more than once");
     } else if (is_chunked && strcasecmp(f->encoding, "chunked") != 0) {
@@ -144,6 +157,38 @@ static bool check_length(const exchange *x, const fields *f, bool *has_body, ser
         *has_body = is_chunked || length > 0;
         return true;
     }
+    reply->is_last = true;
+    return false;
+}
+
+/* "http://HOST/PATH", the form in which a proxy asks: takes HOST off, and says whether it is a name
+ * of this server. */
+static bool take_authority(const serve_guard *guard, const char **path) {
+    static const char *const schemes[] = {"http://", "https://"};
+    char host[256];
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        const size_t scheme = strlen(schemes[i]);
+        if (strncasecmp(*path, schemes[i], scheme) != 0) continue;
+        const size_t length = strcspn(*path + scheme, "/");
+        if (length >= sizeof host) return false;
+        memcpy(host, *path + scheme, length);
+        host[length] = '\0';
+        *path += scheme + length;
+        if (**path == '\0') *path = "/";
+        return serve_host_allowed(guard, host);
+    }
+    return true;
+}
+
+static bool check_address(exchange *x, const char *path, serve_reply *reply) {
+    const bool is_ours = take_authority(&x->request.server->guard, &path);
+    x->route = serve_route_find(path, x->request.model);
+    if (!is_ours)
+        serve_fail(reply, 403, "\"%.80s\" is not an address of this server", x->entry.path);
+    else if (x->has_zero)
+        serve_fail(reply, 400, "the address has a zero byte");
+    else
+        return true;
     return false;
 }
 
@@ -161,6 +206,7 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
                    origin);
     } else if (strcmp(x->request.method, "OPTIONS") == 0) {
         reply->status = 204; /* what a browser asks before a page of another site may ask */
+        reply->allow = x->route == NULL ? NULL : x->route->methods;
     } else if (!is_open && !serve_key_allowed(guard, serve_header(&x->request, "Authorization"))) {
         serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
     } else {
@@ -170,6 +216,7 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
 }
 
 static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
+    const char *encoding = serve_header(&x->request, "Content-Encoding");
     if (x->route == NULL) {
         serve_fail(reply, 404, "there is nothing here");
     } else if (!serve_route_takes(x->route, x->request.method)) {
@@ -180,7 +227,7 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
         serve_fail(reply, 404,
                    "no model is called \"%s\": GET /v2/models names those that are served",
                    x->request.model);
-    } else if (serve_header(&x->request, "Content-Encoding") != NULL) {
+    } else if (encoding != NULL && strcasecmp(encoding, "identity") != 0) {
         serve_fail(reply, 415, "Content-Encoding: a body is expected as it is");
     } else if (has_body && (x->route->how & SERVE_BODY) == 0) {
         serve_fail(reply, 400, "a body is not expected here");
@@ -197,10 +244,9 @@ static bool check(exchange *x, const char *path, enum MHD_Result *result) {
     fields f = {0};
     bool has_body = false;
     MHD_get_connection_values(x->request.connection, MHD_HEADER_KIND, count_field, &f);
-    x->route = serve_route_find(path, x->request.model);
     x->is_checked = true;
-    if (check_length(x, &f, &has_body, &reply) && check_asker(x, &f, &reply) &&
-        check_route(x, has_body, &reply))
+    if (check_length(x, &f, &has_body, &reply) && check_address(x, path, &reply) &&
+        check_asker(x, &f, &reply) && check_route(x, has_body, &reply))
         return true;
     if (has_body) serve_connection_linger(server->connections, x->peer);
     *result = send_reply(x, &reply);
@@ -284,6 +330,7 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     x->request.connection = connection;
     x->peer = peer;
     x->started = vit_clock();
+    x->has_zero = strstr(uri, "%00") != NULL;
     snprintf(x->entry.path, sizeof x->entry.path, "%s", uri);
     return x;
 }
@@ -295,10 +342,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     enum MHD_Result result = MHD_YES;
     (void)context;
     (void)connection;
-    (void)version;
     if (x == NULL) return MHD_NO;
     if (!x->is_checked) {
         x->request.method = method;
+        x->is_old = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
         snprintf(x->entry.method, sizeof x->entry.method, "%s", method);
         check(x, path, &result);
         return result;

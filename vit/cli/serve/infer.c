@@ -1,4 +1,6 @@
 /* POST /v2/models/MODEL/infer: tensors in, tensors out, as JSON or as binary data behind it. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "vit/base/size.h"
@@ -8,9 +10,31 @@
 #include "vit/cli/serve/pictures.h"
 #include "vit/cli/serve/route.h"
 
-const char serve_input_pictures[] = "pictures", serve_input_pixels[] = "pixels";
+const char *const serve_input_names[] = {"pictures", "pixels", "pixel_values"};
+const char *const serve_input_types[] = {"BYTES", "UINT8", "FP32"};
+VIT_CHECK_ROWS(serve_input_names, SERVE_INPUT_COUNT);
+VIT_CHECK_ROWS(serve_input_types, SERVE_INPUT_COUNT);
 const char *const serve_output_names[] = {"logits", "probabilities", "features"};
 VIT_CHECK_ROWS(serve_output_names, SERVE_OUTPUT_COUNT);
+
+size_t serve_input_shape(const serve_model *m, serve_input input, size_t *shape) {
+    switch (input) {
+    case SERVE_INPUT_PICTURES:
+    case SERVE_INPUT_COUNT:
+        return 0;
+    case SERVE_INPUT_PIXELS:
+        shape[0] = m->info.height;
+        shape[1] = m->info.width;
+        shape[2] = m->info.channels;
+        return 3;
+    case SERVE_INPUT_VALUES:
+        shape[0] = m->info.channels;
+        shape[1] = m->info.height;
+        shape[2] = m->info.width;
+        return 3;
+    }
+    return 0;
+}
 
 size_t serve_output_width(const serve_model *model, serve_output output) {
     switch (output) {
@@ -92,11 +116,19 @@ static bool read_wishes(inference *f) {
 
 /* ---- what is sent ---- */
 
-/* The input's share of the binary data; false where it has none, or that is too little. */
-static bool take_binary(inference *f, const json_t *input, const uint8_t **data, size_t *size,
-                        bool *is_binary) {
-    const json_t *said = json_object_get(json_object_get(input, "parameters"), "binary_data_size");
-    *is_binary = said != NULL;
+typedef struct sent_input {
+    const json_t *json;
+    serve_input input;
+    bool is_binary;
+    const uint8_t *data; /* [size]: where it is binary */
+    size_t size;
+} sent_input;
+
+/* The input's share of the binary data; false where it says more than there is. */
+static bool take_binary(inference *f, sent_input *in) {
+    const json_t *parameters = json_object_get(in->json, "parameters");
+    const json_t *said = json_object_get(parameters, "binary_data_size");
+    in->is_binary = said != NULL;
     if (said == NULL) return true;
     if (!json_is_integer(said) || json_integer_value(said) < 0 ||
         (uint64_t)json_integer_value(said) > f->binary_size) {
@@ -104,10 +136,10 @@ static bool take_binary(inference *f, const json_t *input, const uint8_t **data,
                    f->binary_size);
         return false;
     }
-    *data = f->binary;
-    *size = (size_t)json_integer_value(said);
-    f->binary += *size;
-    f->binary_size -= *size;
+    in->data = f->binary;
+    in->size = (size_t)json_integer_value(said);
+    f->binary += in->size;
+    f->binary_size -= in->size;
     return true;
 }
 
@@ -134,12 +166,11 @@ static bool read_bytes(inference *f, serve_pictures *out, const uint8_t *data, s
     return out->count > 0;
 }
 
-static bool answer_pictures(inference *f, const json_t *input, const uint8_t *data, size_t size,
-                            bool is_binary, bool features, serve_answers *a) {
+static bool answer_pictures(inference *f, const sent_input *in, bool features, serve_answers *a) {
     serve_pictures sent;
-    const json_t *values = json_object_get(input, "data");
-    if (is_binary ? !read_bytes(f, &sent, data, size)
-                  : !serve_read_strings(&sent, f->request, values, "data", f->reply))
+    const json_t *values = json_object_get(in->json, "data");
+    if (in->is_binary ? !read_bytes(f, &sent, in->data, in->size)
+                      : !serve_read_strings(&sent, f->request, values, "data", f->reply))
         return false;
     bool fine = serve_answer_pictures(a, f->request, f->request->model, &sent, features, f->reply);
     for (size_t i = 0; fine && i < a->count; i++) {
@@ -152,86 +183,150 @@ static bool answer_pictures(inference *f, const json_t *input, const uint8_t *da
     return fine;
 }
 
-/* Numbers 0 .. 255, in lists of any depth, one after the other. */
-static bool flatten(const json_t *value, uint8_t *pixels, size_t count, size_t *at) {
-    if (json_is_integer(value)) {
-        const json_int_t number = json_integer_value(value);
-        if (number < 0 || number > 255 || *at == count) return false;
-        pixels[(*at)++] = (uint8_t)number;
-        return true;
+/* ---- pixels ---- */
+
+/* An input's numbers as they come. */
+typedef struct numbers {
+    uint8_t *bytes; /* [count]: whole numbers 0 .. 255; or NULL: */
+    float *values;  /* [count] */
+    size_t count, at;
+} numbers;
+
+static bool put(numbers *n, const json_t *value) {
+    if (!json_is_number(value) || n->at == n->count) return false;
+    const double number = json_number_value(value);
+    if (n->bytes == NULL) {
+        if (!(fabs(number) <= FLT_MAX)) return false;
+        n->values[n->at++] = (float)number;
+    } else {
+        if (!json_is_integer(value) || number < 0 || number > 255) return false;
+        n->bytes[n->at++] = (uint8_t)number;
     }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        if (!flatten(json_array_get(value, i), pixels, count, at)) return false;
-    }
-    return json_is_array(value);
+    return true;
 }
 
-/* The number of pictures that the shape [n][height][width][channels] says; 0: another shape. */
-static size_t count_of(const serve_model *m, const json_t *shape) {
-    const size_t sides[] = {m->info.height, m->info.width, m->info.channels};
+/* Lists of any depth, one after the other. */
+static bool flatten(numbers *n, const json_t *value) {
+    if (!json_is_array(value)) return put(n, value);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        if (!flatten(n, json_array_get(value, i))) return false;
+    }
+    return true;
+}
+
+/* The number of pictures that the shape [n][...] says; 0: another shape. */
+static size_t count_of(const serve_model *m, serve_input input, const json_t *shape) {
+    size_t sides[3];
+    const size_t dims = serve_input_shape(m, input, sides);
     const json_int_t count = json_integer_value(json_array_get(shape, 0));
-    if (json_array_size(shape) != 4 || count < 1) return 0;
-    for (size_t i = 0; i < 3; i++) {
+    if (json_array_size(shape) != 1 + dims || count < 1) return 0;
+    for (size_t i = 0; i < dims; i++) {
         const json_t *side = json_array_get(shape, i + 1);
         if (!json_is_integer(side) || json_integer_value(side) != (json_int_t)sides[i]) return 0;
     }
     return (size_t)count;
 }
 
-static bool answer_pixels(inference *f, const json_t *input, const uint8_t *data, size_t size,
-                          bool is_binary, bool features, serve_answers *a) {
-    serve_model *m = serve_model_take(f->request->server->models, f->request->model);
-    const size_t count = count_of(m, json_object_get(input, "shape"));
-    const size_t most = f->request->server->pictures,
-                 expected = count <= most ? count * m->pixels : 0;
-    uint8_t *own = NULL;
-    bool fine = false;
-    size_t at = 0;
-    if (count == 0) {
-        serve_fail(f->reply, 400, "\"pixels\": expected the shape [n, %zu, %zu, %zu]",
-                   m->info.height, m->info.width, m->info.channels);
-    } else if (count > most) {
-        serve_fail(f->reply, 413, "more than %zu pictures in a request", most);
-    } else if (is_binary) {
-        fine = size == expected;
-        if (!fine)
-            serve_fail(f->reply, 400, "\"pixels\": %zu bytes, its shape says %zu", size, expected);
-    } else if ((own = vit_alloc_unset(expected, 1)) == NULL) {
-        serve_fail(f->reply, 503, "no memory for the pictures: try again later");
-    } else {
-        fine = flatten(json_object_get(input, "data"), own, expected, &at) && at == expected;
-        if (!fine)
-            serve_fail(f->reply, 400, "\"pixels\": expected %zu whole numbers, 0 to 255", expected);
+/* Reads the numbers of an input, which its shape has counted. */
+static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
+    const char *name = serve_input_names[in->input];
+    const size_t size = n->count * (n->bytes == NULL ? sizeof *n->values : 1);
+    if (in->is_binary) {
+        if (in->size != size) {
+            serve_fail(f->reply, 400, "\"%s\": %zu bytes, its shape says %zu", name, in->size,
+                       size);
+            return false;
+        }
+        memcpy(n->bytes == NULL ? (void *)n->values : n->bytes, in->data, size);
+    } else if (!flatten(n, json_object_get(in->json, "data")) || n->at != n->count) {
+        serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, n->count,
+                   n->bytes == NULL ? "numbers that are finite as FP32"
+                                    : "whole numbers, 0 to 255");
+        return false;
     }
-    if (fine) /* takes the model over */
-        fine = serve_answer_prepared(a, f->request, m, own != NULL ? own : data, count, features,
-                                     f->reply);
-    else
+    for (size_t i = 0; n->bytes == NULL && i < n->count; i++) {
+        if (isfinite(n->values[i])) continue;
+        serve_fail(f->reply, 400, "\"%s\": value %zu is not finite", name, i);
+        return false;
+    }
+    return true;
+}
+
+/* [count][channels][height][width] -> [count][height][width][channels] */
+static void to_rows(float *out, const float *values, const vit_model_info *info, size_t count) {
+    const size_t pixels = info->height * info->width;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < pixels; k++) {
+            for (size_t c = 0; c < info->channels; c++)
+                *out++ = values[(i * info->channels + c) * pixels + k];
+        }
+    }
+}
+
+/* Takes the model over. */
+static bool compute_numbers(inference *f, const sent_input *in, serve_model *m, size_t count,
+                            bool features, serve_answers *a) {
+    const bool is_float = in->input == SERVE_INPUT_VALUES;
+    const size_t expected = count * m->pixels;
+    uint8_t *bytes = is_float ? NULL : vit_alloc_unset(expected, 1);
+    float *values = is_float ? vit_alloc_unset(expected, 2 * sizeof *values) : NULL;
+    numbers n = {.bytes = bytes, .values = values, .count = expected};
+    bool fine = bytes != NULL || values != NULL;
+    if (!fine) serve_fail(f->reply, 503, "no memory for the pictures: try again later");
+    fine = fine && read_numbers(f, in, &n);
+    if (fine) {
+        serve_job job = {.model = m, .images = bytes, .count = count, .normalised = is_float};
+        if (is_float) {
+            to_rows(values + expected, values, &m->info, count);
+            job.images = values + expected;
+        }
+        fine = serve_answer_prepared(a, f->request, &job, features, f->reply);
+    } else {
         serve_model_release(f->request->server->models, m);
-    vit_free(own);
+    }
+    vit_free(bytes);
+    vit_free(values);
     return fine;
+}
+
+static bool answer_pixels(inference *f, const sent_input *in, bool features, serve_answers *a) {
+    serve_model *m = serve_model_take(f->request->server->models, f->request->model);
+    const size_t count = count_of(m, in->input, json_object_get(in->json, "shape"));
+    const size_t most = f->request->server->pictures;
+    size_t shape[3] = {0};
+    if (count > 0 && count <= most) return compute_numbers(f, in, m, count, features, a);
+    serve_input_shape(m, in->input, shape);
+    if (count == 0)
+        serve_fail(f->reply, 400, "\"%s\": expected the shape [n, %zu, %zu, %zu]",
+                   serve_input_names[in->input], shape[0], shape[1], shape[2]);
+    else
+        serve_fail(f->reply, 413, "more than %zu pictures in a request", most);
+    serve_model_release(f->request->server->models, m);
+    return false;
 }
 
 static bool answer_input(inference *f, serve_answers *a) {
     const json_t *inputs = json_object_get(f->object, "inputs");
-    const json_t *input = json_array_get(inputs, 0);
-    const char *name = json_string_value(json_object_get(input, "name"));
-    const char *type = json_string_value(json_object_get(input, "datatype"));
-    const uint8_t *data = NULL;
-    size_t size = 0;
-    bool is_binary, features = false;
+    sent_input in = {.json = json_array_get(inputs, 0), .input = SERVE_INPUT_COUNT};
+    const char *name = json_string_value(json_object_get(in.json, "name"));
+    const char *type = json_string_value(json_object_get(in.json, "datatype"));
+    bool features = false;
     for (size_t i = 0; i < f->wish_count; i++)
         features |= f->wishes[i].output == SERVE_OUTPUT_FEATURES;
-    if (json_array_size(inputs) == 1 && name != NULL && type != NULL) {
-        if (!take_binary(f, input, &data, &size, &is_binary)) return false;
-        if (strcmp(name, serve_input_pictures) == 0 && strcmp(type, "BYTES") == 0)
-            return answer_pictures(f, input, data, size, is_binary, features, a);
-        if (strcmp(name, serve_input_pixels) == 0 && strcmp(type, "UINT8") == 0)
-            return answer_pixels(f, input, data, size, is_binary, features, a);
+    for (size_t i = 0; name != NULL && type != NULL && i < SERVE_INPUT_COUNT; i++) {
+        if (strcmp(name, serve_input_names[i]) == 0 && strcmp(type, serve_input_types[i]) == 0)
+            in.input = (serve_input)i;
     }
-    serve_fail(f->reply, 400,
-               "\"inputs\": expected one, \"pictures\" of BYTES (files) or \"pixels\" of UINT8");
-    return false;
+    if (json_array_size(inputs) != 1 || in.input == SERVE_INPUT_COUNT) {
+        serve_fail(
+            f->reply, 400,
+            "\"inputs\": expected one, \"pictures\" of BYTES (files), \"pixels\" of UINT8 or "
+            "\"pixel_values\" of FP32");
+        return false;
+    }
+    if (!take_binary(f, &in)) return false;
+    return in.input == SERVE_INPUT_PICTURES ? answer_pictures(f, &in, features, a)
+                                            : answer_pixels(f, &in, features, a);
 }
 
 /* ---- the answer ---- */

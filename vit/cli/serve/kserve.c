@@ -57,7 +57,6 @@ static void add_tensor(vit_json_out *json, const char *name, const char *type, c
 
 void serve_v2_model(serve_request *request, serve_reply *reply) {
     serve_model *m = serve_model_take(request->server->models, request->model);
-    const size_t pixels[] = {m->info.height, m->info.width, m->info.channels};
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "name", m->name);
@@ -66,8 +65,11 @@ void serve_v2_model(serve_request *request, serve_reply *reply) {
     vit_json_close(&json, ']');
     vit_json_text(&json, "platform", "vit");
     vit_json_open(&json, "inputs", '[');
-    add_tensor(&json, serve_input_pictures, "BYTES", NULL, 0);
-    add_tensor(&json, serve_input_pixels, "UINT8", pixels, 3);
+    for (size_t i = 0; i < SERVE_INPUT_COUNT; i++) {
+        size_t shape[3];
+        const size_t dims = serve_input_shape(m, (serve_input)i, shape);
+        add_tensor(&json, serve_input_names[i], serve_input_types[i], shape, dims);
+    }
     vit_json_close(&json, ']');
     vit_json_open(&json, "outputs", '[');
     for (size_t i = 0; i < SERVE_OUTPUT_COUNT; i++) {

@@ -5,9 +5,18 @@
 #include "vit/cli/json_out.h"
 #include "vit/cli/serve/served.h"
 
-/* One of them is sent: "pictures", BYTES [n], files as they are; or "pixels", UINT8 [n][height]
- * [width][channels], prepared. */
-extern const char serve_input_pictures[], serve_input_pixels[];
+/* One of them is sent. */
+typedef enum serve_input {
+    SERVE_INPUT_PICTURES, /* BYTES [n], files as they are */
+    SERVE_INPUT_PIXELS,   /* UINT8 [n][height][width][channels], prepared */
+    SERVE_INPUT_VALUES,   /* FP32 [n][channels][height][width], prepared and normalised */
+    SERVE_INPUT_COUNT,
+} serve_input;
+
+extern const char *const serve_input_names[], *const serve_input_types[];
+
+/* What follows n in an input's shape; returns how many: 3, or 0. */
+size_t serve_input_shape(const serve_model *model, serve_input input, size_t *shape);
 
 typedef enum serve_output {
     SERVE_OUTPUT_LOGITS,        /* FP32 [n][classes] */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "vit/base/sys.h"
@@ -68,6 +69,7 @@ static serve_job *take_batch(serve_queue *q, size_t *pictures) {
     if (batch->work != NULL || batch->count == 0) return batch;
     for (serve_job *before = NULL, *job = q->first; job != NULL;) {
         const bool fits = job->work == NULL && job->model == batch->model && job->count > 0 &&
+                          job->normalised == batch->normalised &&
                           *pictures + job->count <= q->options.batch;
         serve_job *next = job->next;
         if (fits) {
@@ -81,22 +83,29 @@ static serve_job *take_batch(serve_queue *q, size_t *pictures) {
     return batch;
 }
 
+static vit_status embed(const serve_job *first, const void *images, size_t count, float *logits,
+                        float *features, vit_error *error) {
+    vit_session *session = serve_model_session(first->model, count);
+    if (first->normalised)
+        return vit_embed_normalized(session, images, count, logits, features, error);
+    return vit_embed_prepared(session, images, count, logits, features, error);
+}
+
 /* Several jobs in arrays of their own, and back. */
 static vit_status compute_together(serve_job *batch, size_t pictures, vit_error *error) {
     const serve_model *m = batch->model;
     const size_t classes = m->info.classes, width = m->info.features;
-    uint8_t *images = vit_alloc_unset(pictures, m->pixels);
+    const size_t size = m->pixels * (batch->normalised ? sizeof(float) : 1);
+    uint8_t *images = vit_alloc_unset(pictures, size);
     float *logits = vit_alloc_unset(pictures, classes * sizeof *logits);
     float *features = vit_alloc_unset(pictures, width * sizeof *features);
     vit_status status = VIT_OK;
     size_t at = 0;
     if (images == NULL || logits == NULL || features == NULL)
-        status = vit_fail_memory(error, "pictures", pictures * m->pixels);
+        status = vit_fail_memory(error, "pictures", pictures * size);
     for (serve_job *job = batch; job != NULL && status == VIT_OK; at += job->count, job = job->next)
-        memcpy(images + at * m->pixels, job->images, job->count * m->pixels);
-    if (status == VIT_OK)
-        status = vit_embed_prepared(serve_model_session(m, pictures), images, pictures, logits,
-                                    features, error);
+        memcpy(images + at * size, job->images, job->count * size);
+    if (status == VIT_OK) status = embed(batch, images, pictures, logits, features, error);
     at = 0;
     for (serve_job *job = batch; job != NULL && status == VIT_OK;
          at += job->count, job = job->next) {
@@ -114,8 +123,23 @@ static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
     if (batch->work != NULL) return batch->work(batch, error);
     if (batch->count == 0) return VIT_OK;
     if (batch->next != NULL) return compute_together(batch, pictures, error);
-    return vit_embed_prepared(serve_model_session(batch->model, batch->count), batch->images,
-                              batch->count, batch->logits, batch->features, error);
+    return embed(batch, batch->images, batch->count, batch->logits, batch->features, error);
+}
+
+/* What fails together is done one by one, so that nobody fails for another's picture. */
+static void compute_all(serve_job *batch, size_t pictures) {
+    vit_error error = {0};
+    error.status = compute(batch, pictures, &error);
+    const bool apart = error.status != VIT_OK && batch->next != NULL;
+    for (serve_job *job = batch, *next; job != NULL; job = next) {
+        next = job->next;
+        if (apart) {
+            job->next = NULL;
+            error.status = compute(job, job->count, &error);
+            job->next = next;
+        }
+        job->error = error;
+    }
 }
 
 /* Called and left with the lock held. */
@@ -123,16 +147,14 @@ static void do_batch(serve_queue *q) {
     size_t pictures;
     serve_job *batch = take_batch(q, &pictures);
     pthread_mutex_unlock(&q->lock);
-    vit_error error = {0};
     const double start = vit_clock();
-    error.status = compute(batch, pictures, &error);
+    compute_all(batch, pictures);
     const double seconds = vit_clock() - start;
     if (pictures > 0 && batch->work == NULL)
         serve_metrics_batch(q->metrics, batch->model->place, pictures);
     pthread_mutex_lock(&q->lock);
     for (serve_job *job = batch, *next; job != NULL; job = next) {
         next = job->next; /* a job that is done is its owner's again */
-        job->error = error;
         job->waited = start - job->arrived;
         job->computed = seconds;
         job->done = true;
@@ -142,6 +164,9 @@ static void do_batch(serve_queue *q) {
 
 static void *run(void *context) {
     serve_queue *q = context;
+#ifdef __linux__ /* where a thread has a priority of its own, called 0 by itself */
+    if (q->options.yields) setpriority(PRIO_PROCESS, 0, 10);
+#endif
     pthread_mutex_lock(&q->lock);
     while (!q->stopping || q->first != NULL) {
         if (q->first == NULL) {

@@ -15,7 +15,8 @@ typedef struct serve_job serve_job;
 struct serve_job {
     serve_model *model; /* NULL: only whether the queue moves is asked */
     /* Pictures to compute: */
-    const uint8_t *images;    /* [count][model->pixels], as vit_prepare_memory makes them */
+    const void *images; /* [count][model->pixels], as vit_prepare_memory makes them; or, where */
+    bool normalised;    /* they are that already, floats */
     float *logits, *features; /* [count][classes]; [count][features], or NULL */
     size_t count;
     /* Or something else that needs the model's session, done alone: */
@@ -42,6 +43,7 @@ typedef struct serve_queue_options {
     size_t batch;   /* pictures that are computed together */
     double delay;   /* seconds that a picture waits for others */
     double timeout; /* seconds until a turn comes too late */
+    bool yields;    /* whatever else the program does goes first */
 } serve_queue_options;
 
 typedef struct serve_queue serve_queue;

@@ -48,6 +48,13 @@ void serve_fail_with(serve_reply *reply, const vit_error *error) {
     reply_error(reply, status, error->message);
 }
 
+void serve_fail_computed(serve_reply *reply, const vit_error *error) {
+    if (error->status == VIT_ERROR_FORMAT)
+        reply_error(reply, 500, error->message);
+    else
+        serve_fail_with(reply, error);
+}
+
 void serve_fail_turn(serve_reply *reply, serve_turn turn) {
     switch (turn) {
     case SERVE_TURN_DONE:

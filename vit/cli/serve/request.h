@@ -22,8 +22,9 @@ typedef struct serve_reply {
     unsigned status;
     const char *type; /* of the body: "application/json" */
     vit_text body;
+    bool is_last;         /* the connection is closed: where the next request begins is not sure */
     unsigned retry_after; /* seconds; 0: not said */
-    const char *allow;    /* methods; NULL: not said */
+    const char *allow;    /* "GET, HEAD"; NULL: not said */
     const char *policy;   /* Content-Security-Policy of a page; NULL: nothing is loaded or run */
     size_t json_size;     /* KServe: bytes of JSON before binary data; 0: all */
 } serve_reply;
@@ -39,6 +40,10 @@ void serve_fail(serve_reply *reply, unsigned status, const char *format, ...)
 /* The same with the library's sentence, and the status that belongs to it: 503 where memory ran
  * out, 413 for what is too large, else 400. */
 void serve_fail_with(serve_reply *reply, const vit_error *error);
+
+/* The same for what was computed: after its picture was prepared, a file that is not as it should
+ * be is the server's own, the model. */
+void serve_fail_computed(serve_reply *reply, const vit_error *error);
 
 /* Replies 503 for a job that had no turn. */
 void serve_fail_turn(serve_reply *reply, serve_turn turn);

@@ -3,25 +3,25 @@
 #include <string.h>
 
 const serve_route serve_routes[] = {
-    {"GET", "/", serve_page, SERVE_OPEN},
-    {"GET", "/page.css", serve_page_style, SERVE_OPEN},
-    {"GET", "/page.js", serve_page_script, SERVE_OPEN},
-    {"GET", "/health", serve_health, SERVE_OPEN},
-    {"GET", "/metrics", serve_metrics_page, 0},
-    {"POST PUT", "/predictions/*", serve_predictions, SERVE_BODY},
+    {"GET, HEAD", "/", serve_page, SERVE_OPEN},
+    {"GET, HEAD", "/page.css", serve_page_style, SERVE_OPEN},
+    {"GET, HEAD", "/page.js", serve_page_script, SERVE_OPEN},
+    {"GET, HEAD", "/health", serve_health, SERVE_OPEN},
+    {"GET, HEAD", "/metrics", serve_metrics_page, 0},
+    {"POST, PUT", "/predictions/*", serve_predictions, SERVE_BODY},
     {"POST", "/models/*", serve_hugging_face, SERVE_BODY},
     {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY},
-    {"GET", "/v2", serve_v2, 0},
-    {"GET", "/v2/health/live", serve_v2_live, SERVE_OPEN},
-    {"GET", "/v2/health/ready", serve_health, SERVE_OPEN},
-    {"GET", "/v2/models", serve_v2_models, 0},
+    {"GET, HEAD", "/v2", serve_v2, 0},
+    {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN},
+    {"GET, HEAD", "/v2/health/ready", serve_health, SERVE_OPEN},
+    {"GET, HEAD", "/v2/models", serve_v2_models, 0},
     {"POST", "/v2/repository/index", serve_v2_index, SERVE_BODY},
-    {"GET", "/v2/models/*", serve_v2_model, 0},
-    {"GET", "/v2/models/*/ready", serve_v2_model_ready, 0},
+    {"GET, HEAD", "/v2/models/*", serve_v2_model, 0},
+    {"GET, HEAD", "/v2/models/*/ready", serve_v2_model_ready, 0},
     {"POST", "/v2/models/*/infer", serve_v2_infer, SERVE_BODY},
-    {"GET", "/v2/models/*/versions/1", serve_v2_model, 0},
-    {"GET", "/v2/models/*/versions/1/ready", serve_v2_model_ready, 0},
+    {"GET, HEAD", "/v2/models/*/versions/1", serve_v2_model, 0},
+    {"GET, HEAD", "/v2/models/*/versions/1/ready", serve_v2_model_ready, 0},
     {"POST", "/v2/models/*/versions/1/infer", serve_v2_infer, SERVE_BODY},
 };
 const size_t serve_route_count = sizeof serve_routes / sizeof serve_routes[0];
@@ -56,10 +56,10 @@ const serve_route *serve_route_find(const char *path, char *model) {
 
 bool serve_route_takes(const serve_route *route, const char *method) {
     const size_t length = strlen(method);
-    for (const char *at = route->methods; at != NULL; at = strchr(at, ' ')) {
-        at += *at == ' ';
-        if (strncmp(at, method, length) == 0 && (at[length] == ' ' || at[length] == '\0'))
+    for (const char *at = route->methods; at != NULL; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        if (strncmp(at, method, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;
     }
-    return strcmp(method, "HEAD") == 0 && serve_route_takes(route, "GET");
+    return false;
 }

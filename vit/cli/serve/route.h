@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct serve_route {
-    const char *methods; /* "POST PUT" */
+    const char *methods; /* "POST, PUT" */
     const char *path;    /* '*' stands for a name without '/', the first one for the model's */
     serve_handler *handler;
     unsigned how; /* SERVE_OPEN, SERVE_BODY */

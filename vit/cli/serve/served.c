@@ -26,18 +26,25 @@ static void close_model(serve_model *m) {
     vit_free(m);
 }
 
+vit_status serve_model_session_aside(vit_session **out, const serve_models *models,
+                                     const serve_model *m, vit_error *error) {
+    const serve_models_options *o = &models->options;
+    const vit_session_options choice = {.threads = 1, .cpu = o->cpu, .precision = o->precision};
+    return vit_session_new(out, m->model, &choice, error);
+}
+
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
     const vit_model_options opening = {.cpu = o->cpu, .precision = o->precision};
-    vit_session_options choice = {.threads = o->threads, .cpu = o->cpu, .precision = o->precision};
+    const vit_session_options all = {
+        .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
     if (m == NULL) return vit_fail_memory(error, "a model", sizeof *m);
     vit_status status =
         vit_model_load_with(&m->model, models->entries[place].path, &opening, error);
-    if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &choice, error);
-    choice.threads = 1;
-    if (status == VIT_OK) status = vit_session_new(&m->alone, m->model, &choice, error);
+    if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
+    if (status == VIT_OK) status = serve_model_session_aside(&m->alone, models, m, error);
     if (status == VIT_OK) {
         m->name = models->entries[place].name;
         m->place = place;

@@ -45,6 +45,10 @@ serve_model *serve_model_take_at(serve_models *models, size_t place);
  * others could have begun, and no other program can hold one up that they wait for. */
 vit_session *serve_model_session(const serve_model *model, size_t pictures);
 
+/* A session of one processor for whoever computes beside the queue; freed by vit_session_free. */
+vit_status serve_model_session_aside(vit_session **out, const serve_models *models,
+                                     const serve_model *model, vit_error *error);
+
 void serve_model_release(serve_models *models, serve_model *model);
 
 /* Reads a model again. Where that fails, the one in use stays. */

@@ -22,6 +22,7 @@ typedef struct serve_server {
     serve_guard guard;
     serve_models *models;
     serve_queue *queue;
+    serve_queue *aside; /* maps that take a computation for each of many steps or patches */
     serve_metrics *metrics;
     serve_connections *connections;
     serve_gate gate;               /* decoding, and reading large JSON: on a few threads at once */

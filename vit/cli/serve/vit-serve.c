@@ -135,9 +135,8 @@ static const vit_command command = {
     .notes = "The first line of standard output says where it listens. SIGHUP reads the models\n"
              "again, and no request is lost; SIGTERM and SIGINT answer what has arrived, then\n"
              "end.\n"
-             "Exit status: 0 ended by a signal, 1 a model or the port failed, 2 wrong usage.\n"
-             "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n"
-             "used; in f32 the answer is the same with each.\n",
+             "Exit status: 0 ended by a signal, 1 a model or the port failed, 2 wrong "
+             "usage.\n" VIT_CPU_NOTE "; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -209,6 +208,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                        .batch = (size_t)s->batch,
                                        .delay = s->delay / 1000,
                                        .timeout = s->timeout};
+    const serve_queue_options aside = {
+        .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
     set_limits(server, s);
     vit_status status = VIT_OK;
     if (s->key_file != NULL) status = serve_guard_load_keys(&server->guard, s->key_file, error);
@@ -218,6 +219,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     if (status == VIT_OK) status = serve_listen(&p->listener, s->host, (unsigned)s->port, error);
     if (status == VIT_OK)
         status = serve_queue_start(&server->queue, &queue, server->metrics, error);
+    if (status == VIT_OK)
+        status = serve_queue_start(&server->aside, &aside, server->metrics, error);
     if (status == VIT_OK) status = serve_http_start(&p->http, server, error);
     if (status == VIT_OK)
         status = serve_listener_start(p->listener, server->connections, server->metrics,
@@ -229,6 +232,7 @@ static void end(parts *p) {
     serve_http_stop(p->http);
     serve_listener_free(p->listener);
     serve_queue_stop(p->server.queue);
+    serve_queue_stop(p->server.aside);
     serve_connections_free(p->server.connections);
     serve_metrics_free(p->server.metrics);
     serve_models_free(p->server.models);

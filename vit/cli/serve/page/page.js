@@ -399,19 +399,36 @@ function stopCamera() {
   at("camera").textContent = "Camera";
 }
 
-at("camera").addEventListener("click", async () => {
-  if (video.srcObject) { stopCamera(); return; }
+async function startCamera() {
+  at("camera").disabled = true; // while the browser asks whether it may
   try {
     video.srcObject = await navigator.mediaDevices.getUserMedia(
       { video: { facingMode: "environment" } });
+    video.srcObject.getVideoTracks()[0].addEventListener("ended", stopCamera); // unplugged
+    video.hidden = false;
+    await video.play();
+    at("shoot").hidden = false;
+    at("camera").textContent = "Stop the camera";
+    at("shoot").focus();
   } catch (error) {
+    stopCamera();
     say("the camera cannot be used: " + error.message, true);
-    return;
   }
-  video.hidden = at("shoot").hidden = false;
-  at("camera").textContent = "Stop the camera";
-  await video.play();
-  at("shoot").focus();
+  at("camera").disabled = false;
+}
+
+/* Browsers give the camera's pictures as they move to pages of this machine and of https alone; to
+   others, as a phone opens, the photograph that its own camera takes. */
+function photograph() {
+  at("file").setAttribute("capture", "environment");
+  at("file").click();
+  at("file").removeAttribute("capture");
+}
+
+at("camera").addEventListener("click", () => {
+  if (video.srcObject) stopCamera();
+  else if (navigator.mediaDevices) startCamera();
+  else photograph();
 });
 at("shoot").addEventListener("click", () => {
   const side = Math.min(video.videoWidth, video.videoHeight);
@@ -449,6 +466,7 @@ async function start() {
     changed();
   } catch (error) {
     say(error.message, true);
+    if (!at("unlock").hidden) at("key").focus();
   }
 }
 wipe();

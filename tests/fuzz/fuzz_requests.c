@@ -1,0 +1,114 @@
+/* Whole requests to vit-serve, behind the HTTP library: forms, JSON, tensors and pictures go to who
+ * answers them, with a small model, and what comes back is well-formed. Line 1: the path and its
+ * arguments; line 2: Content-Type; line 3: Inference-Header-Content-Length; the rest: the body.
+ *
+ *     make fuzz TARGET=requests && build/fuzz/fuzz_requests -max_total_time=180 CORPUS
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vit/cli/serve/route.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static const char model[] = "m=tests/fixtures/published/hf_wrapped"; /* 32 x 16, six classes */
+
+static serve_server server = {
+    .body = 1 << 20, .pixels = 10000, .pictures = 4, .bodies = 1 << 22, .top = 3};
+static char path[256], type[256], length[32]; /* of the request that is answered */
+
+const char *serve_header(const serve_request *request, const char *name) {
+    (void)request;
+    if (strcmp(name, "Content-Type") == 0) return *type != '\0' ? type : NULL;
+    if (strcmp(name, "Inference-Header-Content-Length") == 0)
+        return *length != '\0' ? length : NULL;
+    return NULL;
+}
+
+const char *serve_argument(const serve_request *request, const char *name) {
+    static char value[256];
+    (void)request;
+    const char *at = strchr(path, '?');
+    for (; at != NULL; at = strchr(at, '&')) {
+        const size_t name_length = strcspn(++at, "=&");
+        if (strlen(name) != name_length || strncmp(at, name, name_length) != 0) continue;
+        at += name_length + (at[name_length] == '=');
+        memcpy(value, at, strcspn(at, "&"));
+        value[strcspn(at, "&")] = '\0';
+        return value;
+    }
+    return NULL;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    static const char *names[1], *routes[] = {"all"};
+    static vit_option_list list = {.values = {model}, .count = 1};
+    const serve_models_options models = {.named = &list, .threads = 1, .cpu = NULL};
+    const serve_queue_options queue = {.most = 64, .batch = 8, .timeout = 30};
+    const serve_connections_options connections = {.most = 4, .per_address = 4, .timeout = 1};
+    vit_error error;
+    (void)argc;
+    (void)argv;
+    serve_gate_init(&server.gate, 1);
+    if (serve_models_open(&server.models, &models, &error) != VIT_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    names[0] = serve_models_name(server.models, 0);
+    if (serve_metrics_new(&server.metrics, names, 1, routes, 1, &error) != VIT_OK ||
+        serve_connections_new(&server.connections, &connections, &error) != VIT_OK ||
+        serve_queue_start(&server.queue, &queue, server.metrics, &error) != VIT_OK ||
+        serve_queue_start(&server.aside, &queue, server.metrics, &error) != VIT_OK)
+        abort();
+    return 0;
+}
+
+/* Takes a line off; what is too long is cut. */
+static void take_line(char *out, size_t room, const uint8_t **data, size_t *size) {
+    const uint8_t *end = memchr(*data, '\n', *size);
+    const size_t whole = end == NULL ? *size : (size_t)(end - *data);
+    const size_t kept = whole < room - 1 ? whole : room - 1;
+    memcpy(out, *data, kept);
+    out[kept] = '\0';
+    *data += whole + (end != NULL);
+    *size -= whole + (end != NULL);
+}
+
+/* JSON is JSON, and a failure has its sentence. */
+static void check(const serve_reply *reply) {
+    if (reply->body.failed || reply->status < 200 || reply->status > 599) abort();
+    const size_t size = reply->json_size > 0 ? reply->json_size : reply->body.length;
+    if (size > reply->body.length) abort();
+    if (reply->json_size == 0 && strcmp(reply->type, "application/json") != 0) return;
+    json_error_t error;
+    json_t *said = json_loadb(reply->body.text, size, 0, &error);
+    if (said == NULL) abort();
+    if (reply->status >= 400 && !json_is_string(json_object_get(said, "error"))) abort();
+    json_decref(said);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    serve_request request = {.server = &server, .method = "POST"};
+    serve_reply reply = {.status = 200, .type = "application/json"};
+    char plain[sizeof path];
+    take_line(path, sizeof path, &data, &size);
+    take_line(type, sizeof type, &data, &size);
+    take_line(length, sizeof length, &data, &size);
+    memcpy(plain, path, sizeof plain);
+    plain[strcspn(plain, "?")] = '\0';
+    const serve_route *route = serve_route_find(plain, request.model);
+    if (route == NULL) return 0;
+    if (request.model[0] != '\0' && !serve_models_has(server.models, request.model)) return 0;
+    uint8_t *body = malloc(size > 0 ? size : 1); /* of its exact length */
+    if (body == NULL) return 0;
+    memcpy(body, data, size);
+    request.body = size > 0 ? body : NULL;
+    request.size = size;
+    route->handler(&request, &reply);
+    check(&reply);
+    vit_text_free(&reply.body);
+    free(body);
+    return 0;
+}

@@ -1,0 +1,111 @@
+/* What it costs to look into a network: maps of one picture, turn by turn with ordinary answers. */
+#include "vit/base/random.h"
+#include "vit/base/sys.h"
+#include "vit/cli/bench/bench.h"
+#include "vit/maps.h"
+#include <stdio.h>
+
+#define SECONDS 2.0
+enum { KINDS = 4, MOST_TURNS = 2000, LEAST_TURNS = 7 };
+
+typedef struct seeing {
+    vit_session *session;
+    const uint8_t *pixels;
+    float *logits;
+    double sum; /* of what was seen: somebody reads it */
+} seeing;
+
+static bool look(const vit_layer *layer, void *user) {
+    seeing *s = user;
+    s->sum += (double)layer->attention[0];
+    return true;
+}
+
+static vit_status make_map(seeing *s, vit_method method, vit_error *error) {
+    vit_map map;
+    const vit_status status =
+        vit_explain(s->session, s->pixels, &(vit_map_options){.method = method}, &map, error);
+    if (status != VIT_OK) return status;
+    s->sum += (double)map.values[0];
+    vit_map_clear(&map);
+    return VIT_OK;
+}
+
+static vit_status see(seeing *s, size_t kind, vit_error *error) {
+    switch (kind) {
+    case 0:
+        return vit_classify_prepared(s->session, s->pixels, 1, s->logits, error);
+    case 1:
+        return vit_explain_layers(s->session, s->pixels, s->logits, look, s, error);
+    case 2:
+        return make_map(s, VIT_METHOD_ROLLOUT, error);
+    default:
+        return make_map(s, VIT_METHOD_RELEVANCE, error);
+    }
+}
+
+/* Turns of all kinds: the machine is as busy or as hot for one as for the others. shares: a turn's
+ * times by that of its answer. */
+static vit_status take_turns(seeing *s, double times[KINDS][MOST_TURNS],
+                             double shares[KINDS][MOST_TURNS], size_t *turns, vit_error *error) {
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        const vit_status status = see(s, kind, error);
+        if (status != VIT_OK) return status;
+    }
+    const double start = vit_clock();
+    size_t n = 0;
+    for (; n < LEAST_TURNS || (n < MOST_TURNS && vit_clock() - start < SECONDS); n++)
+        for (size_t kind = 0; kind < KINDS; kind++) {
+            const double before = vit_clock();
+            const vit_status status = see(s, kind, error);
+            if (status != VIT_OK) return status;
+            times[kind][n] = vit_clock() - before;
+            shares[kind][n] = times[kind][n] / times[0][n];
+        }
+    *turns = n;
+    return VIT_OK;
+}
+
+static vit_status measure(const bench *b, seeing *s, vit_error *error) {
+    static const char *const names[KINDS] = {"answer", "attention", "rollout", "relevance"};
+    static const char *const details[KINDS] = {"", "all layers and heads", "all layers",
+                                               "of the answer"};
+    double(*times)[MOST_TURNS] = vit_alloc(2 * KINDS, sizeof *times);
+    size_t turns = 0;
+    if (!times) return vit_fail_memory(error, "times", 2 * KINDS * sizeof *times);
+    const vit_status status = take_turns(s, times, times + KINDS, &turns, error);
+    for (size_t kind = 0; kind < KINDS && status == VIT_OK; kind++) {
+        bench_line line = {.what = names[kind], .images = 1};
+        snprintf(line.detail, sizeof line.detail, "%s", details[kind]);
+        line.seconds = bench_median_of(times[kind], turns);
+        line.answers = bench_median_of(times[KINDS + kind], turns);
+        bench_print(b, &line);
+    }
+    vit_free(times);
+    return status;
+}
+
+vit_status bench_explain(const bench *b, vit_error *error) {
+    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision};
+    vit_model *model = NULL;
+    seeing s = {0};
+    vit_status status = bench_load_model(&model, b, error);
+    if (status != VIT_OK) return status;
+    const vit_model_info info = vit_model_describe(model);
+    const size_t bytes = info.height * info.width * info.channels;
+    uint8_t *pixels = vit_alloc(bytes, 1);
+    s.pixels = pixels;
+    s.logits = vit_alloc(info.classes, sizeof *s.logits);
+    if (!pixels || !s.logits) status = vit_fail_memory(error, "a picture", bytes);
+    if (status == VIT_OK) {
+        vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 0, 0);
+        for (size_t i = 0; i < bytes; i++) pixels[i] = (uint8_t)vit_random_u32(&r);
+        status = vit_session_new(&s.session, model, &options, error);
+    }
+    if (status == VIT_OK) status = measure(b, &s, error);
+    vit_session_free(s.session);
+    vit_free(s.logits);
+    vit_free(pixels);
+    vit_model_free(model);
+    return status;
+}

@@ -1,0 +1,226 @@
+#include "vit/explain/text_page.h"
+#include "vit/base/page.h"
+#include "vit/base/size.h"
+#include "vit/explain/draw.h"
+#include "vit/explain/page.h"
+#include "vit/ops/loss.h"
+#include <math.h>
+#include <string.h>
+
+/* vit/explain/page/text.html, by scripts/embed-text. */
+extern const char *const vit_explain_text_html[];
+
+/* A forward pass over a text that is there already: row i of the decoder is given START or token
+ * i - 1, and writes token i or END. */
+typedef struct pass {
+    const vit_text_page_call *call;
+    vit_config decoder;
+    vit_arena arena;
+    vit_state state;
+    vit_ids given;       /* what the decoder is given: nothing that it wrote nothing after */
+    size_t rows, memory; /* of the decoder; tokens that it looks at, 0: none */
+} pass;
+
+static const vit_config *config_of(const pass *p) {
+    return &p->call->network->config;
+}
+
+static void carve(vit_arena *arena, void *context) {
+    pass *p = context;
+    vit_state_carve(&p->state, arena, config_of(p), 1, p->call->threads, VIT_KEPT_ALL, 0);
+}
+
+static vit_status look(pass *p, const vit_text_page_call *call, vit_error *error) {
+    const vit_exec exec = {.kernels = call->kernels, .threads = call->threads};
+    *p = (pass){.call = call, .decoder = vit_config_decoder(&call->network->config)};
+    p->given = call->written;
+    if (!call->ended && p->given.count > 0) p->given.count--;
+    p->given.count = vit_min(p->given.count, vit_config_tokens(&p->decoder) - 1);
+    const vit_status status =
+        vit_arena_fit(&p->arena, carve, p, "what the network looks at", error);
+    if (status != VIT_OK) return status;
+    p->state.texts = &call->source;
+    p->state.decoder->texts = &p->given;
+    vit_network_forward(call->network, &exec, &p->state, call->image, 1);
+    p->rows = p->given.count + 1;
+    p->memory = p->decoder.memory > 0 ? p->state.rows : 0;
+    return VIT_OK;
+}
+
+/* ---- weights of attention ---- */
+
+/* What the blocks of a stack keep of an attention: [heads][queries] rows of vit_padded(keys). */
+typedef struct matrices {
+    const vit_state *stack;
+    bool cross;
+    size_t layers, heads, queries, keys;
+} matrices;
+
+static matrices of_decoder(const pass *p, bool cross) {
+    return (matrices){p->state.decoder, cross,   p->decoder.depth,
+                      p->decoder.heads, p->rows, cross ? p->memory : p->rows};
+}
+
+static matrices of_encoder(const pass *p) {
+    const vit_config *c = config_of(p);
+    return (matrices){&p->state, false, c->depth, c->heads, p->state.rows, p->state.rows};
+}
+
+static size_t matrices_size(const matrices *m) {
+    return m->layers * m->heads * m->queries * m->keys;
+}
+
+/* Of one query. */
+static const float *weights_of(const matrices *m, size_t layer, size_t head, size_t query) {
+    const vit_block_state *b = &m->stack->blocks[layer];
+    return (m->cross ? b->cross_p : b->p) + (head * m->queries + query) * vit_padded(m->keys);
+}
+
+/* As bytes, 255 sqrt(weight), so that small ones keep their digits. */
+static void add_matrices(vit_text *json, const char *key, const matrices *m) {
+    uint8_t *bytes = vit_alloc(matrices_size(m), 1), *to = bytes;
+    json->failed = json->failed || !bytes;
+    if (!bytes) return;
+    for (size_t l = 0; l < m->layers; l++)
+        for (size_t h = 0; h < m->heads; h++)
+            for (size_t q = 0; q < m->queries; q++)
+                for (size_t k = 0; k < m->keys; k++) {
+                    *to++ = vit_page_byte(sqrtf(weights_of(m, l, h, q)[k]));
+                }
+    vit_text_add(json, "\"%s\":{\"layers\":%zu,\"heads\":%zu,\"bytes\":\"", key, m->layers,
+                 m->heads);
+    vit_text_add_base64(json, bytes, matrices_size(m));
+    vit_text_add(json, "\"},");
+    vit_free(bytes);
+}
+
+/* ---- the page ---- */
+
+static void add_signs(vit_text *json, const char *key, const char *first, const char *const *signs,
+                      size_t count, const char *last) {
+    size_t any = 0;
+    vit_text_add(json, "\"%s\":[", key);
+    if (first) vit_text_add(json, any++ ? ",\"%s\"" : "\"%s\"", first);
+    for (size_t i = 0; i < count; i++) {
+        if (any++) vit_text_add(json, ",");
+        vit_text_add_json(json, signs[i]);
+    }
+    if (last) vit_text_add(json, any ? ",\"%s\"" : "\"%s\"", last);
+    vit_text_add(json, "],");
+}
+
+/* How probable each token was when it was written. */
+static void add_probabilities(vit_text *json, const pass *p) {
+    const vit_ids *written = &p->call->written;
+    const size_t ids = p->decoder.vocabulary;
+    vit_text_add(json, "\"probabilities\":[");
+    for (size_t i = 0; i < p->rows; i++) {
+        const float *logits = p->state.decoder->logits + i * ids;
+        const size_t id = i < written->count ? written->ids[i] : config_of(p)->decoder.end;
+        char number[32];
+        vit_text_add(json, i > 0 ? ",%s" : "%s",
+                     vit_format_fixed(number, vit_softmax_one(logits, ids, id, 1), 6));
+    }
+    vit_text_add(json, "],");
+}
+
+static vit_status add_picture(vit_text *json, const pass *p, vit_error *error) {
+    const vit_config *c = config_of(p);
+    vit_bytes png;
+    if (!p->call->pixels) return VIT_OK;
+    const vit_status status = vit_draw_picture(&png, c, p->call->pixels, 1, error);
+    if (status != VIT_OK) return status;
+    vit_text_add(json, "\"size\":[%zu,%zu],\"grid\":[%zu,%zu],\"prefix\":%zu,\"picture\":\"",
+                 c->height, c->width, c->height / c->patch, c->width / c->patch,
+                 vit_config_prefix(c));
+    vit_text_add_base64(json, png.data, png.size);
+    vit_text_add(json, "\",");
+    vit_free(png.data);
+    return VIT_OK;
+}
+
+static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
+    const vit_text_page_call *call = p->call;
+    const matrices self = of_decoder(p, false), cross = of_decoder(p, true);
+    const matrices encoder = of_encoder(p);
+    const bool reads = call->source.count > 0;
+    const size_t bytes = matrices_size(&self) + (p->memory > 0 ? matrices_size(&cross) : 0) +
+                         (reads ? matrices_size(&encoder) : 0);
+    if (bytes / 3 * 4 > VIT_PAGE_MOST)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "the page would be of %zu MB, at most %zu: FILE.png is smaller",
+                        (bytes / 3 * 4 + 999999) / 1000000, VIT_PAGE_MOST / 1000000);
+    vit_text_add(json, "{\"title\":");
+    vit_text_add_json(json, call->title);
+    vit_text_add(json, ",\"answer\":");
+    vit_text_add_json(json, call->answer);
+    vit_text_add(json, ",");
+    if (reads) add_signs(json, "source", NULL, call->source_signs, call->source.count, NULL);
+    add_signs(json, "given", "START", call->written_signs, p->given.count, NULL);
+    add_signs(json, "written", NULL, call->written_signs, vit_min(p->rows, call->written.count),
+              p->rows > call->written.count ? "END" : NULL);
+    add_probabilities(json, p);
+    const vit_status status = add_picture(json, p, error);
+    if (reads) add_matrices(json, "encoder", &encoder);
+    if (p->memory > 0) add_matrices(json, "cross", &cross);
+    add_matrices(json, "self", &self);
+    vit_text_add(json, "\"version\":1}\n");
+    return status;
+}
+
+vit_status vit_text_page_make(vit_bytes *html, const vit_text_page_call *call, vit_error *error) {
+    pass p;
+    vit_text json = {0};
+    vit_status status = look(&p, call, error);
+    if (status == VIT_OK) status = add_all(&json, &p, error);
+    if (status == VIT_OK) status = vit_page_fill(html, vit_explain_text_html, &json, error);
+    vit_text_free(&json);
+    vit_arena_free(&p.arena);
+    return status;
+}
+
+/* ---- the picture ---- */
+
+/* [queries][keys - skip]: the mean of the last block's heads. */
+static void mean_of_heads(float *to, const matrices *m, size_t skip) {
+    for (size_t q = 0; q < m->queries; q++)
+        for (size_t k = skip; k < m->keys; k++) {
+            float sum = 0;
+            for (size_t h = 0; h < m->heads; h++) sum += weights_of(m, m->layers - 1, h, q)[k];
+            *to++ = sum / (float)m->heads;
+        }
+}
+
+vit_status vit_text_png_make(vit_bytes *png, const vit_text_page_call *call, vit_error *error) {
+    pass p;
+    vit_status status = look(&p, call, error);
+    const matrices m = of_decoder(&p, p.memory > 0);
+    const vit_config *c = &call->network->config;
+    const size_t skip = call->pixels ? vit_config_prefix(c) : 0;
+    float *values = NULL;
+    uint8_t *black = NULL;
+    if (status == VIT_OK) {
+        values = vit_alloc(m.queries * (m.keys - skip), sizeof *values);
+        black = vit_alloc(m.queries * m.keys, 1);
+        if (!values || !black) status = vit_fail_memory(error, "a map", m.queries * m.keys);
+    }
+    if (status == VIT_OK) {
+        mean_of_heads(values, &m, skip);
+        vit_map map = {.dims = 2, .shape = {m.queries, m.keys}, .values = values};
+        vit_config matrix = {.height = m.queries, .width = m.keys, .channels = 1, .patch = 1};
+        map.rows = m.queries;
+        map.columns = m.keys;
+        if (call->pixels) {
+            map.rows = c->height / c->patch;
+            map.columns = c->width / c->patch;
+            map.dims = 3;
+            memcpy(map.shape, (size_t[3]){m.queries, map.rows, map.columns}, sizeof map.shape);
+        }
+        status = vit_draw_maps(png, call->pixels ? c : &matrix, call->pixels ? call->pixels : black,
+                               &map, 1, error);
+    }
+    vit_free(black);
+    vit_free(values);
+    vit_arena_free(&p.arena);
+    return status;
+}
