@@ -33,7 +33,8 @@ LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers a
 
 FLOORS   = vit/base vit/kernels vit/tensors vit/text vit/image vit/image/codec \
   vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/weights datasets \
-  vit/explain vit/report vit/train vit/api
+  vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
+  vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
@@ -42,7 +43,7 @@ PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c))
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
-SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c)))
+SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PAGE = serve_page_html serve_page_css serve_page_js
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
@@ -91,9 +92,9 @@ $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
 	@mkdir -p $(@D)
 	scripts/embed-text vit_pytorch_model vit/weights/pytorch_model.py > $@
 
-$(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/page/page.%
+$(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 	@mkdir -p $(@D)
-	scripts/embed-text serve_page_$* vit/cli/serve/page/page.$* > $@
+	scripts/embed-text serve_page_$* vit/cli/serve/answer/page/page.$* > $@
 
 $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)
@@ -200,7 +201,8 @@ fuzz:
 
 fuzzers: $(FUZZERS)
 
-$(BUILD)/fuzz_serve: $(patsubst %,$(BUILD)/obj/vit/cli/serve/%.o,multipart base64 guard)
+$(BUILD)/fuzz_serve: $(patsubst %,$(BUILD)/obj/vit/cli/serve/%.o,answer/multipart answer/base64 \
+  net/guard)
 $(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC) $(CLI_SRC))) \
   $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PAGE))
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a

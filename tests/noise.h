@@ -2,7 +2,7 @@
 #ifndef TESTS_NOISE_H
 #define TESTS_NOISE_H
 
-#include "vit/train/batch.h"
+#include "vit/train/step/batch.h"
 
 /* A vit_batch_source, `context` a vit_config: picture i of a batch and its label depend on i
  * alone; its key is that of epoch 4. */

@@ -1,7 +1,7 @@
 /* Augmentation: poses whose result is known, the rest against a plain reference in double; draws.
  */
 #include "tests/check.h"
-#include "vit/train/augment.h"
+#include "vit/train/augment/augment.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
 #include "vit/train/checkpoint.h"
-#include "vit/train/drop_path.h"
+#include "vit/train/step/drop_path.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "tests/few_digits.h"
 #include "tests/scratch.h"
 #include "vit/ops/linear.h"
-#include "vit/train/trainer.h"
+#include "vit/train/step/trainer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Temperature and calibration, against their definitions. */
 #include "tests/check.h"
 #include "vit/ops/loss.h"
-#include "vit/train/calibration.h"
+#include "vit/train/measure/calibration.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

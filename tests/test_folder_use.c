@@ -5,10 +5,10 @@
 #include "tests/folders.h"
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
-#include "vit/train/loader.h"
-#include "vit/train/preset.h"
-#include "vit/train/score.h"
-#include "vit/train/trainer.h"
+#include "vit/train/measure/score.h"
+#include "vit/train/recipe/preset.h"
+#include "vit/train/step/loader.h"
+#include "vit/train/step/trainer.h"
 #include "vit/weights/model_file.h"
 
 #include <setjmp.h>

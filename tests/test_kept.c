@@ -4,7 +4,7 @@
 #include "tests/noise.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/layernorm.h"
-#include "vit/train/trainer.h"
+#include "vit/train/step/trainer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * against its definition. */
 #include "tests/check.h"
 #include "vit/ops/loss.h"
-#include "vit/train/loader.h"
+#include "vit/train/step/loader.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,11 +76,11 @@ static void beta_has_its_moments(void **unused) {
  * of it. */
 static void cutmix_takes_a_box(void **unused) {
     (void)unused;
-    const vit_recipe recipe = {.cutmix = 1, .mix_share = .5};
+    const vit_mixing mixing = {.cutmix = 1, .pictures = .5};
     size_t mixed = 0, corners = 0;
     for (uint32_t i = 0; i < DRAWS; i++) {
         vit_random r = check_random(i);
-        const vit_mix m = vit_mix_draw(&recipe, 12, 20, &r);
+        const vit_mix m = vit_mix_draw(&mixing, 12, 20, &r);
         float image[12 * 20 * 3], other[12 * 20 * 3];
         mixed += m.share > 0;
         if (!(m.share > 0)) continue;
@@ -101,12 +101,12 @@ static void cutmix_takes_a_box(void **unused) {
 
 static void mixup_is_a_weighted_mean(void **unused) {
     (void)unused;
-    const vit_recipe recipe = {.mixup = .8, .mix_share = 1},
-                     both = {.mixup = .8, .cutmix = 1, .mix_share = 1};
+    const vit_mixing mixing = {.mixup = .8, .pictures = 1},
+                     both = {.mixup = .8, .cutmix = 1, .pictures = 1};
     size_t boxes = 0;
     for (uint32_t i = 0; i < 1000; i++) {
         vit_random r = check_random(i), q = check_random(i);
-        const vit_mix m = vit_mix_draw(&recipe, 2, 3, &r);
+        const vit_mix m = vit_mix_draw(&mixing, 2, 3, &r);
         float image[6] = {1, 2, 3, 4, 5, 6};
         const float other[6] = {6, 6, 6, 0, 0, 0};
         assert_int_equal(m.box.height, 0);

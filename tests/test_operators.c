@@ -2,7 +2,7 @@
  * Pillow images (tests/fixtures/make_operators.py). */
 #include "tests/check.h"
 #include "vit/base/sha256.h"
-#include "vit/train/operators.h"
+#include "vit/train/augment/operators.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Recipes and presets: what is read, what is refused. */
 #include "tests/check.h"
 #include "vit/base/sys.h"
-#include "vit/train/preset.h"
+#include "vit/train/recipe/preset.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

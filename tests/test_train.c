@@ -4,10 +4,10 @@
 #include "tests/fault.h"
 #include "tests/noise.h"
 #include "vit/base/sys.h"
-#include "vit/train/lanes.h"
-#include "vit/train/loader.h"
-#include "vit/train/preset.h"
-#include "vit/train/trainer.h"
+#include "vit/train/recipe/preset.h"
+#include "vit/train/step/lanes.h"
+#include "vit/train/step/loader.h"
+#include "vit/train/step/trainer.h"
 #include "vit/weights/model_file.h"
 #include <math.h>
 #include <stdatomic.h>

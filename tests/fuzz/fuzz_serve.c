@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vit/cli/serve/base64.h"
-#include "vit/cli/serve/guard.h"
-#include "vit/cli/serve/multipart.h"
+#include "vit/cli/serve/answer/base64.h"
+#include "vit/cli/serve/answer/multipart.h"
+#include "vit/cli/serve/net/guard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include "vit/base/json.h"
 #include "vit/base/text.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/train/loader.h"
-#include "vit/train/score.h"
+#include "vit/train/measure/score.h"
+#include "vit/train/step/loader.h"
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

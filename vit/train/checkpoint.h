@@ -10,8 +10,8 @@
 #define VIT_TRAIN_CHECKPOINT_H
 
 #include "vit/tensors/safetensors.h"
-#include "vit/train/preset.h"
-#include "vit/train/trainer.h"
+#include "vit/train/recipe/preset.h"
+#include "vit/train/step/trainer.h"
 #include "vit/weights/model_file.h"
 
 #define VIT_CHECKPOINT_NEW "checkpoint.new" /* one that is being written */

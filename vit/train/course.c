@@ -1,8 +1,8 @@
 #include "vit/train/course.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/train/measure/score.h"
 #include "vit/train/run.h"
-#include "vit/train/score.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/train/measure/score.h"
 #include "vit/train/run.h"
-#include "vit/train/score.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

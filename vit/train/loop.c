@@ -1,8 +1,8 @@
 /* The loop over steps and epochs: events, held-back accuracy, checkpoints. */
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/train/measure/score.h"
 #include "vit/train/run.h"
-#include "vit/train/score.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

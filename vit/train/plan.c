@@ -1,7 +1,7 @@
 /* How many steps a training has. */
 #include "vit/base/sys.h"
+#include "vit/train/measure/score.h"
 #include "vit/train/run.h"
-#include "vit/train/score.h"
 #include <math.h>
 
 /* What a rate is measured over: so many seconds, or less if that were more than this share of the

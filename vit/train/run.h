@@ -7,8 +7,8 @@
 #include "vit/model/infer.h"
 #include "vit/train/checkpoint.h"
 #include "vit/train/course.h"
-#include "vit/train/loader.h"
-#include "vit/train/teacher.h"
+#include "vit/train/step/loader.h"
+#include "vit/train/step/teacher.h"
 #include "vit/weights/model_file.h"
 
 struct vit_run {

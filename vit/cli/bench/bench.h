@@ -3,7 +3,7 @@
 #define VIT_CLI_BENCH_BENCH_H
 
 #include "vit/kernels/kernels.h"
-#include "vit/train/preset.h"
+#include "vit/train/recipe/preset.h"
 #include "vit/vit.h"
 
 typedef struct bench {

@@ -6,8 +6,8 @@
 #include "vit/cli/bench/bench.h"
 #include "vit/cli/models.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/train/loader.h"
-#include "vit/train/trainer.h"
+#include "vit/train/step/loader.h"
+#include "vit/train/step/trainer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

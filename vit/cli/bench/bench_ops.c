@@ -11,7 +11,7 @@
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
 #include "vit/ops/patch.h"
-#include "vit/train/lanes.h"
+#include "vit/train/step/lanes.h"
 #include <stdio.h>
 
 typedef struct operands {

@@ -2,8 +2,8 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/train/adamw.h"
-#include "vit/train/lanes.h"
+#include "vit/train/step/adamw.h"
+#include "vit/train/step/lanes.h"
 #include <stdio.h>
 
 /* Lanes of gradients that a small network has. */

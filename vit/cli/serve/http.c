@@ -410,7 +410,8 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
     serve_http *http = vit_alloc(1, sizeof *http);
     if (http == NULL) return vit_fail_memory(error, "the HTTP library", sizeof *http);
     http->server = server;
-    /* How many connections there are and how long they take is watched in connections.c. */
+    /* How many connections there are and how long they take is watched in
+     * net/connections.c. */
     http->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
         MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, 0u,

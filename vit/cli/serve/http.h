@@ -1,6 +1,6 @@
 /* HTTP, by libmicrohttpd: requests are read and checked, and answered by the routes. The library
  * has no files, no programs and no scripts to serve; sockets and their time are our own
- * (connections.h). */
+ * (net/connections.h). */
 #ifndef VIT_CLI_SERVE_HTTP_H
 #define VIT_CLI_SERVE_HTTP_H
 

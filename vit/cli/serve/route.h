@@ -26,7 +26,7 @@ const serve_route *serve_route_find(const char *path, char *model);
 
 bool serve_route_takes(const serve_route *route, const char *method);
 
-/* ---- what answers: status.c, classify.c, ... ---- */
+/* ---- what answers: the files of answer/ ---- */
 
 serve_handler serve_page, serve_page_style, serve_page_script;
 serve_handler serve_health, serve_metrics_page;

@@ -4,12 +4,12 @@
 
 #include <stdatomic.h>
 
-#include "vit/cli/serve/connections.h"
-#include "vit/cli/serve/gate.h"
-#include "vit/cli/serve/guard.h"
-#include "vit/cli/serve/metrics.h"
-#include "vit/cli/serve/queue.h"
-#include "vit/cli/serve/served.h"
+#include "vit/cli/serve/net/connections.h"
+#include "vit/cli/serve/net/guard.h"
+#include "vit/cli/serve/work/gate.h"
+#include "vit/cli/serve/work/metrics.h"
+#include "vit/cli/serve/work/queue.h"
+#include "vit/cli/serve/work/served.h"
 
 typedef enum serve_log {
     SERVE_LOG_NONE,

@@ -10,7 +10,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/program.h"
 #include "vit/cli/serve/http.h"
-#include "vit/cli/serve/listen.h"
+#include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
 
 static const char *const logs[] = {"none", "text", "json", NULL};

@@ -1,0 +1,123 @@
+#include "vit/cli/serve/answer/classify.h"
+
+#include <string.h>
+
+#include "vit/base/sys.h"
+
+static bool allocate(serve_answers *a, size_t count, bool features, serve_reply *reply) {
+    const size_t classes = a->model->info.classes, width = a->model->info.features;
+    a->count = count;
+    a->answers = vit_alloc(count, sizeof *a->answers);
+    a->logits = vit_alloc(count, classes * sizeof *a->logits);
+    a->features = features ? vit_alloc(count, width * sizeof *a->features) : NULL;
+    a->probabilities = vit_alloc(classes, sizeof *a->probabilities);
+    a->best = vit_alloc(classes, sizeof *a->best);
+    const bool fine = a->answers != NULL && a->logits != NULL && a->probabilities != NULL &&
+                      a->best != NULL && (!features || a->features != NULL);
+    if (!fine) serve_fail(reply, 503, "no memory for the answer: try again later");
+    return fine;
+}
+
+void serve_answers_free(serve_answers *a, serve_server *server) {
+    serve_model_release(server->models, a->model);
+    void *const arrays[] = {a->answers, a->logits, a->features, a->probabilities, a->best};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
+    *a = (serve_answers){0};
+}
+
+void serve_prepare(const serve_model *m, serve_server *server, const vit_picture *picture,
+                   uint8_t *out, vit_answer *answer) {
+    *answer = (vit_answer){0};
+    serve_gate_enter(&server->gate);
+    const double start = vit_clock();
+    answer->error.status =
+        vit_prepare_memory(m->session, picture->bytes, picture->size, picture->name, server->pixels,
+                           out, &answer->warning, &answer->error);
+    const double seconds = vit_clock() - start;
+    serve_gate_leave(&server->gate);
+    serve_metrics_stage(server->metrics, m->place, SERVE_STAGE_DECODE, seconds);
+    if (answer->error.status != VIT_OK) serve_metrics_failed(server->metrics, m->place);
+}
+
+/* Those that can be read lie one behind the other in images; returns how many. */
+static size_t prepare(serve_answers *a, serve_server *server, const vit_picture *pictures,
+                      uint8_t *images) {
+    size_t ready = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        serve_prepare(a->model, server, &pictures[i], images + ready * a->model->pixels,
+                      &a->answers[i]);
+        ready += a->answers[i].error.status == VIT_OK;
+    }
+    return ready;
+}
+
+/* logits and features of the `ready` first rows belong to the pictures that could be read. */
+static void spread(serve_answers *a, size_t ready) {
+    const size_t classes = a->model->info.classes, width = a->model->info.features;
+    for (size_t i = a->count; i-- > 0 && ready > 0;) {
+        if (a->answers[i].error.status != VIT_OK) continue;
+        ready--;
+        memmove(a->logits + i * classes, a->logits + ready * classes, classes * sizeof *a->logits);
+        if (a->features != NULL)
+            memmove(a->features + i * width, a->features + ready * width,
+                    width * sizeof *a->features);
+    }
+}
+
+/* `job` has images and their count. */
+static bool compute(serve_answers *a, serve_server *server, serve_job *job, serve_reply *reply) {
+    job->model = a->model;
+    job->logits = a->logits;
+    job->features = a->features;
+    if (job->count == 0) return true;
+    const serve_turn turn = serve_queue_do(server->queue, job);
+    if (turn != SERVE_TURN_DONE) {
+        serve_fail_turn(reply, turn);
+        return false;
+    }
+    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_WAIT, job->waited);
+    serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_COMPUTE, job->computed);
+    if (job->error.status != VIT_OK) serve_fail_computed(reply, &job->error);
+    return job->error.status == VIT_OK;
+}
+
+bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
+                           const serve_pictures *pictures, bool features, serve_reply *reply) {
+    serve_server *server = request->server;
+    const size_t count = pictures->count;
+    *out = (serve_answers){.model = serve_model_take(server->models, model)};
+    request->pictures = count;
+    if (out->model == NULL) {
+        serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", model);
+        return false;
+    }
+    bool fine = allocate(out, count, features, reply);
+    uint8_t *images = fine ? vit_alloc_unset(count, out->model->pixels) : NULL;
+    if (fine && images == NULL) {
+        serve_fail(reply, 503, "no memory for the pictures: try again later");
+        fine = false;
+    }
+    if (fine) {
+        const size_t ready = prepare(out, server, pictures->pictures, images);
+        if (count == 1 && ready == 0 && !pictures->is_list) {
+            serve_fail_with(reply, &out->answers[0].error);
+            fine = false;
+        }
+        serve_job job = {.images = images, .count = ready};
+        fine = fine && compute(out, server, &job, reply);
+        if (fine) spread(out, ready);
+    }
+    vit_free(images);
+    if (!fine) serve_answers_free(out, server);
+    return fine;
+}
+
+bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_job *job,
+                           bool features, serve_reply *reply) {
+    *out = (serve_answers){.model = job->model};
+    request->pictures = job->count;
+    const bool fine =
+        allocate(out, job->count, features, reply) && compute(out, request->server, job, reply);
+    if (!fine) serve_answers_free(out, request->server);
+    return fine;
+}

@@ -1,0 +1,91 @@
+/* Features of pictures, as clients of /v1/embeddings ask for them. */
+#include <string.h>
+
+#include "vit/base/page.h"
+#include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/route.h"
+
+static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, bool as_base64) {
+    const size_t width = a->model->info.features;
+    const float *features = a->features + i * width;
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "object", "embedding");
+    vit_json_count(json, "index", i);
+    if (as_base64) {
+        vit_text text = {0};
+        vit_text_add_base64(&text, features, width * sizeof *features);
+        vit_json_text(json, "embedding", text.failed ? "" : text.text);
+        json->line.failed |= text.failed;
+        vit_text_free(&text);
+    } else {
+        vit_json_open(json, "embedding", '[');
+        for (size_t k = 0; k < width; k++) vit_json_g9(json, NULL, features[k]);
+        vit_json_close(json, ']');
+    }
+    vit_json_close(json, '}');
+}
+
+static void add_list(vit_json_out *json, const serve_answers *a, bool as_base64) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "object", "list");
+    vit_json_open(json, "data", '[');
+    for (size_t i = 0; i < a->count; i++) add_embedding(json, a, i, as_base64);
+    vit_json_close(json, ']');
+    vit_json_text(json, "model", a->model->name);
+    vit_json_open(json, "usage", '{');
+    vit_json_count(json, "prompt_tokens", 0);
+    vit_json_count(json, "total_tokens", 0);
+    vit_json_close(json, '}');
+    vit_json_close(json, '}');
+    vit_text_add(&json->line, "\n");
+}
+
+/* A list of embeddings has no room for failures: the first one is the answer. */
+static bool all_answered(const serve_answers *a, serve_reply *reply) {
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->answers[i].error.status == VIT_OK) continue;
+        serve_fail_with(reply, &a->answers[i].error);
+        return false;
+    }
+    return true;
+}
+
+static void answer(serve_request *request, const json_t *object, serve_reply *reply) {
+    const json_t *model = json_object_get(object, "model");
+    const json_t *format = json_object_get(object, "encoding_format");
+    const char *name =
+        model == NULL ? serve_models_name(request->server->models, 0) : json_string_value(model);
+    const char *encoding = format == NULL ? "float" : json_string_value(format);
+    serve_pictures sent;
+    serve_answers a;
+    if (name == NULL || strlen(name) > SERVE_NAME_MAX) {
+        serve_fail(reply, 400, "\"model\": expected a name");
+        return;
+    }
+    if (encoding == NULL || (strcmp(encoding, "float") != 0 && strcmp(encoding, "base64") != 0)) {
+        serve_fail(reply, 400, "\"encoding_format\": expected \"float\" or \"base64\"");
+        return;
+    }
+    if (!serve_read_strings(&sent, request, json_object_get(object, "input"), "input", reply))
+        return;
+    memcpy(request->model, name, strlen(name) + 1);
+    if (serve_answer_pictures(&a, request, name, &sent, true, reply)) {
+        vit_json_out json = {0};
+        if (all_answered(&a, reply)) {
+            add_list(&json, &a, strcmp(encoding, "base64") == 0);
+            reply->body = json.line;
+        }
+        serve_answers_free(&a, request->server);
+    }
+    serve_pictures_free(&sent);
+}
+
+/* {"input": "data:image/png;base64,..." or a list of them, "model": NAME}; without a model, the
+ * first one. */
+void serve_embeddings(serve_request *request, serve_reply *reply) {
+    json_t *object = serve_read_json(request, request->size, reply);
+    if (object == NULL) return;
+    answer(request, object, reply);
+    json_decref(object);
+}

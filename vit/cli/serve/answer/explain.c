@@ -1,0 +1,269 @@
+/* POST /v1/explain: a map of what an answer comes from, as vit-explain --json has it. */
+#include <string.h>
+#include <strings.h>
+
+#include "vit/base/page.h"
+#include "vit/base/sys.h"
+#include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/route.h"
+#include "vit/maps.h"
+
+enum { STEPS_MAX = 256 };
+
+typedef struct question {
+    serve_request *request;
+    serve_reply *reply;
+    json_t *object; /* NULL: the picture is the body, and arguments stand in the path */
+    serve_model *model;
+    uint8_t *pixels; /* the picture, prepared */
+    vit_map_options options;
+    vit_map map;
+} question;
+
+/* ---- what is asked ---- */
+
+/* What stands under a key; false where there is nothing. Something else than a word or a whole
+ * number is the empty word, which nothing takes. */
+static bool find_word(const question *q, const char *key, char *word, size_t size) {
+    const json_t *value = q->object == NULL ? NULL : json_object_get(q->object, key);
+    const char *text = q->object == NULL ? serve_argument(q->request, key) : NULL;
+    word[0] = '\0';
+    if (json_is_integer(value))
+        snprintf(word, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_string(value))
+        text = json_string_value(value);
+    if (text != NULL && strlen(text) < size) memcpy(word, text, strlen(text) + 1);
+    return value != NULL || text != NULL;
+}
+
+static bool refuse(const question *q, const char *key, const char *word, const char *expected) {
+    serve_fail(q->reply, 400, "%s: \"%.64s\" is not %s", key, word, expected);
+    return false;
+}
+
+/* A number from 0, and whether there is one. */
+static bool read_number(const question *q, const char *key, size_t *number, bool *given) {
+    char word[64];
+    uint64_t value = 0;
+    *given = find_word(q, key, word, sizeof word);
+    if (*given && !vit_parse_u64(word, &value)) return refuse(q, key, word, "a whole number");
+    *number = (size_t)value;
+    return true;
+}
+
+static bool read_method(question *q) {
+    char word[64];
+    if (!find_word(q, "method", word, sizeof word)) {
+        q->options.method = VIT_METHOD_RELEVANCE;
+        return true;
+    }
+    for (int i = 0; i < VIT_METHOD_COUNT; i++) {
+        if (strcmp(word, vit_method_name((vit_method)i)) != 0) continue;
+        q->options.method = (vit_method)i;
+        return true;
+    }
+    return refuse(q, "method", word, "a method such as attention, rollout or relevance");
+}
+
+/* A class's number or its label. */
+static bool read_class(question *q) {
+    char word[SERVE_NAME_MAX + 1];
+    uint64_t number;
+    const size_t classes = q->model->info.classes;
+    q->options.class_given = find_word(q, "class", word, sizeof word);
+    if (!q->options.class_given) return true;
+    for (size_t i = 0; i < classes; i++) {
+        q->options.class_index = i;
+        if (strcmp(word, vit_model_label(q->model->model, i)) == 0) return true;
+    }
+    if (!vit_parse_u64(word, &number) || number >= classes)
+        return refuse(q, "class", word, "a label or a number of the model's classes");
+    q->options.class_index = (size_t)number;
+    return true;
+}
+
+/* "cls", "mean", or a patch's number, row by row. */
+static bool read_query(question *q) {
+    char word[64];
+    uint64_t patch;
+    const size_t patches = q->model->info.tokens - q->model->info.prefix;
+    if (!find_word(q, "query", word, sizeof word) || strcmp(word, "cls") == 0) return true;
+    q->options.query = strcmp(word, "mean") == 0 ? VIT_QUERY_MEAN : VIT_QUERY_TOKEN;
+    if (q->options.query == VIT_QUERY_MEAN) return true;
+    if (!vit_parse_u64(word, &patch) || patch >= patches)
+        return refuse(q, "query", word, "cls, mean or the number of a patch");
+    q->options.token = q->model->info.prefix + (size_t)patch;
+    return true;
+}
+
+static bool read_head(question *q) {
+    char word[64];
+    q->options.fused = find_word(q, "head", word, sizeof word) && strcmp(word, "mean") == 0;
+    return q->options.fused || read_number(q, "head", &q->options.head, &q->options.head_given);
+}
+
+static bool read_options(question *q) {
+    bool given;
+    if (!read_method(q) || !read_class(q) || !read_query(q) || !read_head(q) ||
+        !read_number(q, "layer", &q->options.layer, &q->options.layer_given) ||
+        !read_number(q, "steps", &q->options.steps, &given))
+        return false;
+    if (q->options.steps > STEPS_MAX) {
+        serve_fail(q->reply, 400, "steps: %zu, expected at most %d", q->options.steps, STEPS_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool read_model(question *q) {
+    serve_models *models = q->request->server->models;
+    char *name = q->request->model;
+    if (!find_word(q, "model", name, SERVE_NAME_MAX + 1))
+        snprintf(name, SERVE_NAME_MAX + 1, "%s", serve_models_name(models, 0));
+    q->model = serve_model_take(models, name);
+    if (q->model == NULL)
+        serve_fail(q->reply, 404,
+                   "no model is called \"%s\": GET /v2/models names those that are "
+                   "served",
+                   name);
+    return q->model != NULL;
+}
+
+/* ---- the map ---- */
+
+static vit_status work(serve_job *job, vit_error *error) {
+    question *q = job->context;
+    return vit_explain(job->model->session, q->pixels, &q->options, &q->map, error);
+}
+
+/* Integrated gradients take a forward and a backward pass for each step, occlusion a forward pass
+ * for each patch: seconds for a large network, in which nobody else would be answered. */
+static bool is_long(vit_method method) {
+    switch (method) {
+    case VIT_METHOD_INTEGRATED:
+    case VIT_METHOD_OCCLUSION:
+        return true;
+    case VIT_METHOD_ATTENTION:
+    case VIT_METHOD_ROLLOUT:
+    case VIT_METHOD_RELEVANCE:
+    case VIT_METHOD_GRADCAM:
+    case VIT_METHOD_GRADIENT:
+    case VIT_METHOD_RANDOM:
+    case VIT_METHOD_LENS:
+    case VIT_METHOD_SIMILARITY:
+    case VIT_METHOD_POSITIONS:
+    case VIT_METHOD_COUNT:
+        break;
+    }
+    return false;
+}
+
+static vit_status work_aside(serve_job *job, vit_error *error) {
+    question *q = job->context;
+    vit_session *session;
+    vit_status status =
+        serve_model_session_aside(&session, q->request->server->models, job->model, error);
+    if (status != VIT_OK) return status;
+    status = vit_explain(session, q->pixels, &q->options, &q->map, error);
+    vit_session_free(session);
+    return status;
+}
+
+static bool make_map(question *q, const vit_picture *picture) {
+    serve_server *server = q->request->server;
+    const bool aside = is_long(q->options.method);
+    serve_job job = {.model = q->model, .work = aside ? work_aside : work, .context = q};
+    vit_answer answer;
+    q->pixels = vit_alloc_unset(q->model->pixels, 1);
+    if (q->pixels == NULL) {
+        serve_fail(q->reply, 503, "no memory for the picture: try again later");
+        return false;
+    }
+    serve_prepare(q->model, server, picture, q->pixels, &answer);
+    if (answer.error.status != VIT_OK) {
+        serve_fail_with(q->reply, &answer.error);
+        return false;
+    }
+    const serve_turn turn = serve_queue_do(aside ? server->aside : server->queue, &job);
+    if (turn != SERVE_TURN_DONE)
+        serve_fail_turn(q->reply, turn);
+    else if (job.error.status != VIT_OK)
+        serve_fail_computed(q->reply, &job.error);
+    return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
+}
+
+/* The picture as the network saw it, for whoever lays the map over it. */
+static void add_input(vit_json_out *json, const question *q) {
+    const size_t shape[] = {q->model->info.height, q->model->info.width, q->model->info.channels};
+    vit_text data = {0};
+    vit_text_add_base64(&data, q->pixels, q->model->pixels);
+    vit_json_open(json, "input", '{');
+    vit_json_open(json, "shape", '[');
+    for (size_t i = 0; i < 3; i++) vit_json_count(json, NULL, shape[i]);
+    vit_json_close(json, ']');
+    vit_json_text(json, "data", data.failed ? "" : data.text);
+    vit_json_close(json, '}');
+    json->line.failed |= data.failed;
+    vit_text_free(&data);
+}
+
+static void write_map(const question *q, const char *name) {
+    const vit_map *map = &q->map;
+    char word[16];
+    vit_json_out json = {0};
+    size_t count = 1;
+    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "file", name);
+    vit_json_text(&json, "method", vit_method_name(q->options.method));
+    vit_json_count(&json, "class", map->class_index);
+    vit_json_text(&json, "label", vit_model_label(q->model->model, map->class_index));
+    vit_json_number(&json, "probability", map->probability);
+    vit_json_open(&json, "grid", '[');
+    vit_json_count(&json, NULL, map->rows);
+    vit_json_count(&json, NULL, map->columns);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "shape", '[');
+    for (size_t i = 0; i < map->dims; i++) vit_json_count(&json, NULL, map->shape[i]);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "map", '[');
+    for (size_t i = 0; i < count; i++) vit_json_g9(&json, NULL, map->values[i]);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "outliers", '[');
+    for (size_t i = 0; map->outliers != NULL && i < map->rows * map->columns; i++) {
+        if (map->outliers[i]) vit_json_count(&json, NULL, i);
+    }
+    vit_json_close(&json, ']');
+    if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
+    vit_json_close(&json, '}');
+    vit_text_add(&json.line, "\n");
+    q->reply->body = json.line;
+}
+
+/* {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query", "steps",
+ * "pixels"}; or a picture as the body, and the rest behind '?'. */
+void serve_explain(serve_request *request, serve_reply *reply) {
+    const char *type = serve_header(request, "Content-Type");
+    const bool is_json = type != NULL && strncasecmp(type, "application/json", 16) == 0;
+    question q = {.request = request, .reply = reply};
+    serve_pictures sent = {0};
+    if (is_json) q.object = serve_read_json(request, request->size, reply);
+    if (is_json && q.object == NULL) return;
+    const bool has_pictures =
+        is_json
+            ? serve_read_strings(&sent, request, json_object_get(q.object, "image"), "image", reply)
+            : serve_read_pictures(&sent, request, reply);
+    if (has_pictures && sent.count != 1) {
+        serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
+    } else if (has_pictures && read_model(&q) && read_options(&q) &&
+               make_map(&q, &sent.pictures[0])) {
+        write_map(&q, sent.pictures[0].name);
+    }
+    request->pictures = sent.count;
+    vit_map_clear(&q.map);
+    vit_free(q.pixels);
+    serve_model_release(request->server->models, q.model);
+    serve_pictures_free(&sent);
+    json_decref(q.object);
+}

@@ -1,0 +1,445 @@
+/* POST /v2/models/MODEL/infer: tensors in, tensors out, as JSON or as binary data behind it. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/answer/kserve.h"
+#include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/route.h"
+
+const char *const serve_input_names[] = {"pictures", "pixels", "pixel_values"};
+const char *const serve_input_types[] = {"BYTES", "UINT8", "FP32"};
+VIT_CHECK_ROWS(serve_input_names, SERVE_INPUT_COUNT);
+VIT_CHECK_ROWS(serve_input_types, SERVE_INPUT_COUNT);
+const char *const serve_output_names[] = {"logits", "probabilities", "features"};
+VIT_CHECK_ROWS(serve_output_names, SERVE_OUTPUT_COUNT);
+
+size_t serve_input_shape(const serve_model *m, serve_input input, size_t *shape) {
+    switch (input) {
+    case SERVE_INPUT_PICTURES:
+    case SERVE_INPUT_COUNT:
+        return 0;
+    case SERVE_INPUT_PIXELS:
+        shape[0] = m->info.height;
+        shape[1] = m->info.width;
+        shape[2] = m->info.channels;
+        return 3;
+    case SERVE_INPUT_VALUES:
+        shape[0] = m->info.channels;
+        shape[1] = m->info.height;
+        shape[2] = m->info.width;
+        return 3;
+    }
+    return 0;
+}
+
+size_t serve_output_width(const serve_model *model, serve_output output) {
+    switch (output) {
+    case SERVE_OUTPUT_LOGITS:
+    case SERVE_OUTPUT_PROBABILITIES:
+        return model->info.classes;
+    case SERVE_OUTPUT_FEATURES:
+    case SERVE_OUTPUT_COUNT:
+        break;
+    }
+    return model->info.features;
+}
+
+typedef struct wish {
+    serve_output output;
+    bool is_binary;
+    size_t classes; /* "classification": so many of the likeliest as BYTES; 0: the numbers */
+} wish;
+
+typedef struct inference {
+    serve_request *request;
+    serve_reply *reply;
+    const json_t *object;
+    const uint8_t *binary; /* behind the JSON */
+    size_t binary_size;
+    wish wishes[SERVE_OUTPUT_COUNT];
+    size_t wish_count;
+    vit_json_out json;
+    vit_text tail; /* binary data of the answer */
+} inference;
+
+/* ---- what is wished for ---- */
+
+static bool read_flag(const json_t *parameters, const char *key, bool otherwise) {
+    const json_t *value = json_object_get(parameters, key);
+    return json_is_boolean(value) ? json_is_true(value) : otherwise;
+}
+
+static bool read_wish(inference *f, const json_t *output, bool is_binary) {
+    const char *name = json_string_value(json_object_get(output, "name"));
+    const json_t *parameters = json_object_get(output, "parameters");
+    const json_t *classes = json_object_get(parameters, "classification");
+    wish w = {.output = SERVE_OUTPUT_COUNT,
+              .is_binary = read_flag(parameters, "binary_data", is_binary)};
+    for (size_t i = 0; name != NULL && i < SERVE_OUTPUT_COUNT; i++) {
+        if (strcmp(name, serve_output_names[i]) == 0) w.output = (serve_output)i;
+    }
+    if (json_is_integer(classes) && json_integer_value(classes) > 0)
+        w.classes = (size_t)json_integer_value(classes);
+    if (w.output == SERVE_OUTPUT_COUNT || f->wish_count == SERVE_OUTPUT_COUNT) {
+        serve_fail(f->reply, 400,
+                   "output \"%.64s\": expected logits, probabilities and features, each once",
+                   name == NULL ? "" : name);
+        return false;
+    }
+    if (w.classes > 0 && w.output == SERVE_OUTPUT_FEATURES) {
+        serve_fail(f->reply, 400, "output \"features\" has no classes");
+        return false;
+    }
+    f->wishes[f->wish_count++] = w;
+    return true;
+}
+
+/* Without "outputs", logits and probabilities. */
+static bool read_wishes(inference *f) {
+    const bool is_binary =
+        read_flag(json_object_get(f->object, "parameters"), "binary_data_output", false);
+    const json_t *outputs = json_object_get(f->object, "outputs");
+    if (json_array_size(outputs) == 0) {
+        f->wishes[f->wish_count++] = (wish){SERVE_OUTPUT_LOGITS, is_binary, 0};
+        f->wishes[f->wish_count++] = (wish){SERVE_OUTPUT_PROBABILITIES, is_binary, 0};
+        return true;
+    }
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        if (!read_wish(f, json_array_get(outputs, i), is_binary)) return false;
+    }
+    return true;
+}
+
+/* ---- what is sent ---- */
+
+typedef struct sent_input {
+    const json_t *json;
+    serve_input input;
+    bool is_binary;
+    const uint8_t *data; /* [size]: where it is binary */
+    size_t size;
+} sent_input;
+
+/* The input's share of the binary data; false where it says more than there is. */
+static bool take_binary(inference *f, sent_input *in) {
+    const json_t *parameters = json_object_get(in->json, "parameters");
+    const json_t *said = json_object_get(parameters, "binary_data_size");
+    in->is_binary = said != NULL;
+    if (said == NULL) return true;
+    if (!json_is_integer(said) || json_integer_value(said) < 0 ||
+        (uint64_t)json_integer_value(said) > f->binary_size) {
+        serve_fail(f->reply, 400, "\"binary_data_size\": the body has %zu bytes behind its JSON",
+                   f->binary_size);
+        return false;
+    }
+    in->data = f->binary;
+    in->size = (size_t)json_integer_value(said);
+    f->binary += in->size;
+    f->binary_size -= in->size;
+    return true;
+}
+
+/* BYTES: each with its length before it, 4 bytes, the lowest first. */
+static bool read_bytes(inference *f, serve_pictures *out, const uint8_t *data, size_t size) {
+    *out = (serve_pictures){.is_list = true};
+    while (size > 0) {
+        const uint32_t length = size < 4 ? UINT32_MAX
+                                         : (uint32_t)data[0] | (uint32_t)data[1] << 8 |
+                                               (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+        char name[48];
+        snprintf(name, sizeof name, "pictures %zu", out->count);
+        if (size < 4 || length > size - 4) {
+            serve_fail(f->reply, 400, "\"pictures\": the binary data end within an element");
+        } else if (serve_add_picture(out, f->request, name, data + 4, length, NULL, f->reply)) {
+            data += 4 + length;
+            size -= 4 + length;
+            continue;
+        }
+        serve_pictures_free(out);
+        return false;
+    }
+    if (out->count == 0) serve_fail(f->reply, 400, "\"pictures\" is empty");
+    return out->count > 0;
+}
+
+static bool answer_pictures(inference *f, const sent_input *in, bool features, serve_answers *a) {
+    serve_pictures sent;
+    const json_t *values = json_object_get(in->json, "data");
+    if (in->is_binary ? !read_bytes(f, &sent, in->data, in->size)
+                      : !serve_read_strings(&sent, f->request, values, "data", f->reply))
+        return false;
+    bool fine = serve_answer_pictures(a, f->request, f->request->model, &sent, features, f->reply);
+    for (size_t i = 0; fine && i < a->count; i++) {
+        if (a->answers[i].error.status == VIT_OK) continue;
+        serve_fail_with(f->reply, &a->answers[i].error); /* tensors have no room for failures */
+        serve_answers_free(a, f->request->server);
+        fine = false;
+    }
+    serve_pictures_free(&sent);
+    return fine;
+}
+
+/* ---- pixels ---- */
+
+/* An input's numbers as they come. */
+typedef struct numbers {
+    uint8_t *bytes; /* [count]: whole numbers 0 .. 255; or NULL: */
+    float *values;  /* [count] */
+    size_t count, at;
+} numbers;
+
+static bool put(numbers *n, const json_t *value) {
+    if (!json_is_number(value) || n->at == n->count) return false;
+    const double number = json_number_value(value);
+    if (n->bytes == NULL) {
+        if (!(fabs(number) <= FLT_MAX)) return false;
+        n->values[n->at++] = (float)number;
+    } else {
+        if (!json_is_integer(value) || number < 0 || number > 255) return false;
+        n->bytes[n->at++] = (uint8_t)number;
+    }
+    return true;
+}
+
+/* Lists of any depth, one after the other. */
+static bool flatten(numbers *n, const json_t *value) {
+    if (!json_is_array(value)) return put(n, value);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        if (!flatten(n, json_array_get(value, i))) return false;
+    }
+    return true;
+}
+
+/* The number of pictures that the shape [n][...] says; 0: another shape. */
+static size_t count_of(const serve_model *m, serve_input input, const json_t *shape) {
+    size_t sides[3];
+    const size_t dims = serve_input_shape(m, input, sides);
+    const json_int_t count = json_integer_value(json_array_get(shape, 0));
+    if (json_array_size(shape) != 1 + dims || count < 1) return 0;
+    for (size_t i = 0; i < dims; i++) {
+        const json_t *side = json_array_get(shape, i + 1);
+        if (!json_is_integer(side) || json_integer_value(side) != (json_int_t)sides[i]) return 0;
+    }
+    return (size_t)count;
+}
+
+/* Reads the numbers of an input, which its shape has counted. */
+static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
+    const char *name = serve_input_names[in->input];
+    const size_t size = n->count * (n->bytes == NULL ? sizeof *n->values : 1);
+    if (in->is_binary) {
+        if (in->size != size) {
+            serve_fail(f->reply, 400, "\"%s\": %zu bytes, its shape says %zu", name, in->size,
+                       size);
+            return false;
+        }
+        memcpy(n->bytes == NULL ? (void *)n->values : n->bytes, in->data, size);
+    } else if (!flatten(n, json_object_get(in->json, "data")) || n->at != n->count) {
+        serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, n->count,
+                   n->bytes == NULL ? "numbers that are finite as FP32"
+                                    : "whole numbers, 0 to 255");
+        return false;
+    }
+    for (size_t i = 0; n->bytes == NULL && i < n->count; i++) {
+        if (isfinite(n->values[i])) continue;
+        serve_fail(f->reply, 400, "\"%s\": value %zu is not finite", name, i);
+        return false;
+    }
+    return true;
+}
+
+/* [count][channels][height][width] -> [count][height][width][channels] */
+static void to_rows(float *out, const float *values, const vit_model_info *info, size_t count) {
+    const size_t pixels = info->height * info->width;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < pixels; k++) {
+            for (size_t c = 0; c < info->channels; c++)
+                *out++ = values[(i * info->channels + c) * pixels + k];
+        }
+    }
+}
+
+/* Takes the model over. */
+static bool compute_numbers(inference *f, const sent_input *in, serve_model *m, size_t count,
+                            bool features, serve_answers *a) {
+    const bool is_float = in->input == SERVE_INPUT_VALUES;
+    const size_t expected = count * m->pixels;
+    uint8_t *bytes = is_float ? NULL : vit_alloc_unset(expected, 1);
+    float *values = is_float ? vit_alloc_unset(expected, 2 * sizeof *values) : NULL;
+    numbers n = {.bytes = bytes, .values = values, .count = expected};
+    bool fine = bytes != NULL || values != NULL;
+    if (!fine) serve_fail(f->reply, 503, "no memory for the pictures: try again later");
+    fine = fine && read_numbers(f, in, &n);
+    if (fine) {
+        serve_job job = {.model = m, .images = bytes, .count = count, .normalised = is_float};
+        if (is_float) {
+            to_rows(values + expected, values, &m->info, count);
+            job.images = values + expected;
+        }
+        fine = serve_answer_prepared(a, f->request, &job, features, f->reply);
+    } else {
+        serve_model_release(f->request->server->models, m);
+    }
+    vit_free(bytes);
+    vit_free(values);
+    return fine;
+}
+
+static bool answer_pixels(inference *f, const sent_input *in, bool features, serve_answers *a) {
+    serve_model *m = serve_model_take(f->request->server->models, f->request->model);
+    const size_t count = count_of(m, in->input, json_object_get(in->json, "shape"));
+    const size_t most = f->request->server->pictures;
+    size_t shape[3] = {0};
+    if (count > 0 && count <= most) return compute_numbers(f, in, m, count, features, a);
+    serve_input_shape(m, in->input, shape);
+    if (count == 0)
+        serve_fail(f->reply, 400, "\"%s\": expected the shape [n, %zu, %zu, %zu]",
+                   serve_input_names[in->input], shape[0], shape[1], shape[2]);
+    else
+        serve_fail(f->reply, 413, "more than %zu pictures in a request", most);
+    serve_model_release(f->request->server->models, m);
+    return false;
+}
+
+static bool answer_input(inference *f, serve_answers *a) {
+    const json_t *inputs = json_object_get(f->object, "inputs");
+    sent_input in = {.json = json_array_get(inputs, 0), .input = SERVE_INPUT_COUNT};
+    const char *name = json_string_value(json_object_get(in.json, "name"));
+    const char *type = json_string_value(json_object_get(in.json, "datatype"));
+    bool features = false;
+    for (size_t i = 0; i < f->wish_count; i++)
+        features |= f->wishes[i].output == SERVE_OUTPUT_FEATURES;
+    for (size_t i = 0; name != NULL && type != NULL && i < SERVE_INPUT_COUNT; i++) {
+        if (strcmp(name, serve_input_names[i]) == 0 && strcmp(type, serve_input_types[i]) == 0)
+            in.input = (serve_input)i;
+    }
+    if (json_array_size(inputs) != 1 || in.input == SERVE_INPUT_COUNT) {
+        serve_fail(
+            f->reply, 400,
+            "\"inputs\": expected one, \"pictures\" of BYTES (files), \"pixels\" of UINT8 or "
+            "\"pixel_values\" of FP32");
+        return false;
+    }
+    if (!take_binary(f, &in)) return false;
+    return in.input == SERVE_INPUT_PICTURES ? answer_pictures(f, &in, features, a)
+                                            : answer_pixels(f, &in, features, a);
+}
+
+/* ---- the answer ---- */
+
+/* The row of picture i that an output has. */
+static const float *row_of(serve_answers *a, serve_output output, size_t i) {
+    const size_t width = serve_output_width(a->model, output);
+    if (output == SERVE_OUTPUT_FEATURES) return a->features + i * width;
+    if (output == SERVE_OUTPUT_LOGITS) return a->logits + i * width;
+    vit_model_probabilities(a->model->model, a->logits + i * width, a->probabilities);
+    return a->probabilities;
+}
+
+static void add_numbers(inference *f, serve_answers *a, const wish *w) {
+    const size_t width = serve_output_width(a->model, w->output);
+    for (size_t i = 0; i < a->count; i++) {
+        const float *row = row_of(a, w->output, i);
+        if (w->is_binary)
+            vit_text_add_bytes(&f->tail, (const char *)row, width * sizeof *row);
+        else
+            for (size_t k = 0; k < width; k++) vit_json_g9(&f->json, NULL, row[k]);
+    }
+}
+
+/* "VALUE:INDEX:LABEL" of the likeliest classes. */
+static void add_classes(inference *f, serve_answers *a, const wish *w, size_t top) {
+    for (size_t i = 0; i < a->count; i++) {
+        const float *row = row_of(a, w->output, i);
+        vit_top_k(row, a->model->info.classes, top, a->best);
+        for (size_t k = 0; k < top; k++) {
+            char number[32];
+            vit_text text = {0};
+            vit_text_add(&text, "%s:%zu:%s", vit_format_float(number, row[a->best[k]]), a->best[k],
+                         vit_model_label(a->model->model, a->best[k]));
+            const size_t n = text.length;
+            const char length[4] = {(char)n, (char)(n >> 8), (char)(n >> 16), (char)(n >> 24)};
+            if (text.failed) {
+                f->json.line.failed = true;
+            } else if (w->is_binary) {
+                vit_text_add_bytes(&f->tail, length, sizeof length);
+                vit_text_add_bytes(&f->tail, text.text, n);
+            } else {
+                vit_json_text(&f->json, NULL, text.text);
+            }
+            vit_text_free(&text);
+        }
+    }
+}
+
+static void add_output(inference *f, serve_answers *a, const wish *w) {
+    const size_t classes = a->model->info.classes;
+    const size_t top = vit_min(w->classes, classes), before = f->tail.length;
+    vit_json_open(&f->json, NULL, '{');
+    vit_json_text(&f->json, "name", serve_output_names[w->output]);
+    vit_json_text(&f->json, "datatype", top > 0 ? "BYTES" : "FP32");
+    vit_json_open(&f->json, "shape", '[');
+    vit_json_count(&f->json, NULL, a->count);
+    vit_json_count(&f->json, NULL, top > 0 ? top : serve_output_width(a->model, w->output));
+    vit_json_close(&f->json, ']');
+    if (!w->is_binary) vit_json_open(&f->json, "data", '[');
+    if (top > 0)
+        add_classes(f, a, w, top);
+    else
+        add_numbers(f, a, w);
+    if (w->is_binary) {
+        vit_json_open(&f->json, "parameters", '{');
+        vit_json_count(&f->json, "binary_data_size", f->tail.length - before);
+        vit_json_close(&f->json, '}');
+    } else {
+        vit_json_close(&f->json, ']');
+    }
+    vit_json_close(&f->json, '}');
+}
+
+static void write_answer(inference *f, serve_answers *a) {
+    const char *id = json_string_value(json_object_get(f->object, "id"));
+    vit_json_open(&f->json, NULL, '{');
+    if (id != NULL) vit_json_text(&f->json, "id", id);
+    vit_json_text(&f->json, "model_name", a->model->name);
+    vit_json_text(&f->json, "model_version", "1");
+    vit_json_open(&f->json, "outputs", '[');
+    for (size_t i = 0; i < f->wish_count; i++) add_output(f, a, &f->wishes[i]);
+    vit_json_close(&f->json, ']');
+    vit_json_close(&f->json, '}');
+    if (f->tail.length > 0) {
+        f->reply->json_size = f->json.line.length;
+        f->reply->type = "application/octet-stream";
+        vit_text_add_bytes(&f->json.line, f->tail.text, f->tail.length);
+    }
+    f->json.line.failed |= f->tail.failed;
+    f->reply->body = f->json.line;
+    vit_text_free(&f->tail);
+}
+
+void serve_v2_infer(serve_request *request, serve_reply *reply) {
+    const char *said = serve_header(request, "Inference-Header-Content-Length");
+    uint64_t json_size = request->size;
+    if (said != NULL && (!vit_parse_u64(said, &json_size) || json_size > request->size)) {
+        serve_fail(reply, 400, "Inference-Header-Content-Length: expected at most %zu",
+                   request->size);
+        return;
+    }
+    json_t *object = serve_read_json(request, (size_t)json_size, reply);
+    if (object == NULL) return;
+    inference f = {.request = request,
+                   .reply = reply,
+                   .object = object,
+                   .binary = request->body + json_size,
+                   .binary_size = request->size - (size_t)json_size};
+    serve_answers a;
+    if (read_wishes(&f) && answer_input(&f, &a)) {
+        write_answer(&f, &a);
+        serve_answers_free(&a, request->server);
+    }
+    json_decref(object);
+}

@@ -1,0 +1,135 @@
+/* The V2 inference protocol of KServe and Triton: what a model takes and gives. (infer.c infers.)
+ */
+#include <string.h>
+
+#include "vit/cli/serve/answer/kserve.h"
+#include "vit/cli/serve/route.h"
+
+static void end_object(vit_json_out *json, serve_reply *reply) {
+    vit_json_close(json, '}');
+    vit_text_add(&json->line, "\n");
+    reply->body = json->line;
+}
+
+void serve_v2(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    (void)request;
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "name", "vit-serve");
+    vit_json_text(&json, "version", VIT_VERSION);
+    vit_json_open(&json, "extensions", '[');
+    vit_json_text(&json, NULL, "binary_tensor_data");
+    vit_json_text(&json, NULL, "classification");
+    vit_json_close(&json, ']');
+    end_object(&json, reply);
+}
+
+/* That the process lives; whether it answers is asked of ready. */
+void serve_v2_live(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    (void)request;
+    vit_json_open(&json, NULL, '{');
+    vit_json_raw(&json, "live", "true");
+    end_object(&json, reply);
+}
+
+void serve_v2_model_ready(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "name", request->model);
+    vit_json_raw(&json, "ready", "true");
+    end_object(&json, reply);
+}
+
+/* ---- tensors ---- */
+
+static void add_tensor(vit_json_out *json, const char *name, const char *type, const size_t *shape,
+                       size_t dims) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "name", name);
+    vit_json_text(json, "datatype", type);
+    vit_json_open(json, "shape", '[');
+    vit_json_raw(json, NULL, "-1");
+    for (size_t i = 0; i < dims; i++) vit_json_count(json, NULL, shape[i]);
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}
+
+void serve_v2_model(serve_request *request, serve_reply *reply) {
+    serve_model *m = serve_model_take(request->server->models, request->model);
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "name", m->name);
+    vit_json_open(&json, "versions", '[');
+    vit_json_text(&json, NULL, "1");
+    vit_json_close(&json, ']');
+    vit_json_text(&json, "platform", "vit");
+    vit_json_open(&json, "inputs", '[');
+    for (size_t i = 0; i < SERVE_INPUT_COUNT; i++) {
+        size_t shape[3];
+        const size_t dims = serve_input_shape(m, (serve_input)i, shape);
+        add_tensor(&json, serve_input_names[i], serve_input_types[i], shape, dims);
+    }
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "outputs", '[');
+    for (size_t i = 0; i < SERVE_OUTPUT_COUNT; i++) {
+        const size_t width = serve_output_width(m, (serve_output)i);
+        add_tensor(&json, serve_output_names[i], "FP32", &width, 1);
+    }
+    vit_json_close(&json, ']');
+    end_object(&json, reply);
+    serve_model_release(request->server->models, m);
+}
+
+/* ---- the list ---- */
+
+/* Also what a page needs to know: labels, sizes. */
+static void add_model(vit_json_out *json, const serve_model *m) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "name", m->name);
+    vit_json_text(json, "state", "READY");
+    vit_json_count(json, "height", m->info.height);
+    vit_json_count(json, "width", m->info.width);
+    vit_json_count(json, "channels", m->info.channels);
+    vit_json_count(json, "patch", m->info.patch);
+    vit_json_count(json, "depth", m->info.depth);
+    vit_json_count(json, "heads", m->info.heads);
+    vit_json_count(json, "classes", m->info.has_head ? m->info.classes : 0);
+    vit_json_count(json, "features", m->info.features);
+    vit_json_count(json, "parameters", m->info.parameters);
+    vit_json_close(json, '}');
+}
+
+static void add_models(vit_json_out *json, serve_models *models) {
+    for (size_t i = 0; i < serve_models_count(models); i++) {
+        serve_model *m = serve_model_take_at(models, i);
+        add_model(json, m);
+        serve_model_release(models, m);
+    }
+}
+
+void serve_v2_models(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_open(&json, "models", '[');
+    add_models(&json, request->server->models);
+    vit_json_close(&json, ']');
+    end_object(&json, reply);
+}
+
+/* Triton's form of the list. */
+void serve_v2_index(serve_request *request, serve_reply *reply) {
+    serve_models *models = request->server->models;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < serve_models_count(models); i++) {
+        vit_json_open(&json, NULL, '{');
+        vit_json_text(&json, "name", serve_models_name(models, i));
+        vit_json_text(&json, "version", "1");
+        vit_json_text(&json, "state", "READY");
+        vit_json_close(&json, '}');
+    }
+    vit_json_close(&json, ']');
+    vit_text_add(&json.line, "\n");
+    reply->body = json.line;
+}

@@ -1,0 +1,138 @@
+/* Classes of pictures, as TorchServe's and Hugging Face's clients ask for them. */
+#include <string.h>
+#include <strings.h>
+
+#include "vit/cli/answers.h"
+#include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/route.h"
+
+/* ?NAME=K of the path: at most the model's classes. False: `reply` says what is wrong. */
+static bool read_top(size_t *top, const serve_request *request, const char *name, size_t otherwise,
+                     serve_reply *reply) {
+    const char *text = serve_argument(request, name);
+    uint64_t number = otherwise;
+    const bool fine = text == NULL || (vit_parse_u64(text, &number) && number > 0);
+    *top = number > 1000000 ? 1000000 : (size_t)number;
+    if (!fine) serve_fail(reply, 400, "%s=%.32s: expected a whole number from 1", name, text);
+    return fine;
+}
+
+/* The classes of picture i, the likeliest first. */
+static size_t rank(serve_answers *a, size_t i, size_t top) {
+    const size_t classes = a->model->info.classes;
+    if (top > classes) top = classes;
+    vit_model_probabilities(a->model->model, a->logits + i * classes, a->probabilities);
+    vit_top_k(a->probabilities, classes, top, a->best);
+    return top;
+}
+
+static bool has_classes(const serve_answers *a, serve_reply *reply) {
+    if (!a->model->info.has_head)
+        serve_fail(reply, 400,
+                   "%s is a backbone without a head, it knows no classes: POST /v1/embeddings "
+                   "gives its features",
+                   a->model->name);
+    return a->model->info.has_head;
+}
+
+/* ---- TorchServe ---- */
+
+/* The object that vit-classify --json prints. */
+static void add_object(vit_json_out *json, serve_answers *a, size_t i, const char *name, size_t top,
+                       bool logits) {
+    const bool fine = a->answers[i].error.status == VIT_OK;
+    const size_t classes = a->model->info.classes;
+    const vit_answered answered = {.name = name,
+                                   .failure = fine ? NULL : &a->answers[i].error,
+                                   .warning = a->answers[i].warning,
+                                   .model = a->model->model,
+                                   .probabilities = a->probabilities,
+                                   .logits = logits ? a->logits + i * classes : NULL,
+                                   .classes = classes,
+                                   .top = fine ? rank(a, i, top) : 0,
+                                   .best = a->best};
+    vit_answer_add_json(json, &answered);
+}
+
+void serve_predictions(serve_request *request, serve_reply *reply) {
+    serve_pictures sent;
+    serve_answers a;
+    size_t top;
+    const bool logits = serve_argument(request, "logits") != NULL;
+    if (!read_top(&top, request, "top", request->server->top, reply)) return;
+    if (!serve_read_pictures(&sent, request, reply)) return;
+    if (serve_answer_pictures(&a, request, request->model, &sent, false, reply)) {
+        vit_json_out json = {0};
+        if (has_classes(&a, reply)) {
+            if (sent.is_list) vit_json_open(&json, NULL, '[');
+            for (size_t i = 0; i < a.count; i++)
+                add_object(&json, &a, i, sent.pictures[i].name, top, logits);
+            if (sent.is_list) vit_json_close(&json, ']');
+            vit_text_add(&json.line, "\n");
+            reply->body = json.line;
+        }
+        serve_answers_free(&a, request->server);
+    }
+    serve_pictures_free(&sent);
+}
+
+/* ---- Hugging Face ---- */
+
+/* A picture that failed has {"error": ...} in the place of its list. */
+static void add_scores(vit_json_out *json, serve_answers *a, size_t i, size_t top) {
+    if (a->answers[i].error.status != VIT_OK) {
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "error", a->answers[i].error.message);
+        vit_json_close(json, '}');
+        return;
+    }
+    const size_t count = rank(a, i, top);
+    vit_json_open(json, NULL, '[');
+    for (size_t k = 0; k < count; k++) {
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "label", vit_model_label(a->model->model, a->best[k]));
+        vit_json_float(json, "score", a->probabilities[a->best[k]]);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
+/* {"inputs": base64 or a list of it, "parameters": {"top_k": K}} */
+static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *request,
+                        serve_reply *reply) {
+    json_t *object = serve_read_json(request, request->size, reply);
+    if (object == NULL) return false;
+    const json_t *asked = json_object_get(json_object_get(object, "parameters"), "top_k");
+    bool fine = asked == NULL || (json_is_integer(asked) && json_integer_value(asked) > 0);
+    if (asked != NULL && fine) *top = (size_t)json_integer_value(asked);
+    if (!fine) serve_fail(reply, 400, "\"top_k\": expected a whole number from 1");
+    fine = fine &&
+           serve_read_strings(sent, request, json_object_get(object, "inputs"), "inputs", reply);
+    json_decref(object);
+    return fine;
+}
+
+void serve_hugging_face(serve_request *request, serve_reply *reply) {
+    const char *type = serve_header(request, "Content-Type");
+    const bool is_json = type != NULL && strncasecmp(type, "application/json", 16) == 0;
+    serve_pictures sent;
+    serve_answers a;
+    size_t top;
+    if (!read_top(&top, request, "top_k", 5, reply)) return;
+    if (is_json ? !read_inputs(&sent, &top, request, reply)
+                : !serve_read_pictures(&sent, request, reply))
+        return;
+    if (serve_answer_pictures(&a, request, request->model, &sent, false, reply)) {
+        vit_json_out json = {0};
+        if (has_classes(&a, reply)) {
+            if (sent.is_list) vit_json_open(&json, NULL, '[');
+            for (size_t i = 0; i < a.count; i++) add_scores(&json, &a, i, top);
+            if (sent.is_list) vit_json_close(&json, ']');
+            vit_text_add(&json.line, "\n");
+            reply->body = json.line;
+        }
+        serve_answers_free(&a, request->server);
+    }
+    serve_pictures_free(&sent);
+}

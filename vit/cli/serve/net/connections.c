@@ -1,0 +1,291 @@
+#include "vit/cli/serve/net/connections.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vit/base/sys.h"
+
+enum { MOST_LINGERING = 64 };
+static const double lingering_seconds = 2;
+
+struct serve_connection {
+    int socket;
+    serve_state state;
+    bool known;       /* the HTTP library has it, and will say when it ends */
+    bool must_linger; /* at its end */
+    bool cut;
+    double since, deadline; /* of the state; deadline 0: none */
+    char address[INET6_ADDRSTRLEN];
+    serve_connection *next;
+};
+
+struct serve_connections {
+    serve_connections_options options;
+    pthread_mutex_t lock; /* of all that follows */
+    serve_connection *first;
+    size_t count, lingering; /* count: without those that linger */
+};
+
+vit_status serve_connections_new(serve_connections **out, const serve_connections_options *options,
+                                 vit_error *error) {
+    serve_connections *cs = vit_alloc(1, sizeof *cs);
+    *out = cs;
+    if (cs == NULL) return vit_fail_memory(error, "the connections", sizeof *cs);
+    cs->options = *options;
+    pthread_mutex_init(&cs->lock, NULL);
+    return VIT_OK;
+}
+
+void serve_connections_free(serve_connections *cs) {
+    if (cs == NULL) return;
+    for (serve_connection *c = cs->first, *next; c != NULL; c = next) {
+        next = c->next;
+        if (c->state == SERVE_LINGERING) close(c->socket);
+        vit_free(c);
+    }
+    pthread_mutex_destroy(&cs->lock);
+    vit_free(cs);
+}
+
+/* ---- with the lock held ---- */
+
+static void remove_connection(serve_connections *cs, serve_connection *connection) {
+    serve_connection **link = &cs->first;
+    while (*link != connection) link = &(*link)->next;
+    *link = connection->next;
+    if (connection->state == SERVE_LINGERING) {
+        cs->lingering--;
+        close(connection->socket);
+    } else {
+        cs->count--;
+    }
+    vit_free(connection);
+}
+
+static serve_connection *find(serve_connections *cs, int socket) {
+    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+        if (c->socket == socket) return c;
+    }
+    return NULL;
+}
+
+static void enter(serve_connections *cs, serve_connection *c, serve_state state) {
+    const double now = vit_clock();
+    /* The deadline of a first request runs from the connection, not from its first line. */
+    if (state == SERVE_READING && c->state == SERVE_READING && c->since > 0) return;
+    c->state = state;
+    c->since = now;
+    switch (state) {
+    case SERVE_WORKING:
+        c->deadline = 0;
+        break;
+    case SERVE_LINGERING:
+        c->deadline = now + lingering_seconds;
+        break;
+    case SERVE_IDLE:
+    case SERVE_READING:
+    case SERVE_SENDING:
+        c->deadline = now + cs->options.timeout;
+        break;
+    }
+}
+
+/* Both directions, so that whoever waits for the socket wakes up; it is closed by its owner. */
+static void cut(serve_connection *c) {
+    if (!c->cut) shutdown(c->socket, SHUT_RDWR);
+    c->cut = true;
+}
+
+static bool has_arrived(const serve_connection *c) {
+    char byte;
+    return recv(c->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static serve_connection *longest_idle(serve_connections *cs) {
+    serve_connection *longest = NULL;
+    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+        if (c->state == SERVE_IDLE && !c->cut && (longest == NULL || c->since < longest->since) &&
+            !has_arrived(c))
+            longest = c;
+    }
+    return longest;
+}
+
+static size_t count_of(serve_connections *cs, const char *address) {
+    size_t count = 0;
+    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+        count += c->state != SERVE_LINGERING && !c->cut && strcmp(c->address, address) == 0;
+    }
+    return count;
+}
+
+/* ---- beginning ---- */
+
+/* An IPv6 network of 64 bits is one address: who has one address of it has them all. */
+static void format_address(char *text, size_t size, const struct sockaddr *address) {
+    text[0] = '\0';
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
+        inet_ntop(AF_INET, &v4->sin_addr, text, (socklen_t)size);
+    } else if (address->sa_family == AF_INET6) {
+        struct in6_addr v6 = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+        if (!IN6_IS_ADDR_V4MAPPED(&v6) && !IN6_IS_ADDR_LOOPBACK(&v6)) memset(&v6.s6_addr[8], 0, 8);
+        inet_ntop(AF_INET6, &v6, text, (socklen_t)size);
+    }
+}
+
+serve_admission serve_connections_admit(serve_connections *cs, int socket,
+                                        const struct sockaddr *address) {
+    serve_connection *fresh = vit_alloc(1, sizeof *fresh);
+    if (fresh == NULL) return SERVE_FULL;
+    fresh->socket = socket;
+    format_address(fresh->address, sizeof fresh->address, address);
+    pthread_mutex_lock(&cs->lock);
+    /* A number that is given out again belonged to a socket whose end nobody told. */
+    serve_connection *stale = find(cs, socket);
+    if (stale != NULL) remove_connection(cs, stale);
+    serve_admission admission = SERVE_ADMITTED;
+    serve_connection *idle = cs->count >= cs->options.most ? longest_idle(cs) : NULL;
+    if (count_of(cs, fresh->address) >= cs->options.per_address)
+        admission = SERVE_ADDRESS_FULL;
+    else if (cs->count >= cs->options.most && idle == NULL)
+        admission = SERVE_FULL;
+    if (admission == SERVE_ADMITTED) {
+        if (idle != NULL) cut(idle);
+        enter(cs, fresh, SERVE_READING);
+        fresh->next = cs->first;
+        cs->first = fresh;
+        cs->count++;
+    }
+    pthread_mutex_unlock(&cs->lock);
+    if (admission != SERVE_ADMITTED) vit_free(fresh);
+    return admission;
+}
+
+serve_connection *serve_connection_find(serve_connections *cs, int socket) {
+    pthread_mutex_lock(&cs->lock);
+    serve_connection *c = find(cs, socket);
+    if (c != NULL) c->known = true;
+    pthread_mutex_unlock(&cs->lock);
+    return c;
+}
+
+void serve_connection_enter(serve_connections *cs, serve_connection *c, serve_state state) {
+    if (c == NULL) return;
+    pthread_mutex_lock(&cs->lock);
+    enter(cs, c, state);
+    pthread_mutex_unlock(&cs->lock);
+}
+
+const char *serve_connection_address(const serve_connection *c) {
+    return c == NULL ? "" : c->address;
+}
+
+size_t serve_connections_count(serve_connections *cs) {
+    pthread_mutex_lock(&cs->lock);
+    const size_t count = cs->count;
+    pthread_mutex_unlock(&cs->lock);
+    return count;
+}
+
+/* ---- ending ---- */
+
+/* With the lock held. Takes the socket over. */
+static void add_lingering(serve_connections *cs, int socket) {
+    serve_connection *c = cs->lingering < MOST_LINGERING ? vit_alloc(1, sizeof *c) : NULL;
+    if (c == NULL) {
+        close(socket);
+        return;
+    }
+    shutdown(socket, SHUT_WR);
+    *c = (serve_connection){.socket = socket, .known = true, .next = cs->first};
+    enter(cs, c, SERVE_LINGERING);
+    cs->first = c;
+    cs->lingering++;
+}
+
+void serve_connections_refuse(serve_connections *cs, int socket, const char *text) {
+    const ssize_t sent = send(socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)sent; /* whoever is refused and does not read has to guess */
+    fcntl(socket, F_SETFL, O_NONBLOCK);
+    pthread_mutex_lock(&cs->lock);
+    add_lingering(cs, socket);
+    pthread_mutex_unlock(&cs->lock);
+}
+
+void serve_connection_linger(serve_connections *cs, serve_connection *c) {
+    if (c == NULL) return;
+    pthread_mutex_lock(&cs->lock);
+    c->must_linger = true;
+    pthread_mutex_unlock(&cs->lock);
+}
+
+void serve_connection_end(serve_connections *cs, serve_connection *c) {
+    if (c == NULL) return;
+    pthread_mutex_lock(&cs->lock);
+    const int kept = c->must_linger && !c->cut ? fcntl(c->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    remove_connection(cs, c);
+    if (kept >= 0) add_lingering(cs, kept);
+    pthread_mutex_unlock(&cs->lock);
+}
+
+/* Throws away what has arrived; false at the end. */
+static bool drain(const serve_connection *c) {
+    char bytes[16384];
+    for (int i = 0; i < 64; i++) {
+        const ssize_t got = recv(c->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+        if (got == 0) return false;
+    }
+    return true;
+}
+
+static void be_late(serve_connections *cs, serve_connection *c) {
+    static const char text[] = "HTTP/1.1 408 Request Timeout\r\n"
+                               "Content-Type: application/json\r\nConnection: close\r\n"
+                               "Content-Length: 51\r\n\r\n"
+                               "{\"error\": \"the request did not arrive in its time\"}";
+    if (!c->known) {
+        remove_connection(cs, c); /* its socket may have been closed */
+        return;
+    }
+    if (c->state == SERVE_READING && !c->cut) {
+        const ssize_t sent = send(c->socket, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)sent;
+    }
+    c->deadline = 0;
+    cut(c);
+}
+
+double serve_connections_sweep(serve_connections *cs) {
+    pthread_mutex_lock(&cs->lock);
+    const double now = vit_clock();
+    double due = now + 1;
+    for (serve_connection *c = cs->first, *next; c != NULL; c = next) {
+        next = c->next;
+        if (c->state == SERVE_LINGERING && (now >= c->deadline || !drain(c))) {
+            remove_connection(cs, c);
+        } else if (c->state != SERVE_LINGERING && c->deadline > 0 && now >= c->deadline) {
+            be_late(cs, c);
+        } else if (c->deadline > 0 && c->deadline < due) {
+            due = c->deadline;
+        }
+    }
+    if (cs->lingering > 0 && due > now + 0.02) due = now + 0.02;
+    pthread_mutex_unlock(&cs->lock);
+    return due > now ? due - now : 0;
+}
+
+void serve_connections_close(serve_connections *cs, bool all) {
+    pthread_mutex_lock(&cs->lock);
+    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+        const bool is_unused = c->state == SERVE_IDLE && !has_arrived(c);
+        if (c->state != SERVE_LINGERING && (all || is_unused)) cut(c);
+    }
+    pthread_mutex_unlock(&cs->lock);
+}

@@ -1,0 +1,142 @@
+#include "vit/cli/serve/net/guard.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#include "vit/base/sys.h"
+
+enum { KEY_LEAST = 16 };
+
+/* ---- keys ---- */
+
+static bool is_key(const char *line, vit_error *error, const char *path, size_t number) {
+    const size_t length = strlen(line);
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] <= ' ' || line[i] >= 0x7f) {
+            vit_fail(error, VIT_ERROR_FORMAT,
+                     "%s: line %zu has a character that is not visible ASCII, expected a key", path,
+                     number);
+            return false;
+        }
+    }
+    if (length >= KEY_LEAST) return true;
+    vit_fail(error, VIT_ERROR_FORMAT, "%s: the key in line %zu has %zu characters, expected %d",
+             path, number, length, KEY_LEAST);
+    return false;
+}
+
+/* Lines that are no keys are left out. */
+static vit_status keep_keys(serve_guard *guard, char *text, const char *path, vit_error *error) {
+    size_t number = 1;
+    for (char *line = text, *next; line != NULL; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next != NULL) *next++ = '\0';
+        size_t length = strlen(line);
+        if (length > 0 && line[length - 1] == '\r') line[--length] = '\0';
+        if (length == 0 || *line == '#') continue;
+        if (!is_key(line, error, path, number)) return VIT_ERROR_FORMAT;
+        memmove(guard->keys + guard->keys_size, line, length + 1);
+        guard->keys_size += length + 1;
+    }
+    if (guard->keys_size > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s holds no key, expected one a line", path);
+}
+
+vit_status serve_guard_load_keys(serve_guard *guard, const char *path, vit_error *error) {
+    vit_bytes bytes;
+    vit_status status = vit_read_file(&bytes, path, (size_t)1 << 20, error);
+    if (status != VIT_OK) return status;
+    guard->keys = vit_alloc(bytes.size + 1, 1);
+    guard->keys_size = 0;
+    if (guard->keys == NULL) status = vit_fail_memory(error, "the keys", bytes.size);
+    if (status == VIT_OK) {
+        memcpy(guard->keys, bytes.data, bytes.size);
+        status = keep_keys(guard, guard->keys, path, error);
+    }
+    vit_free(bytes.data);
+    return status;
+}
+
+void serve_guard_free(serve_guard *guard) {
+    vit_free(guard->keys);
+    guard->keys = NULL;
+}
+
+/* Whether the given text is `key`: every character is looked at. */
+static bool is_equal(const char *key, size_t length, const char *given, size_t given_length) {
+    unsigned char different = length != given_length;
+    for (size_t i = 0; i < given_length; i++) {
+        different |= (unsigned char)(key[i < length ? i : 0] ^ given[i]);
+    }
+    return different == 0;
+}
+
+bool serve_key_allowed(const serve_guard *guard, const char *authorization) {
+    static const char scheme[] = "Bearer ";
+    if (guard->keys == NULL) return true;
+    if (authorization == NULL || strncasecmp(authorization, scheme, strlen(scheme)) != 0) {
+        return false;
+    }
+    const char *given = authorization + strlen(scheme);
+    given += strspn(given, " ");
+    const size_t given_length = strlen(given);
+    bool found = false;
+    for (size_t at = 0; at < guard->keys_size;) {
+        const size_t length = strlen(guard->keys + at);
+        found |= is_equal(guard->keys + at, length, given, given_length);
+        at += length + 1;
+    }
+    return found;
+}
+
+/* ---- names ---- */
+
+/* The name in "name", "name:port", "[address]" or "[address]:port"; false for anything else, and
+ * for what is too long to be a name. */
+static bool split_host(const char *host, char *name, size_t size) {
+    const bool bracketed = *host == '[';
+    const char *start = host + bracketed;
+    const size_t length = strcspn(start, bracketed ? "]" : ":");
+    if (length == 0 || length >= size) return false;
+    memcpy(name, start, length);
+    name[length] = '\0';
+    const char *rest = start + length;
+    if (bracketed && *rest++ != ']') return false;
+    if (*rest == '\0') return true;
+    const size_t digits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
+    return digits >= 1 && digits <= 5 && rest[1 + digits] == '\0';
+}
+
+static bool is_address(const char *name) {
+    unsigned char address[16];
+    return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
+}
+
+static bool is_among(const vit_option_list *texts, const char *name) {
+    for (size_t i = 0; texts != NULL && i < texts->count; i++) {
+        if (strcasecmp(texts->values[i], name) == 0) return true;
+    }
+    return false;
+}
+
+bool serve_host_allowed(const serve_guard *guard, const char *host) {
+    char name[256];
+    return host != NULL && split_host(host, name, sizeof name) &&
+           (strcasecmp(name, "localhost") == 0 || is_address(name) || is_among(guard->hosts, name));
+}
+
+bool serve_origin_named(const serve_guard *guard, const char *origin) {
+    return origin != NULL && is_among(guard->origins, origin);
+}
+
+bool serve_origin_allowed(const serve_guard *guard, const char *origin, const char *host) {
+    static const char *const schemes[] = {"http://", "https://"};
+    if (origin == NULL || serve_origin_named(guard, origin)) return true;
+    for (size_t i = 0; host != NULL && i < sizeof schemes / sizeof schemes[0]; i++) {
+        const size_t length = strlen(schemes[i]);
+        if (strncasecmp(origin, schemes[i], length) == 0 && strcasecmp(origin + length, host) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,265 @@
+#include "vit/cli/serve/work/queue.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "vit/base/sys.h"
+
+struct serve_queue {
+    serve_queue_options options;
+    serve_metrics *metrics;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t changed;
+    serve_job *first, *last;
+    size_t waiting; /* pictures */
+    bool stopping;
+};
+
+/* What a job counts in the queue: even what has no picture takes a place. */
+static size_t weight(const serve_job *job) {
+    return job->count > 0 ? job->count : 1;
+}
+
+/* ---- waiting with a clock ---- */
+
+static void condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* The moment `seconds` from now. */
+static struct timespec moment(double seconds) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    const time_t whole = (time_t)seconds;
+    at.tv_sec += whole;
+    at.tv_nsec += (long)((seconds - (double)whole) * 1e9);
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* ---- the thread that computes ---- */
+
+/* Takes the job after `before` (NULL: the first one) out of the queue. */
+static serve_job *take_after(serve_queue *q, serve_job *before) {
+    serve_job **link = before == NULL ? &q->first : &before->next;
+    serve_job *job = *link;
+    *link = job->next;
+    if (q->last == job) q->last = before;
+    job->next = NULL;
+    job->started = true;
+    q->waiting -= weight(job);
+    return job;
+}
+
+/* The first job and, where it has pictures, those behind it for the same model, as many as are
+ * computed together: a list in their order. */
+static serve_job *take_batch(serve_queue *q, size_t *pictures) {
+    serve_job *batch = take_after(q, NULL), *end = batch;
+    *pictures = batch->count;
+    if (batch->work != NULL || batch->count == 0) return batch;
+    for (serve_job *before = NULL, *job = q->first; job != NULL;) {
+        const bool fits = job->work == NULL && job->model == batch->model && job->count > 0 &&
+                          job->normalised == batch->normalised &&
+                          *pictures + job->count <= q->options.batch;
+        serve_job *next = job->next;
+        if (fits) {
+            end = end->next = take_after(q, before);
+            *pictures += end->count;
+        } else {
+            before = job;
+        }
+        job = next;
+    }
+    return batch;
+}
+
+static vit_status embed(const serve_job *first, const void *images, size_t count, float *logits,
+                        float *features, vit_error *error) {
+    vit_session *session = serve_model_session(first->model, count);
+    if (first->normalised)
+        return vit_embed_normalized(session, images, count, logits, features, error);
+    return vit_embed_prepared(session, images, count, logits, features, error);
+}
+
+/* Several jobs in arrays of their own, and back. */
+static vit_status compute_together(serve_job *batch, size_t pictures, vit_error *error) {
+    const serve_model *m = batch->model;
+    const size_t classes = m->info.classes, width = m->info.features;
+    const size_t size = m->pixels * (batch->normalised ? sizeof(float) : 1);
+    uint8_t *images = vit_alloc_unset(pictures, size);
+    float *logits = vit_alloc_unset(pictures, classes * sizeof *logits);
+    float *features = vit_alloc_unset(pictures, width * sizeof *features);
+    vit_status status = VIT_OK;
+    size_t at = 0;
+    if (images == NULL || logits == NULL || features == NULL)
+        status = vit_fail_memory(error, "pictures", pictures * size);
+    for (serve_job *job = batch; job != NULL && status == VIT_OK; at += job->count, job = job->next)
+        memcpy(images + at * size, job->images, job->count * size);
+    if (status == VIT_OK) status = embed(batch, images, pictures, logits, features, error);
+    at = 0;
+    for (serve_job *job = batch; job != NULL && status == VIT_OK;
+         at += job->count, job = job->next) {
+        memcpy(job->logits, logits + at * classes, job->count * classes * sizeof *logits);
+        if (job->features != NULL)
+            memcpy(job->features, features + at * width, job->count * width * sizeof *features);
+    }
+    vit_free(images);
+    vit_free(logits);
+    vit_free(features);
+    return status;
+}
+
+static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
+    if (batch->work != NULL) return batch->work(batch, error);
+    if (batch->count == 0) return VIT_OK;
+    if (batch->next != NULL) return compute_together(batch, pictures, error);
+    return embed(batch, batch->images, batch->count, batch->logits, batch->features, error);
+}
+
+/* What fails together is done one by one, so that nobody fails for another's picture. */
+static void compute_all(serve_job *batch, size_t pictures) {
+    vit_error error = {0};
+    error.status = compute(batch, pictures, &error);
+    const bool apart = error.status != VIT_OK && batch->next != NULL;
+    for (serve_job *job = batch, *next; job != NULL; job = next) {
+        next = job->next;
+        if (apart) {
+            job->next = NULL;
+            error.status = compute(job, job->count, &error);
+            job->next = next;
+        }
+        job->error = error;
+    }
+}
+
+/* Called and left with the lock held. */
+static void do_batch(serve_queue *q) {
+    size_t pictures;
+    serve_job *batch = take_batch(q, &pictures);
+    pthread_mutex_unlock(&q->lock);
+    const double start = vit_clock();
+    compute_all(batch, pictures);
+    const double seconds = vit_clock() - start;
+    if (pictures > 0 && batch->work == NULL)
+        serve_metrics_batch(q->metrics, batch->model->place, pictures);
+    pthread_mutex_lock(&q->lock);
+    for (serve_job *job = batch, *next; job != NULL; job = next) {
+        next = job->next; /* a job that is done is its owner's again */
+        job->waited = start - job->arrived;
+        job->computed = seconds;
+        job->done = true;
+        pthread_cond_signal(&job->ended);
+    }
+}
+
+static void *run(void *context) {
+    serve_queue *q = context;
+#ifdef __linux__ /* where a thread has a priority of its own, called 0 by itself */
+    if (q->options.yields) setpriority(PRIO_PROCESS, 0, 10);
+#endif
+    pthread_mutex_lock(&q->lock);
+    while (!q->stopping || q->first != NULL) {
+        if (q->first == NULL) {
+            pthread_cond_wait(&q->changed, &q->lock);
+            continue;
+        }
+        const double left = q->first->arrived + q->options.delay - vit_clock();
+        if (left > 0 && q->waiting < q->options.batch && !q->stopping) {
+            const struct timespec until = moment(left);
+            pthread_cond_timedwait(&q->changed, &q->lock, &until);
+            continue;
+        }
+        do_batch(q);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+vit_status serve_queue_start(serve_queue **out, const serve_queue_options *options,
+                             serve_metrics *metrics, vit_error *error) {
+    serve_queue *q = vit_alloc(1, sizeof *q);
+    *out = NULL;
+    if (q == NULL) return vit_fail_memory(error, "the queue", sizeof *q);
+    q->options = *options;
+    q->metrics = metrics;
+    pthread_mutex_init(&q->lock, NULL);
+    condition_init(&q->changed);
+    const int number = pthread_create(&q->thread, NULL, run, q);
+    if (number != 0) {
+        vit_free(q);
+        return vit_fail_errno(error, number, "cannot start the thread that computes");
+    }
+    *out = q;
+    return VIT_OK;
+}
+
+void serve_queue_stop(serve_queue *q) {
+    if (q == NULL) return;
+    pthread_mutex_lock(&q->lock);
+    q->stopping = true;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    pthread_join(q->thread, NULL);
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
+    vit_free(q);
+}
+
+/* ---- those who wait ---- */
+
+static void remove_job(serve_queue *q, serve_job *job) {
+    serve_job *before = NULL;
+    for (serve_job *j = q->first; j != job; j = j->next) before = j;
+    take_after(q, before);
+}
+
+serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
+    const struct timespec until = moment(q->options.timeout);
+    serve_turn turn = SERVE_TURN_DONE;
+    pthread_mutex_lock(&q->lock);
+    if (q->waiting + weight(job) > q->options.most) {
+        pthread_mutex_unlock(&q->lock);
+        return SERVE_TURN_FULL;
+    }
+    condition_init(&job->ended);
+    job->arrived = vit_clock();
+    job->next = NULL;
+    job->started = job->done = false;
+    if (q->last == NULL)
+        q->first = job;
+    else
+        q->last->next = job;
+    q->last = job;
+    q->waiting += weight(job);
+    pthread_cond_signal(&q->changed);
+    while (!job->done) {
+        if (job->started) {
+            pthread_cond_wait(&job->ended, &q->lock);
+        } else if (pthread_cond_timedwait(&job->ended, &q->lock, &until) == ETIMEDOUT &&
+                   !job->started) {
+            remove_job(q, job);
+            turn = SERVE_TURN_LATE;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&q->lock);
+    pthread_cond_destroy(&job->ended);
+    return turn;
+}
+
+size_t serve_queue_length(serve_queue *q) {
+    pthread_mutex_lock(&q->lock);
+    const size_t waiting = q->waiting;
+    pthread_mutex_unlock(&q->lock);
+    return waiting;
+}

@@ -1,0 +1,221 @@
+#include "vit/cli/serve/work/served.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/models.h"
+
+typedef struct entry {
+    char *name, *path;
+    serve_model *current;
+} entry;
+
+struct serve_models {
+    serve_models_options options;
+    pthread_mutex_t lock; /* of current and users */
+    entry *entries;
+    size_t count, capacity;
+};
+
+static void close_model(serve_model *m) {
+    if (m == NULL) return;
+    vit_session_free(m->session);
+    vit_session_free(m->alone);
+    vit_model_free(m->model);
+    vit_free(m);
+}
+
+vit_status serve_model_session_aside(vit_session **out, const serve_models *models,
+                                     const serve_model *m, vit_error *error) {
+    const serve_models_options *o = &models->options;
+    const vit_session_options choice = {.threads = 1, .cpu = o->cpu, .precision = o->precision};
+    return vit_session_new(out, m->model, &choice, error);
+}
+
+static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
+                             vit_error *error) {
+    const serve_models_options *o = &models->options;
+    const vit_model_options opening = {.cpu = o->cpu, .precision = o->precision};
+    const vit_session_options all = {
+        .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
+    serve_model *m = vit_alloc(1, sizeof *m);
+    if (m == NULL) return vit_fail_memory(error, "a model", sizeof *m);
+    vit_status status =
+        vit_model_load_with(&m->model, models->entries[place].path, &opening, error);
+    if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
+    if (status == VIT_OK) status = serve_model_session_aside(&m->alone, models, m, error);
+    if (status == VIT_OK) {
+        m->name = models->entries[place].name;
+        m->place = place;
+        m->info = vit_model_describe(m->model);
+        m->pixels = m->info.height * m->info.width * m->info.channels;
+        m->users = 1;
+        *out = m;
+    } else {
+        close_model(m);
+    }
+    return status;
+}
+
+/* ---- names ---- */
+
+bool serve_models_has(const serve_models *models, const char *name) {
+    for (size_t i = 0; i < models->count; i++) {
+        if (strcmp(models->entries[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Takes name and path over. */
+static vit_status add_entry(serve_models *models, char *name, char *path, vit_error *error) {
+    vit_status status = VIT_OK;
+    entry *entries = NULL;
+    if (name == NULL || path == NULL) {
+        status = vit_fail_memory(error, "the list of models", 0);
+    } else if (serve_models_has(models, name)) {
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "--model: two models are called %s, expected different names: "
+                          "--model NAME=FILE gives one",
+                          name);
+    } else {
+        entries = vit_make_room(models->entries, models->count, &models->capacity, sizeof *entries,
+                                "the list of models", error);
+        if (entries == NULL) status = VIT_ERROR_MEMORY;
+    }
+    if (status != VIT_OK) {
+        vit_free(name);
+        vit_free(path);
+        return status;
+    }
+    models->entries = entries;
+    entries[models->count++] = (entry){.name = name, .path = path};
+    return VIT_OK;
+}
+
+/* What a file is called where no name is given: its own, without ".safetensors". */
+static char *name_of(const char *path) {
+    static const char ending[] = ".safetensors";
+    char name[256];
+    vit_path_name(name, sizeof name, path);
+    const size_t length = strlen(name), cut = strlen(ending);
+    if (length > cut && strcmp(name + length - cut, ending) == 0) name[length - cut] = '\0';
+    return vit_strdup(name);
+}
+
+/* NAME, FILE or NAME=FILE. */
+static vit_status add_named(serve_models *models, const char *text, vit_error *error) {
+    const char *equals = strchr(text, '=');
+    const bool is_named = equals != NULL && vit_path_look(text) == VIT_PATH_NONE;
+    vit_text name = {0};
+    if (is_named) vit_text_add_bytes(&name, text, (size_t)(equals - text));
+    if (is_named && name.length == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--model: \"%s\" has nothing before '=', expected NAME=FILE", text);
+    char *path;
+    vit_status status = vit_find_model(&path, is_named ? equals + 1 : text, error);
+    if (status == VIT_OK)
+        status = add_entry(models, is_named ? vit_strdup(name.text) : name_of(text), path, error);
+    vit_text_free(&name);
+    return status;
+}
+
+static vit_status add_all(serve_models *models, vit_error *error) {
+    vit_model_list list;
+    vit_status status = vit_list_models(&list, error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < list.count && status == VIT_OK; i++) {
+        status = add_entry(models, vit_strdup(list.models[i].name), vit_strdup(list.models[i].path),
+                           error);
+    }
+    vit_free_model_list(&list);
+    if (status == VIT_OK && models->count == 0)
+        status = vit_fail(error, VIT_ERROR_IO,
+                          "no model is found in $VIT_MODELS or beside the program: --model FILE "
+                          "names one");
+    return status;
+}
+
+/* ---- the list ---- */
+
+vit_status serve_models_open(serve_models **out, const serve_models_options *options,
+                             vit_error *error) {
+    *out = NULL;
+    serve_models *models = vit_alloc(1, sizeof *models);
+    if (models == NULL) return vit_fail_memory(error, "the list of models", sizeof *models);
+    models->options = *options;
+    pthread_mutex_init(&models->lock, NULL);
+    vit_status status = options->named->count == 0 ? add_all(models, error) : VIT_OK;
+    for (size_t i = 0; i < options->named->count && status == VIT_OK; i++) {
+        status = add_named(models, options->named->values[i], error);
+    }
+    for (size_t i = 0; i < models->count && status == VIT_OK; i++) {
+        status = open_model(&models->entries[i].current, models, i, error);
+    }
+    if (status == VIT_OK)
+        *out = models;
+    else
+        serve_models_free(models);
+    return status;
+}
+
+void serve_models_free(serve_models *models) {
+    if (models == NULL) return;
+    for (size_t i = 0; i < models->count; i++) {
+        close_model(models->entries[i].current);
+        vit_free(models->entries[i].name);
+        vit_free(models->entries[i].path);
+    }
+    pthread_mutex_destroy(&models->lock);
+    vit_free(models->entries);
+    vit_free(models);
+}
+
+size_t serve_models_count(const serve_models *models) {
+    return models->count;
+}
+
+const char *serve_models_name(const serve_models *models, size_t place) {
+    return models->entries[place].name;
+}
+
+serve_model *serve_model_take_at(serve_models *models, size_t place) {
+    pthread_mutex_lock(&models->lock);
+    serve_model *m = models->entries[place].current;
+    m->users++;
+    pthread_mutex_unlock(&models->lock);
+    return m;
+}
+
+serve_model *serve_model_take(serve_models *models, const char *name) {
+    for (size_t i = 0; i < models->count; i++) {
+        if (strcmp(models->entries[i].name, name) == 0) return serve_model_take_at(models, i);
+    }
+    return NULL;
+}
+
+vit_session *serve_model_session(const serve_model *m, size_t pictures) {
+    static const double little = 5e8; /* multiply-adds: some ten milliseconds */
+    const double work = (double)m->info.multiply_adds * (double)pictures;
+    return work < little ? m->alone : m->session;
+}
+
+void serve_model_release(serve_models *models, serve_model *model) {
+    if (model == NULL) return;
+    pthread_mutex_lock(&models->lock);
+    const bool last = --model->users == 0;
+    pthread_mutex_unlock(&models->lock);
+    if (last) close_model(model);
+}
+
+vit_status serve_model_reload(serve_models *models, size_t place, vit_error *error) {
+    serve_model *fresh = NULL;
+    const vit_status status = open_model(&fresh, models, place, error);
+    if (status != VIT_OK) return status;
+    pthread_mutex_lock(&models->lock);
+    serve_model *old = models->entries[place].current;
+    models->entries[place].current = fresh;
+    pthread_mutex_unlock(&models->lock);
+    serve_model_release(models, old);
+    return VIT_OK;
+}

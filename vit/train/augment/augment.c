@@ -1,0 +1,222 @@
+#include "vit/train/augment/augment.h"
+#include "vit/base/math.h"
+#include <math.h>
+
+/* A whole number from -shift to shift. */
+static int draw_shift(vit_random *r, size_t shift) {
+    return (int)vit_random_below(r, (uint32_t)(2 * shift + 1)) - (int)shift;
+}
+
+static double draw_between(vit_random *r, double range) {
+    return range > 0 ? (2 * vit_random_uniform(r) - 1) * range : 0;
+}
+
+vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r) {
+    vit_pose pose = {0};
+    pose.dy = draw_shift(r, a->shift);
+    pose.dx = draw_shift(r, a->shift);
+    pose.mirrored = a->flip && vit_random_below(r, 2) == 1;
+    pose.degrees = draw_between(r, a->rotate);
+    pose.scale = 1 + draw_between(r, a->scale);
+    pose.shear = draw_between(r, a->shear);
+    return pose;
+}
+
+/* Row or column `at` of n that stands in for one outside; -1: black. */
+static int inside(int at, int n, vit_edges edges) {
+    if (at >= 0 && at < n) return at;
+    if (edges == VIT_EDGES_BLACK) return -1;
+    if (n == 1) return 0;
+    const int period = 2 * n - 2, part = (at % period + period) % period;
+    return part < n ? part : period - part;
+}
+
+/* Pixels as they are, at other places. */
+static void move(float *image, const uint8_t *pixels, float table[3][256],
+                 const vit_augmentation *a, const vit_pose *pose) {
+    const int h = (int)a->height, w = (int)a->width, channels = (int)a->channels;
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++) {
+            const int moved = x - pose->dx, from_y = inside(y - pose->dy, h, a->edges);
+            const int from_x = inside(pose->mirrored ? w - 1 - moved : moved, w, a->edges);
+            const bool there = from_y >= 0 && from_x >= 0;
+            for (int c = 0; c < channels; c++) {
+                const uint8_t byte = there ? pixels[(from_y * w + from_x) * channels + c] : 0;
+                *image++ = table[c][byte];
+            }
+        }
+    }
+}
+
+/* The place in the picture of a pixel (x, y) of the image: (xx x + xy y + x0, yx x + yy y + y0). */
+typedef struct affine {
+    float xx, xy, x0, yx, yy, y0;
+} affine;
+
+/* The inverse of the pose: back by the shift, turned back, scaled and sheared back, mirrored. */
+static affine inverse(const vit_augmentation *a, const vit_pose *pose) {
+    const double angle = pose->degrees * (VIT_PI / 180), mirror = pose->mirrored ? -1 : 1;
+    const double cosine = vit_cos(angle) / pose->scale, sine = vit_sin(angle) / pose->scale;
+    const double middle_x = (double)(a->width - 1) / 2, middle_y = (double)(a->height - 1) / 2;
+    const double yx = -sine, yy = cosine;
+    const double xx = mirror * (cosine - pose->shear * yx);
+    const double xy = mirror * (sine - pose->shear * yy);
+    const double from_x = middle_x + pose->dx, from_y = middle_y + pose->dy;
+    return (affine){(float)xx, (float)xy, (float)(middle_x - xx * from_x - xy * from_y),
+                    (float)yx, (float)yy, (float)(middle_y - yx * from_x - yy * from_y)};
+}
+
+typedef struct picture {
+    const uint8_t *pixels;
+    float (*table)[256];
+    int height, width, channels;
+    vit_edges edges;
+} picture;
+
+static float value_at(const picture *p, int y, int x, int c) {
+    y = inside(y, p->height, p->edges);
+    x = inside(x, p->width, p->edges);
+    const bool there = y >= 0 && x >= 0;
+    return p->table[c][there ? p->pixels[(y * p->width + x) * p->channels + c] : 0];
+}
+
+static float between(float a, float b, float t) {
+    return a + t * (b - a);
+}
+
+static void sample(float *out, const picture *p, float y, float x) {
+    const bool near = p->edges == VIT_EDGES_REFLECT ||
+                      (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
+    const float low_y = floorf(y), low_x = floorf(x);
+    for (int c = 0; c < p->channels; c++) {
+        out[c] = p->table[c][0];
+        if (!near) continue;
+        const int iy = (int)low_y, ix = (int)low_x;
+        const float top = between(value_at(p, iy, ix, c), value_at(p, iy, ix + 1, c), x - low_x);
+        const float bottom =
+            between(value_at(p, iy + 1, ix, c), value_at(p, iy + 1, ix + 1, c), x - low_x);
+        out[c] = between(top, bottom, y - low_y);
+    }
+}
+
+void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
+                    const vit_augmentation *a, const vit_pose *pose) {
+    const float *bend = pose->bend;
+    if (a->rotate <= 0 && a->scale <= 0 && a->shear <= 0 && !bend) {
+        move(image, pixels, table, a, pose);
+        return;
+    }
+    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
+    const affine t = inverse(a, pose);
+    for (int y = 0; y < p.height; y++) {
+        for (int x = 0; x < p.width; x++, image += p.channels) {
+            const float fx = (float)x, fy = (float)y;
+            const float down = bend ? bend[y * p.width + x] : 0;
+            const float right = bend ? bend[(p.height + y) * p.width + x] : 0;
+            sample(image, &p, t.yx * fx + t.yy * fy + t.y0 + down,
+                   t.xx * fx + t.xy * fy + t.x0 + right);
+        }
+    }
+}
+
+/* ---- bends ---- */
+
+#define SIGMA 4
+#define RADIUS (3 * SIGMA)
+
+/* to[i][j] = sum_k weights[k + RADIUS] from[i][j + k], `step` floats from j to j + 1. */
+static void smooth(float *to, const float *from, const float *weights, size_t lines,
+                   size_t line_step, size_t n, size_t step) {
+    for (size_t i = 0; i < lines; i++, to += line_step, from += line_step) {
+        for (size_t j = 0; j < n; j++) {
+            float sum = 0;
+            for (size_t k = j > RADIUS ? j - RADIUS : 0; k < n && k <= j + RADIUS; k++)
+                sum += weights[k + RADIUS - j] * from[k * step];
+            to[j * step] = sum;
+        }
+    }
+}
+
+void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r) {
+    const size_t h = a->height, w = a->width;
+    float weights[2 * RADIUS + 1];
+    double gauss[2 * RADIUS + 1], sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        sum += gauss[k + RADIUS] = vit_exp(-k * k / (2. * SIGMA * SIGMA));
+    for (int k = 0; k <= 2 * RADIUS; k++) weights[k] = (float)(gauss[k] / sum);
+    for (size_t field = 0; field < 2; field++, bend += h * w) {
+        for (size_t i = 0; i < h * w; i++)
+            bend[i] = (float)((2 * vit_random_uniform(r) - 1) * a->elastic);
+        smooth(scratch, bend, weights, h, w, w, 1);
+        smooth(bend, scratch, weights, w, 1, h, w);
+    }
+}
+
+/* ---- crops and holes ---- */
+
+static size_t whole(double x) {
+    return (size_t)floor(x + .5);
+}
+
+/* A rectangle of `area` whose width is exp(log_ratio) times its height; false: it does not fit with
+ * `rest` pixels beside and below it. */
+static bool place_box(vit_box *box, double area, double log_ratio, size_t rest,
+                      const vit_augmentation *a, vit_random *r) {
+    const double ratio = vit_exp(log_ratio);
+    box->width = whole(sqrt(area * ratio));
+    box->height = whole(sqrt(area / ratio));
+    if (box->width < 1 || box->height < 1 || box->width + rest > a->width ||
+        box->height + rest > a->height)
+        return false;
+    box->top = vit_random_below(r, (uint32_t)(a->height - box->height + 1));
+    box->left = vit_random_below(r, (uint32_t)(a->width - box->width + 1));
+    return true;
+}
+
+#define TRIES 10
+
+vit_box vit_crop_draw(const vit_augmentation *a, vit_random *r) {
+    const double all = (double)(a->height * a->width), most = vit_log(4. / 3);
+    vit_box box;
+    for (int i = 0; i < TRIES; i++) {
+        const double area = all * (a->crop + (1 - a->crop) * vit_random_uniform(r));
+        if (place_box(&box, area, draw_between(r, most), 0, a, r)) return box;
+    }
+    box = (vit_box){0, 0, a->height, a->width};
+    if (3 * a->width > 4 * a->height) box.width = whole((double)a->height * 4 / 3);
+    if (4 * a->width < 3 * a->height) box.height = whole((double)a->width * 4 / 3);
+    box.top = (a->height - box.height) / 2;
+    box.left = (a->width - box.width) / 2;
+    return box;
+}
+
+vit_box vit_erase_draw(const vit_augmentation *a, vit_random *r) {
+    const double all = (double)(a->height * a->width), low = vit_log(.3), high = vit_log(3.3);
+    const vit_box nothing = {0};
+    vit_box box;
+    if (a->erase <= 0 || vit_random_uniform(r) >= a->erase) return nothing;
+    for (int i = 0; i < TRIES; i++) {
+        const double area = all * (.02 + (.33 - .02) * vit_random_uniform(r));
+        const double ratio = low + (high - low) * vit_random_uniform(r);
+        if (place_box(&box, area, -ratio, 1, a, r)) return box;
+    }
+    return nothing;
+}
+
+/* The place in `size` pixels, from `first` on, of pixel `at` of `n` that they are stretched to. */
+static float stretched(size_t at, size_t n, size_t first, size_t size) {
+    const float x = ((float)at + .5f) * ((float)size / (float)n) - .5f, last = (float)(size - 1);
+    return (float)first + (x < 0 ? 0 : x > last ? last : x);
+}
+
+void vit_crop_apply(float *image, const uint8_t *pixels, float table[3][256],
+                    const vit_augmentation *a, const vit_box *box, bool mirrored) {
+    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
+    for (size_t y = 0; y < a->height; y++) {
+        const float from_y = stretched(y, a->height, box->top, box->height);
+        for (size_t x = 0; x < a->width; x++, image += a->channels) {
+            const size_t to = mirrored ? a->width - 1 - x : x;
+            sample(image, &p, from_y, stretched(to, a->width, box->left, box->width));
+        }
+    }
+}

@@ -1,0 +1,304 @@
+#include "vit/train/recipe/preset.h"
+#include "vit/base/json.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PRESETS 64
+#define LARGEST_FILE ((size_t)1 << 20)
+
+typedef vit_status read_part(vit_preset *preset, const char *json, const char *name,
+                             vit_error *error);
+
+static vit_status read_model(vit_preset *p, const char *json, const char *name, vit_error *error) {
+    return vit_config_read(&p->config, json, name, error);
+}
+
+static vit_status read_train(vit_preset *p, const char *json, const char *name, vit_error *error) {
+    const vit_status status = vit_recipe_read(&p->recipe, json, name, error);
+    return status == VIT_OK ? vit_recipe_check(&p->recipe, error) : status;
+}
+
+/* The parts have readers of their own, which take text. */
+static vit_status read_object(vit_preset *p, const json_t *object, const char *key,
+                              read_part *reader, const char *name, vit_error *error) {
+    const json_t *part = json_object_get(object, key);
+    if (!part) return VIT_OK;
+    if (!json_is_object(part))
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" must be an object, {...}", name, key);
+    char *text = json_dumps(part, JSON_REAL_PRECISION(17));
+    if (!text) return vit_fail_memory(error, name, 0);
+    const vit_status status = reader(p, text, key, error);
+    free(text);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
+}
+
+static vit_status load(json_t **out, const char *text, size_t size, const char *name,
+                       vit_error *error) {
+    static const vit_field parts[] = {{"model", VIT_FIELD_OTHER, NULL, NULL},
+                                      {"train", VIT_FIELD_OTHER, NULL, NULL}};
+    vit_status status = vit_json_parse(out, text, size, name, error);
+    if (status == VIT_OK) status = vit_json_read(*out, parts, 2, name, error);
+    return status;
+}
+
+static vit_status read_parts(vit_preset *p, const json_t *object, const char *name,
+                             vit_error *error) {
+    const json_t *train = json_object_get(object, "train");
+    p->config = vit_config_default();
+    p->recipe = vit_recipe_default();
+    p->says_epochs = json_object_get(train, "epochs") != NULL;
+    p->says_flip = json_object_get(train, "flip") != NULL;
+    const vit_status status = read_object(p, object, "model", read_model, name, error);
+    return status == VIT_OK ? read_object(p, object, "train", read_train, name, error) : status;
+}
+
+static vit_status load_file(json_t **out, char name[64], const char *path, vit_error *error) {
+    vit_bytes bytes;
+    const vit_status status = vit_read_file(&bytes, path, LARGEST_FILE, error);
+    if (status != VIT_OK) return status;
+    const char *file = vit_path_last(path);
+    const char *dot = strrchr(file, '.');
+    const int length = dot && dot > file ? (int)(dot - file) : (int)strlen(file);
+    snprintf(name, 64, "%.*s", length, file);
+    const vit_status loaded = load(out, (const char *)bytes.data, bytes.size, path, error);
+    vit_free(bytes.data);
+    return loaded;
+}
+
+static vit_status unknown_preset(const char *name, vit_error *error) {
+    const char *names[MOST_PRESETS];
+    char list[512] = "";
+    size_t count = 0;
+    for (const vit_builtin_preset *b = vit_builtin_presets; b->name && count < MOST_PRESETS; b++) {
+        names[count++] = b->name;
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", b->name);
+    }
+    const char *near = vit_nearest(name, names, count);
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "there is no preset \"%s\"%s%s%s; known are %s, or the path of a .json file",
+                    name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "",
+                    list);
+}
+
+static vit_status load_named(json_t **out, char name[64], const char *wanted, vit_error *error) {
+    if (strpbrk(wanted, "./")) return load_file(out, name, wanted, error);
+    for (const vit_builtin_preset *b = vit_builtin_presets; b->name; b++) {
+        if (strcmp(b->name, wanted) != 0) continue;
+        snprintf(name, 64, "%s", wanted);
+        return load(out, b->json, strlen(b->json), wanted, error);
+    }
+    return unknown_preset(wanted, error);
+}
+
+/* A recipe alone, for the network that the data decide: theirs is the preset but for what it says.
+ */
+static vit_status add_network(json_t *object, const char *data_preset, vit_error *error) {
+    json_t *whole = NULL;
+    char name[64];
+    vit_status status = load_named(&whole, name, data_preset, error);
+    if (status == VIT_OK) {
+        json_t *train = json_object_get(whole, "train"), *own = json_object_get(object, "train");
+        if (json_is_object(own) && json_object_update(train, own) != 0)
+            status = vit_fail_memory(error, "a preset", 0);
+        else if (!own || json_is_object(own))
+            json_object_update(object, whole);
+    }
+    json_decref(whole);
+    return status;
+}
+
+/* "KEY=VALUE" into the part of the preset that has the key. */
+static vit_status set(json_t *object, const char *text, bool *of_network, vit_error *error) {
+    const char *keys[2 * MOST_PRESETS], *equals = strchr(text, '=');
+    char key[64];
+    if (!equals || equals == text || equals[1] == '\0' || equals - text >= (ptrdiff_t)sizeof key)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": expected KEY=VALUE, as in lr=0.001",
+                        text);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    const size_t of_model = vit_config_keys(keys, MOST_PRESETS);
+    const size_t count = of_model + vit_recipe_keys(keys + of_model, MOST_PRESETS);
+    size_t i = 0;
+    while (i < count && strcmp(keys[i], key) != 0) i++;
+    if (i == count) {
+        const char *near = vit_json_nearest_key(key, keys, count);
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": unknown key \"%s\"%s%s%s", text, key,
+                        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
+    if (!value) value = json_string(equals + 1); /* relu stands for "relu" */
+    const char *part = i < of_model ? "model" : "train";
+    *of_network |= i < of_model;
+    if (!json_object_get(object, part)) json_object_set_new(object, part, json_object());
+    if (!value || json_object_set_new(json_object_get(object, part), key, value) != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": the value is no text in UTF-8", text);
+    return VIT_OK;
+}
+
+vit_status vit_preset_choose(vit_preset *p, const char *wanted, const char *data_preset,
+                             const char *const *sets, size_t set_count, vit_error *error) {
+    *p = (vit_preset){0};
+    json_t *object = NULL;
+    const char *name = wanted ? wanted : data_preset;
+    vit_status status = load_named(&object, p->name, name, error);
+    const bool whole = status == VIT_OK && json_object_get(object, "model") != NULL;
+    p->says_network = wanted && whole;
+    if (status == VIT_OK && !whole && data_preset) status = add_network(object, data_preset, error);
+    for (size_t i = 0; i < set_count && status == VIT_OK; i++)
+        status = set(object, sets[i], &p->says_network, error);
+    if (status == VIT_OK) status = read_parts(p, object, name, error);
+    json_decref(object);
+    const vit_config *c = &p->config;
+    const bool pictures = c->stem != VIT_STEM_TOKENS && c->stem != VIT_STEM_NONE;
+    p->is_sized_by_data = pictures && (!c->patch || !c->dim || !c->depth || !c->heads || !c->mlp);
+    return status;
+}
+
+vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
+    return vit_preset_choose(p, name, NULL, NULL, 0, error);
+}
+
+/* ---- a network for pictures of any size and number ---- */
+
+/* Patches have the largest power of two as their side that makes at least so many of them along the
+ * shorter side of a picture: the convolutional stem halves it again and again. */
+#define PATCHES_A_SIDE 8
+#define LARGEST_PATCH 16
+
+/* The more pictures there are, the larger a network they can fill, and the fewer passes it needs.
+ */
+static const struct {
+    size_t pictures; /* up to so many */
+    size_t dim, depth, heads, mlp;
+    double epochs;
+} networks[] = {
+    {5000, 96, 5, 3, 192, 100},
+    {20000, 128, 6, 4, 256, 60},
+    {100000, 128, 6, 4, 256, 40},
+    {SIZE_MAX, 192, 9, 6, 768, 20},
+};
+
+static size_t patch_of(size_t side) {
+    size_t patch = 1;
+    while (2 * patch <= LARGEST_PATCH && 2 * patch * PATCHES_A_SIDE <= side) patch *= 2;
+    return patch;
+}
+
+void vit_preset_size(vit_preset *p, const vit_dataset *data) {
+    size_t i = 0;
+    while (data->train.count > networks[i].pictures) i++;
+    vit_config *c = &p->config;
+    if (!c->patch) {
+        c->patch = patch_of(data->height < data->width ? data->height : data->width);
+        if (c->patch == 1) c->stem = VIT_STEM_LINEAR;
+    }
+    if (!c->dim) c->dim = networks[i].dim;
+    if (!c->depth) c->depth = networks[i].depth;
+    if (!c->heads) c->heads = networks[i].heads;
+    if (!c->mlp) c->mlp = networks[i].mlp;
+    if (!p->says_epochs) p->recipe.epochs = networks[i].epochs;
+    if (!p->says_flip) p->recipe.flip = !data->has_characters && !data->is_digits;
+}
+
+/* ---- fitting ---- */
+
+static vit_status fit(size_t *value, size_t found, const char *what, const char *preset,
+                      vit_error *error) {
+    if (*value == 0) *value = found;
+    if (*value == found) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "preset %s: its %s is %zu, the data's is %zu: leave it out or choose another "
+                    "preset",
+                    preset, what, *value, found);
+}
+
+/* At least as long as the longest text. */
+static vit_status fit_length(size_t *value, size_t longest, const char *what, const char *preset,
+                             vit_error *error) {
+    if (*value == 0) *value = longest;
+    if (*value >= longest) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "preset %s: its %s is %zu, the data's longest text takes %zu: leave it out",
+                    preset, what, *value, longest);
+}
+
+/* Sources and targets, ids and lengths. */
+static vit_status fit_texts(vit_preset *p, const vit_dataset *data, vit_error *error) {
+    vit_config *c = &p->config;
+    const bool reads_texts = c->stem == VIT_STEM_TOKENS;
+    if (c->stem != VIT_STEM_NONE && reads_texts != (data->source_vocabulary.count > 0))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "preset %s reads %s, the data are %s: choose another preset", p->name,
+                        reads_texts ? "texts" : "pictures",
+                        data->height > 0                    ? "pictures"
+                        : data->source_vocabulary.count > 0 ? "texts"
+                                                            : "texts without a source");
+    vit_status status = fit(&c->decoder.vocabulary, data->target_vocabulary.count,
+                            "decoder's vocabulary", p->name, error);
+    if (status == VIT_OK)
+        status = fit_length(&c->decoder.length, data->most_target + 1, "decoder's length", p->name,
+                            error);
+    if (status == VIT_OK && reads_texts)
+        status = fit(&c->vocabulary, data->source_vocabulary.count, "vocabulary", p->name, error);
+    if (status == VIT_OK && reads_texts)
+        status = fit_length(&c->length, data->most_source, "length", p->name, error);
+    return status;
+}
+
+/* What a recipe asks for that texts cannot have. */
+static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
+    const vit_recipe *r = &p->recipe;
+    const struct {
+        const char *key;
+        bool asked;
+    } keys[] = {{"mixup", r->mixup > 0},
+                {"cutmix", r->cutmix > 0},
+                {"flip", r->flip},
+                {"balance", r->balance},
+                {"drop_path", r->drop_path > 0 && p->config.stem == VIT_STEM_TOKENS}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].asked)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "preset %s: \"%s\" is not for texts: leave it out", p->name,
+                            keys[i].key);
+    return VIT_OK;
+}
+
+vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *error) {
+    vit_config *c = &p->config;
+    const bool writes = data->target_vocabulary.count > 0;
+    if (writes != vit_config_reads(c))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        writes
+                            ? "preset %s names classes, but the answers of %s are texts: choose "
+                              "a preset with a \"decoder\", such as strips or numbers"
+                            : "preset %s writes texts, but the answers of %s are classes: choose "
+                              "a preset without a \"decoder\"",
+                        p->name, data->name);
+    if (p->is_sized_by_data) vit_preset_size(p, data);
+    vit_status status = writes ? fit_texts(p, data, error) : VIT_OK;
+    if (status == VIT_OK && writes) status = check_text_recipe(p, error);
+    if (status == VIT_OK && c->stem == VIT_STEM_NONE) return vit_config_check(c, error);
+    if (status == VIT_OK) status = fit(&c->height, data->height, "picture height", p->name, error);
+    if (status == VIT_OK) status = fit(&c->width, data->width, "picture width", p->name, error);
+    if (status == VIT_OK)
+        status = fit(&c->channels, data->channels, "number of channels", p->name, error);
+    if (status == VIT_OK)
+        status = fit(&c->classes, data->classes, "number of classes", p->name, error);
+    if (status != VIT_OK) return status;
+    if (p->recipe.flip && data->is_digits)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
+                        "it out",
+                        p->name);
+    if (p->is_sized_by_data && (c->height % c->patch > 0 || c->width % c->patch > 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "pictures of %zu x %zu pixels are not whole patches of %zu x %zu: take a "
+                        "multiple of %zu, or say another \"patch\"",
+                        c->height, c->width, c->patch, c->patch, c->patch);
+    status = vit_config_check(c, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, p->name);
+}

@@ -1,0 +1,262 @@
+#include "vit/train/recipe/recipe.h"
+#include "vit/base/json.h"
+#include "vit/base/math.h"
+#include "vit/base/size.h"
+#include "vit/base/text.h"
+#include <math.h>
+#include <string.h>
+
+vit_recipe vit_recipe_default(void) {
+    return (vit_recipe){.batch = 128,
+                        .epochs = 10,
+                        .lr = 1e-3,
+                        .warmup = .05,
+                        .weight_decay = .05,
+                        .beta1 = .9,
+                        .beta2 = .999,
+                        .eps = 1e-8,
+                        .clip = 1,
+                        .label_smoothing = .1,
+                        .distill = .5,
+                        .distill_temperature = 3,
+                        .shift = 0,
+                        .repeats = 1,
+                        .mix_share = 1,
+                        .mix_until = 1,
+                        .val = -1,
+                        .layer_decay = 1};
+}
+
+/* Every number of a recipe: its key, where it is, and the largest value; the least is 0. */
+typedef struct number {
+    const char *key;
+    size_t offset;
+    double high;
+    bool rare; /* not written where it is `usual` */
+    double usual;
+} number;
+
+static const number numbers[] = {
+    {"epochs", offsetof(vit_recipe, epochs), 1e6, false, 0},
+    {"lr", offsetof(vit_recipe, lr), 100, false, 0},
+    {"warmup", offsetof(vit_recipe, warmup), 1, false, 0},
+    {"weight_decay", offsetof(vit_recipe, weight_decay), 100, false, 0},
+    {"beta1", offsetof(vit_recipe, beta1), .999999, false, 0},
+    {"beta2", offsetof(vit_recipe, beta2), .999999, false, 0},
+    {"eps", offsetof(vit_recipe, eps), 1, false, 0},
+    {"clip", offsetof(vit_recipe, clip), 1e6, false, 0},
+    {"label_smoothing", offsetof(vit_recipe, label_smoothing), .999999, false, 0},
+    {"drop_path", offsetof(vit_recipe, drop_path), .999999, false, 0},
+    {"ema", offsetof(vit_recipe, ema), .999999, false, 0},
+    {"rotate", offsetof(vit_recipe, rotate), 180, false, 0},
+    {"scale", offsetof(vit_recipe, scale), .9, false, 0},
+    {"shear", offsetof(vit_recipe, shear), 1, false, 0},
+    {"jitter", offsetof(vit_recipe, jitter), 1, true, 0},
+    {"elastic", offsetof(vit_recipe, elastic), 200, true, 0},
+    {"crop", offsetof(vit_recipe, crop), 1, true, 0},
+    {"erase", offsetof(vit_recipe, erase), 1, true, 0},
+    {"mixup", offsetof(vit_recipe, mixup), 4, true, 0},
+    {"cutmix", offsetof(vit_recipe, cutmix), 4, true, 0},
+    {"mix_share", offsetof(vit_recipe, mix_share), 1, true, 1},
+    {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
+    {"distill", offsetof(vit_recipe, distill), 1, true, .5},
+    {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
+};
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+#define OTHERS 13
+
+static const char *const precisions[] = {"f32", "bf16", NULL};
+static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
+static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
+static const char *const edges[] = {"black", "reflect", NULL};
+VIT_CHECK_ROWS(schedules, VIT_SCHEDULE_COUNT + 1);
+VIT_CHECK_ROWS(policies, VIT_POLICY_COUNT + 1);
+VIT_CHECK_ROWS(edges, VIT_EDGES_COUNT + 1);
+
+static double *number_at(vit_recipe *recipe, size_t i) {
+    return (double *)((char *)recipe + numbers[i].offset);
+}
+
+vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
+    vit_recipe copy = *recipe;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char found[32], high[32];
+        const double value = *number_at(&copy, i);
+        if (value >= 0 && value <= numbers[i].high) continue;
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0 to %s", numbers[i].key,
+                        vit_format_double(found, value), vit_format_double(high, numbers[i].high));
+    }
+    if (recipe->batch < 1 || recipe->batch > 65536)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"batch\" is %zu, expected 1 to 65536",
+                        recipe->batch);
+    if (recipe->shift > 64)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"shift\" is %zu, expected 0 to 64 pixels",
+                        recipe->shift);
+    const double alphas[] = {recipe->mixup, recipe->cutmix};
+    for (size_t i = 0; i < 2; i++) {
+        char found[32];
+        if (alphas[i] <= 0 || alphas[i] >= .01) continue;
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0, or .01 to 4",
+                        i == 0 ? "mixup" : "cutmix", vit_format_double(found, alphas[i]));
+    }
+    if (recipe->distill_temperature < .1) {
+        char found[32];
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"distill_temperature\" is %s, expected .1 to 100",
+                        vit_format_double(found, recipe->distill_temperature));
+    }
+    if (recipe->val >= 1 ? recipe->val > 1e9 || recipe->val != floor(recipe->val)
+                         : !(recipe->val >= 0) && recipe->val != -1) {
+        char found[32];
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"val\" is %s, expected a whole number of pictures, or a share from 0 to "
+                        "less than 1",
+                        vit_format_double(found, recipe->val));
+    }
+    if (recipe->repeats < 1 || recipe->repeats > 64)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"repeats\" is %zu, expected 1 to 64",
+                        recipe->repeats);
+    if (recipe->crop > 0 && (recipe->shift > 0 || recipe->rotate > 0 || recipe->scale > 0 ||
+                             recipe->shear > 0 || recipe->elastic > 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\", \"shear\" "
+                        "and \"elastic\": leave these out, or that");
+    if (recipe->layer_decay > 0 && recipe->layer_decay <= 1) return VIT_OK;
+    char found[32];
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "\"layer_decay\" is %s, expected more than 0, to 1",
+                    vit_format_double(found, recipe->layer_decay));
+}
+
+size_t vit_recipe_val(const vit_recipe *recipe, size_t count) {
+    if (recipe->val < 0) return count / 10 < 5000 ? count / 10 : 5000;
+    return (size_t)(recipe->val < 1 ? recipe->val * (double)count : recipe->val);
+}
+
+vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *error) {
+    if (recipe->freeze <= depth) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "\"freeze\" is %zu, but the network has %zu blocks: expected 0 to %zu",
+                    recipe->freeze, depth, depth);
+}
+
+/* Enums while they are read. */
+typedef struct choices {
+    int precision, schedule, edges, policy;
+} choices;
+
+/* Every key with its place. */
+static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, choices *c) {
+    *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->edges,
+                   (int)recipe->policy};
+    const vit_field others[OTHERS] = {
+        {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
+        {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
+        {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
+        {"precision", VIT_FIELD_ENUM, &c->precision, precisions},
+        {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
+        {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
+        {"edges", VIT_FIELD_ENUM, &c->edges, edges},
+        {"policy", VIT_FIELD_ENUM, &c->policy, policies},
+        {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
+        {"balance", VIT_FIELD_BOOL, &recipe->balance, NULL},
+        {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
+        {"val", VIT_FIELD_DOUBLE, &recipe->val, NULL},
+        {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
+    memcpy(fields, others, sizeof others);
+    for (size_t i = 0; i < NUMBERS; i++)
+        fields[i + OTHERS] =
+            (vit_field){numbers[i].key, VIT_FIELD_DOUBLE, number_at(recipe, i), NULL};
+}
+
+size_t vit_recipe_keys(const char **keys, size_t most) {
+    vit_field fields[NUMBERS + OTHERS];
+    vit_recipe recipe = vit_recipe_default();
+    choices c;
+    list_fields(fields, &recipe, &c);
+    size_t count = 0;
+    for (; count < NUMBERS + OTHERS && count < most; count++) keys[count] = fields[count].key;
+    return count;
+}
+
+vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
+                           vit_error *error) {
+    vit_field fields[NUMBERS + OTHERS];
+    choices c;
+    list_fields(fields, recipe, &c);
+    json_t *object;
+    vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
+    if (status != VIT_OK) return status;
+    status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
+    recipe->precision = (vit_precision)c.precision;
+    recipe->schedule = (vit_schedule)c.schedule;
+    recipe->edges = (vit_edges)c.edges;
+    recipe->policy = (vit_policy)c.policy;
+    json_decref(object);
+    return status;
+}
+
+char *vit_recipe_write(const vit_recipe *recipe) {
+    vit_recipe copy = *recipe;
+    vit_text t = {0};
+    vit_text_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch, recipe->shift,
+                 recipe->flip ? "true" : "false");
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char value[32];
+        if (numbers[i].rare && *number_at(&copy, i) == numbers[i].usual) continue;
+        vit_text_add(&t, ", \"%s\": %s", numbers[i].key,
+                     vit_format_double(value, *number_at(&copy, i)));
+    }
+    if (recipe->schedule != VIT_SCHEDULE_COSINE)
+        vit_text_add(&t, ", \"schedule\": \"%s\"", schedules[recipe->schedule]);
+    if (recipe->edges != VIT_EDGES_BLACK)
+        vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->edges]);
+    if (recipe->policy != VIT_POLICY_NONE)
+        vit_text_add(&t, ", \"policy\": \"%s\"", policies[recipe->policy]);
+    if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
+    if (recipe->balance) vit_text_add(&t, ", \"balance\": true");
+    if (recipe->val >= 0) {
+        char value[32];
+        vit_text_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));
+    }
+    if (recipe->repeats != 1) vit_text_add(&t, ", \"repeats\": %zu", recipe->repeats);
+    if (recipe->precision != VIT_PRECISION_F32)
+        vit_text_add(&t, ", \"precision\": \"%s\"", precisions[recipe->precision]);
+    if (recipe->freeze > 0) vit_text_add(&t, ", \"freeze\": %zu", recipe->freeze);
+    if (recipe->layer_decay != 1) {
+        char value[32];
+        vit_text_add(&t, ", \"layer_decay\": %s", vit_format_double(value, recipe->layer_decay));
+    }
+    vit_text_add(&t, "}");
+    if (t.failed) vit_text_free(&t);
+    return t.text;
+}
+
+double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t steps) {
+    if (step < warmup) return lr * (double)(step + 1) / (double)warmup;
+    if (step >= steps) return 0;
+    return lr * .5 * (1 + vit_cos(VIT_PI * (double)(step - warmup) / (double)(steps - warmup)));
+}
+
+/* PyTorch's OneCycleLR with its defaults but for the share of the first phase. */
+static double one_cycle(double lr, uint64_t warmup, uint64_t step, uint64_t steps) {
+    const double top = warmup > 1 ? (double)warmup - 1 : 0, end = (double)steps - 1;
+    const double at = (double)step, low = lr / 25, least = low / 1e4;
+    if (at < top) return lr + (low - lr) / 2 * (1 + vit_cos(VIT_PI * at / top));
+    if (at >= end) return least;
+    return least + (lr - least) / 2 * (1 + vit_cos(VIT_PI * (at - top) / (end - top)));
+}
+
+double vit_recipe_learning_rate(const vit_recipe *r, uint64_t step, uint64_t steps) {
+    const uint64_t warmup = vit_warmup_steps(r, steps);
+    uint64_t fall = warmup; /* the step from which a straight line falls */
+    if (r->schedule == VIT_SCHEDULE_ONE_CYCLE) return one_cycle(r->lr, warmup, step, steps);
+    if (r->schedule == VIT_SCHEDULE_COSINE || step < warmup || step >= steps)
+        return vit_learning_rate(r->lr, warmup, step, steps);
+    if (r->schedule == VIT_SCHEDULE_WSD && steps - steps / 5 > fall) fall = steps - steps / 5;
+    return step < fall ? r->lr : r->lr * (double)(steps - step) / (double)(steps - fall);
+}
+
+uint64_t vit_warmup_steps(const vit_recipe *recipe, uint64_t steps) {
+    const uint64_t warmup = (uint64_t)(recipe->warmup * (double)steps);
+    return warmup == 0 && recipe->warmup > 0 ? 1 : warmup;
+}

@@ -1,0 +1,99 @@
+#include "vit/train/step/adamw.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include <math.h>
+
+/* x^n by repeated squaring: the same on every machine, unlike pow. */
+static double power(double x, uint64_t n) {
+    double result = 1;
+    for (; n > 0; n >>= 1, x *= x)
+        if (n & 1) result *= x;
+    return result;
+}
+
+static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate) {
+    for (size_t i = 0; i < p->count; i += VIT_CHUNK) {
+        chunks->list[chunks->count++] = (vit_chunk){.offset = p->offset + i,
+                                                    .count = vit_min(p->count - i, VIT_CHUNK),
+                                                    .rate = rate,
+                                                    .decays = p->kind == VIT_PARAMETER_WEIGHT};
+    }
+}
+
+vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
+                          vit_error *error) {
+    const size_t last = table->count > 0 ? table->rows[table->count - 1].layer : 0;
+    size_t most = 0;
+    for (size_t i = 0; i < table->count; i++) most += vit_ceil_div(table->rows[i].count, VIT_CHUNK);
+    *out = (vit_chunks){vit_alloc(most, sizeof *out->list), 0, table->size,
+                        vit_alloc(most, sizeof *out->squares)};
+    if (!out->list || !out->squares) {
+        vit_chunks_free(out);
+        return vit_fail_memory(error, "the optimiser's chunks", most * sizeof *out->list);
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        add_chunks(out, p, power(recipe->layer_decay, last - p->layer));
+    }
+    return VIT_OK;
+}
+
+void vit_chunks_free(vit_chunks *chunks) {
+    vit_free(chunks->list);
+    vit_free(chunks->squares);
+    *chunks = (vit_chunks){0};
+}
+
+/* Of all chunks; step_size and decay are each chunk's. */
+static vit_adamw_scalars scalars(const vit_recipe *r, double norm, uint64_t step) {
+    const double factor = r->clip > 0 ? r->clip / (norm + 1e-6) : 1;
+    return (vit_adamw_scalars){
+        .clip = (float)(factor < 1 ? factor : 1),
+        .beta1 = (float)r->beta1,
+        .beta2 = (float)r->beta2,
+        .rest1 = (float)(1 - r->beta1),
+        .rest2 = (float)(1 - r->beta2),
+        .root = (float)(1 / sqrt(1 - power(r->beta2, step + 1))),
+        .eps = (float)r->eps,
+    };
+}
+
+typedef struct update {
+    const vit_chunks *chunks;
+    const vit_kernels *kernels;
+    const vit_adamw_state *state;
+    vit_adamw_scalars scalars;
+    double lr, weight_decay;
+    double unbias; /* 1 - beta1^(step + 1) */
+    float share;   /* of the new values in the average */
+} update;
+
+static void update_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const update *u = context;
+    const vit_chunk *c = &u->chunks->list[index];
+    const vit_adamw_state *s = u->state;
+    const double lr = u->lr * c->rate;
+    vit_adamw_scalars own = u->scalars;
+    own.step_size = (float)(lr / u->unbias);
+    own.decay = c->decays ? (float)(1 - lr * u->weight_decay) : 1;
+    u->kernels->adamw(s->values + c->offset, s->m + c->offset, s->v + c->offset,
+                      s->gradient + c->offset, &own, c->count);
+    if (s->average)
+        u->kernels->average(s->average + c->offset, s->values + c->offset, u->share, c->count);
+}
+
+void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int threads,
+                      const vit_adamw_state *state, const vit_recipe *recipe, double lr,
+                      double norm, uint64_t step) {
+    update u = {.chunks = chunks,
+                .kernels = kernels,
+                .state = state,
+                .scalars = scalars(recipe, norm, step),
+                .lr = lr,
+                .weight_decay = recipe->weight_decay,
+                .unbias = 1 - power(recipe->beta1, step + 1)};
+    const double ramp = (double)(1 + step) / (double)(10 + step);
+    u.share = (float)(1 - (recipe->ema < ramp ? recipe->ema : ramp));
+    vit_parallel(threads, chunks->count, update_task, &u);
+}

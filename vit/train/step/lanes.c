@@ -1,0 +1,182 @@
+#include "vit/train/step/lanes.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include <math.h>
+#include <string.h>
+
+/* Rows (tokens) of a slice: so many that they fill a matrix product's tiles, and its activations
+ * stay in the cache; more where the weights do not stay there, which every slice reads and whose
+ * gradients it adds to; most in a network of one lane, whose activations do not stay there either.
+ */
+#define SLICE_ROWS 136
+#define LONG_SLICE_ROWS 384
+#define LARGE_SLICE_ROWS 768
+#define LONG_SLICE_FLOATS ((size_t)3 << 19) /* weights from which on a slice is long */
+
+/* Floats of all copies of the gradient that are worth their memory. */
+#define LANES_FLOATS ((size_t)32 << 20)
+
+/* Chains that lanes of one slice are summed in. */
+#define CHAINS 2
+
+/* What a lane's next slice is while a thread has the lane. */
+#define TAKEN SIZE_MAX
+
+/* ---- plan ---- */
+
+static bool has_one_lane(const vit_table *table) {
+    return 2 * table->size > LANES_FLOATS;
+}
+
+size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch) {
+    const size_t tokens = vit_config_rows(config);
+    if (has_one_lane(table)) return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), batch);
+    const size_t share = vit_ceil_div(batch, VIT_MOST_LANES); /* of a lane */
+    if (table->size < LONG_SLICE_FLOATS) return vit_min(vit_ceil_div(SLICE_ROWS, tokens), share);
+    return vit_ceil_div(share, vit_max(1, share * tokens / LONG_SLICE_ROWS));
+}
+
+void vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table, size_t batch,
+                    int threads) {
+    *l = (vit_lanes){.slice = vit_lanes_slice(c, table, batch)};
+    l->slices = vit_ceil_div(batch, l->slice);
+    l->count = has_one_lane(table) ? 1 : vit_min(VIT_MOST_LANES, l->slices);
+    while (l->count > 1 && l->count * table->size > LANES_FLOATS) l->count /= 2;
+    /* Lanes that threads would have to wait for: one after another, all threads inside each. */
+    const bool inside = l->count < vit_min(VIT_MOST_LANES, l->slices) && l->count < (size_t)threads;
+    l->chains = l->count == l->slices && l->count > CHAINS ? CHAINS : 1;
+    /* At once: a latent query's weight takes a product a picture, a convolution's one of pixels,
+     * which are more than tokens. */
+    l->adds = threads <= CHAINS && l->chains == CHAINS && vit_config_convs(c) == 0 &&
+              c->pool != VIT_POOL_MAP && l->slice * vit_config_rows(c) <= VIT_ONE_BLOCK;
+    if (l->adds) l->count = CHAINS;
+    l->workers = inside ? 1 : vit_min(l->count, (size_t)threads);
+    l->inner_threads = l->workers == 1 ? threads : 1;
+    l->copies = l->adds ? 2 * l->count : l->count;
+}
+
+/* ---- memory ---- */
+
+vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *table,
+                         const vit_table *trained, vit_error *error) {
+    const size_t n = table->size, first = trained->count > 0 ? trained->rows->offset : n;
+    l->trained = trained;
+    l->gradients = vit_alloc_unset(l->copies * n, sizeof(float));
+    l->views = vit_alloc(2 * l->count, sizeof *l->views);
+    if (!l->gradients || !l->views)
+        return vit_fail_memory(error, "the gradients of a step", l->copies * n * sizeof(float));
+    for (size_t i = 0; i < l->copies; i++) {
+        float *copy = l->gradients + i * n;
+        vit_discard(copy, first * sizeof *copy); /* what is frozen takes no memory */
+        memset(copy + first, 0, (n - first) * sizeof *copy);
+    }
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < l->count && status == VIT_OK; i++) {
+        float *sum = l->gradients + i * n, *apart = l->adds ? sum + l->count * n : sum;
+        const vit_gradient_arrays begins = {sum, sum, VIT_SUM_BEGINS};
+        const vit_gradient_arrays goes_on = {sum, apart,
+                                             l->adds ? VIT_SUM_ADDS : VIT_SUM_CONTINUES};
+        status = vit_gradients_view(&l->views[2 * i], c, table, &begins, error);
+        if (status == VIT_OK)
+            status = vit_gradients_view(&l->views[2 * i + 1], c, table, &goes_on, error);
+    }
+    return status;
+}
+
+void vit_lanes_free(vit_lanes *l) {
+    for (size_t i = 0; l->views && i < 2 * l->count; i++) vit_gradients_free(&l->views[i]);
+    vit_free(l->views);
+    vit_free(l->gradients);
+}
+
+/* ---- slices ---- */
+
+typedef struct running {
+    vit_lanes *lanes;
+    const vit_kernels *kernels;
+    vit_run_slice *run;
+    void *context;
+} running;
+
+/* The slice and its lane are the thread's until it gives them back. It goes on with its lane,
+ * whose slice `follows`, since the lane's sum is in its cache, until the lanes not yet begun are
+ * fewer than the workers; from then on it takes the first slice whose lane nobody has, so that no
+ * thread ends alone with a lane of many slices (8 lanes, 3 or 6 threads). False: there is none,
+ * and those who have lanes will end them. */
+static bool take_slice(vit_lanes *l, size_t follows, size_t *slice) {
+    for (;;) {
+        size_t first = l->slices, fresh = 0;
+        bool goes_on = false;
+        for (size_t i = 0; i < l->count; i++) {
+            const size_t next = atomic_load_explicit(&l->next[i], memory_order_relaxed);
+            first = vit_min(first, next);
+            fresh += next < l->count;
+            goes_on |= next == follows && next < l->slices;
+        }
+        size_t next = *slice = goes_on && fresh >= l->workers ? follows : first;
+        if (next == l->slices) return false;
+        if (atomic_compare_exchange_strong_explicit(&l->next[next % l->count], &next, TAKEN,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return true;
+    }
+}
+
+/* Adds the slice's gradient to its lane. */
+static void add_slice(const running *r, size_t slice, size_t worker) {
+    const vit_lanes *l = r->lanes;
+    const size_t lane = slice % l->count;
+    const bool is_first = slice == lane, apart = l->adds && !is_first;
+    float *sum = l->gradients + lane * l->trained->size, *others = sum;
+    if (apart) others += l->count * l->trained->size;
+    if (is_first || apart) vit_gradients_clear(others, l->trained);
+    r->run(slice, worker, &l->views[2 * lane + !is_first], r->context);
+    if (apart) vit_gradients_add(r->kernels, sum, others, l->trained);
+}
+
+static void worker_task(size_t index, int thread, void *context) {
+    (void)index;
+    const running *r = context;
+    vit_lanes *l = r->lanes;
+    for (size_t slice, follows = l->slices; take_slice(l, follows, &slice);) {
+        add_slice(r, slice, (size_t)thread);
+        follows = slice + l->count;
+        atomic_store_explicit(&l->next[slice % l->count], follows, memory_order_release);
+    }
+}
+
+void vit_lanes_run(vit_lanes *l, const vit_kernels *kernels, vit_run_slice *run, void *context) {
+    running r = {l, kernels, run, context};
+    for (size_t i = 0; i < l->count; i++) atomic_init(&l->next[i], i);
+    vit_parallel((int)l->workers, l->workers, worker_task, &r);
+}
+
+/* ---- their sum ---- */
+
+typedef struct sum {
+    vit_chunks *chunks;
+    const vit_kernels *kernels;
+    float *gradients;
+    size_t lanes, chains;
+} sum;
+
+static void sum_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const sum *s = context;
+    const vit_chunk *c = &s->chunks->list[index];
+    const size_t lane = s->chunks->lane_size, next = s->chains * lane;
+    float *first = s->gradients + c->offset;
+    for (size_t i = 0; i < s->chains; i++)
+        s->kernels->column_sums(first + i * lane, first + i * lane + next,
+                                (s->lanes - 1 - i) / s->chains, c->count, next);
+    s->kernels->column_sums(first, first + lane, s->chains - 1, c->count, lane);
+    s->chunks->squares[index] = s->kernels->square_sum(first, c->count);
+}
+
+double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
+                     size_t lanes, size_t chains) {
+    sum s = {chunks, kernels, gradients, lanes, chains};
+    vit_parallel(threads, chunks->count, sum_task, &s);
+    double total = 0;
+    for (size_t i = 0; i < chunks->count; i++) total += chunks->squares[i];
+    return sqrt(total);
+}

@@ -1,0 +1,242 @@
+#include "vit/train/step/loader.h"
+#include "vit/base/random.h"
+#include "vit/base/sys.h"
+#include "vit/image/prepare/preprocess.h"
+#include <string.h>
+
+#define NO_EPOCH UINT64_MAX
+
+typedef struct vit_sample {
+    uint32_t record;
+    vit_sample_key key;
+} vit_sample;
+
+/* ---- room ---- */
+
+vit_status vit_batch_room_new(vit_batch_room *out, const vit_recipe *recipe, size_t height,
+                              size_t width, size_t channels, vit_error *error) {
+    const size_t pixels = height * width, values = pixels * channels;
+    const bool changes = recipe->policy != VIT_POLICY_NONE || recipe->jitter > 0;
+    const size_t bend = recipe->elastic > 0 ? 3 * pixels : 0;
+    const size_t before = recipe->mixup > 0 || recipe->cutmix > 0 ? values : 0;
+    const size_t floats = bend + before, bytes = changes ? 3 * values : values;
+    *out = (vit_batch_room){.memory = vit_alloc_unset(floats * sizeof(float) + bytes + 1, 1)};
+    if (!out->memory)
+        return vit_fail_memory(error, "pictures on their way", floats * sizeof(float) + bytes);
+    float *numbers = out->memory;
+    out->bend = bend > 0 ? numbers : NULL;
+    out->before = before > 0 ? numbers + bend : NULL;
+    out->record = (uint8_t *)(numbers + floats);
+    out->changed = changes ? out->record + values : NULL;
+    return VIT_OK;
+}
+
+void vit_batch_room_free(vit_batch_room *room) {
+    vit_free(room->memory);
+    *room = (vit_batch_room){0};
+}
+
+/* ---- batches ---- */
+
+static void count_up(uint32_t *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)i;
+}
+
+vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
+                          uint64_t seed, vit_error *error) {
+    const bool has_val = data->val.count > 0;
+    const size_t n = data->train.count, held_back = has_val ? 0 : vit_recipe_val(recipe, n);
+    *l = (vit_loader){.data = data,
+                      .batch = recipe->batch,
+                      .augmentation = {.height = data->height,
+                                       .width = data->width,
+                                       .channels = data->channels,
+                                       .shift = recipe->shift,
+                                       .flip = recipe->flip,
+                                       .rotate = recipe->rotate,
+                                       .scale = recipe->scale,
+                                       .shear = recipe->shear,
+                                       .edges = recipe->edges,
+                                       .elastic = recipe->elastic,
+                                       .crop = recipe->crop,
+                                       .erase = recipe->erase},
+                      .recipe = *recipe,
+                      .mixed_steps = UINT64_MAX,
+                      .seed = seed,
+                      .train_count = n - held_back,
+                      .val_count = has_val ? data->val.count : held_back,
+                      .order_epoch = NO_EPOCH};
+    if (held_back > 0 && held_back >= n)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"val\" holds back %zu pictures, but %s has only %zu for training",
+                        held_back, data->name, n);
+    l->train = vit_alloc(n, sizeof *l->train);
+    l->order = vit_alloc(l->train_count, sizeof *l->order);
+    l->samples = vit_alloc(l->batch, sizeof *l->samples);
+    if (!l->train || !l->order || !l->samples) {
+        vit_loader_free(l);
+        return vit_fail_memory(error, "the order of the training pictures",
+                               n * 2 * sizeof(uint32_t));
+    }
+    count_up(l->train, n);
+    vit_random r = vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0);
+    vit_random_shuffle(&r, l->train, (uint32_t)n);
+    if (!has_val) l->val = l->train + l->train_count;
+    vit_preprocessing normalise = {.count = 1};
+    normalise.operations[0].kind = VIT_OP_NORMALIZE;
+    memcpy(normalise.operations[0].mean, data->mean, sizeof data->mean);
+    memcpy(normalise.operations[0].std, data->std, sizeof data->std);
+    vit_normalize_table(l->table, &normalise, data->channels);
+    return VIT_OK;
+}
+
+void vit_loader_free(vit_loader *l) {
+    vit_free(l->train);
+    vit_free(l->order);
+    vit_free(l->samples);
+    *l = (vit_loader){0};
+}
+
+const vit_records *vit_loader_val_records(const vit_loader *l) {
+    return l->data->val.count > 0 ? &l->data->val : &l->data->train;
+}
+
+static uint32_t record_at(vit_loader *l, uint64_t epoch, size_t position) {
+    if (l->order_epoch != epoch) {
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, (uint32_t)epoch, 0);
+        count_up(l->order, l->train_count);
+        vit_random_shuffle(&r, l->order, (uint32_t)l->train_count);
+        l->order_epoch = epoch;
+    }
+    return l->train[l->order[position]];
+}
+
+void vit_loader_plan(vit_loader *l, uint64_t steps) {
+    l->mixed_steps = (uint64_t)(l->recipe.mix_until * (double)steps);
+}
+
+/* Tokens that the texts of the batch are answered with. */
+static size_t count_answers(const vit_loader *l) {
+    const vit_texts *targets = &l->data->train.target;
+    size_t sum = 0;
+    for (size_t i = 0; i < l->batch && targets->at; i++)
+        sum += vit_texts_get(targets, l->samples[i].record).count + 1;
+    return sum;
+}
+
+void vit_loader_prepare(vit_loader *l, uint64_t step) {
+    l->mixes = step < l->mixed_steps && (l->recipe.mixup > 0 || l->recipe.cutmix > 0);
+    for (size_t i = 0; i < l->batch; i++) {
+        const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
+        const size_t position = (size_t)(at % l->train_count);
+        l->samples[i] = (vit_sample){record_at(l, epoch, position / l->recipe.repeats),
+                                     {.epoch = (uint32_t)epoch, .position = (uint32_t)position}};
+    }
+    l->answers = count_answers(l);
+}
+
+/* Mirrored in one epoch, in the next one not, beginning as chance has it. */
+static bool alternates(const vit_loader *l, const vit_sample *s) {
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_FLIP, 0, s->record);
+    return (vit_random_u32(&r) + s->key.epoch) % 2 == 1;
+}
+
+/* ---- pictures ---- */
+
+/* image = pixels, moved, bent or cropped, and a hole in it. */
+static void move_picture(float *image, const uint8_t *pixels, float *bend, vit_loader *l,
+                         const vit_sample *s, vit_random *r) {
+    const vit_augmentation *a = &l->augmentation;
+    vit_pose pose = vit_pose_draw(a, r);
+    if (a->flip && l->recipe.flip_alternates) pose.mirrored = alternates(l, s);
+    if (a->crop > 0) {
+        const vit_box box = vit_crop_draw(a, r);
+        vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
+    } else {
+        if (a->elastic > 0) {
+            vit_bend_draw(bend, bend + 2 * a->height * a->width, a, r);
+            pose.bend = bend;
+        }
+        vit_pose_apply(image, pixels, l->table, a, &pose);
+    }
+    const vit_box hole = vit_erase_draw(a, r);
+    for (size_t y = 0; y < hole.height; y++)
+        memset(image + ((hole.top + y) * a->width + hole.left) * a->channels, 0,
+               hole.width * a->channels * sizeof *image);
+}
+
+/* One picture, augmented by itself. */
+static vit_status make_picture(float *image, const vit_batch_room *room, vit_loader *l,
+                               const vit_sample *s, vit_error *error) {
+    const vit_augmentation *a = &l->augmentation;
+    const size_t values = a->height * a->width * a->channels;
+    const uint8_t *pixels;
+    uint8_t *record = room->record;
+    const vit_status status =
+        vit_record_get(&pixels, &record, l->data, &l->data->train, s->record, error);
+    if (status != VIT_OK) return status;
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
+    if (l->recipe.policy != VIT_POLICY_NONE || l->recipe.jitter > 0) {
+        const vit_bytes_shape shape = {a->height, a->width, a->channels};
+        uint8_t *changed = room->changed;
+        memcpy(changed, pixels, values);
+        vit_policy_apply(changed, changed + values, &shape, l->recipe.policy, &r);
+        if (l->recipe.jitter > 0)
+            vit_jitter_apply(changed, changed + values, &shape, l->recipe.jitter, &r);
+        pixels = changed;
+    }
+    move_picture(image, pixels, room->bend, l, s, &r);
+    return VIT_OK;
+}
+
+/* What the teacher's file says of a picture; NULL: there is none. */
+static const float *taught(const vit_loader *l, const vit_sample *s) {
+    return l->teacher ? l->teacher + s->record * l->data->classes : NULL;
+}
+
+/* Mixes pictures first .. first + count of the batch each with the one before it, as that was
+ * before it was mixed itself: so the last goes first. Before the first of them lies a picture of
+ * another slice, which is made here once more. */
+static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_batch_room *room,
+                               vit_loader *l, size_t first, size_t count, vit_error *error) {
+    const vit_augmentation *a = &l->augmentation;
+    const vit_mixing mixing = {l->recipe.mixup, l->recipe.cutmix, l->recipe.mix_share};
+    const size_t values = a->height * a->width * a->channels;
+    for (size_t i = count; i-- > 0;) {
+        const vit_sample *other = &l->samples[(first + i + l->batch - 1) % l->batch];
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, keys[i].epoch, keys[i].position);
+        const vit_mix mix = vit_mix_draw(&mixing, a->height, a->width, &r);
+        if (!(mix.share > 0)) continue;
+        if (i == 0) {
+            const vit_status status = make_picture(room->before, room, l, other, error);
+            if (status != VIT_OK) return status;
+        }
+        vit_mix_apply(images + i * values, i > 0 ? images + (i - 1) * values : room->before, &mix,
+                      a->height, a->width, a->channels);
+        keys[i].other = l->data->train.labels[other->record];
+        keys[i].share = mix.share;
+        keys[i].other_teacher = taught(l, other);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys, size_t first,
+                             size_t count, const vit_batch_room *room, void *context,
+                             vit_error *error) {
+    vit_loader *l = context;
+    const vit_dataset *data = l->data;
+    const size_t values = data->height * data->width * data->channels;
+    for (size_t i = 0; i < count; i++) {
+        const vit_sample *s = &l->samples[first + i];
+        keys[i] = s->key;
+        labels[i] = data->train.labels ? data->train.labels[s->record] : 0;
+        keys[i].answers = l->answers;
+        keys[i].teacher = taught(l, s);
+        if (data->train.source.at) keys[i].source = vit_texts_get(&data->train.source, s->record);
+        if (data->train.target.at) keys[i].target = vit_texts_get(&data->train.target, s->record);
+        if (values == 0) continue;
+        const vit_status status = make_picture(images + i * values, room, l, s, error);
+        if (status != VIT_OK) return status;
+    }
+    return l->mixes ? mix_pictures(images, keys, room, l, first, count, error) : VIT_OK;
+}

@@ -1,0 +1,417 @@
+#include "vit/train/step/trainer.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/ops/loss.h"
+#include "vit/train/step/adamw.h"
+#include "vit/train/step/drop_path.h"
+#include "vit/train/step/lanes.h"
+#include <math.h>
+#include <string.h>
+
+/* What the source said of a picture. */
+typedef struct loaded {
+    vit_status status;
+    vit_error error;
+} loaded;
+
+typedef struct worker {
+    const vit_trainer *of;
+    vit_arena arena;
+    vit_state state;
+    float *images;  /* [slice][height][width][channels] */
+    size_t *labels; /* [slice] */
+    vit_sample_key *keys;
+    vit_ids *texts[2];     /* [slice] each: sources, targets */
+    float *keep;           /* [depth][2][slice]; NULL without drop path */
+    loaded *loads;         /* [slice] */
+    vit_batch_room *rooms; /* [inner threads] */
+    vit_state taught;      /* of a teacher that answers, and the pictures as it sees them, */
+    float *shown;          /* NULL where that is as they are */
+    vit_status status;     /* of the source, in this step */
+    vit_error error;
+} worker;
+
+struct vit_trainer {
+    vit_network network, averaged;
+    vit_table table;
+    vit_table frozen, trained; /* its first rows, those of frozen layers, and all others */
+    vit_recipe recipe;
+    vit_trainer_options options;
+    vit_lanes lanes;
+    float *values, *m, *v;
+    float *average; /* NULL where there is none */
+    vit_packed_weights packed, average_packed;
+    vit_chunks chunks;
+    worker *workers; /* [lanes.workers] */
+    double *losses;  /* [batch] */
+    double *weights; /* [classes] of the losses; NULL: 1 */
+    uint64_t seed, step;
+    bool skipped;       /* the last step, whose gradients could not be used */
+    double norm, limit; /* of its gradient; the largest that is used */
+    vit_batch_source *source;
+    void *context;
+};
+
+/* ---- memory ---- */
+
+/* Layers are in order, so the frozen ones are first. */
+static void divide_table(vit_trainer *t) {
+    const size_t freeze = t->recipe.freeze;
+    size_t n = 0;
+    while (freeze > 0 && n < t->table.count && t->table.rows[n].layer <= freeze) n++;
+    t->frozen = t->trained = t->table;
+    t->frozen.count = n;
+    t->trained.rows += n;
+    t->trained.count -= n;
+}
+
+static void carve_worker(vit_arena *arena, void *context) {
+    worker *w = context;
+    const vit_trainer *t = w->of;
+    const vit_config *c = &t->network.config;
+    const size_t slice = t->lanes.slice;
+    vit_state_carve(&w->state, arena, c, slice, t->lanes.inner_threads,
+                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe.freeze);
+    w->images = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
+    w->labels = vit_arena_take(arena, slice * sizeof *w->labels);
+    w->keys = vit_arena_take(arena, slice * sizeof *w->keys);
+    for (size_t i = 0; i < 2; i++) w->texts[i] = vit_arena_take(arena, slice * sizeof **w->texts);
+    w->loads = vit_arena_take(arena, slice * sizeof *w->loads);
+    w->rooms = vit_arena_take(arena, (size_t)t->lanes.inner_threads * sizeof *w->rooms);
+    const vit_teacher *teacher = t->options.teacher;
+    if (teacher && teacher->answers)
+        vit_state_carve(&w->taught, arena, &teacher->network.config, slice, t->lanes.inner_threads,
+                        VIT_KEPT_NOTHING, 0);
+    if (teacher && teacher->normalises)
+        w->shown = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
+    if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(arena, c->depth * 2 * slice);
+}
+
+static vit_status make_rooms(worker *w, vit_error *error) {
+    const vit_config *c = &w->of->network.config;
+    const int count = w->of->lanes.inner_threads;
+    vit_status status = VIT_OK;
+    for (int i = 0; i < count; i++) w->rooms[i] = (vit_batch_room){0};
+    for (int i = 0; i < count && status == VIT_OK; i++)
+        status = vit_batch_room_new(&w->rooms[i], &w->of->recipe, c->height, c->width, c->channels,
+                                    error);
+    return status;
+}
+
+static vit_status make_workers(vit_trainer *t, vit_error *error) {
+    const size_t count = t->lanes.workers;
+    t->workers = vit_alloc(count, sizeof *t->workers);
+    if (!t->workers) return vit_fail_memory(error, "training threads", count * sizeof *t->workers);
+    for (size_t i = 0; i < count; i++) {
+        worker *w = &t->workers[i];
+        w->of = t;
+        vit_status status =
+            vit_arena_fit(&w->arena, carve_worker, w, "the activations of a slice", error);
+        if (status == VIT_OK) status = make_rooms(w, error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+/* What is rounded takes half of the memory, and W beside W^T the other half. */
+static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
+    const size_t size = t->table.packed_size;
+    vit_packed_weights packed = {vit_alloc_unset(size, sizeof(float)), NULL, t->recipe.precision};
+    if (packed.transposed && backward && packed.precision == VIT_PRECISION_BF16)
+        packed.rows = packed.transposed + size / 2;
+    return packed;
+}
+
+/* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
+static void clear(const vit_trainer *t, float *x) {
+    const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
+    vit_clear(x, first * sizeof *x);
+    memset(x + first, 0, (t->table.size - first) * sizeof *x);
+}
+
+static vit_status make_arrays(vit_trainer *t, vit_error *error) {
+    const size_t n = t->table.size;
+    t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these three */
+    t->packed = new_packed(t, true);
+    t->m = vit_alloc_unset(n, sizeof(float));
+    t->v = vit_alloc_unset(n, sizeof(float));
+    t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
+    if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->losses)
+        return vit_fail_memory(error, "the network's weights", 4 * n * sizeof(float));
+    vit_status status = vit_lanes_new(&t->lanes, &t->network.config, &t->table, &t->trained, error);
+    if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
+    return status;
+}
+
+static vit_status make_average(vit_trainer *t, vit_error *error) {
+    const size_t n = t->table.size, packed = t->table.packed_size;
+    if (!(t->recipe.ema > 0)) return VIT_OK;
+    t->average = vit_alloc(n, sizeof(float));
+    t->average_packed = new_packed(t, false);
+    if (!t->average || !t->average_packed.transposed)
+        return vit_fail_memory(error, "the average of the weights", (n + packed) * sizeof(float));
+    t->averaged.config = t->network.config;
+    return vit_weights_view(&t->averaged.weights, &t->network.config, &t->table, t->average,
+                            &t->average_packed, error);
+}
+
+vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
+                           const vit_trainer_options *options, uint64_t seed, vit_error *error) {
+    *out = NULL;
+    vit_status status = vit_recipe_check(recipe, error);
+    if (status == VIT_OK) status = vit_recipe_fits(recipe, config->depth, error);
+    if (status == VIT_OK) status = vit_precision_check(recipe->precision, options->kernels, error);
+    if (status != VIT_OK) return status;
+    vit_trainer *t = vit_alloc(1, sizeof *t);
+    if (!t) return vit_fail_memory(error, "a trainer", sizeof *t);
+    t->network.config = *config;
+    t->recipe = *recipe;
+    t->options = *options;
+    t->limit = INFINITY;
+    status = vit_table_new(&t->table, config, error);
+    if (status == VIT_OK) {
+        divide_table(t);
+        vit_lanes_plan(&t->lanes, config, &t->table, recipe->batch, options->threads);
+        status = make_arrays(t, error);
+    }
+    if (status == VIT_OK)
+        status =
+            vit_weights_view(&t->network.weights, config, &t->table, t->values, &t->packed, error);
+    if (status == VIT_OK) status = make_average(t, error);
+    if (status == VIT_OK) status = make_workers(t, error);
+    if (status != VIT_OK) {
+        vit_trainer_free(t);
+        return status;
+    }
+    vit_trainer_reset(t, seed);
+    *out = t;
+    return VIT_OK;
+}
+
+void vit_trainer_free(vit_trainer *t) {
+    if (!t) return;
+    for (size_t i = 0; t->workers && i < t->lanes.workers; i++) {
+        worker *w = &t->workers[i];
+        for (int k = 0; w->rooms && k < t->lanes.inner_threads; k++)
+            vit_batch_room_free(&w->rooms[k]);
+        vit_arena_free(&w->arena);
+    }
+    vit_lanes_free(&t->lanes);
+    vit_weights_free(&t->network.weights);
+    vit_weights_free(&t->averaged.weights);
+    vit_chunks_free(&t->chunks);
+    vit_table_free(&t->table);
+    void *const arrays[] = {
+        t->values, t->packed.transposed, t->m,       t->v, t->average, t->average_packed.transposed,
+        t->losses, t->weights,           t->workers, t};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
+}
+
+void vit_trainer_reset(vit_trainer *t, uint64_t seed) {
+    if (t->options.blank)
+        memset(t->values, 0, t->table.size * sizeof *t->values);
+    else
+        vit_table_init(t->options.threads, t->values, &t->table, t->network.config.init, seed);
+    clear(t, t->m);
+    clear(t, t->v);
+    t->seed = seed;
+    vit_trainer_changed(t, 0);
+}
+
+/* ---- one slice ---- */
+
+typedef struct loading {
+    const vit_trainer *trainer;
+    worker *worker;
+    size_t first; /* of the slice's pictures, in the batch */
+} loading;
+
+static void load_task(size_t i, int thread, void *context) {
+    const loading *l = context;
+    const vit_config *c = &l->trainer->network.config;
+    worker *w = l->worker;
+    w->loads[i].status = l->trainer->source(
+        w->images + i * c->height * c->width * c->channels, w->labels + i, w->keys + i,
+        l->first + i, 1, &w->rooms[thread], l->trainer->context, &w->loads[i].error);
+}
+
+/* The slice's pictures; the threads that share its operators share them, too. */
+static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t count) {
+    loading l = {t, w, first};
+    vit_parallel(t->lanes.inner_threads, count, load_task, &l);
+    for (size_t i = 0; i < count && w->status == VIT_OK; i++) {
+        w->status = w->loads[i].status;
+        if (w->status != VIT_OK) w->error = w->loads[i].error;
+    }
+}
+
+static double weight_of(const vit_trainer *t, const vit_mixed_label *l) {
+    if (!t->weights) return 1;
+    if (!(l->share > 0)) return t->weights[l->label];
+    return (1 - l->share) * t->weights[l->label] + l->share * t->weights[l->other];
+}
+
+/* What the teacher answers to the slice's pictures. */
+static void ask_teacher(const vit_trainer *t, worker *w, const vit_exec *exec, size_t count) {
+    const vit_teacher *teacher = t->options.teacher;
+    if (!teacher || !teacher->answers) return;
+    if (w->shown) vit_teacher_normalise(teacher, w->shown, w->images, count);
+    vit_network_forward(&teacher->network, exec, &w->taught, w->shown ? w->shown : w->images,
+                        count);
+}
+
+/* Loss and gradient of picture i's logits. */
+static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
+    const size_t classes = t->network.config.classes;
+    const vit_teacher *teacher = t->options.teacher;
+    const vit_sample_key *key = &w->keys[i];
+    const vit_mixed_label label = {w->labels[i], key->other, key->share};
+    float *d_logits = w->state.d_logits + i * classes;
+    const float *logits = w->state.logits + i * classes;
+    const double weight = weight_of(t, &label), one = weight / (double)t->recipe.batch;
+    if (!teacher || !teacher->sha256[0])
+        return weight * vit_cross_entropy_mixed(d_logits, logits, classes, &label,
+                                                t->recipe.label_smoothing, one);
+    const double share = t->recipe.distill;
+    const vit_taught answer = teacher->answers
+                                  ? (vit_taught){w->taught.logits + i * classes, NULL, 0}
+                                  : (vit_taught){key->teacher, key->other_teacher, key->share};
+    const double labelled = vit_cross_entropy_mixed(d_logits, logits, classes, &label,
+                                                    t->recipe.label_smoothing, one * (1 - share));
+    const double taught = vit_distillation(d_logits, logits, classes, &answer,
+                                           t->recipe.distill_temperature, one * share);
+    return weight * ((1 - share) * labelled + share * taught);
+}
+
+/* The same of sample i's text: every token, and in the end END, is an answer to those before it.
+ * The sum over the batch, divided by its samples, is the mean over its answers. */
+static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
+    const vit_decoder_config *c = &t->network.config.decoder;
+    const vit_state *d = w->state.decoder;
+    const vit_ids *text = &w->texts[1][i];
+    const double weight = 1 / (double)w->keys[i].answers;
+    double sum = 0;
+    for (size_t k = 0; k <= text->count; k++) {
+        const size_t at = (d->spans[i].query + k) * c->vocabulary;
+        const size_t label = k < text->count ? text->ids[k] : c->end;
+        sum += vit_cross_entropy(d->d_logits + at, d->logits + at, c->vocabulary, label,
+                                 t->recipe.label_smoothing, weight);
+    }
+    return sum * weight * (double)t->recipe.batch;
+}
+
+static void set_texts(worker *w, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        w->texts[0][i] = w->keys[i].source;
+        w->texts[1][i] = w->keys[i].target;
+    }
+    w->state.texts = w->texts[0];
+    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
+}
+
+static void run_slice(size_t index, size_t worker_index, const vit_gradients *gradients,
+                      void *context) {
+    vit_trainer *t = context;
+    worker *w = &t->workers[worker_index];
+    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->lanes.inner_threads};
+    const size_t first = index * t->lanes.slice;
+    const size_t count = vit_min(t->lanes.slice, t->recipe.batch - first);
+    if (w->status == VIT_OK) load_slice(t, w, first, count);
+    if (w->status != VIT_OK) return;
+    if (w->keep)
+        vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
+                      count);
+    w->state.keep = w->keep;
+    set_texts(w, count);
+    ask_teacher(t, w, &exec, count);
+    vit_network_forward(&t->network, &exec, &w->state, w->images, count);
+    for (size_t i = 0; i < count; i++)
+        t->losses[first + i] = w->state.decoder ? text_loss(t, w, i) : picture_loss(t, w, i);
+    vit_network_backward(&t->network, &exec, &w->state, gradients);
+}
+
+/* ---- one step ---- */
+
+static void pack(const vit_trainer *t, const vit_packed_weights *packed, const float *values,
+                 const vit_table *table) {
+    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->options.threads};
+    vit_table_pack(&exec, packed, values, table);
+}
+
+/* What a step is made of. */
+typedef struct one_step {
+    vit_trainer *trainer;
+    double lr, loss;
+    vit_status status;
+    vit_error *error;
+} one_step;
+
+static void run_step(void *context) {
+    one_step *s = context;
+    vit_trainer *t = s->trainer;
+    vit_lanes_run(&t->lanes, t->options.kernels, run_slice, t);
+    for (size_t i = 0; i < t->lanes.workers && s->status == VIT_OK; i++)
+        if (t->workers[i].status != VIT_OK)
+            s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
+    if (s->status != VIT_OK) return;
+    t->norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads, t->lanes.gradients,
+                            t->lanes.count, t->lanes.chains);
+    for (size_t i = 0; i < t->recipe.batch; i++) s->loss += t->losses[i];
+    s->loss /= (double)t->recipe.batch;
+    t->skipped = !isfinite(t->norm) || t->norm > t->limit || !isfinite(s->loss);
+    t->step++;
+    if (t->skipped) return;
+    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
+    vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
+                     t->norm, t->step - 1);
+    pack(t, &t->packed, t->values, &t->trained);
+}
+
+vit_status vit_trainer_weigh(vit_trainer *t, const double *weights, vit_error *error) {
+    const size_t classes = t->network.config.classes;
+    if (!t->weights) t->weights = vit_alloc(classes, sizeof *weights);
+    if (!t->weights) return vit_fail_memory(error, "class weights", classes * sizeof *weights);
+    memcpy(t->weights, weights, classes * sizeof *weights);
+    return VIT_OK;
+}
+
+vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_source *source,
+                            void *context, vit_error *error) {
+    one_step s = {t, lr, 0, VIT_OK, error};
+    t->source = source;
+    t->context = context;
+    for (size_t i = 0; i < t->lanes.workers; i++) t->workers[i].status = VIT_OK;
+    vit_with_team(t->options.threads, run_step, &s);
+    if (s.status == VIT_OK) *loss = s.loss;
+    return s.status;
+}
+
+void vit_trainer_limit(vit_trainer *t, double norm) {
+    t->limit = norm;
+}
+
+vit_trainer_state vit_trainer_get(vit_trainer *t) {
+    return (vit_trainer_state){&t->table,  &t->trained, t->values,  t->m,   t->v,
+                               t->average, t->step,     t->skipped, t->norm};
+}
+
+void vit_trainer_changed(vit_trainer *t, uint64_t step) {
+    vit_packed_weights forward = t->packed;
+    forward.rows = NULL; /* of what is frozen there is no dx */
+    pack(t, &forward, t->values, &t->frozen);
+    pack(t, &t->packed, t->values, &t->trained);
+    if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));
+    t->step = step;
+}
+
+const vit_network *vit_trainer_network(const vit_trainer *t) {
+    return t->average ? &t->averaged : &t->network;
+}
+
+void vit_trainer_settle(vit_trainer *t) {
+    if (t->average) pack(t, &t->average_packed, t->average, &t->table);
+}
+
+const float *vit_trainer_gradient(const vit_trainer *t) {
+    return t->lanes.gradients;
+}
