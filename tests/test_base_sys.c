@@ -284,7 +284,11 @@ static void test_make_and_remove(void **state) {
     assert_int_equal(vit_path_look("new"), VIT_PATH_DIRECTORY);
     put_file("file", "x");
     assert_int_equal(vit_make_directory("file", &error), VIT_ERROR_IO);
-    assert_says(&error, VIT_ERROR_IO, "file", "exists");
+    assert_says(&error, VIT_ERROR_IO, "file", "there is a file of that name");
+    assert_int_equal(symlink("nowhere/at-all", "link"), 0);
+    assert_int_equal(vit_make_directory("link", &error), VIT_ERROR_IO);
+    assert_says(&error, VIT_ERROR_IO, "link", "a link that leads nowhere");
+    assert_int_equal(vit_remove_file("link", &error), VIT_OK);
     assert_int_equal(vit_make_directory("a/b", &error), VIT_ERROR_IO);
     assert_int_equal(vit_remove_file("file", &error), VIT_OK);
     assert_int_equal(vit_remove_file("file", &error), VIT_OK);

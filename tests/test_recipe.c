@@ -26,12 +26,12 @@ static void recipes_are_read_strictly(void **unused) {
     assert_int_equal(vit_recipe_read(&r, "{\"lrr\": 1}", "x.json", &error), VIT_ERROR_FORMAT);
     assert_string_equal(error.message, "x.json: unknown key \"lrr\"; did you mean \"lr\"?");
     assert_int_equal(vit_recipe_read(&r, "{\"lr\": \"1\"}", "x.json", &error), VIT_ERROR_FORMAT);
-    assert_string_equal(error.message, "x.json: \"lr\" must be a number");
+    assert_string_equal(error.message, "x.json: \"lr\" must be a number, not \"1\"");
     assert_int_equal(vit_recipe_read(&r, "{\"rotation\": 1}", "x.json", &error), VIT_ERROR_FORMAT);
     assert_string_equal(error.message,
                         "x.json: unknown key \"rotation\"; did you mean \"rotate\"?");
     assert_int_equal(vit_recipe_read(&r, "{\"flip\": 1}", "x.json", &error), VIT_ERROR_FORMAT);
-    assert_string_equal(error.message, "x.json: \"flip\" must be true or false");
+    assert_string_equal(error.message, "x.json: \"flip\" must be true or false, not 1");
     r.drop_path = 1;
     assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
     assert_string_equal(error.message, "\"drop_path\" is 1, expected 0 to 0.999999");

@@ -2,6 +2,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FIELDS 64
@@ -72,9 +73,14 @@ static vit_status unknown_key(const char *key, const vit_field *fields, size_t c
                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static vit_status wrong_type(const vit_field *field, const char *expected, const char *name,
-                             vit_error *error) {
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" must be %s", name, field->key, expected);
+static vit_status wrong_type(const vit_field *field, const char *expected, const json_t *value,
+                             const char *name, vit_error *error) {
+    char *found = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    const vit_status status =
+        vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" must be %s, not %.60s%s", name, field->key,
+                 expected, found ? found : "this", found && strlen(found) > 60 ? "..." : "");
+    free(found);
+    return status;
 }
 
 static vit_status read_enum(const vit_field *field, const json_t *value, const char *name,
@@ -90,7 +96,7 @@ static vit_status read_enum(const vit_field *field, const json_t *value, const c
         snprintf(expected + used, sizeof expected - used, "%s \"%s\"", i ? "," : "",
                  field->names[i]);
     }
-    return wrong_type(field, expected, name, error);
+    return wrong_type(field, expected, value, name, error);
 }
 
 static vit_status read_field(const vit_field *field, const json_t *value, const char *name,
@@ -100,17 +106,17 @@ static vit_status read_field(const vit_field *field, const json_t *value, const 
     case VIT_FIELD_SIZE: {
         const json_int_t n = json_integer_value(value);
         if (!json_is_integer(value) || n < 0 || n > largest)
-            return wrong_type(field, "a whole number, 0 or more", name, error);
+            return wrong_type(field, "a whole number, 0 or more", value, name, error);
         *(size_t *)field->value = (size_t)n;
         return VIT_OK;
     }
     case VIT_FIELD_DOUBLE:
         if (!json_is_number(value) || !isfinite(json_number_value(value)))
-            return wrong_type(field, "a number", name, error);
+            return wrong_type(field, "a number", value, name, error);
         *(double *)field->value = json_number_value(value);
         return VIT_OK;
     case VIT_FIELD_BOOL:
-        if (!json_is_boolean(value)) return wrong_type(field, "true or false", name, error);
+        if (!json_is_boolean(value)) return wrong_type(field, "true or false", value, name, error);
         *(bool *)field->value = json_is_true(value);
         return VIT_OK;
     case VIT_FIELD_ENUM:

@@ -381,6 +381,12 @@ vit_status vit_make_directory(const char *path, vit_error *error) {
     if (mkdir(path, 0777) == 0) return VIT_OK;
     int number = errno;
     if (number == EEXIST && vit_path_look(path) == VIT_PATH_DIRECTORY) return VIT_OK;
+    if (number == EEXIST)
+        return vit_fail(error, VIT_ERROR_IO, "cannot make directory %s: there is %s of that name",
+                        path,
+                        vit_path_look(path) == VIT_PATH_FILE ? "a file"
+                        : vit_path_is_link(path)             ? "a link that leads nowhere"
+                                                             : "something else");
     return vit_fail_errno(error, number, "cannot make directory %s", path);
 }
 

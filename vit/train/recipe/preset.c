@@ -128,7 +128,9 @@ static vit_status set(json_t *object, const char *text, bool *of_network, vit_er
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": unknown key \"%s\"%s%s%s", text, key,
                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
+    double number; /* as options have them: .5 is no JSON */
     json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
+    if (!value && vit_parse_double(equals + 1, &number)) value = json_real(number);
     if (!value) value = json_string(equals + 1); /* relu stands for "relu" */
     const char *part = i < of_model ? "model" : "train";
     *of_network |= i < of_model;
