@@ -1,4 +1,8 @@
-"""What TensorBoard and tbparse read of a directory of event files: scripts/check-tensorboard."""
+"""What TensorBoard and tbparse read of a directory of event files, beside what is in them by the
+strict reader of tests/event_files.py: scripts/check-tensorboard.
+
+usage: check_tensorboard.py DIRECTORY SOURCE_DATE_EPOCH      the time of the last file's events
+"""
 import json
 import socket
 import subprocess
@@ -11,28 +15,41 @@ from pathlib import Path
 from tbparse import SummaryReader
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-# Of 450 steps, two a point; answers after steps 200 (where the first part ends), 297 and 450.
-SCALARS = {"loss/train": 225, "lr": 225, "gradient_norm": 225, "images_per_second": 225,
-           "loss/val": 3, "accuracy/val": 3, "accuracy/train": 3, "loss/test": 2,
-           "accuracy/test": 2}
-IMAGES = {"filters", "most_wrong"}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from event_files import read, scalars  # noqa: E402
 
 
 def check(name, found, expected):
     print("ok  " if found == expected else "FAIL", name)
     if found != expected:
-        print(f"     found    {found}\n     expected {expected}")
+        print(f"     found    {str(found)[:200]}\n     expected {str(expected)[:200]}")
     return found == expected
 
 
-def accumulator(board):
+def check_scalars(name, found, expected):
+    """{tag: {step: value}}"""
+    wrong = sorted(tag for tag in {*found, *expected} if found.get(tag) != expected.get(tag))
+    points = [{tag: len(values.get(tag, ())) for tag in wrong} for values in (found, expected)]
+    return check(f"{name}: {sum(map(len, expected.values()))} scalars", (wrong, points[0]),
+                 ([], points[1]))
+
+
+def contents(board):
+    """{tag: {step: value}}, the pictures' tags, and the last file's times."""
+    files = sorted(str(path) for path in Path(board).iterdir())
+    images = {tag for path in files for event in read(path, whole=False) for tag in event.images}
+    return scalars(files), images, {event.time for event in read(files[-1], whole=False)}
+
+
+def accumulated(board, expected, epoch):
     a = EventAccumulator(board, size_guidance={"scalars": 0, "images": 0})
     a.Reload()
+    found = {tag: {s.step: s.value for s in a.Scalars(tag)} for tag in a.Tags()["scalars"]}
     steps = [s.step for s in a.Scalars("loss/train")]
-    return [check("EventAccumulator: scalars", {t: len(a.Scalars(t)) for t in a.Tags()["scalars"]},
-                  SCALARS),
+    return [check_scalars("EventAccumulator", found, expected[0]),
             check("EventAccumulator: steps in order", steps, sorted(set(steps))),
-            check("EventAccumulator: images", set(a.Tags()["images"]), IMAGES)]
+            check("EventAccumulator: images", set(a.Tags()["images"]), expected[1]),
+            check("EventAccumulator: time", a.Scalars("loss/train")[-1].wall_time, epoch)]
 
 
 def free_port():
@@ -47,9 +64,18 @@ def ask(port, path):
         return json.load(answer)
 
 
-def served(board, fast):
-    """What the web server answers; its fast loader is a program of its own."""
-    port = free_port()
+def read_by_server(port):
+    """(tags and their points, tags of pictures); None: not yet all there."""
+    tags = ask(port, "scalars/tags").get(".", {})
+    points = {t: {step: value for _, step, value in
+                  ask(port, f"scalars/scalars?run=.&tag={t.replace('/', '%2F')}")} for t in tags}
+    return points, set(ask(port, "images/tags").get(".", {}))
+
+
+def served(board, fast, expected):
+    """What the web server answers, once it has read all; its fast loader is a program of its own,
+    which reads while the server answers already."""
+    port, found = free_port(), ({}, set())
     server = subprocess.Popen([str(Path(sys.executable).parent / "tensorboard"), "--logdir", board,
                                "--load_fast", fast, "--port", str(port)],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -57,26 +83,30 @@ def served(board, fast):
         for _ in range(120):
             time.sleep(.5)
             try:
-                if "accuracy/test" in ask(port, "scalars/tags").get(".", {}):
-                    break
+                found = read_by_server(port)
             except (urllib.error.URLError, ConnectionError):
-                pass
-        tags = ask(port, "scalars/tags")["."]
-        counts = {t: len(ask(port, f"scalars/scalars?run=.&tag={t.replace('/', '%2F')}"))
-                  for t in tags}
-        images = ask(port, "images/tags")["."]
-        return [check(f"--load_fast {fast}: scalars", counts, SCALARS),
-                check(f"--load_fast {fast}: images", set(images), IMAGES)]
+                continue
+            if found == expected[:2]:
+                break
+        return [check_scalars(f"--load_fast {fast}", found[0], expected[0]),
+                check(f"--load_fast {fast}: images", found[1], expected[1])]
     finally:
         server.terminate()
         server.wait()
 
 
-def main(board):
+def parsed(board, expected):
     table = SummaryReader(board).scalars
-    passed = accumulator(board) + served(board, "true") + served(board, "false")
-    passed.append(check("tbparse: scalars", table.groupby("tag").size().to_dict(), SCALARS))
+    found = {tag: dict(zip(rows["step"], rows["value"])) for tag, rows in table.groupby("tag")}
+    return [check_scalars("tbparse", found, expected[0])]
+
+
+def main(board, epoch):
+    expected = contents(board)
+    passed = [check("the last file's times", expected[2], {float(epoch)})]
+    passed += accumulated(board, expected, float(epoch)) + parsed(board, expected)
+    passed += served(board, "true", expected) + served(board, "false", expected)
     return 0 if all(passed) else 1
 
 
-sys.exit(main(sys.argv[1]))
+sys.exit(main(*sys.argv[1:]))

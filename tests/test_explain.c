@@ -1,5 +1,5 @@
-/* Maps of networks of every kind: against PyTorch (tests/fixtures/make_maps.py), closed forms, and
- * what must not change. */
+/* Maps of networks of every kind: against PyTorch (tests/fixtures/make_maps.py), published programs
+ * (make_map_peers.py), closed forms, and what must not change. */
 #include "tests/check.h"
 #include "vit/base/sys.h"
 #include "vit/explain/maps.h"
@@ -109,13 +109,18 @@ static const vit_kernels *best(void) {
     return vit_kernels_choose(VIT_CPU_AVX512);
 }
 
-static void near(const subject *s, const char *what, const float *got, const char *name,
-                 double bound) {
+static void near_of(const vit_safetensors *file, const subject *s, const char *what,
+                    const float *got, const char *name, double bound) {
     size_t count;
-    float *want = floats_of(s->maps, name, &count);
+    float *want = floats_of(file, name, &count);
     const double off = check_difference(got, want, count);
     if (!(off <= bound)) fail_msg("%s: %s is off by %g, at most %g", s->name, what, off, bound);
     free(want);
+}
+
+static void near(const subject *s, const char *what, const float *got, const char *name,
+                 double bound) {
+    near_of(s->maps, s, what, got, name, bound);
 }
 
 static vit_map map_of(const subject *s, vit_map_options options) {
@@ -300,6 +305,36 @@ static void maps_are_pytorchs(void **state) {
         check_maps(s);
         subject_free(s);
     }
+}
+
+/* Chefer's, pytorch-grad-cam's and captum's, as tests/fixtures/make_map_peers.py says. Integrated
+ * gradients of a network that normalises patches nearly cancel: rounding weighs more in what is
+ * left. */
+static void maps_are_those_of_published_programs(void **state) {
+    (void)state;
+    static const vit_method methods[] = {VIT_METHOD_RELEVANCE,  VIT_METHOD_ROLLOUT,
+                                         VIT_METHOD_GRADCAM,    VIT_METHOD_GRADIENT,
+                                         VIT_METHOD_INTEGRATED, VIT_METHOD_OCCLUSION};
+    vit_safetensors *file = open_file(".", "map_peers");
+    size_t compared = 0;
+    for (size_t i = 0; i < CASES; i++) {
+        subject *s = subject_new(cases[i], best(), 2);
+        for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+            char name[100];
+            snprintf(name, sizeof name, "%s.%s", s->name, vit_method_name(methods[k]));
+            if (!vit_safetensors_find(file, name)) continue;
+            vit_map map = map_of(
+                s,
+                (vit_map_options){.method = methods[k], .class_index = CLASS, .class_given = true});
+            near_of(file, s, name, map.values, name,
+                    methods[k] == VIT_METHOD_INTEGRATED ? 2e-4 : 1e-4);
+            vit_map_clear(&map);
+            compared++;
+        }
+        subject_free(s);
+    }
+    assert_int_equal(compared, 4 * CASES + 2 * 5);
+    vit_safetensors_close(file);
 }
 
 static void maps_are_the_same_everywhere(void **state) {
@@ -533,6 +568,7 @@ int main(void) {
         cmocka_unit_test(passes_are_pytorchs),
         cmocka_unit_test(logits_are_an_ordinary_answers),
         cmocka_unit_test(maps_are_pytorchs),
+        cmocka_unit_test(maps_are_those_of_published_programs),
         cmocka_unit_test(maps_are_the_same_everywhere),
         cmocka_unit_test(rollout_of_known_attention),
         cmocka_unit_test(rows_of_rollout_sum_to_one),
