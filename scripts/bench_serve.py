@@ -128,12 +128,12 @@ def processor():
 
 
 def write(about):
-    """Puts the table into docs/performance.md."""
+    """Puts the table into docs/server.md."""
     begin, end = "<!-- bench-serve -->\n", "<!-- end of bench-serve -->"
-    with open("docs/performance.md", encoding="utf-8") as f:
+    with open("docs/server.md", encoding="utf-8") as f:
         before, rest = f.read().split(begin)
     after = rest.split(end)[1]
-    with open("docs/performance.md", "w", encoding="utf-8") as f:
+    with open("docs/server.md", "w", encoding="utf-8") as f:
         f.write(before + begin + about + "\n\n" + "\n".join(lines) + "\n" + end + after)
 
 
