@@ -18,6 +18,8 @@ SERVE = os.path.join(BUILD, "bin", "vit-serve")
 CLASSIFY = os.path.join(BUILD, "bin", "vit-classify")
 DRAW = os.path.join(BUILD, "examples", "draw_digit")
 
+SECONDS = 60  # for what a machine at rest does at once: a busy one may take long
+
 count = failed = 0
 lock = threading.Lock()
 
@@ -31,6 +33,16 @@ def check(name, holds, said=""):
         if not holds:
             failed += 1
             print("#  " + str(said)[:2000].replace("\n", "\n#  "), flush=True)
+
+
+def until(condition):
+    """Waits for it; returns whether it came to be."""
+    end = time.monotonic() + SECONDS
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def end():
@@ -64,7 +76,7 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            status = self.process.wait(20)
+            status = self.process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = self.process.wait()
@@ -77,7 +89,7 @@ class Server:
     def __exit__(self, *_):
         self.stop()
 
-    def ask(self, method, path, body=None, headers=None, timeout=20):
+    def ask(self, method, path, body=None, headers=None, timeout=SECONDS):
         """(status, headers, body) of one request on a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
@@ -87,11 +99,11 @@ class Server:
         finally:
             connection.close()
 
-    def json(self, method, path, body=None, headers=None, timeout=20):
+    def json(self, method, path, body=None, headers=None, timeout=SECONDS):
         status, _, text = self.ask(method, path, body, headers, timeout)
         return status, json.loads(text) if text else None
 
-    def raw(self, data, timeout=20):
+    def raw(self, data, timeout=SECONDS):
         """What comes back for bytes, until the server closes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as s:
             try:
@@ -103,14 +115,9 @@ class Server:
     def metrics(self):
         return parse_metrics(self.ask("GET", "/metrics")[2].decode())
 
-    def settle(self, name, value, seconds=10):
+    def settle(self, name, value):
         """Waits until a metric has a value."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if self.metrics().get(name) == value:
-                return True
-            time.sleep(0.02)
-        return False
+        return until(lambda: self.metrics().get(name) == value)
 
     def memory(self):
         """Bytes that are in memory."""

@@ -283,6 +283,7 @@ static void reload(parts *p) {
 static void wind_up(parts *p, const sigset_t *signals, double timeout) {
     const double until = vit_clock() + 2 * timeout;
     atomic_store(&p->server.stopping, true);
+    serve_queue_hurry(p->server.queue);
     serve_listener_close(p->listener);
     while (serve_connections_count(p->server.connections) > 0 && vit_clock() < until) {
         const struct timespec moment = {.tv_nsec = 5000000};

@@ -15,7 +15,7 @@ struct serve_queue {
     pthread_cond_t changed;
     serve_job *first, *last;
     size_t waiting; /* pictures */
-    bool stopping;
+    bool hurried, stopping;
 };
 
 /* What a job counts in the queue: even what has no picture takes a place. */
@@ -162,6 +162,12 @@ static void do_batch(serve_queue *q) {
     }
 }
 
+/* Seconds that the first job, where it has pictures, waits for others. */
+static double left_to_wait(const serve_queue *q) {
+    const bool waits = q->first->count > 0 && q->waiting < q->options.batch && !q->hurried;
+    return waits ? q->first->arrived + q->options.delay - vit_clock() : 0;
+}
+
 static void *run(void *context) {
     serve_queue *q = context;
 #ifdef __linux__ /* where a thread has a priority of its own, called 0 by itself */
@@ -173,8 +179,8 @@ static void *run(void *context) {
             pthread_cond_wait(&q->changed, &q->lock);
             continue;
         }
-        const double left = q->first->arrived + q->options.delay - vit_clock();
-        if (left > 0 && q->waiting < q->options.batch && !q->stopping) {
+        const double left = left_to_wait(q);
+        if (left > 0) {
             const struct timespec until = moment(left);
             pthread_cond_timedwait(&q->changed, &q->lock, &until);
             continue;
@@ -203,10 +209,17 @@ vit_status serve_queue_start(serve_queue **out, const serve_queue_options *optio
     return VIT_OK;
 }
 
+void serve_queue_hurry(serve_queue *q) {
+    pthread_mutex_lock(&q->lock);
+    q->hurried = true;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+}
+
 void serve_queue_stop(serve_queue *q) {
     if (q == NULL) return;
     pthread_mutex_lock(&q->lock);
-    q->stopping = true;
+    q->hurried = q->stopping = true;
     pthread_cond_signal(&q->changed);
     pthread_mutex_unlock(&q->lock);
     pthread_join(q->thread, NULL);

@@ -51,6 +51,9 @@ typedef struct serve_queue serve_queue;
 vit_status serve_queue_start(serve_queue **out, const serve_queue_options *options,
                              serve_metrics *metrics, vit_error *error);
 
+/* From now on nothing waits for others. */
+void serve_queue_hurry(serve_queue *queue);
+
 /* Does what waits, then ends the thread. */
 void serve_queue_stop(serve_queue *queue);
 
