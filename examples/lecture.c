@@ -229,7 +229,7 @@ static void fill(float *values, const vit_table *table) {
 int main(void) {
     static const uint32_t source[] = {2, 3}, target[] = {TWO};
     const vit_ids sources[] = {{source, 2}}, targets[] = {{target, 1}};
-    const vit_exec exec = {.kernels = vit_kernels_choose(VIT_CPU_SCALAR), .threads = 1};
+    const vit_kernels *kernels = vit_kernels_choose(VIT_CPU_SCALAR);
     vit_network network = {.config = vit_config_default()};
     vit_table table = {0};
     vit_packed_weights packed = {0};
@@ -246,7 +246,7 @@ int main(void) {
     }
     if (status == VIT_OK) {
         fill(values, &table);
-        vit_table_pack(&exec, &packed, values, &table);
+        vit_table_pack(&(vit_exec){.kernels = kernels, .threads = 1}, &packed, values, &table);
         status =
             vit_weights_view(&network.weights, &network.config, &table, values, &packed, &error);
     }
@@ -258,6 +258,7 @@ int main(void) {
         vit_state_carve(&state, &arena, &network.config, 1, 1, VIT_KEPT_ALL, 0);
         state.texts = sources;
         state.decoder->texts = targets;
+        const vit_exec exec = vit_network_exec(&network, &state, kernels, 1);
         vit_network_forward(&network, &exec, &state, NULL, 1);
         print_encoder(&network, &state, &exec);
         print_decoder(&network, state.decoder, &exec);

@@ -339,13 +339,13 @@ static void refuse_value(const char *name, float value, const char *b) {
     vit_checkpoint found;
     vit_error error;
     vit_history history;
-    vit_safetensors *file;
+    vit_tensors *file;
     bool missing;
-    assert_int_equal(vit_safetensors_parse(&file, bytes.data, bytes.size, "2", NULL), VIT_OK);
-    const vit_tensor *t = vit_safetensors_find(file, name);
+    assert_int_equal(vit_tensors_parse(&file, bytes.data, bytes.size, "2", NULL), VIT_OK);
+    const vit_tensor *t = vit_tensors_find(file, name);
     assert_non_null(t);
     memcpy((uint8_t *)(uintptr_t)t->data + (t->count - 1) * sizeof value, &value, sizeof value);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     sign(&bytes);
     write_checkpoint(3, bytes.data, bytes.size);
     assert_int_equal(vit_checkpoints_at(&found, &c, 3, &missing, &error), VIT_OK);

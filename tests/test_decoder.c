@@ -6,7 +6,7 @@
 #include "vit/base/sys.h"
 #include "vit/model/write.h"
 #include "vit/ops/loss.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 /* ---- a network of a fixture, with its memory and its samples ---- */
 
 typedef struct subject {
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_network network;
     vit_table table;
     vit_gradients views;
@@ -37,15 +37,15 @@ typedef struct subject {
     size_t batch;
 } subject;
 
-static const vit_tensor *find(const vit_safetensors *file, const char *group, const char *name) {
+static const vit_tensor *find(const vit_tensors *file, const char *group, const char *name) {
     char full[100];
     snprintf(full, sizeof full, "%s%s", group, name);
-    const vit_tensor *t = vit_safetensors_find(file, full);
-    if (!t) fail_msg("%s: there is no %s", vit_safetensors_name(file), full);
+    const vit_tensor *t = vit_tensors_find(file, full);
+    if (!t) fail_msg("%s: there is no %s", vit_tensors_name(file), full);
     return t;
 }
 
-static float *floats(const vit_safetensors *file, const char *group, const char *name) {
+static float *floats(const vit_tensors *file, const char *group, const char *name) {
     const vit_tensor *t = find(file, group, name);
     float *values = check_floats(t->count);
     assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
@@ -83,8 +83,8 @@ static void carve(subject *s, vit_kept kept) {
 
 static void read_weights(subject *s) {
     size_t stored = 0;
-    for (size_t i = 0; i < vit_safetensors_count(s->file); i++)
-        stored += strncmp(vit_safetensors_at(s->file, i)->name, "param.", 6) == 0;
+    for (size_t i = 0; i < vit_tensors_count(s->file); i++)
+        stored += strncmp(vit_tensors_at(s->file, i)->name, "param.", 6) == 0;
     assert_int_equal(stored, s->table.count);
     for (size_t i = 0; i < s->table.count; i++) {
         const vit_parameter *p = &s->table.rows[i];
@@ -103,15 +103,15 @@ static subject subject_new(const char *name) {
     vit_error error;
     char path[200];
     snprintf(path, sizeof path, "tests/fixtures/decoders/%s.safetensors", name);
-    if (vit_safetensors_open(&s.file, path, &error) != VIT_OK) fail_msg("%s", error.message);
-    if (vit_config_read(c, vit_safetensors_metadata(s.file, "config"), "", &error) != VIT_OK ||
+    if (vit_tensors_open(&s.file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    if (vit_config_read(c, vit_tensors_metadata(s.file, "config"), "", &error) != VIT_OK ||
         vit_table_new(&s.table, c, &error) != VIT_OK)
         fail_msg("%s", error.message);
     s.values = check_floats(s.table.size);
     s.gradients = check_floats(s.table.size);
     s.packed.transposed = check_floats(s.table.packed_size);
     read_weights(&s);
-    if (vit_safetensors_find(s.file, "input")) s.images = floats(s.file, "input", "");
+    if (vit_tensors_find(s.file, "input")) s.images = floats(s.file, "input", "");
     const vit_gradient_arrays arrays = {s.gradients, s.gradients, VIT_SUM_CONTINUES};
     assert_int_equal(vit_weights_view(&s.network.weights, c, &s.table, s.values, &s.packed, NULL),
                      VIT_OK);
@@ -136,7 +136,7 @@ static void subject_free(subject *s) {
     void *const all[] = {s->values, s->packed.transposed, s->gradients, s->images, s->ids[0],
                          s->ids[1]};
     for (size_t i = 0; i < 6; i++) free(all[i]);
-    vit_safetensors_close(s->file);
+    vit_tensors_close(s->file);
 }
 
 static vit_exec with(const vit_kernels *kernels, int threads) {
@@ -150,7 +150,8 @@ static vit_exec best(int threads) {
 static void forward(subject *s, vit_exec exec) {
     s->state.texts = s->texts[0];
     s->state.decoder->texts = s->texts[1];
-    vit_network_forward(&s->network, &exec, &s->state, s->images, s->batch);
+    const vit_exec here = vit_network_exec(&s->network, &s->state, exec.kernels, exec.threads);
+    vit_network_forward(&s->network, &here, &s->state, s->images, s->batch);
 }
 
 /* The id that is to follow row r: the next one of its text, or END. */
@@ -168,7 +169,8 @@ static double backward(subject *s, vit_exec exec) {
     for (size_t r = 0; r < d->rows; r++)
         loss += vit_cross_entropy(d->d_logits + r * ids, d->logits + r * ids, ids, label_of(s, r),
                                   .1, 1 / (double)d->rows);
-    vit_network_backward(&s->network, &exec, &s->state, &s->views);
+    const vit_exec here = vit_network_exec(&s->network, &s->state, exec.kernels, exec.threads);
+    vit_network_backward(&s->network, &here, &s->state, &s->views);
     return loss / (double)d->rows;
 }
 
@@ -188,8 +190,8 @@ static void check_gradients(const subject *s) {
         const float *got = s->gradients + p->offset;
         const double error = check_difference(got, want, p->count);
         if (!(error <= 1e-4) && !is_zero(got, want, p->count))
-            fail_msg("%s: gradient of %s is off by %.3g of its largest",
-                     vit_safetensors_name(s->file), p->name, error);
+            fail_msg("%s: gradient of %s is off by %.3g of its largest", vit_tensors_name(s->file),
+                     p->name, error);
         free(want);
     }
 }

@@ -5,7 +5,7 @@
 #include "vit/explain/maps.h"
 #include "vit/explain/occlude.h"
 #include "vit/model/infer.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,34 +35,34 @@ typedef struct subject {
     vit_explainer *explainer;
     float *values, *packed, *image;
     size_t tokens, patches, prefix, pixels;
-    vit_safetensors *maps;
+    vit_tensors *maps;
 } subject;
 
-static vit_safetensors *open_file(const char *directory, const char *name) {
+static vit_tensors *open_file(const char *directory, const char *name) {
     char path[200];
     vit_error error;
-    vit_safetensors *file;
+    vit_tensors *file;
     snprintf(path, sizeof path, "tests/fixtures/%s/%s.safetensors", directory, name);
-    if (vit_safetensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    if (vit_tensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
     return file;
 }
 
-static float *floats_of(const vit_safetensors *file, const char *name, size_t *count) {
-    const vit_tensor *t = vit_safetensors_find(file, name);
-    if (!t) fail_msg("%s: there is no %s", vit_safetensors_name(file), name);
+static float *floats_of(const vit_tensors *file, const char *name, size_t *count) {
+    const vit_tensor *t = vit_tensors_find(file, name);
+    if (!t) fail_msg("%s: there is no %s", vit_tensors_name(file), name);
     float *values = check_floats(t->count);
     assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
     if (count) *count = t->count;
     return values;
 }
 
-static void read_values(subject *s, const vit_safetensors *file) {
+static void read_values(subject *s, const vit_tensors *file) {
     s->values = check_floats(s->table.size);
     s->packed = check_floats(s->table.packed_size);
     for (size_t i = 0; i < s->table.count; i++) {
         char name[100];
         snprintf(name, sizeof name, "param.%s", s->table.rows[i].name);
-        const vit_tensor *t = vit_safetensors_find(file, name);
+        const vit_tensor *t = vit_tensors_find(file, name);
         assert_non_null(t);
         assert_int_equal(vit_tensor_floats(t, s->values + s->table.rows[i].offset, NULL), VIT_OK);
     }
@@ -71,12 +71,11 @@ static void read_values(subject *s, const vit_safetensors *file) {
 /* Pointers to subject stay valid: explainers borrow the network. */
 static subject *subject_new(const char *name, const vit_kernels *kernels, int threads) {
     subject *s = calloc(1, sizeof *s);
-    vit_safetensors *file = open_file("networks", name);
+    vit_tensors *file = open_file("networks", name);
     vit_config *c = &s->network.config;
     *c = vit_config_default();
     s->name = name;
-    assert_int_equal(vit_config_read(c, vit_safetensors_metadata(file, "config"), "", NULL),
-                     VIT_OK);
+    assert_int_equal(vit_config_read(c, vit_tensors_metadata(file, "config"), "", NULL), VIT_OK);
     assert_int_equal(vit_table_new(&s->table, c, NULL), VIT_OK);
     read_values(s, file);
     const vit_packed_weights packed = {.transposed = s->packed};
@@ -90,7 +89,7 @@ static subject *subject_new(const char *name, const vit_kernels *kernels, int th
     s->pixels = c->height * c->width * c->channels;
     s->maps = open_file("maps", name);
     assert_int_equal(vit_explainer_new(&s->explainer, &s->network, kernels, threads, NULL), VIT_OK);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     return s;
 }
 
@@ -98,7 +97,7 @@ static void subject_free(subject *s) {
     vit_explainer_free(s->explainer);
     vit_weights_free(&s->network.weights);
     vit_table_free(&s->table);
-    vit_safetensors_close(s->maps);
+    vit_tensors_close(s->maps);
     free(s->values);
     free(s->packed);
     free(s->image);
@@ -256,7 +255,7 @@ static void check_attention(const subject *s) {
 static void check_pool(const subject *s) {
     const vit_config *c = &s->network.config;
     const size_t skip = c->pool_prefix ? s->prefix : 0, keys = s->patches + skip;
-    if (!vit_safetensors_find(s->maps, "pool")) return;
+    if (!vit_tensors_find(s->maps, "pool")) return;
     float *want = floats_of(s->maps, "pool", NULL);
     vit_map map = map_of(s, (vit_map_options){.query = VIT_QUERY_POOL});
     for (size_t h = 0; h < c->heads; h++) {

@@ -5,7 +5,7 @@
 #include "vit/model/network.h"
 #include "vit/ops/gemm/gemm.h"
 #include "vit/ops/loss.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,8 @@ static void subject_free(subject *n) {
 }
 
 static void forward(subject *n, vit_exec exec, const float *images, size_t batch) {
-    vit_network_forward(&n->network, &exec, &n->state, images, batch);
+    const vit_exec here = vit_network_exec(&n->network, &n->state, exec.kernels, exec.threads);
+    vit_network_forward(&n->network, &here, &n->state, images, batch);
 }
 
 /* Sum of losses over pictures / total; gradients are added to. */
@@ -76,7 +77,8 @@ static double backward(subject *n, vit_exec exec, const int64_t *labels, double 
     for (size_t i = 0; i < n->state.batch; i++)
         loss += vit_cross_entropy(n->state.d_logits + i * classes, n->state.logits + i * classes,
                                   classes, (size_t)labels[i], smoothing, 1 / (double)total);
-    vit_network_backward(&n->network, &exec, &n->state, &n->views);
+    const vit_exec here = vit_network_exec(&n->network, &n->state, exec.kernels, exec.threads);
+    vit_network_backward(&n->network, &here, &n->state, &n->views);
     return loss / (double)total;
 }
 
@@ -86,32 +88,32 @@ static vit_exec best(int threads) {
 
 /* ---- fixtures ---- */
 
-static vit_safetensors *fixture_open(const char *name) {
+static vit_tensors *fixture_open(const char *name) {
     char path[200];
     vit_error error;
-    vit_safetensors *file;
+    vit_tensors *file;
     snprintf(path, sizeof path, "tests/fixtures/networks/%s.safetensors", name);
-    if (vit_safetensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    if (vit_tensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
     return file;
 }
 
-static const vit_tensor *fixture_tensor(const vit_safetensors *file, const char *group,
+static const vit_tensor *fixture_tensor(const vit_tensors *file, const char *group,
                                         const char *name) {
     char full[100];
     snprintf(full, sizeof full, "%s%s", group, name);
-    const vit_tensor *t = vit_safetensors_find(file, full);
-    if (!t) fail_msg("%s: there is no %s", vit_safetensors_name(file), full);
+    const vit_tensor *t = vit_tensors_find(file, full);
+    if (!t) fail_msg("%s: there is no %s", vit_tensors_name(file), full);
     return t;
 }
 
-static float *fixture_floats(const vit_safetensors *file, const char *group, const char *name) {
+static float *fixture_floats(const vit_tensors *file, const char *group, const char *name) {
     const vit_tensor *t = fixture_tensor(file, group, name);
     float *values = check_floats(t->count);
     assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
     return values;
 }
 
-static double fixture_double(const vit_safetensors *file, const char *name, size_t index) {
+static double fixture_double(const vit_tensors *file, const char *name, size_t index) {
     const vit_tensor *t = fixture_tensor(file, name, "");
     assert_true(t->dtype == VIT_F64 && index < t->count);
     double value;
@@ -119,7 +121,7 @@ static double fixture_double(const vit_safetensors *file, const char *name, size
     return value;
 }
 
-static int64_t *fixture_labels(const vit_safetensors *file, const char *name) {
+static int64_t *fixture_labels(const vit_tensors *file, const char *name) {
     const vit_tensor *t = fixture_tensor(file, name, "");
     assert_int_equal(t->dtype, VIT_I64);
     int64_t *labels = malloc(t->count * sizeof *labels);
@@ -130,14 +132,13 @@ static int64_t *fixture_labels(const vit_safetensors *file, const char *name) {
 
 /* The network that the fixture describes, with its weights; every tensor of the file's has its
  * place in the table, with the same shape, and the other way round. */
-static subject fixture_subject(const vit_safetensors *file) {
+static subject fixture_subject(const vit_tensors *file) {
     vit_config c = vit_config_default();
-    assert_int_equal(vit_config_read(&c, vit_safetensors_metadata(file, "config"), "", NULL),
-                     VIT_OK);
+    assert_int_equal(vit_config_read(&c, vit_tensors_metadata(file, "config"), "", NULL), VIT_OK);
     subject n = subject_new(&c, fixture_tensor(file, "input", "")->shape[0], VIT_KEPT_ALL);
     size_t stored = 0;
-    for (size_t i = 0; i < vit_safetensors_count(file); i++)
-        stored += strncmp(vit_safetensors_at(file, i)->name, "param.", 6) == 0;
+    for (size_t i = 0; i < vit_tensors_count(file); i++)
+        stored += strncmp(vit_tensors_at(file, i)->name, "param.", 6) == 0;
     assert_int_equal(stored, n.table.count);
     for (size_t i = 0; i < n.table.count; i++) {
         const vit_parameter *p = &n.table.rows[i];
@@ -165,21 +166,21 @@ static bool is_zero(const float *got, const float *want, size_t n) {
     return zero;
 }
 
-static void check_gradients(const subject *n, const vit_safetensors *file) {
+static void check_gradients(const subject *n, const vit_tensors *file) {
     for (size_t i = 0; i < n->table.count; i++) {
         const vit_parameter *p = &n->table.rows[i];
         float *want = fixture_floats(file, "grad.", p->name);
         const float *got = n->gradients + p->offset;
         const double error = check_difference(got, want, p->count);
         if (!(error <= 1e-4) && !is_zero(got, want, p->count))
-            fail_msg("%s: gradient of %s is off by %.3g of its largest", vit_safetensors_name(file),
+            fail_msg("%s: gradient of %s is off by %.3g of its largest", vit_tensors_name(file),
                      p->name, error);
         free(want);
     }
 }
 
 static void test_pytorch(void **state) {
-    vit_safetensors *file = fixture_open(*state);
+    vit_tensors *file = fixture_open(*state);
     subject n = fixture_subject(file);
     float *input = fixture_floats(file, "input", ""), *logits = fixture_floats(file, "logits", "");
     int64_t *labels = fixture_labels(file, "labels");
@@ -189,7 +190,7 @@ static void test_pytorch(void **state) {
     const vit_config *c = &n.network.config;
     const size_t shape[] = {batch, c->height, c->width, c->channels};
     assert_memory_equal(images->shape, shape, sizeof shape);
-    if (vit_safetensors_find(file, "keep")) n.state.keep = keep = fixture_floats(file, "keep", "");
+    if (vit_tensors_find(file, "keep")) n.state.keep = keep = fixture_floats(file, "keep", "");
     forward(&n, best(1), input, batch);
     assert_true(check_difference(n.state.logits, logits, batch * c->classes) <= 1e-5);
     const double loss = backward(&n, best(1), labels, 0, batch);
@@ -199,16 +200,16 @@ static void test_pytorch(void **state) {
     for (size_t i = 0; i < 3; i++) free(all[i]);
     free(labels);
     subject_free(&n);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
 }
 
 /* With label smoothing: loss and norm of the gradient in the first step of the stored training. */
 static void test_pytorch_smoothing(void **state) {
-    vit_safetensors *file = fixture_open(*state);
+    vit_tensors *file = fixture_open(*state);
     subject n = fixture_subject(file);
     float *input = fixture_floats(file, "input.0", "");
     int64_t *labels = fixture_labels(file, "labels.0");
-    assert_non_null(strstr(vit_safetensors_metadata(file, "recipe"), "\"label_smoothing\": 0.1,"));
+    assert_non_null(strstr(vit_tensors_metadata(file, "recipe"), "\"label_smoothing\": 0.1,"));
     forward(&n, best(1), input, n.state.capacity);
     const double loss = backward(&n, best(1), labels, .1, n.state.capacity);
     assert_true(fabs(loss - fixture_double(file, "train.loss", 0)) <= 1e-5 * loss);
@@ -217,7 +218,7 @@ static void test_pytorch_smoothing(void **state) {
     free(input);
     free(labels);
     subject_free(&n);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
 }
 
 /* ---- the same bytes ---- */

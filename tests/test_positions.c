@@ -5,7 +5,7 @@
 #include "tests/fault.h"
 #include "vit/base/sys.h"
 #include "vit/model/resample_positions.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,10 +24,10 @@ static const char *const rules[] = {
     [VIT_POSITIONS_OF_GOOGLE] = "google",
 };
 
-static vit_safetensors *open_positions(void) {
-    vit_safetensors *file;
+static vit_tensors *open_positions(void) {
+    vit_tensors *file;
     vit_error error;
-    if (vit_safetensors_open(&file, "tests/fixtures/positions.safetensors", &error) != VIT_OK)
+    if (vit_tensors_open(&file, "tests/fixtures/positions.safetensors", &error) != VIT_OK)
         fail_msg("%s", error.message);
     return file;
 }
@@ -52,17 +52,17 @@ static bool parse_name(const char *name, vit_position_rule *rule, char source[32
 
 static void test_libraries(void **state) {
     (void)state;
-    vit_safetensors *file = open_positions();
+    vit_tensors *file = open_positions();
     size_t checked = 0;
-    for (size_t i = 0; i < vit_safetensors_count(file); i++) {
-        const vit_tensor *expected = vit_safetensors_at(file, i);
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        const vit_tensor *expected = vit_tensors_at(file, i);
         vit_position_rule rule;
         vit_grid from, to;
         char source[32];
         float in[50 * 2], out[82 * 2], theirs[82 * 2];
         if (!parse_name(expected->name, &rule, source, &from, &to)) continue;
         const size_t dim = expected->shape[1];
-        assert_int_equal(vit_tensor_floats(vit_safetensors_find(file, source), in, NULL), VIT_OK);
+        assert_int_equal(vit_tensor_floats(vit_tensors_find(file, source), in, NULL), VIT_OK);
         assert_int_equal(vit_tensor_floats(expected, theirs, NULL), VIT_OK);
         assert_int_equal(expected->shape[0], 1 + to.height * to.width);
         assert_int_equal(vit_positions_resample(out, in, 1, dim, to, from, rule, NULL), VIT_OK);
@@ -70,7 +70,7 @@ static void test_libraries(void **state) {
         if (!(difference <= 2e-6)) fail_msg("%s: %g", expected->name, difference);
         checked++;
     }
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     assert_int_equal(checked, 87);
 }
 

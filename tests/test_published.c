@@ -7,6 +7,7 @@
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include "vit/vit.h"
 #include <math.h>
 #include <setjmp.h>
@@ -77,7 +78,7 @@ static void test_labels(void **state) {
 
 /* A model directory to spoil: tensors and config of a fixture, in the current directory. */
 typedef struct spoiled {
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_tensor tensors[200];
     size_t count;
     json_t *config;
@@ -90,10 +91,10 @@ static spoiled take(const char *name) {
     char path[5000];
     vit_error error;
     snprintf(path, sizeof path, "%s/" ROOT "/%s/model.safetensors", project, name);
-    if (vit_safetensors_open(&s.file, path, &error) != VIT_OK) fail_msg("%s", error.message);
-    s.count = vit_safetensors_count(s.file);
+    if (vit_tensors_open(&s.file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    s.count = vit_tensors_count(s.file);
     assert_true(s.count < 200);
-    for (size_t i = 0; i < s.count; i++) s.tensors[i] = *vit_safetensors_at(s.file, i);
+    for (size_t i = 0; i < s.count; i++) s.tensors[i] = *vit_tensors_at(s.file, i);
     snprintf(path, sizeof path, "%s/" ROOT "/%s/config.json", project, name);
     s.config = read_json(path);
     return s;
@@ -124,7 +125,7 @@ static void refuse(spoiled *s, vit_status status, const char *a, const char *b) 
     assert_says(&error, status, a, b);
     free(config);
     json_decref(s->config);
-    vit_safetensors_close(s->file);
+    vit_tensors_close(s->file);
 }
 
 static void test_unexpected(void **state) {
@@ -332,7 +333,7 @@ static void test_no_config(void **state) {
     assert_int_equal(vit_model_load_with(&model, "model.safetensors", &options, &error), VIT_OK);
     vit_model_free(model);
     json_decref(s.config);
-    vit_safetensors_close(s.file);
+    vit_tensors_close(s.file);
 }
 
 /* vit-pytorch's first versions and the later ones look alike. */

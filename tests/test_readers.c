@@ -8,7 +8,7 @@
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include "vit/texts.h"
 #include <math.h>
 #include <setjmp.h>
@@ -35,8 +35,8 @@ static vit_model *load(const char *directory) {
 
 /* ---- logits ---- */
 
-static float *floats(const vit_safetensors *file, const char *name, size_t count) {
-    const vit_tensor *t = vit_safetensors_find(file, name);
+static float *floats(const vit_tensors *file, const char *name, size_t count) {
+    const vit_tensor *t = vit_tensors_find(file, name);
     assert_non_null(t);
     assert_int_equal(t->count, count);
     float *values = check_floats(count);
@@ -44,8 +44,8 @@ static float *floats(const vit_safetensors *file, const char *name, size_t count
     return values;
 }
 
-static vit_ids ids_of(const vit_safetensors *file, uint32_t *ids, size_t most) {
-    const vit_tensor *t = vit_safetensors_find(file, "ids");
+static vit_ids ids_of(const vit_tensors *file, uint32_t *ids, size_t most) {
+    const vit_tensor *t = vit_tensors_find(file, "ids");
     assert_true(t && t->dtype == VIT_I64 && t->count <= most);
     for (size_t i = 0; i < t->count; i++) {
         int64_t id;
@@ -59,13 +59,13 @@ static vit_ids ids_of(const vit_safetensors *file, uint32_t *ids, size_t most) {
 static void check_logits(const vit_network *n, const float *image, vit_ids text,
                          const float *want) {
     const vit_config *c = &n->config;
-    const vit_exec exec = {.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 1};
     vit_arena arena = vit_arena_count();
     vit_state state;
     vit_state_carve(&state, &arena, c, 1, 1, VIT_KEPT_NOTHING, 0);
     assert_int_equal(vit_arena_init(&arena, arena.peak, "a test", NULL), VIT_OK);
     vit_state_carve(&state, &arena, c, 1, 1, VIT_KEPT_NOTHING, 0);
     state.decoder->texts = &text;
+    const vit_exec exec = vit_network_exec(n, &state, vit_kernels_choose(VIT_CPU_AVX512), 1);
     vit_network_forward(n, &exec, &state, image, 1);
     const double difference =
         check_difference(state.decoder->logits, want, (text.count + 1) * c->decoder.vocabulary);
@@ -78,10 +78,10 @@ static void test_logits(void **state) {
     char path[300];
     vit_model *model = load(directory);
     const vit_config *c = &model->file.config;
-    vit_safetensors *file;
+    vit_tensors *file;
     uint32_t *ids = vit_alloc(c->decoder.length, sizeof *ids);
     snprintf(path, sizeof path, "%s/expected.safetensors", directory);
-    assert_int_equal(vit_safetensors_open(&file, path, NULL), VIT_OK);
+    assert_int_equal(vit_tensors_open(&file, path, NULL), VIT_OK);
     const vit_ids text = ids_of(file, ids, c->decoder.length);
     float *image = floats(file, "image", c->height * c->width * c->channels);
     float *want = floats(file, "logits", (text.count + 1) * c->decoder.vocabulary);
@@ -89,7 +89,7 @@ static void test_logits(void **state) {
     free(image);
     free(want);
     vit_free(ids);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     vit_model_free(model);
 }
 

@@ -7,7 +7,7 @@
 #include "vit/base/sys.h"
 #include "vit/kernels/kernels.h"
 #include "vit/ops/exec.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include "vit/vit.h"
 #include <math.h>
 #include <setjmp.h>
@@ -126,13 +126,13 @@ static void train_up_to(uint64_t k, bool resume, vit_train_options o) {
 
 /* Whatever else is said of the trainings, their weights differ by so much at most. */
 static double difference(const char *a, const char *b) {
-    vit_safetensors *one, *two;
+    vit_tensors *one, *two;
     double most = 0;
-    assert_int_equal(vit_safetensors_open(&one, a, NULL), VIT_OK);
-    assert_int_equal(vit_safetensors_open(&two, b, NULL), VIT_OK);
-    for (size_t i = 0; i < vit_safetensors_count(one); i++) {
-        const vit_tensor *x = vit_safetensors_at(one, i);
-        const vit_tensor *y = vit_safetensors_find(two, x->name);
+    assert_int_equal(vit_tensors_open(&one, a, NULL), VIT_OK);
+    assert_int_equal(vit_tensors_open(&two, b, NULL), VIT_OK);
+    for (size_t i = 0; i < vit_tensors_count(one); i++) {
+        const vit_tensor *x = vit_tensors_at(one, i);
+        const vit_tensor *y = vit_tensors_find(two, x->name);
         assert_non_null(y);
         float *u = check_floats(x->count), *v = check_floats(y->count);
         assert_int_equal(vit_tensor_floats(x, u, NULL), VIT_OK);
@@ -141,8 +141,8 @@ static double difference(const char *a, const char *b) {
         vit_free(u);
         vit_free(v);
     }
-    vit_safetensors_close(one);
-    vit_safetensors_close(two);
+    vit_tensors_close(one);
+    vit_tensors_close(two);
     return most;
 }
 

@@ -275,12 +275,12 @@ static void copy_beside(const char *directory, const char *name) {
 /* shards/: the same tensors in two files and their index; false where they are no safetensors. */
 static bool split(const char *directory) {
     char path[6000], name[40];
-    vit_safetensors *file;
+    vit_tensors *file;
     snprintf(path, sizeof path, "%s/model.safetensors", directory);
     if (vit_path_look(path) != VIT_PATH_FILE) return false;
-    assert_int_equal(vit_safetensors_open(&file, path, NULL), VIT_OK);
+    assert_int_equal(vit_tensors_open(&file, path, NULL), VIT_OK);
     assert_int_equal(vit_make_directory("shards", NULL), VIT_OK);
-    const size_t count = vit_safetensors_count(file);
+    const size_t count = vit_tensors_count(file);
     vit_tensor *half = malloc((count + 1) * sizeof *half);
     json_t *map = json_object(), *index = json_pack("{s:O}", "weight_map", map);
     assert_non_null(half);
@@ -288,7 +288,7 @@ static bool split(const char *directory) {
         size_t n = 0;
         snprintf(name, sizeof name, "model-%zu-of-2.safetensors", shard + 1);
         for (size_t i = shard; i < count; i += 2) {
-            half[n] = *vit_safetensors_at(file, i);
+            half[n] = *vit_tensors_at(file, i);
             json_object_set_new(map, half[n++].name, json_string(name));
         }
         snprintf(path, sizeof path, "shards/%s", name);
@@ -301,7 +301,7 @@ static bool split(const char *directory) {
     json_decref(map);
     json_decref(index);
     free(half);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "tests/fault.h"
 #include "vit/base/text.h"
 #include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -65,10 +66,10 @@ static const vit_metadata more[] = {
 
 /* ---- help ---- */
 
-static void assert_tensors(const vit_safetensors *file, const vit_tensor *expected, size_t count) {
-    assert_int_equal(vit_safetensors_count(file), count);
+static void assert_tensors(const vit_tensors *file, const vit_tensor *expected, size_t count) {
+    assert_int_equal(vit_tensors_count(file), count);
     for (size_t i = 0; i < count; i++) {
-        const vit_tensor *e = &expected[i], *t = vit_safetensors_find(file, e->name);
+        const vit_tensor *e = &expected[i], *t = vit_tensors_find(file, e->name);
         assert_non_null(t);
         assert_string_equal(t->name, e->name);
         assert_int_equal(t->dtype, e->dtype);
@@ -102,14 +103,14 @@ static void assert_file(const char *path, const vit_bytes *expected) {
 
 static void test_reads_what_python_wrote(void **state) {
     (void)state;
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_error error;
     const char *path = "tests/fixtures/python_all.safetensors";
-    if (vit_safetensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
-    assert_string_equal(vit_safetensors_name(file), path);
+    if (vit_tensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_string_equal(vit_tensors_name(file), path);
     assert_tensors(file, every_dtype, COUNT(every_dtype));
-    assert_string_equal(vit_safetensors_metadata(file, "format"), "pt");
-    vit_safetensors_close(file);
+    assert_string_equal(vit_tensors_metadata(file, "format"), "pt");
+    vit_tensors_close(file);
 }
 
 static void test_writes_the_bytes_python_reads(void **state) {
@@ -131,24 +132,24 @@ static void test_writes_the_bytes_python_writes(void **state) {
 static void test_round_trip(void **state) {
     (void)state;
     vit_bytes bytes = encode(every_dtype, COUNT(every_dtype), more, COUNT(more));
-    vit_safetensors *file;
+    vit_tensors *file;
     /* At an odd address too: nothing may rely on alignment. */
     uint8_t *odd = vit_alloc(bytes.size + 1, 1);
     assert_non_null(odd);
     memcpy(odd + 1, bytes.data, bytes.size);
     const uint8_t *places[] = {bytes.data, odd + 1};
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(vit_safetensors_parse(&file, places[i], bytes.size, "x", NULL), VIT_OK);
+        assert_int_equal(vit_tensors_parse(&file, places[i], bytes.size, "x", NULL), VIT_OK);
         assert_tensors(file, every_dtype, COUNT(every_dtype));
         for (size_t m = 0; m < COUNT(more); m++)
-            assert_string_equal(vit_safetensors_metadata(file, more[m].key), more[m].value);
+            assert_string_equal(vit_tensors_metadata(file, more[m].key), more[m].value);
         vit_tensor copies[COUNT(every_dtype)];
-        for (size_t t = 0; t < COUNT(copies); t++) copies[t] = *vit_safetensors_at(file, t);
+        for (size_t t = 0; t < COUNT(copies); t++) copies[t] = *vit_tensors_at(file, t);
         vit_bytes again = encode(copies, COUNT(copies), more, COUNT(more));
         assert_int_equal(again.size, bytes.size);
         assert_memory_equal(again.data, bytes.data, bytes.size);
         vit_free(again.data);
-        vit_safetensors_close(file);
+        vit_tensors_close(file);
     }
     vit_free(odd);
     vit_free(bytes.data);
@@ -291,10 +292,10 @@ static void test_writes_a_file(void **state) {
         assert_file(p->path, &expected);
         vit_free(expected.data);
     }
-    vit_safetensors *file;
-    assert_int_equal(vit_safetensors_open(&file, p->path, &error), VIT_OK);
+    vit_tensors *file;
+    assert_int_equal(vit_tensors_open(&file, p->path, &error), VIT_OK);
     assert_tensors(file, every_dtype, 10);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
 }
 
 static void test_refused_tensors_leave_the_old_file(void **state) {
@@ -313,15 +314,15 @@ static void test_refused_tensors_leave_the_old_file(void **state) {
 
 static void test_open_names_the_file(void **state) {
     place *p = *state;
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_error error;
-    assert_int_equal(vit_safetensors_open(&file, p->path, &error), VIT_ERROR_IO);
+    assert_int_equal(vit_tensors_open(&file, p->path, &error), VIT_ERROR_IO);
     assert_null(file);
     assert_non_null(strstr(error.message, p->path));
     vit_writer *writer; /* an empty file, of which nothing can be mapped */
     assert_int_equal(vit_writer_open(&writer, p->path, &error), VIT_OK);
     assert_int_equal(vit_writer_commit(writer, &error), VIT_OK);
-    assert_int_equal(vit_safetensors_open(&file, p->path, &error), VIT_ERROR_FORMAT);
+    assert_int_equal(vit_tensors_open(&file, p->path, &error), VIT_ERROR_FORMAT);
     assert_null(file);
     assert_non_null(strstr(error.message, p->path));
     assert_non_null(strstr(error.message, "the file has 0 bytes"));
@@ -332,7 +333,7 @@ static void test_open_names_the_file(void **state) {
 static void test_encode_and_parse_without_memory(void **state) {
     (void)state;
     vit_bytes whole = encode(every_dtype, COUNT(every_dtype), more, COUNT(more)), bytes;
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_error error;
     for (long n = 1;; n++) {
         fault_arm(n);
@@ -348,7 +349,7 @@ static void test_encode_and_parse_without_memory(void **state) {
     vit_free(bytes.data);
     for (long n = 1;; n++) {
         fault_arm(n);
-        vit_status status = vit_safetensors_parse(&file, whole.data, whole.size, "m", &error);
+        vit_status status = vit_tensors_parse(&file, whole.data, whole.size, "m", &error);
         fault_disarm();
         if (!fault_call()) break;
         assert_int_equal(status, VIT_ERROR_MEMORY);
@@ -356,24 +357,24 @@ static void test_encode_and_parse_without_memory(void **state) {
         assert_null(file);
     }
     assert_tensors(file, every_dtype, COUNT(every_dtype));
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     vit_free(whole.data);
 }
 
 static void test_open_when_a_call_fails(void **state) {
     (void)state;
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_error error;
     long failures = 0;
     for (long n = 1;; n++) {
         fault_arm(n);
         vit_status status =
-            vit_safetensors_open(&file, "tests/fixtures/python_all.safetensors", &error);
+            vit_tensors_open(&file, "tests/fixtures/python_all.safetensors", &error);
         fault_disarm();
         if (!fault_call()) break;
         if (status == VIT_OK) { /* closing what was only read may fail unnoticed */
             assert_string_equal(fault_call(), "close");
-            vit_safetensors_close(file);
+            vit_tensors_close(file);
             continue;
         }
         assert_null(file);
@@ -382,7 +383,7 @@ static void test_open_when_a_call_fails(void **state) {
     }
     assert_true(failures >= 6); /* open, mmap and at least four allocations */
     assert_tensors(file, every_dtype, COUNT(every_dtype));
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
 }
 
 /* Whatever fails, the old file stays, and no temporary one (remove_place would fail); only the

@@ -73,12 +73,12 @@ static void test_refused_options(void **state) {
 /* Without memory the model stays what it was. */
 static void test_no_memory(void **state) {
     (void)state;
-    vit_safetensors *opened;
+    vit_tensors *opened;
     vit_model_file file;
     vit_error error;
-    assert_int_equal(vit_safetensors_open(&opened, MODEL, &error), VIT_OK);
+    assert_int_equal(vit_tensors_open(&opened, MODEL, &error), VIT_OK);
     assert_int_equal(vit_model_file_load(&file, opened, NULL, &error), VIT_OK);
-    vit_safetensors_close(opened);
+    vit_tensors_close(opened);
     long n = 1;
     for (;; n++) {
         fault_arm(n);

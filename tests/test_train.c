@@ -24,7 +24,7 @@
 /* ---- fixtures of PyTorch ---- */
 
 typedef struct fixture {
-    vit_safetensors *file;
+    vit_tensors *file;
     vit_config config;
     vit_recipe recipe;
 } fixture;
@@ -33,9 +33,9 @@ static fixture open_fixture(const char *name) {
     char path[128];
     fixture f = {.config = vit_config_default(), .recipe = vit_recipe_default()};
     snprintf(path, sizeof path, "tests/fixtures/networks/%s.safetensors", name);
-    assert_int_equal(vit_safetensors_open(&f.file, path, NULL), VIT_OK);
-    const char *config = vit_safetensors_metadata(f.file, "config");
-    const char *recipe = vit_safetensors_metadata(f.file, "recipe");
+    assert_int_equal(vit_tensors_open(&f.file, path, NULL), VIT_OK);
+    const char *config = vit_tensors_metadata(f.file, "config");
+    const char *recipe = vit_tensors_metadata(f.file, "recipe");
     assert_int_equal(vit_config_read(&f.config, config, path, NULL), VIT_OK);
     assert_int_equal(vit_recipe_read(&f.recipe, recipe, path, NULL), VIT_OK);
     return f;
@@ -43,7 +43,7 @@ static fixture open_fixture(const char *name) {
 
 /* The elements of a tensor; freed by vit_free. */
 static float *floats(const fixture *f, const char *name, size_t *count) {
-    const vit_tensor *t = vit_safetensors_find(f->file, name);
+    const vit_tensor *t = vit_tensors_find(f->file, name);
     assert_non_null(t);
     float *values = check_floats(t->count);
     assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
@@ -144,7 +144,7 @@ static void ten_steps(const char *name, const vit_kernels *kernels, int threads)
     assert_true((f.recipe.ema > 0) == (state.average != NULL));
     if (state.average) compare_weights(&f, state.table, "average.", state.average);
     vit_trainer_free(t);
-    vit_safetensors_close(f.file);
+    vit_tensors_close(f.file);
 }
 
 static void ten_steps_match_pytorch(void **unused) {

@@ -2,6 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/npz_write.h"
+#include "vit/tensors/safetensors.h"
 #include "vit/weights/describe.h"
 #include "vit/weights/layout_save.h"
 #include "vit/weights/onnx.h"

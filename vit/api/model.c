@@ -108,8 +108,11 @@ static vit_status make(vit_model **out, vit_model_file *file, const vit_model_op
 /* How the weights are packed. */
 static vit_status choose(vit_exec *packs, const vit_model_options *options, vit_error *error) {
     int threads;
-    *packs = (vit_exec){.threads = 1, .precision = options->precision};
-    return vit_choose(&packs->kernels, &threads, options->cpu, 1, options->precision, error);
+    const vit_kernels *kernels = NULL;
+    const vit_status status =
+        vit_choose(&kernels, &threads, options->cpu, 1, options->precision, error);
+    *packs = (vit_exec){.kernels = kernels, .threads = 1, .precision = options->precision};
+    return status;
 }
 
 /* A file: path; or the bytes of one, which `path` names. */

@@ -29,7 +29,7 @@ static size_t around_size(const vit_weights *w) {
 static void carve(vit_explainer *e) {
     const vit_config *c = &e->network->config;
     const size_t tokens = vit_config_tokens(c), row = vit_padded(tokens);
-    vit_state_carve(&e->state, &e->arena, c, 1, e->exec.threads, VIT_KEPT_TOKENS, 0);
+    vit_state_carve(&e->state, &e->arena, c, 1, e->threads, VIT_KEPT_TOKENS, 0);
     e->d_p = vit_arena_floats(&e->arena, c->heads * tokens * row);
     e->d_map_p = vit_arena_floats(&e->arena, c->heads * row);
     e->d_norm = vit_arena_floats(&e->arena, tokens * c->dim);
@@ -42,7 +42,7 @@ vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
     if (!e) return vit_fail_memory(error, "an explanation", sizeof *e);
     e->network = network;
     e->temperature = 1;
-    e->exec = (vit_exec){.kernels = kernels, .threads = threads};
+    e->threads = threads;
     e->unpacked_size = around_size(&network->weights);
     for (size_t i = 0; i < network->config.depth; i++)
         e->unpacked_size = vit_max(e->unpacked_size, block_size(&network->weights.blocks[i]));
@@ -55,7 +55,7 @@ vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
         return status;
     }
     carve(e);
-    e->exec = vit_network_exec(network, &e->exec, &e->state);
+    e->exec = vit_network_exec(network, &e->state, kernels, threads);
     return VIT_OK;
 }
 

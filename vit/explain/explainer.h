@@ -12,6 +12,7 @@
 typedef struct vit_explainer {
     const vit_network *network; /* borrowed */
     double temperature;         /* of the probabilities that are told; maps are of the logits */
+    int threads;
     vit_exec exec;
     vit_arena arena;
     vit_state state;

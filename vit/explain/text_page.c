@@ -31,7 +31,6 @@ static void carve(vit_arena *arena, void *context) {
 }
 
 static vit_status look(pass *p, const vit_text_page_call *call, vit_error *error) {
-    const vit_exec exec = {.kernels = call->kernels, .threads = call->threads};
     *p = (pass){.call = call, .decoder = vit_config_decoder(&call->network->config)};
     p->given = call->written;
     if (!call->ended && p->given.count > 0) p->given.count--;
@@ -41,6 +40,7 @@ static vit_status look(pass *p, const vit_text_page_call *call, vit_error *error
     if (status != VIT_OK) return status;
     p->state.texts = &call->source;
     p->state.decoder->texts = &p->given;
+    const vit_exec exec = vit_network_exec(call->network, &p->state, call->kernels, call->threads);
     vit_network_forward(call->network, &exec, &p->state, call->image, 1);
     p->rows = p->given.count + 1;
     p->memory = p->decoder.memory > 0 ? p->state.rows : 0;

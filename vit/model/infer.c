@@ -80,7 +80,7 @@ static vit_status make_worker(vit_inference *inference, worker *w, vit_error *er
 }
 
 static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t count) {
-    const vit_exec exec = {.kernels = i->kernels, .threads = i->inner_threads};
+    const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
     if (w->status == VIT_OK)
         w->status = i->text_source(w->images, w->texts[0], w->texts[1], first, count, i->context,
                                    &w->error);
@@ -94,8 +94,8 @@ static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t 
 static void slice_task(size_t index, int thread, void *context) {
     vit_inference *i = context;
     const vit_config *c = &i->network->config;
-    const vit_exec exec = {.kernels = i->kernels, .threads = i->inner_threads};
     worker *w = &i->workers[thread];
+    const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
     const size_t first = index * i->slice, left = i->count - first;
     const size_t count = left < i->slice ? left : i->slice, width = vit_config_features(c);
     if (i->visit) {

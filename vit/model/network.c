@@ -290,8 +290,9 @@ static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state
 
 /* ---- the whole ---- */
 
-vit_exec vit_network_exec(const vit_network *n, const vit_exec *exec, const vit_state *s) {
-    return (vit_exec){exec->kernels, exec->threads, s->room, n->weights.precision};
+vit_exec vit_network_exec(const vit_network *n, const vit_state *s, const vit_kernels *kernels,
+                          int threads) {
+    return (vit_exec){kernels, threads, s->room, n->weights.precision};
 }
 
 vit_network vit_network_decoder(const vit_network *n) {
@@ -312,30 +313,28 @@ static vit_memory memory_of(const vit_network *n, vit_state *s) {
 
 void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
                       const vit_block_cache *caches) {
-    const vit_exec here = vit_network_exec(n, exec, s);
     const vit_memory memory = {.rows = 0, .spans = s->cross_spans};
     const size_t depth = n->config.depth;
     s->rows = s->batch;
-    vit_tokens_forward(n, &here, s, NULL);
+    vit_tokens_forward(n, exec, s, NULL);
     for (size_t i = 0; i < depth; i++) {
-        vit_block_call call = vit_network_block(n, &here, s, &memory, i);
+        vit_block_call call = vit_network_block(n, exec, s, &memory, i);
         call.cache = &caches[i];
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
-    vit_head_forward(n, &here, s);
+    vit_head_forward(n, exec, s);
 }
 
 void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s,
                         const float *images, size_t batch) {
-    const vit_exec here = vit_network_exec(n, exec, s);
     s->batch = batch;
     if (n->config.stem == VIT_STEM_TOKENS)
         vit_text_rows(s, &n->config);
     else
         s->rows = batch * vit_config_tokens(&n->config);
-    if (n->config.stem != VIT_STEM_NONE) stack_forward(n, &here, s, images, NULL);
+    if (n->config.stem != VIT_STEM_NONE) stack_forward(n, exec, s, images, NULL);
     if (n->config.decoder.memory_proj)
-        vit_linear_forward(&here, s->memory, s->features, &n->weights.decoder->memory_proj, NULL,
+        vit_linear_forward(exec, s->memory, s->features, &n->weights.decoder->memory_proj, NULL,
                            s->rows);
 }
 
@@ -343,26 +342,24 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
                          const float *images, size_t batch) {
     vit_network_encode(n, exec, s, images, batch);
     if (!s->decoder) return;
-    const vit_exec here = vit_network_exec(n, exec, s);
     const vit_network decoder = vit_network_decoder(n);
     s->decoder->batch = batch;
     vit_text_rows(s->decoder, &decoder.config);
     const vit_memory memory = memory_of(n, s);
-    stack_forward(&decoder, &here, s->decoder, NULL, &memory);
+    stack_forward(&decoder, exec, s->decoder, NULL, &memory);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
-    const vit_exec here = vit_network_exec(n, exec, s);
     if (s->decoder) {
         const vit_network decoder = vit_network_decoder(n);
         const vit_memory memory = memory_of(n, s);
         const size_t count = s->rows * decoder.config.memory;
         if (memory.d_states) memset(memory.d_states, 0, count * sizeof *memory.d_states);
-        stack_backward(&decoder, &here, s->decoder, g->decoder, &memory);
+        stack_backward(&decoder, exec, s->decoder, g->decoder, &memory);
         if (n->config.decoder.memory_proj)
-            vit_linear_backward(&here, s->d_features, &g->decoder->memory_proj, s->d_memory,
+            vit_linear_backward(exec, s->d_features, &g->decoder->memory_proj, s->d_memory,
                                 s->features, &decoder.weights.memory_proj, s->rows);
     }
-    if (n->config.stem != VIT_STEM_NONE) stack_backward(n, &here, s, g, NULL);
+    if (n->config.stem != VIT_STEM_NONE) stack_backward(n, exec, s, g, NULL);
 }

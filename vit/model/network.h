@@ -174,6 +174,11 @@ vit_network vit_network_decoder(const vit_network *network);
 void vit_state_carve_writer(vit_state *out, vit_arena *arena, const vit_config *config,
                             size_t samples, size_t rows, size_t length, int threads);
 
+/* How the functions below run on a state: in the precision of the network's weights, with the
+ * state's memory; threads: at most as many as it was carved for. */
+vit_exec vit_network_exec(const vit_network *network, const vit_state *state,
+                          const vit_kernels *kernels, int threads);
+
 /* images: [batch][height][width][channels], normalised, to be kept until after the backward pass;
  * batch <= capacity. Fills state->features and state->logits. Where a stack is of texts, its
  * state->texts are to be there before: of the encoder the source, of the decoder the target, whose
@@ -199,12 +204,10 @@ void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_
 size_t vit_block_outputs(const vit_config *c, size_t block);
 
 /* ---- what vit_network_forward and vit_network_backward are made of, for whoever wants to look at
- * every block. They take the exec of vit_network_exec ---- */
+ * every block ---- */
 
 typedef struct vit_block_call vit_block_call;
 typedef struct vit_memory vit_memory;
-
-vit_exec vit_network_exec(const vit_network *network, const vit_exec *exec, const vit_state *state);
 
 /* images -> state->blocks[0].z, the tokens; state->batch and rows are set before. */
 void vit_tokens_forward(const vit_network *network, const vit_exec *exec, vit_state *state,

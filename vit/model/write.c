@@ -117,9 +117,8 @@ void vit_text_writer_free(vit_text_writer *w) {
 /* Keys and values of the memory, for all that will be written. */
 static void make_memory(vit_text_writer *w, const vit_exec *exec) {
     vit_state *s = &w->state;
-    const vit_exec here = {exec->kernels, exec->threads, s->room, w->network->weights.precision};
     for (size_t i = 0; i < w->decoder.config.depth; i++)
-        vit_linear_forward(&here, s->decoder->blocks[i].cross_kv, s->memory,
+        vit_linear_forward(exec, s->decoder->blocks[i].cross_kv, s->memory,
                            &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
 }
 
@@ -185,7 +184,7 @@ typedef struct job {
 static void run(void *context) {
     const job *j = context;
     vit_text_writer *w = j->writer;
-    const vit_exec exec = {.kernels = w->kernels, .threads = w->threads};
+    const vit_exec exec = vit_network_exec(w->network, &w->state, w->kernels, w->threads);
     vit_network_encode(w->network, &exec, &w->state, j->images, j->count);
     if (w->decoder.config.memory > 0) make_memory(w, &exec);
     for (;;) {

@@ -2,7 +2,7 @@
 #ifndef VIT_TENSORS_CHECKSUM_H
 #define VIT_TENSORS_CHECKSUM_H
 
-#include "vit/base/sys.h"
+#include "vit/base/error.h"
 
 #define VIT_CHECKSUM_KEY "vit.sha256"
 
@@ -10,6 +10,7 @@
 extern const char vit_checksum_zeros[65];
 
 /* FORMAT where there is none, or it is another. `path` is for messages. */
-vit_status vit_checksum_verify(const vit_bytes *file, const char *path, vit_error *error);
+vit_status vit_checksum_verify(const uint8_t *bytes, size_t size, const char *path,
+                               vit_error *error);
 
 #endif

@@ -1,5 +1,6 @@
-/* The JSON header of a safetensors file, for safetensors_read.c: every rule that can be checked on
- * one entry alone. Sorting, duplicates and the layout of the data as a whole are the reader's. */
+/* The JSON header of a safetensors file, for container_safetensors.c: every rule that can be
+ * checked on one entry alone. Sorting, duplicates and the layout of the data as a whole are checked
+ * there. */
 #ifndef VIT_TENSORS_SAFETENSORS_HEADER_H
 #define VIT_TENSORS_SAFETENSORS_HEADER_H
 

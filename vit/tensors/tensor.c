@@ -1,6 +1,6 @@
+#include "vit/tensors/tensor.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
-#include "vit/tensors/safetensors.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -11,6 +11,8 @@
 /* One file. */
 typedef struct part {
     char *name;
+    const uint8_t *bytes;
+    size_t size;
     vit_bytes map; /* data NULL: the bytes are the caller's */
     const vit_container *container;
     void *state;
@@ -52,7 +54,7 @@ static vit_status find_container(const vit_container **found, const uint8_t *byt
 static vit_status add_part(vit_tensors *file, const uint8_t *bytes, size_t size, vit_bytes map,
                            const char *name, vit_error *error) {
     const size_t n = file->part_count;
-    part p = {.name = vit_strdup(name), .map = map};
+    part p = {.name = vit_strdup(name), .bytes = bytes, .size = size, .map = map};
     part *grown = vit_realloc(file->parts, n, n + 1, sizeof *grown);
     if (grown) file->parts = grown;
     vit_status status = p.name && grown ? find_container(&p.container, bytes, size, name, error)
@@ -85,8 +87,7 @@ static vit_status list_entries(vit_tensors *file, vit_error *error) {
     for (size_t p = 0; p < file->part_count; p++)
         count += file->parts[p].container->count(file->parts[p].state);
     file->entries = vit_alloc(count, sizeof *file->entries);
-    if (!file->entries)
-        return vit_fail_memory(error, "the list of tensors", count * sizeof *file->entries);
+    if (!file->entries) return vit_fail_memory(error, file->name, count * sizeof *file->entries);
     for (size_t p = 0; p < file->part_count; p++) {
         const part *from = &file->parts[p];
         for (size_t i = 0; i < from->container->count(from->state); i++)
@@ -188,18 +189,21 @@ static vit_status new_tensors(vit_tensors **out, const char *name, vit_error *er
     return VIT_OK;
 }
 
+/* The length of a safetensors header may look like the beginning of JSON. */
+static bool is_index(const uint8_t *bytes, size_t size) {
+    return vit_shards_probe(bytes, size) && !vit_container_safetensors.probe(bytes, size);
+}
+
 static vit_status read_path(vit_tensors *file, vit_error *error) {
     vit_bytes map;
     vit_status status = vit_map_file(&map, file->name, error);
     if (status != VIT_OK) return status;
-    if (vit_shards_probe(map.data, map.size)) {
+    if (is_index(map.data, map.size)) {
         status = read_index(file, &map, error);
         vit_unmap_file(&map);
         return status;
     }
     status = add_part(file, map.data, map.size, map, file->name, error);
-    if (status == VIT_OK && file->parts[0].container == &vit_container_safetensors)
-        vit_safetensors_lend(file->parts[0].state, map);
     return status == VIT_OK ? list_entries(file, error) : status;
 }
 
@@ -220,7 +224,7 @@ vit_status vit_tensors_open(vit_tensors **out, const char *path, vit_error *erro
 }
 
 static vit_status read_bytes(vit_tensors *file, const void *bytes, size_t size, vit_error *error) {
-    if (vit_shards_probe(bytes, size))
+    if (is_index(bytes, size))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s is JSON, expected weights: a sharded checkpoint is opened by its path",
                         file->name);
@@ -280,11 +284,10 @@ const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name) {
     return found ? &found->tensor : NULL;
 }
 
-const vit_safetensors *vit_tensors_safetensors(const vit_tensors *file, vit_bytes *bytes) {
-    const part *first = &file->parts[0];
-    if (file->part_count != 1 || first->container != &vit_container_safetensors) return NULL;
-    if (bytes) *bytes = first->map;
-    return first->state;
+const uint8_t *vit_tensors_bytes(const vit_tensors *file, size_t *size) {
+    if (file->part_count != 1) return NULL;
+    *size = file->parts[0].size;
+    return file->parts[0].bytes;
 }
 
 const char *vit_tensors_metadata(const vit_tensors *file, const char *key) {

@@ -1,4 +1,4 @@
-/* The tensors of published weights, whatever the file they lie in.
+/* The tensors of a model, whatever the file they lie in.
  *
  *     vit_tensors *file;
  *     status = vit_tensors_open(&file, "vit_base_patch16_224", error);
@@ -12,7 +12,7 @@
 #ifndef VIT_TENSORS_TENSORS_H
 #define VIT_TENSORS_TENSORS_H
 
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensor.h"
 
 typedef struct vit_tensors vit_tensors;
 
@@ -48,9 +48,9 @@ const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name); /
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error);
 
-/* The file as the safetensors that it is, for our own model files; lives as long as `file`. *bytes:
- * all of it, or NULL. NULL where it is a file of another kind, or several. */
-const vit_safetensors *vit_tensors_safetensors(const vit_tensors *file, vit_bytes *bytes);
+/* All bytes of the file, for its checksum; they live as long as it is open. NULL where it is
+ * several files. */
+const uint8_t *vit_tensors_bytes(const vit_tensors *file, size_t *size);
 
 /* The value of a key of a safetensors file's __metadata__, or NULL. */
 const char *vit_tensors_metadata(const vit_tensors *file, const char *key);

@@ -5,6 +5,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/tensors/checksum.h"
+#include "vit/tensors/safetensors.h"
 #include "vit/weights/model_file.h"
 #include <math.h>
 #include <stdio.h>
@@ -172,18 +173,18 @@ void vit_checkpoints_replace(vit_checkpoints *c) {
 /* ---- reading ---- */
 
 void vit_checkpoint_close(vit_checkpoint *checkpoint) {
-    vit_safetensors_close(checkpoint->file);
+    vit_tensors_close(checkpoint->file);
     vit_unmap_file(&checkpoint->bytes);
     vit_free(checkpoint->path);
     *checkpoint = (vit_checkpoint){0};
 }
 
-static vit_status read_number(uint64_t *value, const vit_safetensors *file, size_t key,
+static vit_status read_number(uint64_t *value, const vit_tensors *file, size_t key,
                               vit_error *error) {
-    const char *text = vit_safetensors_metadata(file, keys[key]);
+    const char *text = vit_tensors_metadata(file, keys[key]);
     if (text && vit_parse_u64(text, value)) return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: its \"%s\" is %s, expected a whole number",
-                    vit_safetensors_name(file), keys[key], text ? text : "missing");
+                    vit_tensors_name(file), keys[key], text ? text : "missing");
 }
 
 static vit_status check_steps(const vit_checkpoint *c, vit_error *error) {
@@ -196,9 +197,10 @@ static vit_status check_steps(const vit_checkpoint *c, vit_error *error) {
 static vit_status open_path(vit_checkpoint *out, char *path, vit_error *error) {
     *out = (vit_checkpoint){.path = path};
     vit_status status = vit_map_file(&out->bytes, path, error);
-    if (status == VIT_OK) status = vit_checksum_verify(&out->bytes, path, error);
     if (status == VIT_OK)
-        status = vit_safetensors_parse(&out->file, out->bytes.data, out->bytes.size, path, error);
+        status = vit_checksum_verify(out->bytes.data, out->bytes.size, path, error);
+    if (status == VIT_OK)
+        status = vit_tensors_parse(&out->file, out->bytes.data, out->bytes.size, path, error);
     if (status == VIT_OK) status = read_number(&out->step, out->file, STEP, error);
     if (status == VIT_OK) status = read_number(&out->schedule, out->file, SCHEDULE, error);
     if (status == VIT_OK) status = check_steps(out, error);
@@ -306,7 +308,7 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
     parts p = {0};
     vit_status status = parts_new(&p, identity, error);
     for (size_t i = 0; i < PARTS && status == VIT_OK; i++) {
-        const char *theirs = vit_safetensors_metadata(c->file, keys[i]);
+        const char *theirs = vit_tensors_metadata(c->file, keys[i]);
         if (!theirs && i == TEACHER) theirs = ""; /* which is then not written */
         if (!theirs || strcmp(theirs, p.text[i]) != 0)
             status = another(c, i, theirs, p.text[i], error);
@@ -351,7 +353,7 @@ static vit_text write_history(const vit_history *history) {
 }
 
 static vit_status read_history(vit_history *out, const vit_checkpoint *c, vit_error *error) {
-    const char *text = vit_safetensors_metadata(c->file, keys[HISTORY]);
+    const char *text = vit_tensors_metadata(c->file, keys[HISTORY]);
     json_t *object;
     *out = (vit_history){0};
     if (!text)

@@ -9,7 +9,8 @@
 #ifndef VIT_TRAIN_CHECKPOINT_H
 #define VIT_TRAIN_CHECKPOINT_H
 
-#include "vit/tensors/safetensors.h"
+#include "vit/base/sys.h"
+#include "vit/tensors/tensors.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/trainer.h"
 #include "vit/weights/model_file.h"
@@ -67,7 +68,7 @@ void vit_checkpoints_close(vit_checkpoints *c); /* takes one that is zeroed */
 /* A checkpoint that has been verified. */
 typedef struct vit_checkpoint {
     vit_bytes bytes;
-    vit_safetensors *file;
+    vit_tensors *file;
     char *path;
     uint64_t step, schedule;
 } vit_checkpoint;

@@ -39,18 +39,18 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
     const char *path = run->options->out;
     vit_error why = {0};
     vit_bytes bytes;
-    vit_safetensors *file;
+    vit_tensors *file;
     if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
     vit_status status = vit_map_file(&bytes, path, error);
     if (status != VIT_OK) return status;
     const bool empty = bytes.size == 0;
     vit_unmap_file(&bytes);
     if (empty) return VIT_OK;
-    if (vit_safetensors_open(&file, path, &why) != VIT_OK)
+    if (vit_tensors_open(&file, path, &why) != VIT_OK)
         return vit_fail(error, VIT_ERROR_IO,
                         "%s exists and is no model (%.300s): it is not replaced, name another file",
                         path, why.message);
-    const char *theirs = vit_safetensors_metadata(file, "vit.recipe");
+    const char *theirs = vit_tensors_metadata(file, "vit.recipe");
     char *ours = vit_run_recipe(run);
     if (!ours) status = vit_fail_memory(error, "the recipe", 0);
     if (ours && !run->options->overwrite && !(theirs && same_training(run, theirs, ours)))
@@ -59,7 +59,7 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
                           "replace it (--overwrite)",
                           path);
     vit_free(ours);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
     return status;
 }
 

@@ -1,7 +1,9 @@
 #include "vit/weights/model_file.h"
 #include "vit/base/json.h"
 #include "vit/base/size.h"
+#include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/tensors/safetensors.h"
 #include <string.h>
 
 #define NAME_SIZE 96
@@ -26,15 +28,15 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
     return VIT_OK;
 }
 
-static vit_status missing(const vit_safetensors *file, const char *name, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing",
-                    vit_safetensors_name(file), name);
+static vit_status missing(const vit_tensors *file, const char *name, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing", vit_tensors_name(file),
+                    name);
 }
 
 /* values: [p->count] */
-static vit_status load_one(float *values, const vit_parameter *p, const vit_safetensors *file,
+static vit_status load_one(float *values, const vit_parameter *p, const vit_tensors *file,
                            const char *name, vit_error *error) {
-    const vit_tensor *t = vit_safetensors_find(file, name);
+    const vit_tensor *t = vit_tensors_find(file, name);
     if (!t) return missing(file, name, error);
     if (t->dims != p->dims || memcmp(t->shape, p->shape, p->dims * sizeof *p->shape) != 0) {
         char found[128], expected[128];
@@ -42,15 +44,15 @@ static vit_status load_one(float *values, const vit_parameter *p, const vit_safe
         vit_shape_text(expected, p->shape, p->dims);
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: tensor %s has shape %s, its config asks for %s",
-                        vit_safetensors_name(file), name, found, expected);
+                        vit_tensors_name(file), name, found, expected);
     }
-    vit_status status = vit_tensor_floats(t, values, error);
-    vit_safetensors_release(file, t);
-    if (status == VIT_OK) status = vit_tensor_check_finite(t, values, error);
-    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_safetensors_name(file));
+    vit_status status = vit_tensors_read(file, t, values, error);
+    if (status != VIT_OK) return status;
+    status = vit_tensor_check_finite(t, values, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
 }
 
-vit_status vit_table_load(float *values, const vit_table *table, const vit_safetensors *file,
+vit_status vit_table_load(float *values, const vit_table *table, const vit_tensors *file,
                           const char *prefix, vit_error *error) {
     for (size_t i = 0; i < table->count; i++) {
         char name[NAME_SIZE];
@@ -110,46 +112,46 @@ void vit_store_close(vit_store *s) {
 
 /* ---- reading ---- */
 
-bool vit_model_file_is_checkpoint(const vit_safetensors *file) {
-    return vit_safetensors_metadata(file, "vit.step") != NULL;
+bool vit_model_file_is_checkpoint(const vit_tensors *file) {
+    return vit_tensors_metadata(file, "vit.step") != NULL;
 }
 
 /* What is before the names of the tensors that are the model. */
-static const char *prefix_of(const vit_safetensors *file, const vit_table *table) {
+static const char *prefix_of(const vit_tensors *file, const vit_table *table) {
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "ema.%s", table->rows[0].name);
-    return vit_model_file_is_checkpoint(file) && vit_safetensors_find(file, name) ? "ema." : "";
+    return vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name) ? "ema." : "";
 }
 
-static bool is_of_training(const vit_safetensors *file, const char *name) {
+static bool is_of_training(const vit_tensors *file, const char *name) {
     return vit_model_file_is_checkpoint(file) &&
            (strncmp(name, "adamw.", 6) == 0 || strncmp(name, "ema.", 4) == 0);
 }
 
-static vit_status refuse_unexpected(const vit_table *table, const vit_safetensors *file,
+static vit_status refuse_unexpected(const vit_table *table, const vit_tensors *file,
                                     vit_error *error) {
-    for (size_t i = 0; i < vit_safetensors_count(file); i++) {
-        const char *name = vit_safetensors_at(file, i)->name;
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        const char *name = vit_tensors_at(file, i)->name;
         if (!vit_table_find(table, name) && !is_of_training(file, name))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor %s does not belong to the network of its config",
-                            vit_safetensors_name(file), name);
+                            vit_tensors_name(file), name);
     }
     return VIT_OK;
 }
 
-static vit_status need(const char **value, const vit_safetensors *file, const char *key,
+static vit_status need(const char **value, const vit_tensors *file, const char *key,
                        vit_error *error) {
-    *value = vit_safetensors_metadata(file, key);
+    *value = vit_tensors_metadata(file, key);
     if (*value) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: no \"%s\" in its metadata: not a model file of this program",
-                    vit_safetensors_name(file), key);
+                    vit_tensors_name(file), key);
 }
 
-static vit_status read_labels(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
-    const char *text = vit_safetensors_metadata(file, "vit.labels");
-    const char *name = vit_safetensors_name(file);
+static vit_status read_labels(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *text = vit_tensors_metadata(file, "vit.labels");
+    const char *name = vit_tensors_name(file);
     size_t count = 0;
     json_error_t reason;
     if (!text) return VIT_OK;
@@ -163,25 +165,24 @@ static vit_status read_labels(vit_model_file *m, const vit_safetensors *file, vi
                     m->config.classes);
 }
 
-static vit_status read_temperature(vit_model_file *m, const vit_safetensors *file,
-                                   vit_error *error) {
-    const char *text = vit_safetensors_metadata(file, "vit.temperature");
+static vit_status read_temperature(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *text = vit_tensors_metadata(file, "vit.temperature");
     if (!text) return VIT_OK;
     if (vit_parse_double(text, &m->temperature) && m->temperature >= 1e-3 && m->temperature <= 1e3)
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: \"vit.temperature\" is \"%.40s\", expected a number from 0.001 to 1000",
-                    vit_safetensors_name(file), text);
+                    vit_tensors_name(file), text);
 }
 
-static vit_status read_threshold(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
-    const char *text = vit_safetensors_metadata(file, "vit.threshold");
+static vit_status read_threshold(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *text = vit_tensors_metadata(file, "vit.threshold");
     if (!text) return VIT_OK;
     if (vit_parse_double(text, &m->threshold) && m->threshold > 0 && m->threshold <= 1)
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: \"vit.threshold\" is \"%.40s\", expected a number above 0, at most 1",
-                    vit_safetensors_name(file), text);
+                    vit_tensors_name(file), text);
 }
 
 /* One line of JSON: between its words, white space of any kind means the same. */
@@ -198,9 +199,9 @@ static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *er
 }
 
 /* As many ids as the config says. */
-static vit_status read_vocabulary(vit_vocabulary *out, const vit_safetensors *file, const char *key,
+static vit_status read_vocabulary(vit_vocabulary *out, const vit_tensors *file, const char *key,
                                   size_t ids, vit_error *error) {
-    const char *text, *name = vit_safetensors_name(file);
+    const char *text, *name = vit_tensors_name(file);
     vit_status status = need(&text, file, key, error);
     if (status == VIT_OK) status = vit_vocabulary_read(out, text, key, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, name);
@@ -209,8 +210,7 @@ static vit_status read_vocabulary(vit_vocabulary *out, const vit_safetensors *fi
                     name, key, out->count, ids);
 }
 
-static vit_status read_vocabularies(vit_model_file *m, const vit_safetensors *file,
-                                    vit_error *error) {
+static vit_status read_vocabularies(vit_model_file *m, const vit_tensors *file, vit_error *error) {
     const vit_config *c = &m->config;
     vit_status status = VIT_OK;
     if (vit_config_reads(c))
@@ -222,8 +222,8 @@ static vit_status read_vocabularies(vit_model_file *m, const vit_safetensors *fi
     return status;
 }
 
-static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, vit_error *error) {
-    const char *config, *preprocessing, *recipe = vit_safetensors_metadata(file, "vit.recipe");
+static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *config, *preprocessing, *recipe = vit_tensors_metadata(file, "vit.recipe");
     vit_status status = need(&config, file, "vit.config", error);
     if (status != VIT_OK) return status;
     m->config = vit_config_default();
@@ -235,17 +235,17 @@ static vit_status read_metadata(vit_model_file *m, const vit_safetensors *file, 
         status =
             vit_preprocessing_read(&m->preprocessing, preprocessing, "vit.preprocessing", error);
     }
-    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
+    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
     status = read_recipe(m, recipe ? recipe : "{}", error);
-    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_safetensors_name(file));
+    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
     status = read_temperature(m, file, error);
     if (status == VIT_OK) status = read_threshold(m, file, error);
     if (status == VIT_OK) status = read_vocabularies(m, file, error);
     return status == VIT_OK ? read_labels(m, file, error) : status;
 }
 
-static vit_status load_tensors(vit_model_file *m, const vit_safetensors *file,
-                               const vit_exec *packs, vit_error *error) {
+static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error) {
     vit_store store;
     const char *prefix = prefix_of(file, &m->table);
     vit_status status = vit_store_open(&store, m, packs, error);
@@ -260,8 +260,8 @@ static vit_status load_tensors(vit_model_file *m, const vit_safetensors *file,
     return status;
 }
 
-vit_status vit_model_file_load(vit_model_file *m, const vit_safetensors *file,
-                               const vit_exec *packs, vit_error *error) {
+vit_status vit_model_file_load(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error) {
     *m = (vit_model_file){0};
     vit_status status = read_metadata(m, file, error);
     if (status == VIT_OK) status = refuse_unexpected(&m->table, file, error);

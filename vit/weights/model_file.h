@@ -9,7 +9,7 @@
 #include "vit/model/parameters.h"
 #include "vit/model/resample_positions.h"
 #include "vit/model/write.h"
-#include "vit/tensors/safetensors.h"
+#include "vit/tensors/tensors.h"
 #include "vit/text/tokenizer.h"
 #include "vit/text/vocabulary.h"
 
@@ -32,15 +32,15 @@ typedef struct vit_model_file {
 } vit_model_file;
 
 /* Whether it is a checkpoint of a training, which is a model with more tensors. */
-bool vit_model_file_is_checkpoint(const vit_safetensors *file);
+bool vit_model_file_is_checkpoint(const vit_tensors *file);
 
 /* Reads and checks everything: every tensor of the table must be there with its shape and finite,
  * none may be left over (of a checkpoint, the optimiser's are; where there is an average of the
  * weights, that is the model), labels must be as many as classes. packs NULL: all tensors are kept
  * as floats; else linear weights are packed with it, in its precision, one after the other, so that
  * there is never more than one copy and one tensor. */
-vit_status vit_model_file_load(vit_model_file *out, const vit_safetensors *file,
-                               const vit_exec *packs, vit_error *error);
+vit_status vit_model_file_load(vit_model_file *out, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error);
 
 /* Where the tensors of a table go that come one by one. */
 typedef struct vit_store {
@@ -92,7 +92,7 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
 
 /* Fills values ([table->size]) from the tensors PREFIX + table name of `file`: MISMATCH where one
  * is missing or has another shape, FORMAT where an element is not finite. */
-vit_status vit_table_load(float *values, const vit_table *table, const vit_safetensors *file,
+vit_status vit_table_load(float *values, const vit_table *table, const vit_tensors *file,
                           const char *prefix, vit_error *error);
 
 #endif

@@ -1,3 +1,4 @@
+#include "vit/base/sys.h"
 #include "vit/weights/model_file.h"
 #include <string.h>
 

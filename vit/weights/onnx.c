@@ -1,4 +1,5 @@
 #include "vit/weights/onnx.h"
+#include "vit/base/sys.h"
 #include "vit/weights/describe.h"
 #include "vit/weights/onnx_graph.h"
 #include <stdio.h>

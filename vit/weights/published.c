@@ -360,32 +360,30 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     return status;
 }
 
-/* memory: where the file's bytes lie, or NULL. */
-static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_bytes *memory,
-                           const vit_exec *packs, vit_error *error) {
-    vit_bytes bytes;
+static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                           vit_error *error) {
+    size_t size;
+    const uint8_t *bytes = vit_tensors_bytes(file, &size);
     const char *name = vit_tensors_name(file);
-    const vit_safetensors *own = vit_tensors_safetensors(file, &bytes);
-    if (!own)
+    if (!bytes)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s has the key \"vit.config\" of a model file, which is one file", name);
-    if (vit_model_file_is_checkpoint(own)) {
-        const vit_status status = vit_checksum_verify(memory ? memory : &bytes, name, error);
+    if (vit_model_file_is_checkpoint(file)) {
+        const vit_status status = vit_checksum_verify(bytes, size, name, error);
         if (status != VIT_OK) return status;
     }
-    return vit_model_file_load(m, own, packs, error);
+    return vit_model_file_load(m, file, packs, error);
 }
 
-/* Closes the file. Beside what lies in memory there is nothing. */
-static vit_status load(vit_model_file *out, vit_tensors *file, const vit_bytes *memory,
+/* Closes the file. path: what lies beside it counts, too; NULL: it lies in memory. */
+static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
                        const vit_wanted *wanted, vit_error *error) {
-    const char *name = vit_tensors_name(file);
     vit_status status;
     vit_configs c;
     if (vit_tensors_metadata(file, "vit.config")) {
-        status = load_own(out, file, memory, wanted->packs, error);
+        status = load_own(out, file, wanted->packs, error);
     } else {
-        status = configs_open(&c, memory ? NULL : name, wanted->config, error);
+        status = configs_open(&c, path, wanted->config, error);
         c.height = wanted->height;
         c.width = wanted->width;
         c.packs = wanted->packs;
@@ -409,7 +407,7 @@ vit_status vit_published_load(vit_model_file *out, const char *path, const vit_w
     vit_tensors *file;
     *out = (vit_model_file){0};
     const vit_status status = vit_tensors_open(&file, path, error);
-    return status == VIT_OK ? load(out, file, NULL, wanted, error) : status;
+    return status == VIT_OK ? load(out, file, vit_tensors_name(file), wanted, error) : status;
 }
 
 vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
@@ -417,5 +415,5 @@ vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, cons
     vit_tensors *file;
     *out = (vit_model_file){0};
     const vit_status status = vit_tensors_parse(&file, bytes->data, bytes->size, name, error);
-    return status == VIT_OK ? load(out, file, bytes, wanted, error) : status;
+    return status == VIT_OK ? load(out, file, NULL, wanted, error) : status;
 }

@@ -3,6 +3,7 @@
 #define VIT_WEIGHTS_PUBLISHED_H
 
 #include "vit/base/json.h"
+#include "vit/base/sys.h"
 #include "vit/tensors/tensors.h"
 #include "vit/weights/model_file.h"
 

@@ -252,11 +252,13 @@ static double weight_of(const vit_trainer *t, const vit_mixed_label *l) {
 }
 
 /* What the teacher answers to the slice's pictures. */
-static void ask_teacher(const vit_trainer *t, worker *w, const vit_exec *exec, size_t count) {
+static void ask_teacher(const vit_trainer *t, worker *w, size_t count) {
     const vit_teacher *teacher = t->options.teacher;
     if (!teacher || !teacher->answers) return;
+    const vit_exec exec =
+        vit_network_exec(&teacher->network, &w->taught, t->options.kernels, t->lanes.inner_threads);
     if (w->shown) vit_teacher_normalise(teacher, w->shown, w->images, count);
-    vit_network_forward(&teacher->network, exec, &w->taught, w->shown ? w->shown : w->images,
+    vit_network_forward(&teacher->network, &exec, &w->taught, w->shown ? w->shown : w->images,
                         count);
 }
 
@@ -313,7 +315,8 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
                       void *context) {
     vit_trainer *t = context;
     worker *w = &t->workers[worker_index];
-    const vit_exec exec = {.kernels = t->options.kernels, .threads = t->lanes.inner_threads};
+    const vit_exec exec =
+        vit_network_exec(&t->network, &w->state, t->options.kernels, t->lanes.inner_threads);
     const size_t first = index * t->lanes.slice;
     const size_t count = vit_min(t->lanes.slice, t->recipe.batch - first);
     if (w->status == VIT_OK) load_slice(t, w, first, count);
@@ -323,7 +326,7 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
                       count);
     w->state.keep = w->keep;
     set_texts(w, count);
-    ask_teacher(t, w, &exec, count);
+    ask_teacher(t, w, count);
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
     for (size_t i = 0; i < count; i++)
         t->losses[first + i] = w->state.decoder ? text_loss(t, w, i) : picture_loss(t, w, i);
