@@ -2,15 +2,35 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A decoder's keys, and what the library takes where they are missing. key NULL: there is none for
- * it. */
+/* TrOCR's alone: the table of learned positions has two rows before the first, fixed ones begin
+ * behind padding. */
+static vit_status read_trocr(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
+                             vit_error *error) {
+    int learned = true, norm_pre = c->norm_pre, scale = false;
+    size_t pad = 1;
+    vit_status status = vit_declare_flag(&norm_pre, d, decoder, "layernorm_embedding", error);
+    if (status == VIT_OK) status = vit_declare_flag(&scale, d, decoder, "scale_embedding", error);
+    if (status == VIT_OK)
+        status = vit_declare_flag(&learned, d, decoder, "use_learned_position_embeddings", error);
+    if (status == VIT_OK) status = vit_declare_size(&pad, d, decoder, "pad_token_id", error);
+    c->norm_pre = norm_pre;
+    c->scale_embedding = scale;
+    c->positions = learned ? VIT_POSITIONS_LEARNED : VIT_POSITIONS_SINUSOIDAL_HALVES;
+    c->position_offset = learned ? 2 : pad + 1;
+    c->padding = !learned;
+    return status;
+}
+
+/* Everything that differs between decoders: their keys, and what the library takes where they are
+ * missing. key NULL: there is none for it. */
 static const struct decoder_kind {
     const char *type, *layout;
     const char *dim, *depth, *heads, *mlp, *length, *norm_eps;
     vit_decoder_config usual;
-    size_t start, pad;       /* start: decoder_start_token_id, or bos_token_id */
     const char *refused[3];  /* switches that are not ours where they are true */
     const char *required[2]; /* ... where they are false */
+    vit_status (*more)(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
+                       vit_error *error); /* what it alone has; NULL: nothing */
 } kinds[] = {
     {.type = "trocr",
      .layout = "TrOCR",
@@ -31,7 +51,7 @@ static const struct decoder_kind {
                .activation = VIT_GELU,
                .norm_eps = 1e-5,
                .norm_pre = true},
-     .pad = 1},
+     .more = read_trocr},
     {.type = "gpt2",
      .layout = "GPT-2",
      .dim = "n_embd",
@@ -110,25 +130,6 @@ static vit_status check_switches(const struct decoder_kind *kind, const vit_decl
                                 value ? "true" : "false");
         }
     return VIT_OK;
-}
-
-/* TrOCR's alone: the table of learned positions has two rows before the first, fixed ones begin
- * behind padding. */
-static vit_status read_trocr(vit_decoder_config *c, const struct decoder_kind *kind,
-                             const vit_declared *d, const json_t *decoder, vit_error *error) {
-    int learned = true, norm_pre = kind->usual.norm_pre, scale = false;
-    size_t pad = kind->pad;
-    vit_status status = vit_declare_flag(&norm_pre, d, decoder, "layernorm_embedding", error);
-    if (status == VIT_OK) status = vit_declare_flag(&scale, d, decoder, "scale_embedding", error);
-    if (status == VIT_OK)
-        status = vit_declare_flag(&learned, d, decoder, "use_learned_position_embeddings", error);
-    if (status == VIT_OK) status = vit_declare_size(&pad, d, decoder, "pad_token_id", error);
-    c->norm_pre = norm_pre;
-    c->scale_embedding = scale;
-    c->positions = learned ? VIT_POSITIONS_LEARNED : VIT_POSITIONS_SINUSOIDAL_HALVES;
-    c->position_offset = learned ? 2 : pad + 1;
-    c->padding = !learned;
-    return status;
 }
 
 static vit_status read_activation(vit_decoder_config *c, const vit_declared *d,
@@ -310,8 +311,7 @@ vit_status vit_declare_reader(vit_reader *out, vit_declared *d, const json_t *ob
     out->decoder = kind->usual;
     status = read_sizes(&out->decoder, kind, d, decoder, error);
     if (status == VIT_OK) status = check_switches(kind, d, decoder, error);
-    if (status == VIT_OK && kind->usual.norm_pre)
-        status = read_trocr(&out->decoder, kind, d, decoder, error);
+    if (status == VIT_OK && kind->more) status = kind->more(&out->decoder, d, decoder, error);
     if (status == VIT_OK) status = read_activation(&out->decoder, d, decoder, error);
     if (status == VIT_OK) status = read_memory(&out->decoder, d, decoder, error);
     if (status == VIT_OK)
