@@ -108,8 +108,8 @@ static const vit_kernels *best(void) {
     return vit_kernels_choose(VIT_CPU_AVX512);
 }
 
-static void near_of(const vit_safetensors *file, const subject *s, const char *what,
-                    const float *got, const char *name, double bound) {
+static void near_of(const vit_tensors *file, const subject *s, const char *what, const float *got,
+                    const char *name, double bound) {
     size_t count;
     float *want = floats_of(file, name, &count);
     const double off = check_difference(got, want, count);
@@ -314,14 +314,14 @@ static void maps_are_those_of_published_programs(void **state) {
     static const vit_method methods[] = {VIT_METHOD_RELEVANCE,  VIT_METHOD_ROLLOUT,
                                          VIT_METHOD_GRADCAM,    VIT_METHOD_GRADIENT,
                                          VIT_METHOD_INTEGRATED, VIT_METHOD_OCCLUSION};
-    vit_safetensors *file = open_file(".", "map_peers");
+    vit_tensors *file = open_file(".", "map_peers");
     size_t compared = 0;
     for (size_t i = 0; i < CASES; i++) {
         subject *s = subject_new(cases[i], best(), 2);
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
             char name[100];
             snprintf(name, sizeof name, "%s.%s", s->name, vit_method_name(methods[k]));
-            if (!vit_safetensors_find(file, name)) continue;
+            if (!vit_tensors_find(file, name)) continue;
             vit_map map = map_of(
                 s,
                 (vit_map_options){.method = methods[k], .class_index = CLASS, .class_given = true});
@@ -333,7 +333,7 @@ static void maps_are_those_of_published_programs(void **state) {
         subject_free(s);
     }
     assert_int_equal(compared, 4 * CASES + 2 * 5);
-    vit_safetensors_close(file);
+    vit_tensors_close(file);
 }
 
 static void maps_are_the_same_everywhere(void **state) {
