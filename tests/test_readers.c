@@ -247,7 +247,8 @@ static void test_accepted(void **state) {
     static const char *const pairs[][2] = {{"\"max_length\": 16", "\"do_sample\": false"},
                                            {"\"max_length\": 16", "\"repetition_penalty\": 1.0"},
                                            {"\"max_length\": 16", "\"max_new_tokens\": 15"},
-                                           {"\"eos_token_id\": 2", "\"eos_token_id\": [2]"}};
+                                           {"\"eos_token_id\": 2", "\"eos_token_id\": [2]"},
+                                           {"\"bos_token_id\": 0", "\"bos_token_id\": []"}};
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char directory[300];
@@ -257,6 +258,15 @@ static void test_accepted(void **state) {
         assert_int_equal(model->file.config.decoder.end, 2);
         vit_model_free(model);
     }
+}
+
+/* As transformers writes it where a tokenizer has no longest text. */
+static void test_no_longest(void **state) {
+    char directory[300];
+    (void)state;
+    spoil(directory, "trocr_base", "tokenizer_config.json", NULL,
+          "{\"model_max_length\": 1000000000000000019884624838656, \"pad_token\": \"<pad>\"}");
+    vit_model_free(load(directory));
 }
 
 /* What vit-info shows of one; a model file has no place for its tokenizer. */
@@ -303,7 +313,8 @@ int main(void) {
     }
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_described), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_accepted), cmocka_unit_test(test_other_kind)};
+        cmocka_unit_test(test_accepted), cmocka_unit_test(test_no_longest),
+        cmocka_unit_test(test_other_kind)};
     for (size_t i = 0; i < sizeof others / sizeof *others && !given; i++)
         tests[count++] = others[i];
     if (given) tests[count++] = (struct CMUnitTest){given, test_logits, NULL, NULL, given};

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import time
 
+import table
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = ROOT / "build/bin"
 TOKENS = 20
@@ -112,16 +114,17 @@ def process_ms(command):
 # ---- the table ----
 
 def tell(row, mine, others):
-    """others: [(name, its times, or why there are none)]"""
+    """others: [(name, its times, or why there are none)]. The row's figures, of which medians."""
     parts = [f"{name} {statistics.median(ms):.0f} ms" if isinstance(ms, list) and ms
              else f"{name} {ms or 'failed'}" for name, ms in others]
     times = [ms for _, ms in others if isinstance(ms, list) and ms]
     if not mine or mine[0] is None:
         print(f"{row:<24} no bfloat16 here; {', '.join(parts)}", flush=True)
-        return
+        return None
     ratio = statistics.median(min(turn) / m for m, turn in zip(mine, zip(*times))) if times else 0
     print(f"{row:<24} {statistics.median(mine):.0f} ms; {', '.join(parts)}: {ratio:.2f} x",
           flush=True)
+    return dict(row=row, ms=mine, ratio=ratio, peers=dict(others))
 
 
 def measure(directory, precision, beams, modes, turns):
@@ -133,7 +136,7 @@ def measure(directory, precision, beams, modes, turns):
             p.turn()
     for p in peers:
         p.close()
-    tell(f"read/{precision}/{beams} beams", mine, [(p.name, p.ms or p.says) for p in peers])
+    return tell(f"read/{precision}/{beams}", mine, [(p.name, p.ms or p.says) for p in peers])
 
 
 def measure_processes(directory, turns):
@@ -143,7 +146,7 @@ def measure_processes(directory, turns):
     for _ in range(turns):
         mine.append(process_ms(read))
         theirs.append(process_ms([sys.executable, "-W", "ignore", "-c", SCRIPT, directory]))
-    tell("process, with loading", mine, [("python", theirs)])
+    return tell("process", mine, [("python", theirs)])
 
 
 def write_base(directory):
@@ -152,20 +155,42 @@ def write_base(directory):
     check_readers.build_full(pathlib.Path(directory), cases=({},))
 
 
+def keep(rows):
+    """In place of the same rows of an earlier run on such a machine."""
+    import torch
+    import transformers
+    threads = len(os.sched_getaffinity(0))
+    path = table.path_of("readers", threads)
+    old = json.load(open(path))["rows"] if os.path.exists(path) else []
+    names = {row["row"] for row in rows}
+    table.keep("readers", threads, dict(
+        command="scripts/bench-read --write", torch=torch.__version__,
+        transformers=transformers.__version__,
+        rows=sorted([row for row in old if row["row"] not in names] + rows,
+                    key=lambda row: row["row"])))
+
+
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("rows", nargs="*")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--model")
+    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
+    results = []
     with tempfile.TemporaryDirectory() as scratch:
         directory = chosen.model or scratch
         if not chosen.model:
             write_base(directory)
         modes = ["eager"] if chosen.quick else ["eager", "compile"]
         for precision, beams in ROWS:
-            measure(directory, precision, beams, modes, chosen.turns)
-        measure_processes(directory, chosen.turns)
+            if not chosen.rows or f"read/{precision}/{beams}" in chosen.rows:
+                results.append(measure(directory, precision, beams, modes, chosen.turns))
+        if not chosen.rows or "process" in chosen.rows:
+            results.append(measure_processes(directory, chosen.turns))
+    if chosen.write:
+        keep([row for row in results if row])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Tables: what the bench scripts print, and the part of docs/performance.md made of their results.
 
-Results are kept as JSON, scripts/bench/results/KIND-MACHINE.json (KIND: peers, products, threads);
-`python3 scripts/bench/table.py` writes the document's part from all that lie there.
+Results are kept as JSON, scripts/bench/results/KIND-MACHINE.json (KIND: peers, products, threads,
+readers); `python3 scripts/bench/table.py` writes the document's part from all that lie there.
 """
 import datetime
 import glob
@@ -78,14 +78,17 @@ def machine(threads):
     return f"{name}, {threads} thread{'s' * (threads != 1)}"
 
 
+def path_of(kind, threads):
+    slug = re.sub(r"[^a-z0-9]+", "-", machine(threads).lower()).strip("-")
+    return os.path.join(RESULTS, f"{kind}-{slug}.json")
+
+
 def keep(kind, threads, facts):
     """Writes a run's results, in place of an earlier one's on such a machine."""
-    where = machine(threads)
-    slug = re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
-    facts = dict(machine=where, date=str(datetime.date.today()), system=system(),
+    facts = dict(machine=machine(threads), date=str(datetime.date.today()), system=system(),
                  compiler=first_line("cc", "--version"), **facts)
     os.makedirs(RESULTS, exist_ok=True)
-    with open(os.path.join(RESULTS, f"{kind}-{slug}.json"), "w") as file:
+    with open(path_of(kind, threads), "w") as file:
         json.dump(facts, file, indent=1)
         file.write("\n")
 

@@ -7,10 +7,10 @@
 
 #define MAX_FIELDS 64
 
-vit_status vit_json_parse(json_t **out, const char *text, size_t size, const char *name,
-                          vit_error *error) {
+static vit_status parse(json_t **out, const char *text, size_t size, size_t flags,
+                        const char *name, vit_error *error) {
     json_error_t reason;
-    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &reason);
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES | flags, &reason);
     if (!*out)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %d, column %d: %s", name, reason.line,
                         reason.column, reason.text);
@@ -18,6 +18,16 @@ vit_status vit_json_parse(json_t **out, const char *text, size_t size, const cha
     json_decref(*out);
     *out = NULL;
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: expected a JSON object, {...}", name);
+}
+
+vit_status vit_json_parse(json_t **out, const char *text, size_t size, const char *name,
+                          vit_error *error) {
+    return parse(out, text, size, 0, name, error);
+}
+
+vit_status vit_json_parse_reals(json_t **out, const char *text, size_t size, const char *name,
+                                vit_error *error) {
+    return parse(out, text, size, JSON_DECODE_INT_AS_REAL, name, error);
 }
 
 /* What other programs call it. */

@@ -26,6 +26,10 @@ typedef struct vit_field {
 vit_status vit_json_parse(json_t **out, const char *text, size_t size, const char *name,
                           vit_error *error);
 
+/* The same, but whole numbers become doubles, and so may be of any size. */
+vit_status vit_json_parse_reals(json_t **out, const char *text, size_t size, const char *name,
+                                vit_error *error);
+
 /* Reads the fields of `object` into their places. */
 vit_status vit_json_read(json_t *object, const vit_field *fields, size_t count, const char *name,
                          vit_error *error);

@@ -225,7 +225,9 @@ vit_status vit_tokenizer_read_config(vit_tokenizer *out, const vit_bytes *bytes,
                                        "pad_token", "cls_token", "mask_token"};
     const char *key;
     json_t *root = NULL, *value;
-    vit_status status = vit_json_parse(&root, (const char *)bytes->data, bytes->size, name, error);
+    /* "model_max_length" is 10^30 where there is none. */
+    const vit_status status =
+        vit_json_parse_reals(&root, (const char *)bytes->data, bytes->size, name, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         mark_special(out, content_of(json_object_get(root, keys[i])));

@@ -212,7 +212,8 @@ static vit_status refuse_others(const said *s, vit_error *error) {
 static vit_status read_id(size_t *id, bool *found, const said *s, const char *key,
                           vit_error *error) {
     const json_t *object = where(s, key), *value = json_object_get(object, key);
-    *found = object;
+    *found = object && !(json_is_array(value) && json_array_size(value) == 0);
+    if (!*found) return VIT_OK;
     if (json_array_size(value) > 1)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: \"%s\" are %zu ids, of which one is supported", s->d.name, key,
