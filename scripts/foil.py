@@ -1,9 +1,9 @@
 """Transformer, recurrent network with attention and without, on strips and numbers: scripts/foil.
 
 All see the same records in the same order, are trained by AdamW with a rising and falling learning
-rate and label smoothing for the same processor time, and write greedily. The recurrent ones are those of Sutskever et al. 2014
-(the last state of the encoder is all that the decoder has) and Luong et al. 2015 (it looks at all
-states, by scaled dot products).
+rate and label smoothing for the same processor time, and write greedily. The recurrent ones are
+those of Sutskever et al. 2014 (the last state of the encoder is all that the decoder has)
+and Luong et al. 2015 (it looks at all states, by scaled dot products).
 """
 import argparse
 import collections

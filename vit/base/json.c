@@ -7,8 +7,8 @@
 
 #define MAX_FIELDS 64
 
-static vit_status parse(json_t **out, const char *text, size_t size, size_t flags,
-                        const char *name, vit_error *error) {
+static vit_status parse(json_t **out, const char *text, size_t size, size_t flags, const char *name,
+                        vit_error *error) {
     json_error_t reason;
     *out = json_loadb(text, size, JSON_REJECT_DUPLICATES | flags, &reason);
     if (!*out)
