@@ -222,8 +222,11 @@ static vit_status convert(conversion *c, vit_error *error) {
     if (o->layout && (vit_config_reads(&c->model.config) || !vit_config_sees(&c->model.config)))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: reads or writes texts, and the layout \"%s\" is for what classifies "
-                        "pictures: without --layout it becomes a file of this library",
-                        o->in, o->layout);
+                        "pictures%s",
+                        o->in, o->layout,
+                        c->model.tokenizer.count > 0
+                            ? ""
+                            : ": without --layout it becomes a file of this library");
     return o->layout ? export(c, error)
                      : vit_model_file_save_as(o->out, &c->model, c->dtype, error);
 }
