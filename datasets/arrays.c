@@ -53,7 +53,7 @@ static vit_status count_classes(size_t *classes, const vit_arrays *a, const char
                                                   : &a->val;
     int64_t largest = 0;
     *classes = a->classes;
-    if (a->names != NULL && a->classes == 0)
+    if (a->names && a->classes == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s: has names of classes, but their number is not given", name);
     if (a->classes > MAX_CLASSES)
@@ -73,9 +73,9 @@ static vit_status check_parts(const vit_arrays *a, unsigned need, const char *na
     const bool train = need & VIT_PART_TRAIN || (need & VIT_PART_VAL && a->val.count == 0);
     const vit_array_part *const parts[] = {&a->train, &a->val, &a->test};
     for (size_t i = 0; i < 3; i++)
-        if (parts[i]->count > 0 && (parts[i]->images == NULL || parts[i]->labels == NULL))
+        if (parts[i]->count > 0 && (!parts[i]->images || !parts[i]->labels))
             return vit_fail(error, VIT_ERROR_ARGUMENT, "%s: pictures without %s", name,
-                            parts[i]->images == NULL ? "pixels" : "labels");
+                            parts[i]->images ? "labels" : "pixels");
     if (train && a->train.count == 0)
         return vit_fail(error, VIT_ERROR_IO, "%s: has no pictures for training", name);
     if (need & VIT_PART_TEST && a->test.count + a->val.count == 0)
@@ -123,10 +123,10 @@ static vit_status choose_preparation(vit_dataset *out, const vit_arrays *a,
                                      const vit_dataset_options *o, const char *name,
                                      vit_error *error) {
     const vit_preparation *p = o->preparation;
-    if (p != NULL && (p->height != a->height || p->width != a->width || p->channels != a->channels))
+    if (p && (p->height != a->height || p->width != a->width || p->channels != a->channels))
         return prepare_as(out, a, p, name, error);
-    const bool is_sized = p == NULL && o->height > 0 && o->width > 0;
-    if (is_sized ? o->height != a->height || o->width != a->width : p == NULL && !fits_patches(a)) {
+    const bool is_sized = !p && o->height > 0 && o->width > 0;
+    if (is_sized ? o->height != a->height || o->width != a->width : !p && !fits_patches(a)) {
         vit_preparation chosen =
             vit_square_preparation(a->height < a->width ? a->height : a->width);
         if (is_sized) vit_fitted_preparation(&chosen, o->height, o->width);
@@ -185,13 +185,13 @@ static vit_status take_pixels(vit_records *r, const vit_dataset *d, const vit_ar
                               vit_error *error) {
     const size_t bytes = d->height * d->width * d->channels;
     r->pixels = vit_alloc_unset(part->count, bytes);
-    if (r->pixels == NULL) return vit_fail_memory(error, name, part->count * bytes);
+    if (!r->pixels) return vit_fail_memory(error, name, part->count * bytes);
     if (d->preprocessing.count == 0) {
         memcpy(r->pixels, part->images, part->count * bytes);
         return VIT_OK;
     }
     pass p = {d, a, part->images, r->pixels, vit_alloc(part->count, sizeof *p.status)};
-    if (p.status == NULL) return vit_fail_memory(error, name, part->count * sizeof *p.status);
+    if (!p.status) return vit_fail_memory(error, name, part->count * sizeof *p.status);
     const vit_status status = prepare_all(&p, part->count, threads, name, error);
     vit_free(p.status);
     return status;
@@ -204,7 +204,7 @@ static vit_status take_part(vit_records *r, const vit_dataset *d, const vit_arra
     vit_status status = check_labels(part, what, d->classes, name, error);
     if (status != VIT_OK) return status;
     r->labels = vit_alloc(part->count, sizeof *r->labels);
-    if (r->labels == NULL) return vit_fail_memory(error, name, part->count * sizeof *r->labels);
+    if (!r->labels) return vit_fail_memory(error, name, part->count * sizeof *r->labels);
     for (size_t i = 0; i < part->count; i++) r->labels[i] = (uint16_t)part->labels[i];
     status = take_pixels(r, d, a, part, threads, name, error);
     r->count = status == VIT_OK ? part->count : 0;
@@ -217,11 +217,11 @@ static vit_status take_part(vit_records *r, const vit_dataset *d, const vit_arra
  * a name on grey pictures. */
 static vit_status take_names(vit_dataset *out, const vit_arrays *a, vit_error *error) {
     size_t bytes = out->classes * sizeof(char *);
-    out->has_characters = a->names == NULL && a->channels == 1;
-    if (a->names == NULL) return VIT_OK;
+    out->has_characters = !a->names && a->channels == 1;
+    if (!a->names) return VIT_OK;
     for (size_t i = 0; i < out->classes; i++) bytes += strlen(a->names[i]) + 1;
     char **table = vit_alloc(1, bytes);
-    if (table == NULL) return vit_fail_memory(error, "names of classes", bytes);
+    if (!table) return vit_fail_memory(error, "names of classes", bytes);
     char *at = (char *)(table + out->classes);
     for (size_t i = 0; i < out->classes; i++) {
         const size_t length = strlen(a->names[i]);

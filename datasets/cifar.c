@@ -131,14 +131,14 @@ static vit_status find(char **path, const vit_listing *directory, const char *na
                         : vit_listing_has(directory, packed) ? packed
                                                              : NULL;
     *path = NULL;
-    if (found == NULL) return VIT_OK;
+    if (!found) return VIT_OK;
     *path = vit_path_join(directory->path, found);
-    return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(directory->path) + 64);
+    return *path ? VIT_OK : vit_fail_memory(error, "a path", strlen(directory->path) + 64);
 }
 
 static size_t file_count(const cifar_set *s, part p) {
     size_t n = 0;
-    while (n < BATCHES && s->files[p][n] != NULL) n++;
+    while (n < BATCHES && s->files[p][n]) n++;
     return n;
 }
 
@@ -168,7 +168,7 @@ static const cifar_set *recognise(const vit_listing *directory, bool *is_inside)
 
 static bool probe(const vit_listing *directory) {
     bool is_inside;
-    return recognise(directory, &is_inside) != NULL;
+    return recognise(directory, &is_inside);
 }
 
 /* ---- one part ---- */
@@ -184,7 +184,7 @@ typedef struct reading {
 static vit_status allocate(vit_records *records, size_t count, const char *path, vit_error *error) {
     records->pixels = vit_alloc(count, PICTURE);
     records->labels = vit_alloc(count, sizeof *records->labels);
-    if (records->pixels != NULL && records->labels != NULL) return VIT_OK;
+    if (records->pixels && records->labels) return VIT_OK;
     return vit_fail_memory(error, path, count * (PICTURE + 2));
 }
 
@@ -213,7 +213,7 @@ static vit_status read_file(reading *g, vit_records *records, const char *name, 
     char *path;
     vit_status status = find(&path, g->directory, name, error);
     if (status != VIT_OK) return status;
-    if (path == NULL)
+    if (!path)
         return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", g->directory->path, name,
                         name);
     status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
@@ -260,7 +260,7 @@ static vit_status read_names(vit_dataset *out, const cifar_set *s, const char *p
     if (status != VIT_OK) return status;
     size_t table = s->classes * sizeof(char *);
     const char **lines = out->label_memory = vit_alloc(table + file.size + 1, 1);
-    if (lines == NULL) {
+    if (!lines) {
         vit_free(file.data);
         return vit_fail_memory(error, path, table + file.size);
     }
@@ -285,7 +285,7 @@ static vit_status describe(vit_dataset *out, const cifar_set *s, const vit_listi
     memcpy(out->mean, s->mean, sizeof out->mean);
     memcpy(out->std, s->std, sizeof out->std);
     vit_status status = find(&path, directory, s->label_file, error);
-    if (status == VIT_OK && path != NULL) status = read_names(out, s, path, error);
+    if (status == VIT_OK && path) status = read_names(out, s, path, error);
     vit_free(path);
     return status;
 }
@@ -326,7 +326,7 @@ static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,
     const vit_dataset_options o = vit_options_without_val(options);
     if (!is_inside) return read_set(out, s, directory, &o, error);
     char **names = NULL, *path = vit_path_join(directory->path, s->directory);
-    if (path == NULL) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
+    if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
     vit_listing inner = {.path = path};
     vit_status status = vit_list_directory(&names, &inner.count, path, error);
     inner.names = names;

@@ -352,7 +352,7 @@ static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count,
     vit_sha256 hash;
     records->pixels = vit_alloc(count, PIXELS);
     records->labels = vit_alloc(count, sizeof *records->labels);
-    if (records->pixels == NULL || records->labels == NULL)
+    if (!records->pixels || !records->labels)
         return vit_fail_memory(error, "digits", (size_t)count * (PIXELS + 2));
     for (uint32_t i = 0; i < count; i++)
         records->labels[i] = vit_digits_draw(records->pixels + (size_t)i * PIXELS, seed, i);

@@ -77,7 +77,7 @@ static int compare_sizes(const void *a, const void *b) {
 
 static vit_status median_side(size_t *median, const vit_tree_part *part, vit_error *error) {
     size_t *all = vit_alloc(part->count, sizeof *all);
-    if (all == NULL) return vit_fail_memory(error, "sizes", part->count * sizeof *all);
+    if (!all) return vit_fail_memory(error, "sizes", part->count * sizeof *all);
     for (size_t i = 0; i < part->count; i++) all[i] = shorter_side(&part->files[i]);
     qsort(all, part->count, sizeof *all, compare_sizes);
     *median = all[part->count / 2];
@@ -135,7 +135,7 @@ static void keep_problem(vit_tree_file *file, vit_status status, const vit_error
     file->status = status;
     if (status == VIT_OK || status == VIT_ERROR_MEMORY) return;
     file->problem = vit_strdup(error->message);
-    if (file->problem == NULL) file->status = VIT_ERROR_MEMORY;
+    if (!file->problem) file->status = VIT_ERROR_MEMORY;
 }
 
 static void measure_task(size_t index, int thread, void *context) {
@@ -144,7 +144,7 @@ static void measure_task(size_t index, int thread, void *context) {
     vit_bytes bytes = {0};
     vit_error error;
     (void)thread;
-    if (file->problem != NULL) return;
+    if (file->problem) return;
     vit_status status = vit_read_file(&bytes, file->path, VIT_IMAGE_MAX_FILE, &error);
     if (status == VIT_OK)
         status = vit_image_measure(&file->width, &file->height, bytes.data, bytes.size, file->path,
@@ -169,7 +169,7 @@ static void prepare_task(size_t index, int thread, void *context) {
     (void)thread;
     if (index >= p->resident) {
         pixels = scratch = vit_alloc(1, size);
-        if (scratch == NULL) status = VIT_ERROR_MEMORY;
+        if (!scratch) status = VIT_ERROR_MEMORY;
     }
     if (status == VIT_OK) status = vit_prepare_file(pixels, p->set, file->path, &error);
     vit_free(scratch);
@@ -226,10 +226,10 @@ static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixel
                                 size_t *resident, vit_error *error) {
     for (size_t i = 0; i < part->count; i++) {
         vit_tree_file *file = &part->files[i];
-        if (file->problem == NULL) continue;
+        if (!file->problem) continue;
         char **grown = vit_make_room(l->problems, l->count, &l->capacity, sizeof *grown,
                                      "files that cannot be read", error);
-        if (grown == NULL) return VIT_ERROR_MEMORY;
+        if (!grown) return VIT_ERROR_MEMORY;
         l->problems = grown;
         l->problems[l->count++] = file->problem;
         file->problem = NULL;
@@ -264,7 +264,7 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
                                   tree->stray, tree->strays - 1);
     if (status == VIT_OK && tree->test_is_val && out->test.count > 0)
         status = vit_dataset_note(out, error, "%s has no test/: val/ is the test, too", path);
-    if (status == VIT_OK && tree->is_shared_out && out->test.count > 0 && out->test_is == NULL)
+    if (status == VIT_OK && tree->is_shared_out && out->test.count > 0 && !out->test_is)
         status = vit_dataset_note(out, error,
                                   "%s has neither test/ nor val/: a sixth of each class, chosen by "
                                   "the files' names, %zu pictures, is the test part",
@@ -396,13 +396,13 @@ static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_
     const size_t row = set->height * set->width * set->channels, fit = *cache / row;
     pass p = {.set = set, .part = part, .resident = fit < part->count ? fit : part->count};
     records->pixels = p.pixels = vit_alloc(p.resident, row);
-    if (records->pixels == NULL) return vit_fail_memory(error, "pictures", p.resident * row);
+    if (!records->pixels) return vit_fail_memory(error, "pictures", p.resident * row);
     vit_status status = run_pass(&p, prepare_task, threads, error);
     if (status == VIT_OK) status = drop_problems(l, part, p.pixels, row, &p.resident, error);
     if (status != VIT_OK) return status;
     *cache -= p.resident * row;
     records->files = vit_alloc(1, sizeof *records->files);
-    if (records->files == NULL) return vit_fail_memory(error, "pictures", sizeof *records->files);
+    if (!records->files) return vit_fail_memory(error, "pictures", sizeof *records->files);
     records->files->resident = p.resident;
     return VIT_OK;
 }
@@ -411,10 +411,10 @@ static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_
 static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error *error) {
     const size_t count = part->count;
     records->labels = vit_alloc(count, sizeof *records->labels);
-    if (records->labels == NULL) return vit_fail_memory(error, "labels", count * 2);
+    if (!records->labels) return vit_fail_memory(error, "labels", count * 2);
     for (size_t i = 0; i < count; i++) records->labels[i] = part->files[i].label;
     char **paths = vit_alloc(count, sizeof *paths);
-    if (paths == NULL) return vit_fail_memory(error, "paths", count * sizeof *paths);
+    if (!paths) return vit_fail_memory(error, "paths", count * sizeof *paths);
     for (size_t i = 0; i < count; i++) {
         paths[i] = part->files[i].path;
         part->files[i].path = NULL;
@@ -466,11 +466,11 @@ static bool was_trained_on(const vit_dataset_options *o, const vit_tree_part *pa
 /* Which pictures of a folder without parts are the test, where nothing else is read. */
 static vit_status choose_test(vit_dataset *out, vit_tree *tree, const vit_dataset_options *o,
                               vit_error *error) {
-    if (o->trained_on != NULL && !was_trained_on(o, &tree->train)) {
+    if (o->trained_on && !was_trained_on(o, &tree->train)) {
         out->test_is = all_of_it;
         return vit_tree_test_all(tree, error);
     }
-    if (o->trained_on != NULL) out->test_is = its_share;
+    if (o->trained_on) out->test_is = its_share;
     vit_tree_part_free(&tree->train);
     return VIT_OK;
 }
@@ -481,8 +481,7 @@ static vit_status measure_parts(vit_dataset *out, vit_tree *tree, left_out *l,
     const bool test_alone = tree->is_shared_out && !((o->need | o->want) & train);
     vit_status status = VIT_OK;
     /* Of no use but to say why the test is empty. */
-    if (test_alone && o->trained_on == NULL && tree->test.count > 0)
-        vit_tree_part_free(&tree->train);
+    if (test_alone && !o->trained_on && tree->test.count > 0) vit_tree_part_free(&tree->train);
     status = measure_part(&tree->train, true, l, o->threads, error);
     const bool hashes = tree->train.count == 0 || test_alone;
     if (status == VIT_OK) status = measure_part(&tree->val, hashes, l, o->threads, error);
@@ -504,10 +503,9 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     vit_preparation chosen;
     vit_status status = measure_parts(out, tree, l, o, error);
     if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
-    if (status == VIT_OK && o->preparation == NULL)
-        status = choose_preparation(&chosen, tree, o, error);
+    if (status == VIT_OK && !o->preparation) status = choose_preparation(&chosen, tree, o, error);
     if (status != VIT_OK) return status;
-    describe(out, tree, o->preparation != NULL ? o->preparation : &chosen);
+    describe(out, tree, o->preparation ? o->preparation : &chosen);
     status = prepare_part(&out->train, out, &tree->train, &cache, l, o->threads, error);
     if (status == VIT_OK)
         status = prepare_part(&out->val, out, &tree->val, &cache, l, o->threads, error);
@@ -544,7 +542,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
     if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);
     if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
-    if (out->label_memory != NULL) tree.classes = NULL; /* the set's by now */
+    if (out->label_memory) tree.classes = NULL; /* the set's by now */
     vit_tree_free(&tree);
     free_left_out(&l);
     return status;
@@ -555,7 +553,7 @@ static bool probe(const vit_listing *directory) {
     for (size_t i = 0; i < directory->count; i++) {
         if (directory->names[i][0] == '.') continue;
         char *path = vit_path_join(directory->path, directory->names[i]);
-        bool is_folder = path != NULL && vit_path_look(path) == VIT_PATH_DIRECTORY;
+        bool is_folder = path && vit_path_look(path) == VIT_PATH_DIRECTORY;
         vit_free(path);
         if (is_folder) return true;
     }

@@ -25,7 +25,7 @@ static vit_status grow(vit_bytes *out, size_t *capacity, size_t limit, const cha
                        vit_error *error) {
     size_t wanted = *capacity <= limit / 2 ? 2 * *capacity : limit + 1;
     void *data = vit_realloc(out->data, *capacity, wanted, 1);
-    if (data == NULL) return vit_fail_memory(error, name, wanted);
+    if (!data) return vit_fail_memory(error, name, wanted);
     out->data = data;
     *capacity = wanted;
     return VIT_OK;
@@ -39,7 +39,7 @@ static vit_status corrupt(const z_stream *z, int result, const char *name, vit_e
             "%s: the gzip data is cut off: it ends after %lu bytes, before its end mark", name,
             z->total_in);
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: the gzip data is corrupt at byte %lu: %s", name,
-                    z->total_in, z->msg != NULL ? z->msg : "no reason given");
+                    z->total_in, z->msg ? z->msg : "no reason given");
 }
 
 /* After the end of a member: *more, and ready for it, or at the end of the data. */
@@ -93,8 +93,8 @@ vit_status vit_gunzip(vit_bytes *out, const void *data, size_t size, size_t limi
     if (result != Z_OK) return corrupt(&z, result, name, error);
     size_t capacity = first_capacity(data, size, limit);
     out->data = vit_alloc(capacity, 1);
-    vit_status status = out->data != NULL ? inflate_members(out, &capacity, &z, limit, name, error)
-                                          : vit_fail_memory(error, name, capacity);
+    vit_status status = out->data ? inflate_members(out, &capacity, &z, limit, name, error)
+                                  : vit_fail_memory(error, name, capacity);
     inflateEnd(&z);
     if (status != VIT_OK) {
         vit_free(out->data);

@@ -143,7 +143,7 @@ static vit_status find(char **path, const vit_listing *directory, part p, kind k
         spell(name, p, k, i);
         if (!vit_listing_has(directory, name)) continue;
         char *found = vit_path_join(directory->path, name);
-        if (found == NULL) return vit_fail_memory(error, "a path", strlen(directory->path) + 64);
+        if (!found) return vit_fail_memory(error, "a path", strlen(directory->path) + 64);
         /* Some archives unpack every file into a directory of the same name. */
         if (vit_path_look(found) != VIT_PATH_DIRECTORY) {
             *path = found;
@@ -186,7 +186,7 @@ static vit_status read_labels(vit_records *records, gathered *g, part p, const c
     if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
     g->known[p] = recognise(LABELS, p, file.data, file.size);
     records->labels = vit_alloc(idx.count, sizeof *records->labels);
-    if (records->labels == NULL)
+    if (!records->labels)
         status = vit_fail_memory(error, path, idx.count * sizeof *records->labels);
     else
         for (size_t i = 0; i < idx.count; i++) records->labels[i] = file.data[idx.offset + i];
@@ -207,7 +207,7 @@ static vit_status check_pictures(const vit_idx *idx, const vit_records *records,
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: pictures are %zux%zu, expected %zux%zu as in the training files", path,
                         idx->height, idx->width, set->height, set->width);
-    if (known != NULL && (idx->height != KNOWN_SIDE || idx->width != KNOWN_SIDE))
+    if (known && (idx->height != KNOWN_SIDE || idx->width != KNOWN_SIDE))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: pictures are %zux%zu, expected %dx%d: the labels are those of %s",
                         path, idx->height, idx->width, KNOWN_SIDE, KNOWN_SIDE, known->name);
@@ -219,7 +219,7 @@ static vit_status check_known(const vit_records *records, part p, const vit_byte
                               const char *label_path, vit_error *error) {
     const known_set *known = recognise(PICTURES, p, pictures->data, pictures->size);
     size_t i = 0;
-    if (known == NULL) return VIT_OK;
+    if (!known) return VIT_OK;
     while (i < records->count && records->labels[i] < KNOWN_CLASSES) i++;
     if (i < records->count)
         return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -240,7 +240,7 @@ static vit_status read_pictures(vit_records *records, gathered *g, part p, const
     vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
     if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 3, path, error);
     if (status == VIT_OK) status = check_pictures(&idx, records, g->set, g->known[p], path, error);
-    if (status == VIT_OK && g->known[p] == NULL && idx.height == KNOWN_SIDE)
+    if (status == VIT_OK && !g->known[p] && idx.height == KNOWN_SIDE)
         status = check_known(records, p, &file, label_path, error);
     if (status != VIT_OK) {
         vit_free(file.data);
@@ -271,9 +271,9 @@ static vit_status read_part(gathered *g, const vit_listing *directory, part p, b
     vit_status status = find(&paths[LABELS], directory, p, LABELS, error);
     if (status == VIT_OK) status = find(&paths[PICTURES], directory, p, PICTURES, error);
     if (status != VIT_OK) goto done;
-    if (paths[LABELS] == NULL && paths[PICTURES] == NULL && !needed) goto done;
+    if (!paths[LABELS] && !paths[PICTURES] && !needed) goto done;
     for (kind k = LABELS; k < KINDS && status == VIT_OK; k++)
-        if (paths[k] == NULL) status = missing(directory, p, k, error);
+        if (!paths[k]) status = missing(directory, p, k, error);
     if (status == VIT_OK) status = read_labels(records, g, p, paths[LABELS], error);
     if (status == VIT_OK)
         status = read_pictures(records, g, p, paths[PICTURES], paths[LABELS], error);
@@ -296,7 +296,7 @@ static size_t count_classes(const vit_dataset *set) {
 
 static void describe(vit_dataset *set, const known_set *known) {
     set->channels = 1;
-    if (known == NULL) {
+    if (!known) {
         /* Its classes have no names: they may be digits or letters. */
         set->has_characters = true;
         set->preset = set->height % 7 == 0 && set->width % 7 == 0 ? "mnist" : "folder";
@@ -316,7 +316,7 @@ static void describe(vit_dataset *set, const known_set *known) {
 /* Parts of two different known sets would train one and test the other. */
 static vit_status agree(const gathered *g, const vit_listing *directory, vit_error *error) {
     const known_set *a = g->known[TRAIN], *b = g->known[TEST];
-    if (a == NULL || b == NULL || a == b) return VIT_OK;
+    if (!a || !b || a == b) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s: the training labels are those of %s, the test labels those of %s",
                     directory->path, a->name, b->name);

@@ -17,12 +17,12 @@ static vit_status check_alike(const vit_dataset *a, const vit_dataset *b, vit_er
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s and %s cannot be joined: %zu and %zu classes", a->name, b->name,
                         a->classes, b->classes);
-    for (size_t i = 0; a->labels != NULL && b->labels != NULL && i < a->classes; i++)
+    for (size_t i = 0; a->labels && b->labels && i < a->classes; i++)
         if (strcmp(a->labels[i], b->labels[i]) != 0)
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s and %s cannot be joined: class %zu is \"%s\" and \"%s\"", a->name,
                             b->name, i, a->labels[i], b->labels[i]);
-    if (a->train.files != NULL || b->train.files != NULL)
+    if (a->train.files || b->train.files)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s and %s cannot be joined: one of them is too large for memory", a->name,
                         b->name);
@@ -35,7 +35,7 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, vit_error
     const size_t count = a->train.count + b->train.count;
     uint8_t *pixels = vit_alloc(count, record);
     uint16_t *labels = vit_alloc(count, sizeof *labels);
-    if (pixels == NULL || labels == NULL) {
+    if (!pixels || !labels) {
         vit_free(pixels);
         vit_free(labels);
         return vit_fail_memory(error, "joined data sets", count * record);
@@ -57,8 +57,8 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, vit_error
 static vit_status join_names(vit_dataset *a, const vit_dataset *b, vit_error *error) {
     vit_sha256 hash;
     vit_text joined = {0};
-    vit_text_add(&joined, "%s%s %s", a->joined != NULL ? a->joined : " ",
-                 a->joined != NULL ? "" : a->checksum, b->checksum);
+    vit_text_add(&joined, "%s%s %s", a->joined ? a->joined : " ", a->joined ? "" : a->checksum,
+                 b->checksum);
     if (joined.failed) return vit_fail_memory(error, "checksums", 3 * sizeof a->checksum);
     vit_free(a->joined);
     a->joined = joined.text;

@@ -129,7 +129,7 @@ static void fil_below_hundred(vit_text *t, uint32_t n) {
 static void fil_link(vit_text *t) {
     if (t->failed) return;
     const char last = t->text[strlen(t->text) - 1];
-    vit_text_add(t, "%s", strchr("aeiou", last) != NULL ? "ng " : last == 'n' ? "g " : " na ");
+    vit_text_add(t, "%s", strchr("aeiou", last) ? "ng " : last == 'n' ? "g " : " na ");
 }
 
 static void fil_below_thousand(vit_text *t, uint32_t n) {
@@ -200,7 +200,7 @@ static uint32_t sample(size_t i) {
 vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit_error *error) {
     vit_status status = VIT_OK;
     char **texts = vit_alloc(SAMPLES, sizeof *texts);
-    if (texts == NULL) return vit_fail_memory(error, "number words", SAMPLES * sizeof *texts);
+    if (!texts) return vit_fail_memory(error, "number words", SAMPLES * sizeof *texts);
     for (size_t i = 0; i < SAMPLES && status == VIT_OK; i++) {
         vit_text text = {0};
         if (language == VIT_LANGUAGE_COUNT)

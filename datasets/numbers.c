@@ -91,10 +91,10 @@ static vit_language language_of(const char *name, size_t length) {
 static bool parse(const char *name, vit_language *from, vit_language *to) {
     if (strncmp(name, PREFIX, strlen(PREFIX)) != 0) return false;
     const char *first = name + strlen(PREFIX), *dash = strchr(first, '-');
-    const char *second = dash != NULL ? dash + 1 : first;
-    *from = dash != NULL ? language_of(first, (size_t)(dash - first)) : VIT_LANGUAGE_COUNT;
+    const char *second = dash ? dash + 1 : first;
+    *from = dash ? language_of(first, (size_t)(dash - first)) : VIT_LANGUAGE_COUNT;
     *to = language_of(second, strlen(second));
-    return *to < VIT_LANGUAGE_COUNT && (dash == NULL || *from < VIT_LANGUAGE_COUNT);
+    return *to < VIT_LANGUAGE_COUNT && (!dash || *from < VIT_LANGUAGE_COUNT);
 }
 
 bool vit_numbers_is(const char *name) {
@@ -126,7 +126,7 @@ static vit_status make_part(vit_records *records, vit_dataset *out, bool test, v
     vit_status status = VIT_OK;
     const size_t count = test ? count_held_back() : TRAIN_COUNT;
     uint32_t *numbers = vit_alloc(count, sizeof *numbers);
-    if (numbers == NULL) return vit_fail_memory(error, "numbers", count * sizeof *numbers);
+    if (!numbers) return vit_fail_memory(error, "numbers", count * sizeof *numbers);
     choose(numbers, count, test);
     if (from < VIT_LANGUAGE_COUNT)
         status = words(&records->source, &out->most_source, &out->source_vocabulary, from, numbers,

@@ -50,7 +50,7 @@ typedef struct arrays {
 static bool has(const source *s, const char *name) {
     char file[64];
     snprintf(file, sizeof file, "%s.npy", name);
-    return s->directory ? vit_listing_has(s->directory, file) : vit_zip_find(&s->zip, file) != NULL;
+    return s->directory ? vit_listing_has(s->directory, file) : !!vit_zip_find(&s->zip, file);
 }
 
 /* ---- one array ---- */
@@ -61,7 +61,7 @@ static vit_status load(vit_bytes *out, const source *s, const char *name, vit_er
     snprintf(file, sizeof file, "%s.npy", name);
     if (s->directory) {
         char *path = vit_path_join(s->path, file);
-        if (path == NULL) return vit_fail_memory(error, "a path", strlen(s->path) + sizeof file);
+        if (!path) return vit_fail_memory(error, "a path", strlen(s->path) + sizeof file);
         const vit_status status = vit_read_file(out, path, MAX_FILE, error);
         vit_free(path);
         return status;
@@ -69,7 +69,7 @@ static vit_status load(vit_bytes *out, const source *s, const char *name, vit_er
     const vit_zip_member *m = vit_zip_find(&s->zip, file);
     out->size = m->size;
     out->data = m->size <= MAX_FILE ? vit_alloc_unset(1, m->size + 1) : NULL;
-    if (out->data == NULL) return vit_fail_memory(error, file, m->size);
+    if (!out->data) return vit_fail_memory(error, file, m->size);
     vit_status status = vit_zip_read(m, 0, out->data, error);
     if (status == VIT_OK) return status;
     vit_free(out->data);
@@ -136,7 +136,7 @@ static vit_status take_images(arrays *out, const vit_npy *a, vit_bytes *bytes, v
         stride *= a->shape[i];
     }
     out->images = vit_alloc_unset(1, a->count);
-    if (out->images == NULL) return vit_fail_memory(error, "pictures", a->count);
+    if (!out->images) return vit_fail_memory(error, "pictures", a->count);
     vit_strided_copy(out->images, bytes->data + a->offset, 1, a->dims, a->shape, strides);
     return VIT_OK;
 }
@@ -144,7 +144,7 @@ static vit_status take_images(arrays *out, const vit_npy *a, vit_bytes *bytes, v
 static vit_status take_labels(arrays *out, const vit_npy *a, const uint8_t *elements,
                               vit_error *error) {
     out->labels = vit_alloc(a->count, sizeof *out->labels);
-    if (out->labels == NULL) return vit_fail_memory(error, "labels", a->count * 8);
+    if (!out->labels) return vit_fail_memory(error, "labels", a->count * 8);
     for (size_t i = 0; i < a->count; i++)
         if (!vit_npy_integer(&out->labels[i], a, elements + i * a->width))
             return vit_fail(error, VIT_ERROR_FORMAT, "label %zu does not fit 64 bits with a sign",
@@ -179,9 +179,9 @@ static vit_status read_array(arrays *out, const source *s, kind k, const char *n
 /* *name: the spelling that is there, NULL where none is. */
 static vit_status find(const char **name, const source *s, part p, kind k, vit_error *error) {
     *name = NULL;
-    for (size_t i = 0; i < SPELLINGS && names[p][k][i] != NULL; i++) {
+    for (size_t i = 0; i < SPELLINGS && names[p][k][i]; i++) {
         if (!has(s, names[p][k][i])) continue;
-        if (*name != NULL)
+        if (*name)
             return vit_fail(error, VIT_ERROR_MISMATCH, "%s: has both %s and %s, expected one",
                             s->path, *name, names[p][k][i]);
         *name = names[p][k][i];
@@ -194,9 +194,9 @@ static vit_status read_part(arrays *out, const source *s, part p, vit_error *err
     vit_status status = VIT_OK;
     for (kind k = IMAGES; k < KINDS && status == VIT_OK; k++)
         status = find(&found[k], s, p, k, error);
-    if (status != VIT_OK || (found[IMAGES] == NULL && found[LABELS] == NULL)) return status;
+    if (status != VIT_OK || (!found[IMAGES] && !found[LABELS])) return status;
     for (kind k = IMAGES; k < KINDS; k++)
-        if (found[k] == NULL)
+        if (!found[k])
             return vit_fail(error, VIT_ERROR_IO, "%s: has no %s, which %s needs", s->path,
                             names[p][k][0], found[1 - k]);
     for (kind k = IMAGES; k < KINDS && status == VIT_OK; k++)
@@ -216,7 +216,7 @@ static vit_status same_size(const arrays all[PARTS], const char *path, vit_error
     for (part p = TRAIN; p < PARTS; p++) {
         const arrays *a = &all[p];
         if (a->count == 0) continue;
-        if (first == NULL) first = a;
+        if (!first) first = a;
         if (a->height != first->height || a->width != first->width ||
             a->channels != first->channels)
             return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -240,7 +240,7 @@ static vit_status share_out(arrays all[PARTS], const char *path, vit_error *erro
     test->count = 0;
     test->images = vit_alloc_unset(room > 0 ? room : 1, bytes);
     test->labels = vit_alloc(room > 0 ? room : 1, sizeof *test->labels);
-    if (seen == NULL || test->images == NULL || test->labels == NULL) {
+    if (!seen || !test->images || !test->labels) {
         vit_free(seen);
         return vit_fail_memory(error, path, room * bytes);
     }
@@ -271,7 +271,7 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
                               const char *path, const char **which, vit_error *error) {
     char checksum[65];
     const vit_array_part whole = part_of(&all[TRAIN]);
-    if (o->trained_on == NULL || (o->need | o->want) != VIT_PART_TEST) {
+    if (!o->trained_on || (o->need | o->want) != VIT_PART_TEST) {
         const vit_status status = share_out(all, path, error);
         a->train = part_of(&all[TRAIN]);
         a->test = part_of(&all[TEST]);
@@ -282,9 +282,8 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
     const size_t bytes = whole.count * a->height * a->width * a->channels;
     copy[TRAIN].images = vit_alloc_unset(1, bytes);
     copy[TRAIN].labels = vit_alloc(whole.count, sizeof *whole.labels);
-    vit_status status = copy[TRAIN].images != NULL && copy[TRAIN].labels != NULL
-                            ? VIT_OK
-                            : vit_fail_memory(error, path, bytes);
+    vit_status status =
+        copy[TRAIN].images && copy[TRAIN].labels ? VIT_OK : vit_fail_memory(error, path, bytes);
     if (status == VIT_OK) {
         memcpy(copy[TRAIN].images, whole.images, bytes);
         memcpy(copy[TRAIN].labels, whole.labels, whole.count * sizeof *whole.labels);
@@ -292,7 +291,7 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
     }
     const vit_array_part seen = part_of(&copy[TRAIN]);
     if (status == VIT_OK) vit_arrays_checksum(checksum, a, &seen);
-    if (status == VIT_OK && strstr(o->trained_on, checksum) != NULL) {
+    if (status == VIT_OK && strstr(o->trained_on, checksum)) {
         free_arrays(all);
         memcpy(all, copy, sizeof copy);
         memset(copy, 0, sizeof copy);
@@ -314,10 +313,10 @@ static vit_status read_names(char ***labels, size_t *count, const source *s, vit
     static const char *const files[] = {"classes.txt", "labels.txt"};
     *labels = NULL;
     *count = 0;
-    for (size_t i = 0; s->directory && i < 2 && *labels == NULL; i++) {
+    for (size_t i = 0; s->directory && i < 2 && !*labels; i++) {
         if (!vit_listing_has(s->directory, files[i])) continue;
         char *path = vit_path_join(s->path, files[i]);
-        if (path == NULL) return vit_fail_memory(error, "a path", strlen(s->path) + 16);
+        if (!path) return vit_fail_memory(error, "a path", strlen(s->path) + 16);
         const vit_status status = vit_labels_read(labels, count, path, error);
         vit_free(path);
         if (status != VIT_OK) return status;
@@ -343,7 +342,7 @@ static vit_status open_arrays(vit_dataset *out, arrays all[PARTS], const source 
     a.names = (const char *const *)labels;
     if (status == VIT_OK && is_shared_out) status = choose_test(&a, all, o, s->path, &which, error);
     if (status == VIT_OK) status = vit_arrays_open(out, s->path, &a, o, error);
-    if (status == VIT_OK && is_shared_out && which == NULL && out->test.count > 0)
+    if (status == VIT_OK && is_shared_out && !which && out->test.count > 0)
         status = vit_dataset_note(out, error,
                                   "%s has neither test nor val arrays: every sixth picture of each "
                                   "class, %zu pictures, is the test part",
@@ -404,7 +403,7 @@ static const char *archive_of(const vit_listing *directory) {
     const char *found = NULL;
     for (size_t i = 0; i < directory->count; i++) {
         if (!ends_in_npz(directory->names[i]) || directory->names[i][0] == '.') continue;
-        if (found != NULL) return NULL;
+        if (found) return NULL;
         found = directory->names[i];
     }
     return found;
@@ -413,13 +412,13 @@ static const char *archive_of(const vit_listing *directory) {
 static bool has_arrays(const vit_listing *directory) {
     const source s = {.directory = directory};
     for (part p = TRAIN; p < PARTS; p++)
-        for (size_t i = 0; i < SPELLINGS && names[p][IMAGES][i] != NULL; i++)
+        for (size_t i = 0; i < SPELLINGS && names[p][IMAGES][i]; i++)
             if (has(&s, names[p][IMAGES][i])) return true;
     return false;
 }
 
 static bool probe(const vit_listing *directory) {
-    return has_arrays(directory) || archive_of(directory) != NULL;
+    return has_arrays(directory) || archive_of(directory);
 }
 
 static vit_status read_directory(vit_dataset *out, const vit_listing *directory,
@@ -427,7 +426,7 @@ static vit_status read_directory(vit_dataset *out, const vit_listing *directory,
     const source s = {.directory = directory, .path = directory->path};
     if (has_arrays(directory)) return read_source(out, &s, o, error);
     char *path = vit_path_join(directory->path, archive_of(directory));
-    if (path == NULL) return vit_fail_memory(error, "a path", strlen(directory->path));
+    if (!path) return vit_fail_memory(error, "a path", strlen(directory->path));
     const vit_status status = vit_numpy_open(out, path, o, error);
     vit_free(path);
     return status;

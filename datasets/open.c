@@ -96,28 +96,27 @@ static vit_status unknown(const char *data, vit_error *error) {
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
                     "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)%s%s%s",
-                    data, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                    near != NULL ? "?" : "");
+                    data, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static vit_status not_found(const char *name, const char *root, vit_error *error) {
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: not found: looked for the directories %s, %s%s%s%sdata/%s; get it with "
                     "scripts/fetch-data %s, or set VIT_DATA to the directory that holds %s",
-                    name, name, root != NULL ? root : "", root != NULL ? "/" : "",
-                    root != NULL ? name : "", root != NULL ? ", " : "", name, name, name);
+                    name, name, root ? root : "", root ? "/" : "", root ? name : "",
+                    root ? ", " : "", name, name, name);
 }
 
 /* NAME as a directory in $VIT_DATA, then in data. */
 static vit_status open_name(vit_dataset *out, const char *name, const vit_dataset_options *options,
                             vit_error *error) {
     const char *root = getenv("VIT_DATA");
-    if (root != NULL && *root == 0) root = NULL;
+    if (root && *root == 0) root = NULL;
     const char *const roots[] = {root, "data"};
     for (size_t i = 0; i < COUNT(roots); i++) {
-        if (roots[i] == NULL) continue;
+        if (!roots[i]) continue;
         char *path = vit_path_join(roots[i], name);
-        if (path == NULL) return vit_fail_memory(error, "a path", strlen(roots[i]) + 32);
+        if (!path) return vit_fail_memory(error, "a path", strlen(roots[i]) + 32);
         bool found = vit_path_look(path) == VIT_PATH_DIRECTORY;
         vit_status status = found ? open_directory(out, path, options, error) : VIT_OK;
         vit_free(path);
@@ -161,11 +160,11 @@ static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_
     char *next = strchr(names, '+');
     *next = 0;
     vit_status status = open_one(out, names, options, error);
-    while (status == VIT_OK && next != NULL) {
+    while (status == VIT_OK && next) {
         char *name = next + 1;
         vit_dataset other = {0};
         next = strchr(name, '+');
-        if (next != NULL) *next = 0;
+        if (next) *next = 0;
         if (((more.need | more.want) & VIT_PART_TRAIN) == 0) continue;
         status = open_one(&other, name, &more, error);
         if (status == VIT_OK) status = vit_dataset_join(out, &other, error);
@@ -178,17 +177,17 @@ static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_
 vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error) {
     *out = (vit_dataset){0};
-    if (options->arrays != NULL) {
+    if (options->arrays) {
         const vit_status status =
-            vit_arrays_open(out, data != NULL ? data : "arrays", options->arrays, options, error);
+            vit_arrays_open(out, data ? data : "arrays", options->arrays, options, error);
         if (status != VIT_OK) vit_dataset_close(out);
         return status;
     }
-    if (data == NULL) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
-    if (vit_path_look(data) != VIT_PATH_NONE || strchr(data, '+') == NULL)
+    if (!data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
+    if (vit_path_look(data) != VIT_PATH_NONE || !strchr(data, '+'))
         return open_one(out, data, options, error);
     char *names = vit_strdup(data);
-    if (names == NULL) return vit_fail_memory(error, "a name", strlen(data));
+    if (!names) return vit_fail_memory(error, "a name", strlen(data));
     const vit_status status = open_several(out, names, options, error);
     vit_free(names);
     return status;

@@ -14,13 +14,13 @@ static size_t record_bytes(const vit_dataset *d) {
 }
 
 const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index) {
-    if (r->drawing != NULL || (r->files != NULL && index >= r->files->resident)) return NULL;
+    if (r->drawing || (r->files && index >= r->files->resident)) return NULL;
     return r->pixels + index * record_bytes(d);
 }
 
 const char *vit_record_file(const vit_records *r, size_t index) {
-    char *const *names = r->files != NULL ? r->files->paths : r->names;
-    return names != NULL ? names[index] : NULL;
+    char *const *names = r->files ? r->files->paths : r->names;
+    return names ? names[index] : NULL;
 }
 
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
@@ -40,11 +40,11 @@ vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *p
 vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
                            uint8_t *pixels, vit_error *error) {
     const uint8_t *resident = vit_record_pixels(d, r, index);
-    if (r->drawing != NULL) {
+    if (r->drawing) {
         r->drawing->draw(pixels, r->drawing, index);
         return VIT_OK;
     }
-    if (resident == NULL) return vit_prepare_file(pixels, d, r->files->paths[index], error);
+    if (!resident) return vit_prepare_file(pixels, d, r->files->paths[index], error);
     memcpy(pixels, resident, record_bytes(d));
     return VIT_OK;
 }
@@ -52,9 +52,9 @@ vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t in
 vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_dataset *d,
                           const vit_records *r, size_t index, vit_error *error) {
     *pixels = vit_record_pixels(d, r, index);
-    if (*pixels != NULL) return VIT_OK;
-    if (*scratch == NULL) *scratch = vit_alloc(1, record_bytes(d));
-    if (*scratch == NULL) return vit_fail_memory(error, "a picture", record_bytes(d));
+    if (*pixels) return VIT_OK;
+    if (!*scratch) *scratch = vit_alloc(1, record_bytes(d));
+    if (!*scratch) return vit_fail_memory(error, "a picture", record_bytes(d));
     *pixels = *scratch;
     return vit_record_read(d, r, index, *scratch, error);
 }
@@ -72,7 +72,7 @@ static vit_status add_ids(vit_texts *out, size_t index, size_t *capacity,
     if (start + length > *capacity) {
         const size_t more = 2 * (start + length);
         uint32_t *ids = vit_realloc(out->ids, *capacity, more, sizeof *ids);
-        if (ids == NULL) return vit_fail_memory(error, "texts", more * sizeof *ids);
+        if (!ids) return vit_fail_memory(error, "texts", more * sizeof *ids);
         out->ids = ids;
         *capacity = more;
     }
@@ -87,7 +87,7 @@ vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
     size_t capacity = 0;
     vit_status status = VIT_OK;
     out->at = vit_alloc(count + 1, sizeof *out->at);
-    if (out->at == NULL) return vit_fail_memory(error, "texts", count * sizeof *out->at);
+    if (!out->at) return vit_fail_memory(error, "texts", count * sizeof *out->at);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         *reached = i;
         text.length = 0;
@@ -139,7 +139,7 @@ vit_dataset_options vit_options_without_val(const vit_dataset_options *options) 
 vit_status vit_dataset_check_classes(const vit_dataset *d, const char *where, vit_error *error) {
     if (d->train.count == 0) return VIT_OK;
     bool *seen = vit_alloc(d->classes, sizeof *seen);
-    if (seen == NULL) return vit_fail_memory(error, "classes", d->classes);
+    if (!seen) return vit_fail_memory(error, "classes", d->classes);
     for (size_t i = 0; i < d->train.count; i++) seen[d->train.labels[i]] = true;
     size_t class = 0;
     while (class < d->classes && seen[class]) class ++;
@@ -167,7 +167,7 @@ vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     d->notes[d->note_count] = vit_strdup(text);
-    if (d->notes[d->note_count] == NULL) return vit_fail_memory(error, "a note", strlen(text));
+    if (!d->notes[d->note_count]) return vit_fail_memory(error, "a note", strlen(text));
     d->note_count++;
     return VIT_OK;
 }
@@ -175,19 +175,19 @@ vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format
 /* ---- the end ---- */
 
 void vit_names_free(char **names, size_t count) {
-    for (size_t i = 0; names != NULL && i < count; i++) vit_free(names[i]);
+    for (size_t i = 0; names && i < count; i++) vit_free(names[i]);
     vit_free(names);
 }
 
 void vit_files_free(vit_files *files, size_t count) {
-    if (files == NULL) return;
+    if (!files) return;
     vit_names_free(files->paths, count);
     vit_free(files);
 }
 
 static void free_records(vit_records *r) {
     vit_files_free(r->files, r->count);
-    if (r->drawing != NULL) r->drawing->free(r->drawing);
+    if (r->drawing) r->drawing->free(r->drawing);
     vit_names_free(r->names, r->count);
     vit_free(r->pixels);
     vit_free(r->labels);

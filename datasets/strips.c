@@ -224,7 +224,7 @@ static vit_status answers(vit_records *records, vit_dataset *out, vit_language l
 static vit_status make_part(vit_records *records, vit_records *digits, uint64_t seed,
                             size_t digits_each, size_t count, vit_error *error) {
     strips *s = vit_alloc(1, sizeof *s);
-    if (s == NULL) return vit_fail_memory(error, "strips", sizeof *s);
+    if (!s) return vit_fail_memory(error, "strips", sizeof *s);
     *s = (strips){
         .drawing = {draw, free_strips}, .digits = *digits, .seed = seed, .count = digits_each};
     *digits = (vit_records){0}; /* they are the strips' now */

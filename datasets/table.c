@@ -66,7 +66,7 @@ static uint64_t hash_of(const char *text) {
 
 static vit_status add_row(part *p, char *line, size_t number, bool pictures, vit_error *error) {
     char *tab = strchr(line, '\t');
-    if (tab == NULL)
+    if (!tab)
         return wrong_line(p, number,
                           pictures ? "has no tab: expected the path of a picture, a tab, its text"
                                    : "has no tab: expected a text, a tab, what is made of it",
@@ -78,10 +78,9 @@ static vit_status add_row(part *p, char *line, size_t number, bool pictures, vit
                           "has nothing behind its tab: a label must not be empty; leave the line "
                           "out",
                           error);
-    if (strchr(tab + 1, '\t') != NULL)
-        return wrong_line(p, number, "has two tabs, expected one", error);
+    if (strchr(tab + 1, '\t')) return wrong_line(p, number, "has two tabs, expected one", error);
     row *rows = vit_make_room(p->rows, p->count, &p->capacity, sizeof *rows, "lines", error);
-    if (rows == NULL) return VIT_ERROR_MEMORY;
+    if (!rows) return VIT_ERROR_MEMORY;
     p->rows = rows;
     rows[p->count++] =
         (row){.source = line, .target = tab + 1, .line = number, .order = hash_of(line)};
@@ -92,10 +91,10 @@ static vit_status add_row(part *p, char *line, size_t number, bool pictures, vit
 static vit_status cut_up(part *p, bool pictures, vit_error *error) {
     char *text = p->text;
     vit_status status = VIT_OK;
-    for (size_t number = 1; text != NULL && status == VIT_OK; number++) {
+    for (size_t number = 1; text && status == VIT_OK; number++) {
         char *line = text, *end = strchr(text, '\n');
-        text = end != NULL ? end + 1 : NULL;
-        if (end == NULL) end = line + strlen(line);
+        text = end ? end + 1 : NULL;
+        if (!end) end = line + strlen(line);
         if (end > line && end[-1] == '\r') end--;
         *end = 0;
         if (*line != 0) status = add_row(p, line, number, pictures, error);
@@ -105,14 +104,14 @@ static vit_status cut_up(part *p, bool pictures, vit_error *error) {
 
 static vit_status read_part(part *p, bool pictures, vit_error *error) {
     vit_bytes bytes;
-    if (p->table == NULL) return VIT_OK;
+    if (!p->table) return VIT_OK;
     vit_status status = vit_read_file(&bytes, p->table, MOST_TABLE, error);
     if (status != VIT_OK) return status;
     p->text = vit_alloc(bytes.size + 1, 1);
-    if (p->text != NULL) memcpy(p->text, bytes.data, bytes.size);
-    const bool has_zero = memchr(bytes.data, 0, bytes.size) != NULL;
+    if (p->text) memcpy(p->text, bytes.data, bytes.size);
+    const bool has_zero = memchr(bytes.data, 0, bytes.size);
     vit_free(bytes.data);
-    if (p->text == NULL) return vit_fail_memory(error, p->table, bytes.size);
+    if (!p->text) return vit_fail_memory(error, p->table, bytes.size);
     if (has_zero)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: has a zero byte, expected text in UTF-8",
                         p->table);
@@ -130,13 +129,13 @@ static vit_status find(part *p, const char *directory, const char *name, bool pi
                        vit_error *error) {
     bool exists = false;
     char *inside = *name != 0 ? vit_path_join(directory, name) : vit_strdup(directory);
-    char *path = inside != NULL ? vit_path_join(inside, table_name(pictures)) : NULL;
-    if (path == NULL) {
+    char *path = inside ? vit_path_join(inside, table_name(pictures)) : NULL;
+    if (!path) {
         vit_free(inside);
         return vit_fail_memory(error, "a path", strlen(directory) + 32);
     }
     exists = vit_path_look(path) == VIT_PATH_FILE;
-    if (exists && p->table == NULL) {
+    if (exists && !p->table) {
         p->directory = inside;
         p->table = path;
         return VIT_OK;
@@ -149,7 +148,7 @@ static vit_status find(part *p, const char *directory, const char *name, bool pi
 static vit_status find_parts(table *t, const char *directory, vit_error *error) {
     static const char *const vals[] = {"val", "valid", "validation"};
     vit_status status = find(&t->train, directory, "", t->pictures, error);
-    if (status != VIT_OK || t->train.table != NULL) {
+    if (status != VIT_OK || t->train.table) {
         t->is_shared_out = true;
         return status;
     }
@@ -164,7 +163,7 @@ static bool has_tables(const char *directory, bool pictures) {
     table t = {.pictures = pictures};
     vit_error error;
     const bool found = find_parts(&t, directory, &error) == VIT_OK &&
-                       (t.train.table != NULL || t.val.table != NULL || t.test.table != NULL);
+                       (t.train.table || t.val.table || t.test.table);
     free_part(&t.train);
     free_part(&t.val);
     free_part(&t.test);
@@ -192,7 +191,7 @@ static vit_status share_out(table *t, vit_error *error) {
     test->rows = vit_alloc(count, sizeof *test->rows);
     test->directory = vit_strdup(train->directory);
     test->table = vit_strdup(train->table);
-    if (test->rows == NULL || test->directory == NULL || test->table == NULL)
+    if (!test->rows || !test->directory || !test->table)
         return vit_fail_memory(error, "lines", count * sizeof *test->rows);
     memcpy(test->rows, train->rows, count * sizeof *test->rows);
     memmove(train->rows, train->rows + count, (train->count - count) * sizeof *train->rows);
@@ -264,7 +263,7 @@ static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *err
         vit_error reason;
         size_t width, height;
         char *path = picture_path(p, &p->rows[i]);
-        if (path == NULL) return vit_fail_memory(error, "a path", 64);
+        if (!path) return vit_fail_memory(error, "a path", 64);
         vit_status found = vit_read_file(&bytes, path, VIT_IMAGE_MAX_FILE, &reason);
         if (found == VIT_OK)
             found = vit_image_measure(&width, &height, bytes.data, bytes.size, path, &reason);
@@ -284,7 +283,7 @@ static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *err
 
 static vit_status measure_part(double *ratio, table *t, part *p, vit_error *error) {
     double *ratios = vit_alloc(p->count, sizeof *ratios);
-    if (ratios == NULL) return vit_fail_memory(error, "sizes", p->count * sizeof *ratios);
+    if (!ratios) return vit_fail_memory(error, "sizes", p->count * sizeof *ratios);
     vit_status status = measure_rows(t, p, ratios, error);
     qsort(ratios, p->count, sizeof *ratios, compare_doubles);
     if (p->count > 0 && *ratio == 0) *ratio = ratios[p->count / 2];
@@ -300,21 +299,21 @@ static vit_status prepare_part(vit_records *records, table *t, part *p, size_t *
     vit_status status = VIT_OK;
     records->count = p->count;
     records->pixels = vit_alloc(resident, bytes);
-    if (records->pixels == NULL) return vit_fail_memory(error, "pictures", resident * bytes);
+    if (!records->pixels) return vit_fail_memory(error, "pictures", resident * bytes);
     *cache -= resident * bytes;
     if (resident < p->count) {
         records->files = vit_alloc(1, sizeof *records->files);
-        if (records->files == NULL) return vit_fail_memory(error, "paths", 64);
+        if (!records->files) return vit_fail_memory(error, "paths", 64);
         records->files->resident = resident;
         records->files->paths = vit_alloc(p->count, sizeof *records->files->paths);
-        if (records->files->paths == NULL) return vit_fail_memory(error, "paths", p->count * 8);
+        if (!records->files->paths) return vit_fail_memory(error, "paths", p->count * 8);
     }
     for (size_t i = 0; i < p->count && status == VIT_OK; i++) {
         char *path = picture_path(p, &p->rows[i]);
-        if (path == NULL) return vit_fail_memory(error, "a path", 64);
+        if (!path) return vit_fail_memory(error, "a path", 64);
         if (i < resident)
             status = vit_prepare_file(records->pixels + i * bytes, t->out, path, error);
-        if (records->files != NULL)
+        if (records->files)
             records->files->paths[i] = path;
         else
             vit_free(path);
@@ -333,7 +332,7 @@ static vit_status read_pictures(table *t, const vit_dataset_options *o, vit_erro
         status = vit_dataset_note(out, error, "left out: %zu pictures in all that cannot be read",
                                   t->problems);
     if (status != VIT_OK) return status;
-    const vit_preparation p = o->preparation != NULL ? *o->preparation : preparation_of(ratio);
+    const vit_preparation p = o->preparation ? *o->preparation : preparation_of(ratio);
     const vit_operation *normalize = &p.preprocessing.operations[p.preprocessing.count - 1];
     out->height = p.height;
     out->width = p.width;
@@ -358,8 +357,8 @@ static const char **halves(const part *const *parts, size_t parts_count, bool so
     *count = 0;
     for (size_t k = 0; k < parts_count; k++) *count += parts[k]->count;
     const char **texts = vit_alloc(*count, sizeof *texts), **next = texts;
-    if (texts == NULL) vit_fail_memory(error, "texts", *count * sizeof *texts);
-    for (size_t k = 0; texts != NULL && k < parts_count; k++)
+    if (!texts) vit_fail_memory(error, "texts", *count * sizeof *texts);
+    for (size_t k = 0; texts && k < parts_count; k++)
         for (size_t i = 0; i < parts[k]->count; i++) *next++ = half(&parts[k]->rows[i], source);
     return texts;
 }
@@ -367,7 +366,7 @@ static const char **halves(const part *const *parts, size_t parts_count, bool so
 static vit_status copy_vocabulary(vit_vocabulary *out, const vit_vocabulary *from,
                                   vit_error *error) {
     char *json = vit_vocabulary_write(from);
-    if (json == NULL) return vit_fail_memory(error, "a vocabulary", from->count);
+    if (!json) return vit_fail_memory(error, "a vocabulary", from->count);
     const vit_status status = vit_vocabulary_read(out, json, "a vocabulary", error);
     vit_free(json);
     return status;
@@ -385,7 +384,7 @@ static vit_status make_vocabulary(vit_vocabulary *out, const table *t, bool sour
     while (first < 2 && parts[first]->count == 0) first++;
     const char **texts =
         halves(parts + first, t->is_shared_out && first == 0 ? 2 : 1, source, &count, error);
-    if (texts == NULL) return VIT_ERROR_MEMORY;
+    if (!texts) return VIT_ERROR_MEMORY;
     vit_status status = vit_vocabulary_new(out, VIT_SIGNS_WORDS, texts, count, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++, words += length)
         status = vit_vocabulary_encode(NULL, &length, SIZE_MAX, out, texts[i], error);
@@ -432,8 +431,8 @@ static vit_status read_texts(table *t, bool source, const vit_vocabulary *given,
     vit_records *records[] = {&out->train, &out->val, &out->test};
     vit_vocabulary *vocabulary = source ? &out->source_vocabulary : &out->target_vocabulary;
     size_t *most = source ? &out->most_source : &out->most_target;
-    vit_status status = given != NULL ? copy_vocabulary(vocabulary, given, error)
-                                      : make_vocabulary(vocabulary, t, source, error);
+    vit_status status = given ? copy_vocabulary(vocabulary, given, error)
+                              : make_vocabulary(vocabulary, t, source, error);
     for (size_t i = 0; i < 3 && status == VIT_OK; i++) {
         if (parts[i]->count == 0) continue;
         status = encode_part(source ? &records[i]->source : &records[i]->target, most, parts[i],
@@ -447,7 +446,7 @@ static vit_status read_texts(table *t, bool source, const vit_vocabulary *given,
 static vit_status check_parts(const table *t, const vit_dataset_options *o, const char *path,
                               vit_error *error) {
     const bool no_train = (o->need & (VIT_PART_TRAIN | VIT_PART_VAL)) && t->train.count == 0;
-    const size_t tests = t->test.table != NULL ? t->test.count : t->val.count;
+    const size_t tests = t->test.table ? t->test.count : t->val.count;
     const bool no_test = (o->need & VIT_PART_TEST) && tests == 0;
     if (!no_train && !no_test && t->train.count + t->val.count + t->test.count > 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_IO, "%s: has no lines %sin its %s", path,
@@ -462,7 +461,7 @@ static vit_status test_all(table *t, vit_error *error) {
     part *train = &t->train, *test = &t->test;
     const size_t count = train->count + test->count;
     row *rows = vit_realloc(test->rows, test->count, count, sizeof *rows);
-    if (rows == NULL) return vit_fail_memory(error, "lines", count * sizeof *rows);
+    if (!rows) return vit_fail_memory(error, "lines", count * sizeof *rows);
     memcpy(rows + test->count, train->rows, train->count * sizeof *rows);
     qsort(rows, count, sizeof *rows, compare_lines);
     test->rows = rows;
@@ -478,8 +477,7 @@ static vit_status choose_parts(table *t, const vit_dataset_options *o, vit_error
     const part *first = t->train.count > 0 ? &t->train : t->test.count > 0 ? &t->test : &t->val;
     if (status != VIT_OK) return status;
     take_checksum(t->out->checksum, first);
-    if (t->is_shared_out && !trains && o->trained_on != NULL &&
-        strstr(o->trained_on, t->out->checksum) == NULL)
+    if (t->is_shared_out && !trains && o->trained_on && !strstr(o->trained_on, t->out->checksum))
         status = test_all(t, error);
     if (!trains) t->train.count = 0;
     if (!((o->need | o->want) & VIT_PART_TEST)) t->test.count = 0;
@@ -493,14 +491,14 @@ static void describe(table *t) {
     out->train.count = t->train.count;
     out->val.count = t->val.count;
     out->test.count = t->test.count;
-    if (t->test.table == NULL && t->val.table != NULL) {
+    if (!t->test.table && t->val.table) {
         out->test = out->val;
         out->test_is_val = true;
     }
 }
 
 static vit_status note_share(const table *t, vit_error *error) {
-    if (!t->is_shared_out || t->out->test.count == 0 || t->out->test_is != NULL) return VIT_OK;
+    if (!t->is_shared_out || t->out->test.count == 0 || t->out->test_is) return VIT_OK;
     return vit_dataset_note(t->out, error,
                             "%s: a sixth of its lines, chosen by a hash of what is before the tab, "
                             "%zu, is the test part",

@@ -22,14 +22,14 @@ static bool is_visible(const char *name) {
 
 static vit_status join(char **path, const char *directory, const char *name, vit_error *error) {
     *path = vit_path_join(directory, name);
-    if (*path != NULL) return VIT_OK;
+    if (*path) return VIT_OK;
     return vit_fail_memory(error, "a path", strlen(directory) + strlen(name));
 }
 
 static vit_status note_stray(vit_tree *tree, const char *path, vit_error *error) {
     if (tree->strays++ > 0) return VIT_OK;
     tree->stray = vit_strdup(path);
-    return tree->stray != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(path));
+    return tree->stray ? VIT_OK : vit_fail_memory(error, "a path", strlen(path));
 }
 
 /* The visible folders in a directory, moved to the front of the block of names. What else lies
@@ -46,7 +46,7 @@ static vit_status list_folders(char ***names, size_t *count, vit_tree *tree, con
         if (status != VIT_OK) break;
         if (vit_path_look(path) == VIT_PATH_DIRECTORY)
             (*names)[(*count)++] = name;
-        else if (tree != NULL)
+        else if (tree)
             status = note_stray(tree, path, error);
         vit_free(path);
     }
@@ -78,18 +78,18 @@ static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t 
                            const char *problem, vit_error *error) {
     void *files = vit_make_room(part->files, part->count, &part->capacity, sizeof *part->files,
                                 "a list of files", error);
-    if (files == NULL) {
+    if (!files) {
         vit_free(path);
         return VIT_ERROR_MEMORY;
     }
     part->files = files;
     vit_tree_file *file = &part->files[part->count++];
     *file = (vit_tree_file){.path = path, .name = name, .label = (uint16_t)label};
-    if (problem == NULL) return VIT_OK;
+    if (!problem) return VIT_OK;
     vit_error reason;
     file->status = vit_fail(&reason, VIT_ERROR_IO, "%s: %s", path, problem);
     file->problem = vit_strdup(reason.message);
-    return file->problem != NULL ? VIT_OK : vit_fail_memory(error, path, sizeof reason.message);
+    return file->problem ? VIT_OK : vit_fail_memory(error, path, sizeof reason.message);
 }
 
 static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
@@ -159,7 +159,7 @@ static int compare_ranked(const void *a, const void *b) {
 static vit_status choose_share(bool *chosen, vit_tree_part *part, size_t first, size_t count,
                                vit_error *error) {
     ranked *order = vit_alloc(count, sizeof *order);
-    if (order == NULL) return vit_fail_memory(error, "a list of files", count * sizeof *order);
+    if (!order) return vit_fail_memory(error, "a list of files", count * sizeof *order);
     for (size_t i = 0; i < count; i++) {
         const vit_tree_file *file = &part->files[first + i];
         const char *name = file->path + file->name;
@@ -181,7 +181,7 @@ static vit_status move_chosen(vit_tree *tree, const bool *chosen, vit_error *err
     vit_tree_part *train = &tree->train, *test = &tree->test;
     size_t left = 0;
     test->files = vit_alloc(train->count, sizeof *test->files);
-    if (test->files == NULL)
+    if (!test->files)
         return vit_fail_memory(error, "a list of files", train->count * sizeof *test->files);
     test->capacity = train->count;
     for (size_t i = 0; i < train->count; i++) train->files[i].position = i;
@@ -195,7 +195,7 @@ static vit_status share_out(vit_tree *tree, vit_error *error) {
     vit_tree_part *part = &tree->train;
     bool *chosen = vit_alloc(part->count, sizeof *chosen);
     vit_status status = VIT_OK;
-    if (chosen == NULL) return vit_fail_memory(error, "a list of files", part->count);
+    if (!chosen) return vit_fail_memory(error, "a list of files", part->count);
     tree->shared = part->count;
     for (size_t first = 0, end; first < part->count && status == VIT_OK; first = end) {
         for (end = first; end < part->count && part->files[end].label == part->files[first].label;)
@@ -247,7 +247,7 @@ static vit_status find_strays(vit_tree *tree, const layout *l, const char *root,
         if (status != VIT_OK) break;
         bool is_part = false;
         for (part_kind k = 0; k < PART_KINDS; k++)
-            is_part = is_part || (l->parts[k] != NULL && strcmp(path, l->parts[k]) == 0);
+            is_part = is_part || (l->parts[k] && strcmp(path, l->parts[k]) == 0);
         if (!is_part) status = note_stray(tree, path, error);
         vit_free(path);
     }
@@ -259,15 +259,14 @@ static vit_status find_layout(layout *l, vit_tree *tree, const char *root, vit_e
     vit_status status = VIT_OK;
     bool found = false;
     for (part_kind k = 0; k < PART_KINDS; k++)
-        for (int i = 0; i < SPELLINGS && part_names[k][i] != NULL; i++) {
-            if (l->parts[k] == NULL)
-                status = find_part(&l->parts[k], root, part_names[k][i], error);
+        for (int i = 0; i < SPELLINGS && part_names[k][i]; i++) {
+            if (!l->parts[k]) status = find_part(&l->parts[k], root, part_names[k][i], error);
             if (status != VIT_OK) return status;
-            found = found || l->parts[k] != NULL;
+            found = found || l->parts[k];
         }
     if (found) return find_strays(tree, l, root, error);
     l->parts[TRAIN] = vit_strdup(root);
-    return l->parts[TRAIN] != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
+    return l->parts[TRAIN] ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
 }
 
 /* ---- the whole ---- */
@@ -300,30 +299,30 @@ static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *di
 
 /* The classes are those of the training part, or of the one that is asked for. */
 static const char *class_directory(const layout *l, unsigned parts) {
-    if (l->parts[TRAIN] != NULL) return l->parts[TRAIN];
-    if (l->parts[TEST] == NULL) return l->parts[VAL];
-    return parts & VIT_PART_TEST || l->parts[VAL] == NULL ? l->parts[TEST] : l->parts[VAL];
+    if (l->parts[TRAIN]) return l->parts[TRAIN];
+    if (!l->parts[TEST]) return l->parts[VAL];
+    return parts & VIT_PART_TEST || !l->parts[VAL] ? l->parts[TEST] : l->parts[VAL];
 }
 
 static vit_status scan(vit_tree *tree, const layout *l, unsigned parts, vit_error *error) {
     const char *first = class_directory(l, parts), *const *p = (const char *const *)l->parts;
     vit_status status = list_folders(&tree->classes, &tree->class_count, tree, first, error);
-    tree->has_train = p[TRAIN] != NULL;
-    tree->has_val = p[VAL] != NULL;
-    tree->test_is_val = p[TEST] == NULL && p[VAL] != NULL;
-    tree->is_shared_out = p[TEST] == NULL && p[VAL] == NULL;
+    tree->has_train = p[TRAIN];
+    tree->has_val = p[VAL];
+    tree->test_is_val = !p[TEST] && p[VAL];
+    tree->is_shared_out = !p[TEST] && !p[VAL];
     if (status == VIT_OK && tree->class_count > MAX_CLASSES)
         status =
             vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: holds %zu folders, at most %d are read",
                      first, tree->class_count, MAX_CLASSES);
-    const unsigned train_for = VIT_PART_TRAIN | (p[VAL] == NULL ? VIT_PART_VAL : 0);
-    const unsigned val_for = VIT_PART_VAL | (p[TEST] == NULL ? VIT_PART_TEST : 0);
-    if (status == VIT_OK && p[TRAIN] != NULL && (parts & train_for || tree->is_shared_out))
+    const unsigned train_for = VIT_PART_TRAIN | (p[VAL] ? 0 : VIT_PART_VAL);
+    const unsigned val_for = VIT_PART_VAL | (p[TEST] ? 0 : VIT_PART_TEST);
+    if (status == VIT_OK && p[TRAIN] && (parts & train_for || tree->is_shared_out))
         status = scan_train(tree, p[TRAIN], error);
     if (status == VIT_OK && tree->is_shared_out) status = share_out(tree, error);
-    if (status == VIT_OK && p[VAL] != NULL && parts & val_for)
+    if (status == VIT_OK && p[VAL] && parts & val_for)
         status = scan_other(tree, &tree->val, p[VAL], error);
-    if (status == VIT_OK && p[TEST] != NULL && parts & VIT_PART_TEST)
+    if (status == VIT_OK && p[TEST] && parts & VIT_PART_TEST)
         status = scan_other(tree, &tree->test, p[TEST], error);
     return status;
 }
@@ -353,7 +352,7 @@ vit_status vit_tree_test_all(vit_tree *tree, vit_error *error) {
     vit_tree_part *train = &tree->train, *test = &tree->test;
     const size_t count = train->count + test->count;
     vit_tree_file *files = vit_alloc(count, sizeof *files);
-    if (files == NULL) return vit_fail_memory(error, "a list of files", count * sizeof *files);
+    if (!files) return vit_fail_memory(error, "a list of files", count * sizeof *files);
     for (size_t i = 0; i < count; i++)
         files[i] = i < train->count ? train->files[i] : test->files[i - train->count];
     qsort(files, count, sizeof *files, compare_files);

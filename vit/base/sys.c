@@ -50,7 +50,7 @@ void *vit_alloc_unset(size_t count, size_t size) {
 
 void *vit_alloc(size_t count, size_t size) {
     void *memory = vit_alloc_unset(count, size);
-    return memory == NULL ? NULL : memset(memory, 0, count * size);
+    return memory ? memset(memory, 0, count * size) : NULL;
 }
 
 void vit_free(void *memory) {
@@ -82,7 +82,7 @@ void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, co
 char *vit_strdup(const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = vit_alloc(size, 1);
-    return copy == NULL ? NULL : memcpy(copy, text, size);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 /* ---- reading ---- */

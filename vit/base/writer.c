@@ -31,7 +31,7 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
     if (lstat(w->path, &info) != 0) {
         if (errno != ENOENT) return vit_fail_errno(error, errno, "cannot write %s", w->path);
         w->target = vit_strdup(w->path);
-        return w->target == NULL ? vit_fail_memory(error, "a file name", strlen(w->path)) : VIT_OK;
+        return w->target ? VIT_OK : vit_fail_memory(error, "a file name", strlen(w->path));
     }
     if (stat(w->path, &info) != 0)
         return vit_fail_errno(error, errno, "cannot write %s, a symbolic link", w->path);
@@ -50,7 +50,7 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
     w->target = vit_strdup(real);
     free(real);
     *mode = info.st_mode & 0777;
-    return w->target == NULL ? vit_fail_memory(error, "a file name", strlen(w->path)) : VIT_OK;
+    return w->target ? VIT_OK : vit_fail_memory(error, "a file name", strlen(w->path));
 }
 
 /* Opens the directory now, so that what can fail does so before anything is replaced. */

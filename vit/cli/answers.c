@@ -49,11 +49,11 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
         vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
     if (is_unsure(a)) vit_text_add(&text, "  unsure\n");
-    for (size_t i = 0; i < a->classes && a->logits != NULL; i++) {
+    for (size_t i = 0; i < a->classes && a->logits; i++) {
         vit_text_add(&text, "%s%s", i == 0 ? "  logits " : " ",
                      vit_format_g9(number, a->logits[i]));
     }
-    vit_text_add(&text, "%s", a->logits != NULL ? "\n" : "");
+    vit_text_add(&text, "%s", a->logits ? "\n" : "");
     return vit_print(command, &text);
 }
 
@@ -63,11 +63,11 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
 static void open_object(vit_json_out *json, const vit_answered *a) {
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "file", a->name);
-    if (a->failure != NULL) vit_json_text(json, "error", a->failure->message);
+    if (a->failure) vit_json_text(json, "error", a->failure->message);
 }
 
 static bool close_object(const vit_command *command, vit_json_out *json, const vit_answered *a) {
-    if (a->failure == NULL && a->warning != NULL) vit_json_text(json, "warning", a->warning);
+    if (!a->failure && a->warning) vit_json_text(json, "warning", a->warning);
     vit_json_close(json, '}');
     return vit_print_json(command, json);
 }
@@ -92,11 +92,11 @@ static void add_predictions(vit_json_out *json, const vit_answered *a) {
 
 void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
     open_object(json, a);
-    if (a->failure == NULL) {
+    if (!a->failure) {
         add_predictions(json, a);
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
-        if (a->warning != NULL) vit_json_text(json, "warning", a->warning);
-        if (a->logits != NULL) add_floats(json, "logits", a->logits, a->classes);
+        if (a->warning) vit_json_text(json, "warning", a->warning);
+        if (a->logits) add_floats(json, "logits", a->logits, a->classes);
     }
     vit_json_close(json, '}');
 }
@@ -110,7 +110,7 @@ bool vit_answer_json(const vit_command *command, const vit_answered *a) {
 bool vit_answer_embedding(const vit_command *command, const vit_answered *a) {
     vit_json_out json = {0};
     open_object(&json, a);
-    if (a->failure == NULL) add_floats(&json, "embedding", a->features, a->width);
+    if (!a->failure) add_floats(&json, "embedding", a->features, a->width);
     return close_object(command, &json, a);
 }
 
@@ -137,13 +137,12 @@ bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
     vit_csv_field(&text, a->name);
     for (size_t i = 0; i < a->top; i++) {
         vit_text_add(&text, ",");
-        if (a->failure == NULL) vit_csv_field(&text, vit_model_label(a->model, a->best[i]));
+        if (!a->failure) vit_csv_field(&text, vit_model_label(a->model, a->best[i]));
         vit_text_add(&text, ",%s",
-                     a->failure == NULL ? vit_format_float(number, a->probabilities[a->best[i]])
-                                        : "");
+                     a->failure ? "" : vit_format_float(number, a->probabilities[a->best[i]]));
     }
     vit_text_add(&text, ",");
-    if (a->failure != NULL) vit_csv_field(&text, a->failure->message);
+    if (a->failure) vit_csv_field(&text, a->failure->message);
     vit_text_add(&text, "\n");
     return vit_print(command, &text);
 }

@@ -8,7 +8,7 @@
 void vit_csv_field(vit_text *text, const char *field) {
     vit_text visible = {0};
     vit_text_add_visible(&visible, field, 0);
-    const bool quotes = visible.text != NULL && strpbrk(visible.text, ",\"") != NULL;
+    const bool quotes = visible.text && strpbrk(visible.text, ",\"");
     vit_text_add(text, "%s", quotes ? "\"" : "");
     for (size_t i = 0; i < visible.length; i++) {
         vit_text_add_bytes(text, visible.text + i, 1);

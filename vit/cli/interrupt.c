@@ -7,9 +7,7 @@
 static volatile sig_atomic_t received;
 
 static void on_signal(int number) {
-    if (received != 0) {
-        _exit(128 + number);
-    }
+    if (received != 0) _exit(128 + number);
     received = number;
 }
 
@@ -21,9 +19,8 @@ void vit_interrupt_catch(void) {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, inherited;
         sigemptyset(&action.sa_mask);
-        if (sigaction(signals[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN) {
+        if (sigaction(signals[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
-        }
     }
 }
 

@@ -3,10 +3,8 @@
 #include <math.h>
 
 static void add_key(vit_json_out *json, const char *key) {
-    if (json->comma) {
-        vit_text_add(&json->line, ", ");
-    }
-    if (key != NULL) {
+    if (json->comma) vit_text_add(&json->line, ", ");
+    if (key) {
         vit_text_add_json(&json->line, key);
         vit_text_add(&json->line, ": ");
     }
@@ -26,7 +24,7 @@ void vit_json_close(vit_json_out *json, char bracket) {
 
 void vit_json_text(vit_json_out *json, const char *key, const char *text) {
     add_key(json, key);
-    if (text == NULL) {
+    if (!text) {
         vit_text_add(&json->line, "null");
     } else {
         vit_text_add_json(&json->line, text);

@@ -31,9 +31,7 @@ static vit_status read_model(entry *e, vit_error *error) {
     vit_model *model;
     const vit_model_options opening = {.cpu = vit_chosen_cpu()};
     vit_status status = vit_model_load_with(&model, e->file, &opening, error);
-    if (status != VIT_OK) {
-        return status;
-    }
+    if (status != VIT_OK) return status;
     vit_model_info info = vit_model_describe(model);
     e->classes = info.classes;
     status = vit_json_parse(&e->recipe, info.recipe, strlen(info.recipe), e->file, error);
@@ -50,20 +48,15 @@ static vit_status parse_card(entry *e, const char *path, const char **sha256, vi
                                 {"top1", VIT_FIELD_DOUBLE, &top1, NULL},
                                 {"model_sha256", VIT_FIELD_OTHER, NULL, NULL}};
     vit_status status = vit_read_file(&bytes, path, CARD_LIMIT, error);
-    if (status != VIT_OK) {
-        return status;
-    }
+    if (status != VIT_OK) return status;
     status = vit_json_parse(&e->card, (const char *)bytes.data, bytes.size, path, error);
     vit_free(bytes.data);
-    if (status == VIT_OK) {
+    if (status == VIT_OK)
         status = vit_json_read(e->card, fields, sizeof fields / sizeof fields[0], path, error);
-    }
-    if (status != VIT_OK) {
-        return status;
-    }
+    if (status != VIT_OK) return status;
     const char *data = json_string_value(json_object_get(e->card, "data"));
     *sha256 = json_string_value(json_object_get(e->card, "model_sha256"));
-    if (data == NULL || *sha256 == NULL || e->test_images == 0 || top1 < 0 || top1 > 1) {
+    if (!data || !*sha256 || e->test_images == 0 || top1 < 0 || top1 > 1) {
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: expected \"data\", \"images\", \"top1\" (a fraction, 0 to 1) and "
                         "\"model_sha256\"",
@@ -81,9 +74,7 @@ static vit_status check_card(const entry *e, const char *path, const char *sha25
     vit_sha256 hash;
     char hex[SHA256_DIGITS + 1];
     vit_status status = vit_map_file(&bytes, e->file, error);
-    if (status != VIT_OK) {
-        return status;
-    }
+    if (status != VIT_OK) return status;
     vit_sha256_start(&hash);
     vit_sha256_add(&hash, bytes.data, bytes.size);
     vit_sha256_hex(&hash, hex);
@@ -123,7 +114,7 @@ static bool write_json(const vit_command *command, const entry *e) {
     vit_json_count(&json, "classes", e->classes);
     vit_json_text(&json, "data", e->data);
     vit_json_text(&json, "test_data", e->test_data);
-    if (e->test_data != NULL) {
+    if (e->test_data) {
         vit_json_count(&json, "test_images", e->test_images);
         vit_json_number(&json, "test_top1", e->test_top1);
     } else {
@@ -137,7 +128,7 @@ static bool write_json(const vit_command *command, const entry *e) {
 static bool write_line(const vit_command *command, const entry *e, size_t width) {
     char images[32], percent[32];
     vit_text text = {0}, right = {0};
-    if (e->test_data != NULL) {
+    if (e->test_data) {
         vit_text_add(&right, "%6s %% of %s (%s)", vit_format_fixed(percent, 100 * e->test_top1, 2),
                      vit_format_count(images, e->test_images), e->test_data);
     } else {
@@ -145,9 +136,9 @@ static bool write_line(const vit_command *command, const entry *e, size_t width)
     }
     vit_text_add_visible(&text, e->name, width);
     vit_text_add(&text, "   ");
-    vit_text_add_visible(&text, e->data != NULL ? e->data : "unknown", 12);
+    vit_text_add_visible(&text, e->data ? e->data : "unknown", 12);
     vit_text_add(&text, "   ");
-    vit_text_add_visible(&text, right.text != NULL ? right.text : "", 28);
+    vit_text_add_visible(&text, right.text ? right.text : "", 28);
     vit_text_add(&text, "   ");
     vit_text_add_visible(&text, e->file, 0);
     vit_text_add(&text, "\n");
@@ -171,9 +162,8 @@ static int show(const vit_command *command, const vit_named_model *model, size_t
         vit_say(command, error.message);
         exit_status = VIT_EXIT_FAILED;
     }
-    if (readable && !(json ? write_json(command, &e) : write_line(command, &e, width))) {
+    if (readable && !(json ? write_json(command, &e) : write_line(command, &e, width)))
         exit_status = VIT_EXIT_FAILED;
-    }
     clear_entry(&e);
     return exit_status;
 }
@@ -182,9 +172,7 @@ int vit_show_models(const vit_command *command, bool json) {
     vit_model_list list;
     vit_error error;
     size_t width = strlen("name");
-    if (vit_list_models(&list, &error) != VIT_OK) {
-        return vit_say_error(command, &error);
-    }
+    if (vit_list_models(&list, &error) != VIT_OK) return vit_say_error(command, &error);
     for (size_t i = 0; i < list.count; i++) {
         size_t columns = vit_text_columns(list.models[i].name);
         width = columns > width ? columns : width;

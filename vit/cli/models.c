@@ -25,9 +25,7 @@ static bool ends_with(const char *text, const char *end) {
 /* The path of this program, without links; false where the system does not tell. */
 static bool program_path(char *path, size_t size) {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length <= 0 || (size_t)length == size - 1) {
-        return false;
-    }
+    if (length <= 0 || (size_t)length == size - 1) return false;
     path[length] = '\0';
     return true;
 }
@@ -35,9 +33,7 @@ static bool program_path(char *path, size_t size) {
 /* Cuts the last name off a path; false when there is none. */
 static bool go_up(char *path) {
     char *slash = strrchr(path, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
+    if (slash) *slash = '\0';
     return slash != NULL;
 }
 
@@ -52,9 +48,7 @@ static places find_places(void) {
     places found = {0};
     char path[4096];
     const char *models = getenv("VIT_MODELS");
-    if (models != NULL && *models != '\0') {
-        add_place(&found, models, "");
-    }
+    if (models && *models != '\0') add_place(&found, models, "");
     if (program_path(path, sizeof path) && go_up(path) && go_up(path)) {
         add_place(&found, path, "/share/vit/models");
         if (go_up(path)) add_place(&found, path, "/models");
@@ -70,12 +64,12 @@ static void free_places(places *p) {
  * none. */
 static bool look_everywhere(char **path, const places *p, const char *name) {
     *path = NULL;
-    for (size_t i = 0; i < p->count && *path == NULL; i++) {
+    for (size_t i = 0; i < p->count && !*path; i++) {
         vit_text candidate = {0};
         vit_text_add(&candidate, "%s/%s%s", p->directories[i].text, name, ending);
         bool found = !candidate.failed && vit_path_look(candidate.text) == VIT_PATH_FILE;
         if (found) *path = vit_strdup(candidate.text);
-        bool memory = !candidate.failed && (!found || *path != NULL);
+        bool memory = !candidate.failed && (!found || *path);
         vit_text_free(&candidate);
         if (!memory) return false;
     }
@@ -90,9 +84,8 @@ static vit_status no_such_model(const places *p, const char *name, vit_error *er
         return vit_fail(error, VIT_ERROR_IO,
                         "no model \"%s\" is shipped, but there is a file here: did you mean %s?",
                         name, here);
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++)
         vit_text_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
-    }
     vit_status status =
         vit_fail(error, VIT_ERROR_IO,
                  "no model \"%s\": it is neither a file, nor is %s%s in %s; "
@@ -109,7 +102,7 @@ static vit_status find_named(char **path, const char *name, vit_error *error) {
     if (p.failed || !look_everywhere(path, &p, name)) {
         *path = NULL;
         status = vit_fail_memory(error, "the path of a model", strlen(name));
-    } else if (*path == NULL) {
+    } else if (!*path) {
         status = no_such_model(&p, name, error);
     }
     free_places(&p);
@@ -119,9 +112,8 @@ static vit_status find_named(char **path, const char *name, vit_error *error) {
 /* Whether a name ends as files of weights do. */
 static bool names_weights(const char *name) {
     static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
         if (ends_with(name, endings[i])) return true;
-    }
     return false;
 }
 
@@ -135,7 +127,7 @@ static bool holds_weights(bool *found, const char *directory) {
     *found = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !*found; i++) {
         char *path = vit_path_join(directory, names[i]);
-        if (path == NULL) return false;
+        if (!path) return false;
         *found = vit_path_look(path) == VIT_PATH_FILE;
         vit_free(path);
     }
@@ -150,14 +142,13 @@ static bool holds_weights(bool *found, const char *directory) {
 
 vit_status vit_find_model(char **path, const char *name, vit_error *error) {
     vit_path_kind kind = vit_path_look(name);
-    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/') != NULL || names_weights(name);
-    if (kind == VIT_PATH_DIRECTORY && !is_path && !holds_weights(&is_path, name)) {
+    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/') || names_weights(name);
+    if (kind == VIT_PATH_DIRECTORY && !is_path && !holds_weights(&is_path, name))
         return vit_fail_memory(error, "a path", strlen(name));
-    }
     /* What can only be a path is left to the reader, who can say best what is wrong with it. */
     if (is_path) {
         *path = vit_strdup(name);
-        return *path != NULL ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
+        return *path ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
     }
     return find_named(path, name, error);
 }
@@ -174,9 +165,8 @@ vit_status vit_load_named_model(vit_model **out, const char *name, const vit_mod
 }
 
 static bool has_name(const vit_model_list *list, const char *name) {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->models[i].name, name) == 0) return true;
-    }
     return false;
 }
 
@@ -189,7 +179,7 @@ static void free_model(vit_named_model *model) {
 static vit_status keep_model(vit_model_list *list, vit_named_model *found, vit_error *error) {
     vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
                                             sizeof *models, "the list of models", error);
-    if (models == NULL) return VIT_ERROR_MEMORY;
+    if (!models) return VIT_ERROR_MEMORY;
     list->models = models;
     models[list->count++] = *found;
     *found = (vit_named_model){0};
@@ -201,7 +191,7 @@ static vit_status add_model(vit_model_list *list, const char *directory, const c
                             vit_error *error) {
     vit_named_model found = {.name = vit_strdup(file), .path = vit_path_join(directory, file)};
     vit_status status = VIT_OK;
-    if (found.name == NULL || found.path == NULL) {
+    if (!found.name || !found.path) {
         status = vit_fail_memory(error, "the list of models", strlen(file));
     } else {
         found.name[strlen(file) - strlen(ending)] = '\0';
@@ -215,16 +205,11 @@ static vit_status add_model(vit_model_list *list, const char *directory, const c
 static vit_status add_directory(vit_model_list *list, const char *directory, vit_error *error) {
     char **names;
     size_t count;
-    if (vit_path_look(directory) != VIT_PATH_DIRECTORY) {
-        return VIT_OK;
-    }
+    if (vit_path_look(directory) != VIT_PATH_DIRECTORY) return VIT_OK;
     vit_status status = vit_list_directory(&names, &count, directory, error);
-    if (status != VIT_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
         if (ends_with(names[i], ending)) status = add_model(list, directory, names[i], error);
-    }
     vit_free(names);
     return status;
 }
@@ -233,9 +218,8 @@ vit_status vit_list_models(vit_model_list *list, vit_error *error) {
     *list = (vit_model_list){0};
     places p = find_places();
     vit_status status = p.failed ? vit_fail_memory(error, "the list of models", 0) : VIT_OK;
-    for (size_t i = 0; i < p.count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < p.count && status == VIT_OK; i++)
         status = add_directory(list, p.directories[i].text, error);
-    }
     free_places(&p);
     if (status != VIT_OK) vit_free_model_list(list);
     return status;

@@ -11,9 +11,7 @@ vit_status vit_name_list_open(vit_name_list *list, const char *path, bool zeros,
     *list = (vit_name_list){.file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
                             .end_mark = zeros ? '\0' : '\n',
                             .path = standard ? "standard input" : path};
-    if (list->file < 0) {
-        return vit_fail_errno(error, errno, "--files-from: cannot open %s", path);
-    }
+    if (list->file < 0) return vit_fail_errno(error, errno, "--files-from: cannot open %s", path);
     return VIT_OK;
 }
 
@@ -26,9 +24,7 @@ static vit_status fill(vit_name_list *list, vit_error *error) {
     do {
         got = read(list->file, list->buffer + list->end, sizeof list->buffer - list->end);
     } while (got < 0 && errno == EINTR);
-    if (got < 0) {
-        return vit_fail_errno(error, errno, "cannot read %s", list->path);
-    }
+    if (got < 0) return vit_fail_errno(error, errno, "cannot read %s", list->path);
     list->end += (size_t)got;
     list->ended = got == 0;
     return VIT_OK;
@@ -39,8 +35,8 @@ static vit_status fill(vit_name_list *list, vit_error *error) {
 static bool has_line(const vit_name_list *list, size_t *length) {
     const char *start = list->buffer + list->start;
     const char *end = memchr(start, list->end_mark, list->end - list->start);
-    *length = end != NULL ? (size_t)(end - start) : list->end - list->start;
-    return end != NULL || *length > VIT_NAME_MAX || list->ended;
+    *length = end ? (size_t)(end - start) : list->end - list->start;
+    return end || *length > VIT_NAME_MAX || list->ended;
 }
 
 static void skip_empty_lines(vit_name_list *list) {
@@ -58,7 +54,7 @@ static void skip_empty_lines(vit_name_list *list) {
 static vit_status take_line(vit_name_list *list, size_t length, vit_error *error) {
     const char *start = list->buffer + list->start;
     bool lines = list->end_mark == '\n';
-    bool zero = memchr(start, '\0', length < VIT_NAME_MAX ? length : VIT_NAME_MAX) != NULL;
+    bool zero = memchr(start, '\0', length < VIT_NAME_MAX ? length : VIT_NAME_MAX);
     list->line++;
     if (zero || length > VIT_NAME_MAX) {
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: %s %zu %s, expected the name of a file",
@@ -79,13 +75,9 @@ vit_status vit_name_list_next(vit_name_list *list, const char **name, vit_error 
         size_t length;
         vit_status status = VIT_OK;
         while (status == VIT_OK && !has_line(list, &length)) status = fill(list, error);
-        if (status == VIT_OK && list->start == list->end) {
-            return VIT_OK;
-        }
+        if (status == VIT_OK && list->start == list->end) return VIT_OK;
         if (status == VIT_OK) status = take_line(list, length, error);
-        if (status != VIT_OK) {
-            return status;
-        }
+        if (status != VIT_OK) return status;
     } while (list->name[0] == '\0');
     *name = list->name;
     return VIT_OK;
@@ -104,8 +96,6 @@ bool vit_name_list_ready(vit_name_list *list) {
 }
 
 void vit_name_list_close(vit_name_list *list) {
-    if (list->file > STDIN_FILENO) {
-        close(list->file);
-    }
+    if (list->file > STDIN_FILENO) close(list->file);
     list->file = -1;
 }

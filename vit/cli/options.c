@@ -20,16 +20,13 @@ static bool refuse_value(parser *p, const vit_option *option, const char *value,
 static bool in_range(parser *p, const vit_option *option, const char *value, double number,
                      bool above) {
     bool low = above ? !(number > option->min) : !(number >= option->min);
-    if (!low && (option->max == 0 || number <= option->max)) {
-        return true;
-    }
+    if (!low && (option->max == 0 || number <= option->max)) return true;
     char min[32], max[32];
     vit_text limits = {0};
     vit_text_add(&limits, "expected %s %s", above ? "more than" : "at least",
                  vit_format_double(min, option->min));
-    if (option->max != 0) {
+    if (option->max != 0)
         vit_text_add(&limits, " and at most %s", vit_format_double(max, option->max));
-    }
     vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, %s", option->name, value,
              limits.failed ? "see --help" : limits.text);
     vit_text_free(&limits);
@@ -37,16 +34,12 @@ static bool in_range(parser *p, const vit_option *option, const char *value, dou
 }
 
 static bool take_count(parser *p, const vit_option *option, const char *value, uint64_t *out) {
-    if (!vit_parse_u64(value, out)) {
-        return refuse_value(p, option, value, "a whole number");
-    }
+    if (!vit_parse_u64(value, out)) return refuse_value(p, option, value, "a whole number");
     return in_range(p, option, value, (double)*out, false);
 }
 
 static bool take_number(parser *p, const vit_option *option, const char *value, double *out) {
-    if (!vit_parse_double(value, out)) {
-        return refuse_value(p, option, value, "a number");
-    }
+    if (!vit_parse_double(value, out)) return refuse_value(p, option, value, "a number");
     return in_range(p, option, value, *out, true);
 }
 
@@ -55,21 +48,20 @@ static bool parse_pair(const char *value, char separator, uint64_t *first, uint6
                        bool *has_second) {
     char text[32];
     const char *end = strchr(value, separator);
-    size_t length = end == NULL ? strlen(value) : (size_t)(end - value);
+    size_t length = end ? (size_t)(end - value) : strlen(value);
     *has_second = end != NULL;
     if (length >= sizeof text) return false;
     memcpy(text, value, length);
     text[length] = '\0';
-    return vit_parse_u64(text, first) && (end == NULL || vit_parse_u64(end + 1, second));
+    return vit_parse_u64(text, first) && (!end || vit_parse_u64(end + 1, second));
 }
 
 /* "N" or "HxW". */
 static bool take_size(parser *p, const vit_option *option, const char *value, vit_size *out) {
     uint64_t height = 0, width = 0;
     bool has_width;
-    if (!parse_pair(value, 'x', &height, &width, &has_width)) {
+    if (!parse_pair(value, 'x', &height, &width, &has_width))
         return refuse_value(p, option, value, "a size in pixels such as 384, or 192x320");
-    }
     if (!has_width) width = height;
     if (height < 1 || height > 65535 || width < 1 || width > 65535) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected 1 to 65535",
@@ -84,9 +76,8 @@ static bool take_size(parser *p, const vit_option *option, const char *value, vi
 static bool take_steps(parser *p, const vit_option *option, const char *value, vit_steps *out) {
     bool slash;
     *out = (vit_steps){0};
-    if (!parse_pair(value, '/', &out->steps, &out->schedule, &slash)) {
+    if (!parse_pair(value, '/', &out->steps, &out->schedule, &slash))
         return refuse_value(p, option, value, "a whole number, or two as in 300/4000");
-    }
     if (out->steps == 0 || (slash && out->steps > out->schedule)) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected %s",
                  option->name, value, slash ? "n/N with n at least 1 and at most N" : "at least 1");
@@ -97,13 +88,13 @@ static bool take_steps(parser *p, const vit_option *option, const char *value, v
 
 static bool take_choice(parser *p, const vit_option *option, const char *value, int *out) {
     vit_text words = {0};
-    for (int i = 0; option->choices[i] != NULL; i++) {
+    for (int i = 0; option->choices[i]; i++) {
         if (strcmp(value, option->choices[i]) == 0) {
             *out = i;
             vit_text_free(&words);
             return true;
         }
-        const char *separator = i == 0 ? "" : option->choices[i + 1] == NULL ? " or " : ", ";
+        const char *separator = i == 0 ? "" : option->choices[i + 1] ? ", " : " or ";
         vit_text_add(&words, "%s%s", separator, option->choices[i]);
     }
     refuse_value(p, option, value, words.failed ? "a word it knows" : words.text);
@@ -123,9 +114,8 @@ static bool take_text(parser *p, const vit_option *option, const char *value, co
 
 static bool take_another(parser *p, const vit_option *option, const char *value,
                          vit_option_list *list) {
-    if (list->count < sizeof list->values / sizeof list->values[0]) {
+    if (list->count < sizeof list->values / sizeof list->values[0])
         return take_text(p, option, value, &list->values[list->count++]);
-    }
     vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times", option->name,
              list->count);
     return false;
@@ -160,15 +150,14 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
 static void refuse_unknown(parser *p, const char *name, size_t length) {
     const char *names[OPTIONS_MAX + 2] = {"help", "version"};
     size_t count = 2;
-    for (size_t i = 0; i < p->command->option_count; i++) {
-        if (p->command->options[i].name != NULL) names[count++] = p->command->options[i].name;
-    }
+    for (size_t i = 0; i < p->command->option_count; i++)
+        if (p->command->options[i].name) names[count++] = p->command->options[i].name;
     vit_text word = {0};
     vit_text_add_bytes(&word, name, length);
     const char *nearest = word.failed ? NULL : vit_nearest(word.text, names, count);
     vit_fail(p->error, VIT_ERROR_ARGUMENT, "unknown option --%s%s%s%s",
-             word.failed ? "" : word.text, nearest == NULL ? "" : "; did you mean --",
-             nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+             word.failed ? "" : word.text, nearest ? "; did you mean --" : "",
+             nearest ? nearest : "", nearest ? "?" : "");
     vit_text_free(&word);
 }
 
@@ -176,7 +165,7 @@ static void refuse_unknown(parser *p, const char *name, size_t length) {
 static const vit_option *find_option(const vit_command *command, const char *name, size_t length) {
     for (size_t i = 0; i < command->option_count; i++) {
         const vit_option *option = &command->options[i];
-        if (option->name != NULL && strlen(option->name) == length &&
+        if (option->name && strlen(option->name) == length &&
             memcmp(option->name, name, length) == 0) {
             return option;
         }
@@ -188,9 +177,8 @@ static const vit_option *find_option(const vit_command *command, const char *nam
 static const vit_option *find_letter(const vit_command *command, const char *argument) {
     for (size_t i = 0; i < command->option_count; i++) {
         const vit_option *option = &command->options[i];
-        if (option->letter != 0 && argument[1] == option->letter && argument[2] == '\0') {
+        if (option->letter != 0 && argument[1] == option->letter && argument[2] == '\0')
             return option;
-        }
     }
     return NULL;
 }
@@ -218,16 +206,14 @@ static bool mark_given(parser *p, const vit_option *option) {
 /* The value of an option: behind its '=', or the next argument. NULL when there is none. */
 static const char *find_value(parser *p, const vit_option *option, const char *equals,
                               const char *next, bool *took_next) {
-    const char *value = equals != NULL ? equals + 1 : next;
-    if (option->kind == VIT_OPTION_FLAG && equals == NULL) {
-        return "";
-    }
+    const char *value = equals ? equals + 1 : next;
+    if (option->kind == VIT_OPTION_FLAG && !equals) return "";
     if (option->kind == VIT_OPTION_FLAG) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value, got \"%s\"", option->name,
                  value);
         return NULL;
     }
-    if (equals == NULL && (next == NULL || strncmp(next, "--", 2) == 0)) {
+    if (!equals && (!next || strncmp(next, "--", 2) == 0)) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is missing, expected --%s %s",
                  option->name, option->name, option->argument);
         return NULL;
@@ -241,7 +227,7 @@ static vit_request take_option(parser *p, const char *argument, const char *next
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) return VIT_REQUEST_HELP;
     if (strcmp(argument, "--version") == 0) return VIT_REQUEST_VERSION;
     const vit_option *option = find_letter(p->command, argument);
-    if (option == NULL && strncmp(argument, "--", 2) != 0) {
+    if (!option && strncmp(argument, "--", 2) != 0) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT,
                  "unknown option %s: options begin with two dashes, and a file of that name is "
                  "written ./%s",
@@ -249,24 +235,22 @@ static vit_request take_option(parser *p, const char *argument, const char *next
         return VIT_REQUEST_REFUSED;
     }
     const char *name = argument + 2;
-    const char *equals = option != NULL ? NULL : strchr(name, '=');
-    size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
-    if (option == NULL) {
-        option = find_option(p->command, name, length);
-    }
-    if (option == NULL) {
+    const char *equals = option ? NULL : strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    if (!option) option = find_option(p->command, name, length);
+    if (!option) {
         refuse_unknown(p, name, length);
         return VIT_REQUEST_REFUSED;
     }
     const char *value = find_value(p, option, equals, next, took_next);
-    bool fine = value != NULL && mark_given(p, option) && take_value(p, option, value);
+    bool fine = value && mark_given(p, option) && take_value(p, option, value);
     return fine ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
 }
 
 /* What can only be said once all arguments are read. */
 static bool check_all(parser *p, int operands, char **argv) {
     const vit_command *command = p->command;
-    if (operands > 0 && command->operands == NULL) {
+    if (operands > 0 && !command->operands) {
         vit_fail(p->error, VIT_ERROR_ARGUMENT, "unexpected argument \"%s\": %s takes only options",
                  argv[1], command->name);
         return false;
@@ -297,9 +281,7 @@ vit_request vit_options_parse(const vit_command *command, void *settings, int *a
             bool took_next = false;
             const char *next = i + 1 < *argc ? argv[i + 1] : NULL;
             vit_request request = take_option(&p, argument, next, &took_next);
-            if (request != VIT_REQUEST_RUN) {
-                return request;
-            }
+            if (request != VIT_REQUEST_RUN) return request;
             i += took_next;
         }
     }
@@ -310,15 +292,15 @@ vit_request vit_options_parse(const vit_command *command, void *settings, int *a
 /* ---- --help ---- */
 
 static size_t label_width(const vit_option *option) {
-    return strlen(option->name) + (option->argument == NULL ? 0 : strlen(option->argument) + 1);
+    return strlen(option->name) + (option->argument ? strlen(option->argument) + 1 : 0);
 }
 
 static void add_option_help(vit_text *out, const vit_option *option, size_t width) {
-    vit_text_add(out, "  --%s%s%s%*s", option->name, option->argument == NULL ? "" : " ",
-                 option->argument == NULL ? "" : option->argument,
-                 (int)(width - label_width(option) + 2), "");
+    vit_text_add(out, "  --%s%s%s%*s", option->name, option->argument ? " " : "",
+                 option->argument ? option->argument : "", (int)(width - label_width(option) + 2),
+                 "");
     const char *line = option->help;
-    for (const char *end = strchr(line, '\n'); end != NULL; end = strchr(line, '\n')) {
+    for (const char *end = strchr(line, '\n'); end; end = strchr(line, '\n')) {
         vit_text_add_bytes(out, line, (size_t)(end - line));
         vit_text_add(out, "\n%*s", (int)width + 6, "");
         line = end + 1;
@@ -336,13 +318,13 @@ void vit_options_help(vit_text *out, const vit_command *command) {
     const size_t counts[] = {command->option_count, sizeof always / sizeof always[0]};
     size_t width = strlen("version");
     for (size_t i = 0; i < command->option_count; i++) {
-        size_t w = command->options[i].name == NULL ? 0 : label_width(&command->options[i]);
+        size_t w = command->options[i].name ? label_width(&command->options[i]) : 0;
         width = w > width ? w : width;
     }
     vit_text_add(out, "%s", command->usage);
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < counts[t]; i++) {
-            if (tables[t][i].name == NULL) {
+            if (!tables[t][i].name) {
                 vit_text_add(out, "\n%s:\n", tables[t][i].help);
             } else {
                 add_option_help(out, &tables[t][i], width);

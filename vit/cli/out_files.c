@@ -6,15 +6,15 @@
 
 const char *vit_file_name(const char *path) {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 char *vit_out_file(const char *out, const char *picture) {
     const char *name = vit_file_name(picture), *dot = strrchr(name, '.');
     const char *percent = strrchr(out, '%');
-    const int length = dot != NULL && dot > name ? (int)(dot - name) : (int)strlen(name);
+    const int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
     vit_text text = {0};
-    if (percent == NULL) return vit_strdup(out);
+    if (!percent) return vit_strdup(out);
     vit_text_add(&text, "%.*s%.*s%s", (int)(percent - out), out, length, name, percent + 1);
     if (!text.failed) return text.text;
     vit_text_free(&text);
@@ -34,12 +34,12 @@ static int by_file(const void *a, const void *b) {
 vit_status vit_out_check(const char *out, int count, char *const *pictures, vit_error *error) {
     const size_t n = (size_t)count;
     vit_status status = VIT_OK;
-    if (out == NULL || n < 2) return VIT_OK;
+    if (!out || n < 2) return VIT_OK;
     named *files = vit_alloc(n, sizeof *files);
-    if (files == NULL) return vit_fail_memory(error, "the files' names", n * sizeof *files);
+    if (!files) return vit_fail_memory(error, "the files' names", n * sizeof *files);
     for (size_t i = 0; i < n && status == VIT_OK; i++) {
         files[i] = (named){vit_out_file(out, pictures[i]), pictures[i]};
-        if (files[i].file == NULL) status = vit_fail_memory(error, "a file's name", 0);
+        if (!files[i].file) status = vit_fail_memory(error, "a file's name", 0);
     }
     if (status == VIT_OK) qsort(files, n, sizeof *files, by_file);
     for (size_t i = 1; i < n && status == VIT_OK; i++)

@@ -21,9 +21,8 @@ vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_
 static bool is_picture(const char *name) {
     static const char *const ends[] = {".png", ".jpg", ".jpeg"};
     const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot != NULL && i < sizeof ends / sizeof ends[0]; i++) {
+    for (size_t i = 0; dot && i < sizeof ends / sizeof ends[0]; i++)
         if (strcasecmp(dot, ends[i]) == 0) return true;
-    }
     return false;
 }
 
@@ -31,7 +30,7 @@ static bool is_picture(const char *name) {
 static vit_status add(vit_pictures *p, char *path, vit_error *error) {
     void *found = vit_make_room(p->found, p->found_count, &p->found_capacity, sizeof *p->found,
                                 "names of pictures", error);
-    if (found == NULL) {
+    if (!found) {
         vit_free(path);
         return VIT_ERROR_MEMORY;
     }
@@ -46,13 +45,9 @@ static vit_status add_entry(vit_pictures *p, const char *directory, const char *
                             vit_error *error) {
     char *path = vit_path_join(directory, name);
     vit_status status = VIT_OK;
-    if (path == NULL) {
-        return vit_fail_memory(error, "a path", strlen(directory) + strlen(name));
-    }
+    if (!path) return vit_fail_memory(error, "a path", strlen(directory) + strlen(name));
     vit_path_kind kind = vit_path_look(path);
-    if (kind == VIT_PATH_FILE && is_picture(name)) {
-        return add(p, path, error);
-    }
+    if (kind == VIT_PATH_FILE && is_picture(name)) return add(p, path, error);
     if (kind == VIT_PATH_DIRECTORY && !vit_path_is_link(path)) {
         status = walk(p, path, depth + 1, error);
     } else {
@@ -71,9 +66,8 @@ static vit_status walk(vit_pictures *p, const char *directory, int depth, vit_er
                         MAX_DEPTH);
     }
     vit_status status = vit_list_directory(&names, &count, directory, error);
-    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
         if (names[i][0] != '.') status = add_entry(p, directory, names[i], depth, error);
-    }
     vit_free(names);
     return status;
 }
@@ -105,9 +99,7 @@ static void open_directory(vit_pictures *p, const char *name, vit_error *problem
 
 /* The next name as it was given; NULL at the end. */
 static vit_status next_given(vit_pictures *p, const char **name, vit_error *error) {
-    if (p->has_list) {
-        return vit_name_list_next(&p->list, name, error);
-    }
+    if (p->has_list) return vit_name_list_next(&p->list, name, error);
     *name = p->next_operand < p->operand_count ? p->operands[p->next_operand++] : NULL;
     return VIT_OK;
 }
@@ -118,15 +110,11 @@ vit_status vit_pictures_next(vit_pictures *p, char **name, vit_error *problem, v
     *problem = (vit_error){0};
     if (p->next_found == p->found_count) {
         vit_status status = next_given(p, &given, error);
-        if (status != VIT_OK || given == NULL) {
-            return status;
-        }
-        if (vit_path_look(given) == VIT_PATH_DIRECTORY) {
-            open_directory(p, given, problem);
-        }
+        if (status != VIT_OK || !given) return status;
+        if (vit_path_look(given) == VIT_PATH_DIRECTORY) open_directory(p, given, problem);
     }
     *name = p->next_found < p->found_count ? p->found[p->next_found++] : vit_strdup(given);
-    return *name != NULL ? VIT_OK : vit_fail_memory(error, "the name of a picture", 0);
+    return *name ? VIT_OK : vit_fail_memory(error, "the name of a picture", 0);
 }
 
 bool vit_pictures_ready(vit_pictures *p) {

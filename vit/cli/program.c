@@ -98,9 +98,7 @@ bool vit_speaks_utf8(void) {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
-        if (value != NULL && *value != '\0') {
-            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
-        }
+        if (value && *value != '\0') return strstr(value, "UTF-8") || strstr(value, "utf8");
     }
     return false;
 }
@@ -109,7 +107,7 @@ const char *const vit_precision_names[] = {"f32", "bf16", NULL};
 
 const char *vit_chosen_cpu(void) {
     const char *word = getenv("VIT_CPU");
-    return word != NULL && *word != '\0' ? word : NULL;
+    return word && *word != '\0' ? word : NULL;
 }
 
 /* Says so where VIT_CPU is no instruction set; returns the exit status. */
@@ -117,7 +115,7 @@ static int check_cpu(const vit_command *command) {
     const char *word = vit_chosen_cpu();
     vit_cpu cpu;
     vit_error error;
-    if (word == NULL || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
+    if (!word || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
     vit_fail(&error, VIT_ERROR_ARGUMENT,
              "the environment variable VIT_CPU is \"%s\", expected scalar, neon, avx2, avx512 "
              "or avx512bf16",

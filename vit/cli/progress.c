@@ -11,9 +11,7 @@
 
 char *vit_format_duration(char text[32], double seconds) {
     const double most = 3.6e9; /* a million hours */
-    if (!(seconds > 0)) {
-        seconds = 0;
-    }
+    if (!(seconds > 0)) seconds = 0;
     unsigned long long s = (unsigned long long)((seconds < most ? seconds : most) + 0.5);
     unsigned long long hours = s / 3600, minutes = s / 60 % 60;
     if (hours > 0) {
@@ -53,36 +51,29 @@ void vit_progress_line(vit_text *out, const vit_event *event, double val_top1, s
                  format_epoch(total, event->epochs));
     add_part(out, &width, "epoch ", epoch.failed ? "?" : epoch.text, "");
     vit_text_free(&epoch);
-    if (isfinite(event->loss)) {
+    if (isfinite(event->loss))
         add_part(out, &width, "loss ", vit_format_fixed(value, event->loss, 4), "");
-    }
-    if (isfinite(val_top1)) {
+    if (isfinite(val_top1))
         add_part(out, &width, "held back ", vit_format_fixed(value, 100 * val_top1, 2), " %");
-    }
-    if (event->seconds_left > 0) {
+    if (event->seconds_left > 0)
         add_part(out, &width, "", vit_format_duration(value, event->seconds_left), " left");
-    }
-    if (event->images_per_second > 0) {
+    if (event->images_per_second > 0)
         add_part(out, &width, "", format_rate(value, event->images_per_second), " images/s");
-    }
 }
 
 static size_t terminal_width(void) {
     struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     const char *columns = getenv("COLUMNS");
     uint64_t width;
-    if (columns != NULL && vit_parse_u64(columns, &width) && width > 0 && width < 10000) {
+    if (columns && vit_parse_u64(columns, &width) && width > 0 && width < 10000)
         return (size_t)width;
-    }
     return 80;
 }
 
 vit_progress vit_progress_start(bool epochs) {
     const char *term = getenv("TERM");
-    bool dumb = term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
+    bool dumb = !term || *term == '\0' || strcmp(term, "dumb") == 0;
     return (vit_progress){
         .redraw = isatty(STDERR_FILENO) && !dumb, .epochs = epochs, .val_top1 = NAN};
 }
@@ -113,9 +104,7 @@ static void draw(vit_progress *progress, const vit_event *event) {
 static void write_epoch(const vit_event *event) {
     vit_text line = {0};
     vit_progress_line(&line, event, event->val_top1, SIZE_MAX);
-    if (!line.failed) {
-        fprintf(stderr, "%s\n", line.text);
-    }
+    if (!line.failed) fprintf(stderr, "%s\n", line.text);
     vit_text_free(&line);
 }
 
@@ -128,7 +117,5 @@ void vit_progress_show(vit_progress *progress, const vit_event *event) {
             return;
         }
     }
-    if (progress->redraw) {
-        draw(progress, event);
-    }
+    if (progress->redraw) draw(progress, event);
 }

@@ -40,9 +40,7 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "event", event_name(event->kind));
-    if (event->kind == VIT_EVENT_START) {
-        add_start(&json, report, event);
-    }
+    if (event->kind == VIT_EVENT_START) add_start(&json, report, event);
     vit_json_number(&json, "epoch", event->epoch);
     vit_json_number(&json, "epochs", event->epochs);
     vit_json_count(&json, "step", event->step);
@@ -54,11 +52,9 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     vit_json_number(&json, "val_loss", event->val_loss);
     vit_json_number(&json, "images_per_second", event->images_per_second);
     vit_json_number(&json, "seconds", event->seconds);
-    if (event->kind == VIT_EVENT_CHECKPOINT) {
-        vit_json_text(&json, "path", event->path);
-    }
+    if (event->kind == VIT_EVENT_CHECKPOINT) vit_json_text(&json, "path", event->path);
     if (event->kind == VIT_EVENT_DONE) {
-        vit_json_text(&json, "model", event->path != NULL ? event->path : report->out);
+        vit_json_text(&json, "model", event->path ? event->path : report->out);
         vit_json_number(&json, "test_top1", event->test_top1);
     }
     vit_json_close(&json, '}');
@@ -76,22 +72,18 @@ static void say_log_failure(vit_train_report *report, int reason) {
 }
 
 static void write_log(vit_train_report *report, const vit_event *event) {
-    if (report->log == NULL || report->log_failed) {
-        return;
-    }
+    if (!report->log || report->log_failed) return;
     vit_json_out json = event_json(report, event);
     errno = 0;
-    if (!vit_json_end_line(&json, report->log)) {
-        say_log_failure(report, errno);
-    }
+    if (!vit_json_end_line(&json, report->log)) say_log_failure(report, errno);
 }
 
 static void write_start(const vit_train_report *report, const vit_event *event) {
     char parameters[32], images[32], held_back[32], steps[32], epochs[32];
     const char *examples = event->from_pictures ? "pictures" : "texts";
     vit_text text = {0};
-    vit_text_add(&text, "training %s on ", event->preset != NULL ? event->preset : "a network");
-    vit_text_add_visible(&text, event->data != NULL ? event->data : "the data", 0);
+    vit_text_add(&text, "training %s on ", event->preset ? event->preset : "a network");
+    vit_text_add_visible(&text, event->data ? event->data : "the data", 0);
     vit_text_add(&text, ": %s parameters, %s %s, %s more held back for the temperature\n",
                  vit_format_count(parameters, event->parameters),
                  vit_format_count(images, event->train_images), examples,
@@ -115,7 +107,7 @@ static void write_done(const vit_train_report *report, const vit_event *event) {
         vit_text_add(&text, "the data has no test %s", answers);
     }
     vit_text_add(&text, "; the model is ");
-    vit_text_add_visible(&text, event->path != NULL ? event->path : report->out, 0);
+    vit_text_add_visible(&text, event->path ? event->path : report->out, 0);
     vit_text_add(&text, "\n");
     vit_print(report->command, &text);
 }
@@ -134,25 +126,17 @@ static bool end_whole_line(FILE *file) {
     long end = 0;
     int c;
     rewind(file);
-    for (long at = 1; (c = fgetc(file)) != EOF; at++) {
-        end = c == '\n' ? at : end;
-    }
+    for (long at = 1; (c = fgetc(file)) != EOF; at++) end = c == '\n' ? at : end;
     return !ferror(file) && ftruncate(fileno(file), end) == 0;
 }
 
 static vit_status open_log(vit_train_report *report, vit_error *error) {
     const char *path = report->log_path;
     bool exists;
-    if (vit_path_exists(&exists, path, error) != VIT_OK) {
-        return error->status;
-    }
+    if (vit_path_exists(&exists, path, error) != VIT_OK) return error->status;
     report->log = fopen(path, exists && vit_path_look(path) != VIT_PATH_FILE ? "a" : "a+");
-    if (report->log == NULL) {
-        return vit_fail_errno(error, errno, "--log: cannot write %s", path);
-    }
-    if (vit_path_look(path) != VIT_PATH_FILE) {
-        return VIT_OK;
-    }
+    if (!report->log) return vit_fail_errno(error, errno, "--log: cannot write %s", path);
+    if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
     vit_status status = VIT_OK;
     if (!is_log(report->log)) {
         status =
@@ -169,8 +153,8 @@ static vit_status open_log(vit_train_report *report, vit_error *error) {
 vit_status vit_train_report_start(vit_train_report *report, vit_error *error) {
     report->progress = vit_progress_start(!report->json);
     report->loss = NAN;
-    vit_status status = report->log_path != NULL ? open_log(report, error) : VIT_OK;
-    if (status != VIT_OK && report->log != NULL) {
+    vit_status status = report->log_path ? open_log(report, error) : VIT_OK;
+    if (status != VIT_OK && report->log) {
         fclose(report->log);
         report->log = NULL;
     }
@@ -179,8 +163,7 @@ vit_status vit_train_report_start(vit_train_report *report, vit_error *error) {
 
 /* What an earlier training has logged is gone once this one has started, not before. */
 static void begin_log(vit_train_report *report) {
-    if (report->log != NULL && !report->append &&
-        vit_path_look(report->log_path) == VIT_PATH_FILE &&
+    if (report->log && !report->append && vit_path_look(report->log_path) == VIT_PATH_FILE &&
         ftruncate(fileno(report->log), 0) != 0) {
         say_log_failure(report, errno);
     }
@@ -197,7 +180,7 @@ static void write_early(vit_train_report *report) {
 
 /* Notes from before the start, when the log still was an earlier training's. */
 static void log_early_notes(vit_train_report *report) {
-    if (report->log != NULL) write_early(report);
+    if (report->log) write_early(report);
     vit_text_free(&report->early);
     report->early = (vit_text){0};
     report->started = true;
@@ -205,7 +188,7 @@ static void log_early_notes(vit_train_report *report) {
 
 static void log_note(vit_train_report *report, const vit_event *event) {
     vit_json_out json = {0};
-    if (report->log == NULL || report->log_failed) return;
+    if (!report->log || report->log_failed) return;
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "event", "note");
     vit_json_text(&json, "text", event->text);
@@ -224,9 +207,9 @@ static void log_note(vit_train_report *report, const vit_event *event) {
 static void keep_directory(vit_train_report *report, const char *path) {
     const char *slash = strrchr(path, '/');
     vit_text text = {0};
-    vit_text_add_bytes(&text, path, slash != NULL ? (size_t)(slash - path) : 0);
+    vit_text_add_bytes(&text, path, slash ? (size_t)(slash - path) : 0);
     vit_free(report->saved_in);
-    report->saved_in = text.failed || text.text == NULL ? NULL : vit_strdup(text.text);
+    report->saved_in = text.failed || !text.text ? NULL : vit_strdup(text.text);
     vit_text_free(&text);
 }
 
@@ -235,31 +218,21 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         report->step = event->step;
         report->steps = event->steps;
     }
-    if (event->kind == VIT_EVENT_START) {
-        begin_log(report);
-    }
-    if (event->kind == VIT_EVENT_CHECKPOINT) {
-        keep_directory(report, event->path);
-    }
-    if (event->kind == VIT_EVENT_EPOCH) {
-        report->loss = event->loss;
-    }
+    if (event->kind == VIT_EVENT_START) begin_log(report);
+    if (event->kind == VIT_EVENT_CHECKPOINT) keep_directory(report, event->path);
+    if (event->kind == VIT_EVENT_EPOCH) report->loss = event->loss;
     if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {
         vit_progress_show(&report->progress, event);
     } else {
         vit_progress_clear(&report->progress);
     }
-    if (event->kind == VIT_EVENT_NOTE && event->text != NULL) {
+    if (event->kind == VIT_EVENT_NOTE && event->text) {
         if (!event->is_detail || report->list_details) vit_say(report->command, event->text);
         log_note(report, event);
     }
-    bool named = event_name(event->kind) != NULL;
-    if (named) {
-        write_log(report, event);
-    }
-    if (event->kind == VIT_EVENT_START) {
-        log_early_notes(report);
-    }
+    bool named = event_name(event->kind);
+    if (named) write_log(report, event);
+    if (event->kind == VIT_EVENT_START) log_early_notes(report);
     if (!report->json && event->kind == VIT_EVENT_START) {
         write_start(report, event);
     } else if (!report->json && event->kind == VIT_EVENT_DONE) {
@@ -273,9 +246,8 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
 
 bool vit_train_report_end(vit_train_report *report) {
     vit_progress_clear(&report->progress);
-    if (report->log != NULL && fclose(report->log) != 0 && !report->log_failed) {
+    if (report->log && fclose(report->log) != 0 && !report->log_failed)
         say_log_failure(report, errno);
-    }
     report->log = NULL;
     vit_text_free(&report->early);
     return !report->log_failed;

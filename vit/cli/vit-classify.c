@@ -175,8 +175,8 @@ static vit_status allocate(classifier *c, vit_error *error) {
     c->features = vit_alloc_unset(MOST_TOGETHER, c->width * sizeof *c->features);
     c->probabilities = vit_alloc(c->classes, sizeof *c->probabilities);
     c->best = vit_alloc(c->top, sizeof *c->best);
-    if (c->pictures == NULL || c->answers == NULL || c->logits == NULL || c->features == NULL ||
-        c->probabilities == NULL || c->best == NULL) {
+    if (!c->pictures || !c->answers || !c->logits || !c->features || !c->probabilities ||
+        !c->best) {
         return vit_fail_memory(error, "answers",
                                MOST_TOGETHER * (c->classes + c->width) * sizeof *c->logits);
     }
@@ -203,9 +203,7 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
                      "its features, vit-train --init gives it a head",
             c->settings->model);
     }
-    if (status == VIT_OK) {
-        status = vit_session_new(&c->session, c->model, &choice, error);
-    }
+    if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -241,7 +239,7 @@ static bool add_row(classifier *c, const vit_answered *a) {
         size_t rows = 2 * c->matrix_rows + 64;
         float *grown =
             vit_realloc(c->matrix, c->matrix_rows * c->width, rows * c->width, sizeof *c->matrix);
-        if (grown == NULL) {
+        if (!grown) {
             vit_say(&command, "no memory for the embeddings");
             return false;
         }
@@ -249,20 +247,20 @@ static bool add_row(classifier *c, const vit_answered *a) {
         c->matrix_rows = rows;
     }
     float *row = c->matrix + (size_t)c->seen * c->width;
-    for (size_t i = 0; i < c->width; i++) row[i] = a->failure == NULL ? a->features[i] : NAN;
+    for (size_t i = 0; i < c->width; i++) row[i] = !a->failure ? a->features[i] : NAN;
     return true;
 }
 
 static bool write_answer(classifier *c, const vit_answered *a) {
     const settings *s = c->settings;
-    if (s->out != NULL) {
-        if (a->failure != NULL) vit_say(&command, a->failure->message);
+    if (s->out) {
+        if (a->failure) vit_say(&command, a->failure->message);
         return add_row(c, a) && vit_answer_row(&command, a, c->seen);
     }
     if (s->embed) return vit_answer_embedding(&command, a);
     if (s->format == FORMAT_JSON) return vit_answer_json(&command, a);
     if (s->format == FORMAT_CSV) return vit_answer_csv(&command, a);
-    if (a->failure != NULL) {
+    if (a->failure) {
         vit_say(&command, a->failure->message);
         return true;
     }
@@ -289,7 +287,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
     if (fine) {
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
-        if (about->warning != NULL) say_about(name, "warning: ", about->warning);
+        if (about->warning) say_about(name, "warning: ", about->warning);
     }
     bool written = write_answer(c, &a);
     c->seen++;
@@ -302,12 +300,11 @@ static vit_status answer_window(classifier *c, vit_error *error) {
     const double start = vit_clock();
     vit_status status = vit_classify_many(c->session, c->pictures, c->count, c->logits, c->features,
                                           c->answers, error);
-    if (c->count == c->room && 2 * c->room <= MOST_TOGETHER && vit_clock() - start < soon) {
+    if (c->count == c->room && 2 * c->room <= MOST_TOGETHER && vit_clock() - start < soon)
         c->room *= 2;
-    }
     for (size_t i = 0; i < c->count && status == VIT_OK; i++) {
         const vit_picture *p = &c->pictures[i];
-        answer(c, p->bytes != NULL ? "-" : p->name, &c->answers[i], i);
+        answer(c, p->bytes ? "-" : p->name, &c->answers[i], i);
     }
     empty_window(c);
     return status;
@@ -321,14 +318,14 @@ static vit_status read_standard_input(vit_picture *picture, const classifier *c,
     const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
     const char *list = c->settings->files_from;
     vit_bytes bytes;
-    if (list != NULL && strcmp(list, "-") == 0) {
+    if (list && strcmp(list, "-") == 0) {
         return vit_fail(problem, VIT_ERROR_ARGUMENT,
                         "-: standard input holds the names of the pictures, expected a file");
     }
     vit_status status = vit_read_file(&bytes, "-", limit, problem);
     if (status != VIT_OK) return status;
     char *name = vit_strdup("standard input");
-    if (name == NULL) {
+    if (!name) {
         vit_free(bytes.data);
         return vit_fail_memory(problem, "a name", 0);
     }
@@ -360,18 +357,13 @@ static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_err
         vit_status status = VIT_OK;
         vit_answer problem = {0};
         char *name;
-        if (c->count == c->room || (c->count > 0 && !vit_pictures_ready(pictures))) {
+        if (c->count == c->room || (c->count > 0 && !vit_pictures_ready(pictures)))
             status = answer_window(c, error);
-        }
         if (status == VIT_OK) status = vit_pictures_next(pictures, &name, &problem.error, error);
-        if (status != VIT_OK) {
-            return status;
-        }
-        if (name == NULL) break;
+        if (status != VIT_OK) return status;
+        if (!name) break;
         status = add_picture(c, name, &problem, error);
-        if (status != VIT_OK) {
-            return status;
-        }
+        if (status != VIT_OK) return status;
     }
     return answer_window(c, error);
 }
@@ -391,12 +383,9 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     vit_pictures pictures;
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
-    if (status != VIT_OK) {
-        return status;
-    }
-    if (s->format == FORMAT_CSV && !vit_answer_csv_head(&command, c->top)) {
+    if (status != VIT_OK) return status;
+    if (s->format == FORMAT_CSV && !vit_answer_csv_head(&command, c->top))
         c->exit_status = VIT_EXIT_FAILED;
-    }
     status = answer_pictures(c, &pictures, error);
     if (status == VIT_OK && c->seen == 0) {
         status =
@@ -422,10 +411,8 @@ static void say_failed(const classifier *c) {
 /* What would otherwise fail only after thousands of pictures. */
 static vit_status check_place(const char *out, vit_error *error) {
     vit_writer *writer;
-    vit_status status = out != NULL ? vit_writer_open(&writer, out, error) : VIT_OK;
-    if (status == VIT_OK && out != NULL) {
-        vit_writer_abort(writer);
-    }
+    vit_status status = out ? vit_writer_open(&writer, out, error) : VIT_OK;
+    if (status == VIT_OK && out) vit_writer_abort(writer);
     return status;
 }
 
@@ -435,7 +422,7 @@ static int run(const settings *s, int pictures, char **names) {
     vit_status status = check_place(s->out, &error);
     if (status == VIT_OK) status = open_classifier(&c, &error);
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
-    if (status == VIT_OK && s->out != NULL) {
+    if (status == VIT_OK && s->out) {
         status =
             vit_npy_write(s->out, c.matrix, (const size_t[]){(size_t)c.seen, c.width}, 2, &error);
     }
@@ -450,37 +437,28 @@ static int run(const settings *s, int pictures, char **names) {
 
 /* What contradicts itself; NULL: nothing does. */
 static const char *contradiction(const settings *s, int pictures) {
-    if (s->list && (pictures > 0 || s->files_from != NULL)) return "--list reads no picture";
+    if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
     if (s->list && s->format == FORMAT_CSV) return "--list writes text or JSON";
     if (s->list) return NULL;
-    if (pictures == 0 && s->files_from == NULL) {
+    if (pictures == 0 && !s->files_from)
         return "no picture is named: give PICTURE... or --files-from FILE";
-    }
-    if (pictures > 0 && s->files_from != NULL) {
-        return "PICTURE... and --files-from exclude each other";
-    }
-    if (s->null && s->files_from == NULL) return "-0 is for the names of --files-from";
-    if (s->out != NULL && !s->embed) return "--out is for the matrix of --embed, which is missing";
-    if (s->embed && (s->logits || s->top > 0)) {
+    if (pictures > 0 && s->files_from) return "PICTURE... and --files-from exclude each other";
+    if (s->null && !s->files_from) return "-0 is for the names of --files-from";
+    if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
+    if (s->embed && (s->logits || s->top > 0))
         return "--embed writes features, not classes: leave --top and --logits out";
-    }
-    if (s->embed && (s->format == FORMAT_CSV || s->format == FORMAT_TEXT)) {
+    if (s->embed && (s->format == FORMAT_CSV || s->format == FORMAT_TEXT))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
-    }
     return s->logits && s->format == FORMAT_CSV ? "--logits are written as text or JSON" : NULL;
 }
 
 int main(int argc, char **argv) {
     settings s = {.model = "mnist", .format = FORMAT_UNSAID};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.json) s.format = FORMAT_JSON;
     const char *wrong = contradiction(&s, argc - 1);
-    if (wrong != NULL) {
-        return vit_say_usage(&command, wrong);
-    }
+    if (wrong) return vit_say_usage(&command, wrong);
     exit_status =
         s.list ? vit_show_models(&command, s.format == FORMAT_JSON) : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);

@@ -98,11 +98,7 @@ static int run(const settings *s, const char *in, const char *out) {
 int main(int argc, char **argv) {
     settings s = {.layout = -1};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
-    if (argc != 3) {
-        return vit_say_usage(&command, "expected IN, a model, and OUT, what to write");
-    }
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (argc != 3) return vit_say_usage(&command, "expected IN, a model, and OUT, what to write");
     return vit_program_end(&command, run(&s, argv[1], argv[2]));
 }

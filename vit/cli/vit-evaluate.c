@@ -210,9 +210,8 @@ static void add_json_confusion(vit_json_out *json, const vit_evaluation *result)
     vit_json_open(json, "confusion", '[');
     for (size_t i = 0; i < result->classes; i++) {
         vit_json_open(json, NULL, '[');
-        for (size_t j = 0; j < result->classes; j++) {
+        for (size_t j = 0; j < result->classes; j++)
             vit_json_count(json, NULL, result->confusion[i * result->classes + j]);
-        }
         vit_json_close(json, ']');
     }
     vit_json_close(json, ']');
@@ -278,9 +277,7 @@ static bool write_json(const report *r) {
     vit_json_number(&json, "seconds", result->seconds);
     vit_json_number(&json, "images_per_second", images_per_second(result));
     add_json_classes(&json, r);
-    if (r->settings->confusion) {
-        add_json_confusion(&json, result);
-    }
+    if (r->settings->confusion) add_json_confusion(&json, result);
     vit_json_close(&json, '}');
     return vit_print_json(&command, &json);
 }
@@ -395,9 +392,8 @@ static void add_confusion(vit_text *text, const report *r) {
     for (size_t i = 0; i < classes; i++) {
         vit_text_add(text, "  ");
         vit_text_add_visible(text, vit_model_label(r->model, i), width);
-        for (size_t j = 0; j < classes; j++) {
+        for (size_t j = 0; j < classes; j++)
             vit_text_add(text, " %6zu", r->result->confusion[i * classes + j]);
-        }
         vit_text_add(text, "\n");
     }
 }
@@ -434,9 +430,7 @@ static bool write_text(const report *r) {
     add_summary(&text, r);
     add_classes(&text, r);
     add_reliability(&text, r);
-    if (r->settings->confusion) {
-        add_confusion(&text, r);
-    }
+    if (r->settings->confusion) add_confusion(&text, r);
     return vit_print(&command, &text);
 }
 
@@ -457,12 +451,12 @@ static void on_picture(const vit_evaluated *picture, void *user) {
     predictions *p = user;
     char answer[32], label[32];
     vit_text *t = &p->lines;
-    if (p->settings->logits != NULL) {
+    if (p->settings->logits) {
         const size_t classes = vit_model_describe(p->model).classes;
         vit_text_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
     }
-    if (p->settings->predictions == NULL) return;
-    if (picture->file != NULL) vit_csv_field(t, picture->file);
+    if (!p->settings->predictions) return;
+    if (picture->file) vit_csv_field(t, picture->file);
     vit_text_add(t, ",%zu,", picture->index);
     vit_csv_field(t, vit_model_label(p->model, picture->label));
     vit_text_add(t, ",");
@@ -497,7 +491,7 @@ static vit_status write_logits(const report *r, const predictions *p, vit_error 
     const vit_text *t = &p->logits;
     if (t->failed) return vit_fail_memory(error, "logits", t->length);
     float *values = vit_alloc_unset(t->length, 1); /* aligned as floats are */
-    if (values == NULL) return vit_fail_memory(error, "logits", t->length);
+    if (!values) return vit_fail_memory(error, "logits", t->length);
     memcpy(values, t->text, t->length);
     const vit_status status = vit_npy_write(r->settings->logits, values, shape, 2, error);
     vit_free(values);
@@ -507,9 +501,9 @@ static vit_status write_logits(const report *r, const predictions *p, vit_error 
 /* What would otherwise fail only after all pictures. */
 static vit_status check_places(const settings *s, vit_error *error) {
     vit_status status = VIT_OK;
-    if (s->predictions != NULL)
+    if (s->predictions)
         status = vit_csv_check(s->predictions, "predictions", predictions_head, error);
-    if (status == VIT_OK && s->confusion_csv != NULL)
+    if (status == VIT_OK && s->confusion_csv)
         status = vit_csv_check(s->confusion_csv, "confusion-csv", confusion_head, error);
     return status;
 }
@@ -542,7 +536,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .user = p};
     p->model = *model;
     p->settings = s;
-    if (status == VIT_OK && s->predictions != NULL) vit_text_add(&p->lines, "%s", predictions_head);
+    if (status == VIT_OK && s->predictions) vit_text_add(&p->lines, "%s", predictions_head);
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }
 
@@ -557,9 +551,9 @@ static int answer(const report *r, const predictions *p) {
                           "--confusion-csv are for classes");
         return VIT_EXIT_FAILED;
     }
-    if (s->predictions != NULL) status = vit_csv_write(s->predictions, &p->lines, &error);
-    if (status == VIT_OK && s->logits != NULL) status = write_logits(r, p, &error);
-    if (status == VIT_OK && s->confusion_csv != NULL) status = write_confusion(r, &error);
+    if (s->predictions) status = vit_csv_write(s->predictions, &p->lines, &error);
+    if (status == VIT_OK && s->logits) status = write_logits(r, p, &error);
+    if (status == VIT_OK && s->confusion_csv) status = write_confusion(r, &error);
     if (status != VIT_OK) vit_say(&command, error.message);
     bool (*const write)(const report *) = !s->json                             ? write_text
                                           : vit_text_describe(r->model).writes ? write_text_json
@@ -571,21 +565,16 @@ static int answer(const report *r, const predictions *p) {
 int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     vit_model *model = NULL;
     vit_evaluation result = {0};
     predictions p = {0};
     vit_error error;
-    if (s.predictions != NULL && s.confusion_csv != NULL &&
-        strcmp(s.predictions, s.confusion_csv) == 0) {
+    if (s.predictions && s.confusion_csv && strcmp(s.predictions, s.confusion_csv) == 0)
         return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
-    }
-    const size_t length = s.logits != NULL ? strlen(s.logits) : 0;
-    if (s.logits != NULL && (length < 4 || strcmp(s.logits + length - 4, ".npy") != 0)) {
+    const size_t length = s.logits ? strlen(s.logits) : 0;
+    if (s.logits && (length < 4 || strcmp(s.logits + length - 4, ".npy") != 0))
         return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
-    }
     if (check_places(&s, &error) != VIT_OK || measure(&s, &model, &p, &result, &error) != VIT_OK) {
         exit_status = vit_say_error(&command, &error);
     } else {

@@ -176,8 +176,8 @@ static vit_status read_methods(explainer *e, vit_error *error) {
         if (i == VIT_METHOD_COUNT) {
             const char *near = vit_nearest(word, names, VIT_METHOD_COUNT);
             return vit_fail(error, VIT_ERROR_ARGUMENT, "--method \"%s\" is none%s%s%s", word,
-                            near != NULL ? ": did you mean \"" : ", see --help",
-                            near != NULL ? near : "", near != NULL ? "\"?" : "");
+                            near ? ": did you mean \"" : ", see --help", near ? near : "",
+                            near ? "\"?" : "");
         }
         if (e->method_count == VIT_METHOD_COUNT)
             return vit_fail(error, VIT_ERROR_ARGUMENT, "--method names a method twice");
@@ -191,7 +191,7 @@ static vit_status read_methods(explainer *e, vit_error *error) {
 static vit_status read_numbers(size_t *numbers, size_t *count, const char *list, const char *option,
                                vit_error *error) {
     char word[64];
-    while (list != NULL && next_word(word, &list)) {
+    while (list && next_word(word, &list)) {
         uint64_t value;
         if (!vit_parse_u64(word, &value) || *count == MOST_NUMBERS)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -206,7 +206,7 @@ static vit_status read_head(explainer *e, vit_error *error) {
     VIT_CHECK_ROWS(words, VIT_FUSE_COUNT);
     const char *head = e->settings->head;
     uint64_t number;
-    if (head == NULL) return VIT_OK;
+    if (!head) return VIT_OK;
     for (size_t i = 0; i < VIT_FUSE_COUNT; i++) {
         if (strcmp(head, words[i]) != 0) continue;
         e->asked.fused = true;
@@ -241,7 +241,7 @@ static vit_status read_query(explainer *e, vit_error *error) {
     const size_t first_register = e->info.prefix - e->info.registers;
     uint64_t number;
     size_t patch;
-    if (q == NULL) return VIT_OK;
+    if (!q) return VIT_OK;
     e->asked.query = VIT_QUERY_TOKEN;
     if (strcmp(q, "mean") == 0) {
         e->asked.query = VIT_QUERY_MEAN;
@@ -269,7 +269,7 @@ static vit_status read_query(explainer *e, vit_error *error) {
 static vit_status read_class(explainer *e, vit_error *error) {
     const char *name = e->settings->class_name;
     uint64_t number;
-    if (name == NULL) return VIT_OK;
+    if (!name) return VIT_OK;
     e->asked.class_given = true;
     for (size_t i = 0; i < e->info.classes; i++) {
         e->asked.class_index = i;
@@ -312,7 +312,7 @@ static vit_status open_explainer(explainer *e, vit_error *error) {
     e->info = vit_model_describe(e->model);
     const size_t bytes = e->info.height * e->info.width * e->info.channels;
     e->pixels = vit_alloc(bytes, 1);
-    return e->pixels != NULL ? VIT_OK : vit_fail_memory(error, "a picture", bytes);
+    return e->pixels ? VIT_OK : vit_fail_memory(error, "a picture", bytes);
 }
 
 static void close_explainer(explainer *e) {
@@ -412,7 +412,7 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
     }
     if (e->settings->faithful && !e->settings->json) print_areas(e, name, maps, curves);
     json = (vit_json_out){0};
-    if (out == NULL) return VIT_OK;
+    if (!out) return VIT_OK;
     if (ends_with(out, ".npy"))
         return vit_npy_write(out, maps[0].values, maps[0].shape, maps[0].dims, error);
     if (ends_with(out, ".png")) {
@@ -472,10 +472,10 @@ static vit_status explain(const explainer *e, const char *name, vit_error *error
     const vit_picture picture = {.name = name};
     vit_status status = vit_prepare_picture(e->session, &picture, e->pixels, error);
     if (status != VIT_OK) return status;
-    if (vit_session_warning(e->session) != NULL) vit_say(&command, vit_session_warning(e->session));
-    if (e->settings->out == NULL) return make_maps(e, name, NULL, error);
+    if (vit_session_warning(e->session)) vit_say(&command, vit_session_warning(e->session));
+    if (!e->settings->out) return make_maps(e, name, NULL, error);
     char *out = vit_out_file(e->settings->out, name);
-    if (out == NULL) return vit_fail_memory(error, "a file's name", 0);
+    if (!out) return vit_fail_memory(error, "a file's name", 0);
     status =
         ends_with(out, ".html") ? write_page(e, name, out, error) : make_maps(e, name, out, error);
     vit_free(out);
@@ -531,21 +531,21 @@ static const char *contradiction(const explainer *e, int pictures) {
     const settings *s = e->settings;
     bool known = false;
     if (pictures == 0) return "no picture is named: give PICTURE...";
-    if (s->out == NULL && !s->json && !s->faithful)
+    if (!s->out && !s->json && !s->faithful)
         return "nothing is to be written: give --out FILE, --json or --faithful";
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out != NULL; i++)
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out; i++)
         known = known || ends_with(s->out, endings[i]);
-    if (s->out != NULL && !known) return "--out FILE ends in .png, .npy, .json or .html";
-    if (s->out != NULL && pictures > 1 && strchr(s->out, '%') == NULL)
+    if (s->out && !known) return "--out FILE ends in .png, .npy, .json or .html";
+    if (s->out && pictures > 1 && !strchr(s->out, '%'))
         return "--out of several pictures has a % for their names, as in maps/%.png";
-    if (s->out != NULL && strchr(s->out, '%') != strrchr(s->out, '%'))
+    if (s->out && strchr(s->out, '%') != strrchr(s->out, '%'))
         return "--out has one % at most, for the picture's name";
     if (s->faithful && asks_for(e, VIT_METHOD_LENS))
         return "--faithful is of maps over the patches, which lens is not";
-    if (s->out != NULL && ends_with(s->out, ".npy") && e->method_count > 1)
+    if (s->out && ends_with(s->out, ".npy") && e->method_count > 1)
         return "a .npy file holds one map: give --method one name";
-    const bool page = s->out != NULL && ends_with(s->out, ".html");
-    if ((s->layers != NULL || s->heads != NULL) && !page)
+    const bool page = s->out && ends_with(s->out, ".html");
+    if ((s->layers || s->heads) && !page)
         return "--layers and --heads are of a page, --out FILE.html; of a map --layer and --head";
     return page && (s->json || s->faithful) ? "a page and --json or --faithful exclude each other"
                                             : NULL;
@@ -561,7 +561,7 @@ int main(int argc, char **argv) {
     if (s.faithful && !asks_for(&e, VIT_METHOD_RANDOM) && e.method_count < VIT_METHOD_COUNT)
         e.methods[e.method_count++] = VIT_METHOD_RANDOM;
     const char *wrong = contradiction(&e, argc - 1);
-    if (wrong != NULL) return vit_say_usage(&command, wrong);
+    if (wrong) return vit_say_usage(&command, wrong);
     if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK)
         return vit_say_usage(&command, error.message);
     exit_status = run(&e, argc - 1, argv + 1);

@@ -67,9 +67,7 @@ typedef struct subject {
 static vit_status open_subject(subject *s, const char *name, const settings *choice) {
     char *path;
     vit_status status = vit_find_model(&path, name, &s->error);
-    if (status != VIT_OK) {
-        return status;
-    }
+    if (status != VIT_OK) return status;
     status = vit_tensor_list_load(&s->list, path, &s->error);
     const vit_model_options opening = {
         .config = choice->config, .labels = choice->labels, .cpu = vit_chosen_cpu()};
@@ -119,20 +117,19 @@ static void add_model_json(vit_json_out *json, const subject *s) {
     vit_json_raw(json, "preprocessing", s->info.preprocessing);
     vit_json_raw(json, "recipe", s->info.recipe);
     vit_json_open(json, "labels", '[');
-    for (size_t i = 0; s->info.has_head && i < s->info.classes; i++) {
+    for (size_t i = 0; s->info.has_head && i < s->info.classes; i++)
         vit_json_text(json, NULL, vit_model_label(s->model, i));
-    }
     vit_json_close(json, ']');
 }
 
 static vit_status show_json(const settings *choice, subject *s, const char *name, bool *written) {
     vit_json_out json = {0};
-    vit_status status = s->model != NULL ? VIT_OK : s->error.status;
+    vit_status status = s->model ? VIT_OK : s->error.status;
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "name", name);
     vit_json_text(&json, "file", vit_tensor_list_path(s->list));
     vit_json_text(&json, "kind", vit_tensor_list_kind(s->list));
-    if (s->model != NULL) {
+    if (s->model) {
         add_model_json(&json, s);
     } else {
         vit_json_text(&json, "error", s->error.message);
@@ -140,9 +137,8 @@ static vit_status show_json(const settings *choice, subject *s, const char *name
     if (choice->tensors) {
         vit_status read = VIT_OK;
         vit_json_open(&json, "tensors", '[');
-        for (size_t i = 0; i < vit_tensor_list_count(s->list) && read == VIT_OK; i++) {
+        for (size_t i = 0; i < vit_tensor_list_count(s->list) && read == VIT_OK; i++)
             read = add_tensor_json(&json, s, i);
-        }
         vit_json_close(&json, ']');
         status = read != VIT_OK ? read : status;
     }
@@ -207,8 +203,8 @@ static void add_members(vit_text *text, const char *title, const char *object,
     size_t count = 0;
     json_object_foreach(members, key, value) {
         size_t h = 0;
-        while (hidden[h] != NULL && strcmp(hidden[h], key) != 0) h++;
-        if (hidden[h] != NULL || json_is_object(value)) continue;
+        while (hidden[h] && strcmp(hidden[h], key) != 0) h++;
+        if (hidden[h] || json_is_object(value)) continue;
         vit_text_add(text, "%s", count == 0 ? "" : count % 4 == 0 ? ",\n" : ", ");
         if (count % 4 == 0) add_title(text, count == 0 ? title : "");
         add_pair(text, key, value);
@@ -242,7 +238,7 @@ static void add_decoder(vit_text *text, const subject *s) {
     const vit_text_info *t = &s->texts;
     json_t *config = json_loads(s->info.config, 0, NULL);
     char *decoder = json_dumps(json_object_get(config, "decoder"), 0);
-    if (decoder != NULL) add_members(text, "decoder", decoder, hidden);
+    if (decoder) add_members(text, "decoder", decoder, hidden);
     free(decoder);
     json_decref(config);
     add_title(text, "writes");
@@ -277,7 +273,7 @@ static void add_model(vit_text *text, const subject *s) {
     vit_text_add(text, "%s\n", vit_format_count(number, m->parameters));
     add_title(text, "multiply-adds");
     vit_text_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
-                 s->texts.reads_pictures || !s->texts.writes ? "picture" : "text");
+                 s->texts.reads_pictures || s->texts.writes ? "text" : "picture");
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     add_members(text, "origin", m->recipe, digests);
@@ -289,9 +285,7 @@ static vit_status add_tensor(vit_text *text, subject *s, size_t index, size_t wi
     vit_tensor_statistics m;
     vit_text shape = {0};
     const vit_status status = vit_tensor_list_measure(s->list, index, &m, &s->error);
-    for (size_t i = 0; i < t.dims; i++) {
-        vit_text_add(&shape, "%s%zu", i > 0 ? "x" : "", t.shape[i]);
-    }
+    for (size_t i = 0; i < t.dims; i++) vit_text_add(&shape, "%s%zu", i > 0 ? "x" : "", t.shape[i]);
     vit_text_add(text, "  ");
     vit_text_add_visible(text, t.name, width);
     vit_text_add(text, "  %-4s  %-16s", t.type, shape.length > 0 ? shape.text : "scalar");
@@ -303,9 +297,8 @@ static vit_status add_tensor(vit_text *text, subject *s, size_t index, size_t wi
             vit_text_add(text, " %11s", "-");
         }
     }
-    if (status == VIT_OK && m.finite < t.count) {
+    if (status == VIT_OK && m.finite < t.count)
         vit_text_add(text, "  %zu not finite", t.count - m.finite);
-    }
     vit_text_add(text, "\n");
     vit_text_free(&shape);
     return status == VIT_ERROR_UNSUPPORTED ? VIT_OK : status;
@@ -322,24 +315,23 @@ static vit_status add_tensors(vit_text *text, subject *s) {
     vit_text_add(text, "  ");
     vit_text_add_visible(text, "tensor", width);
     vit_text_add(text, "  type  %-16s %11s %11s %11s %11s\n", "shape", "min", "max", "mean", "std");
-    for (size_t i = 0; i < vit_tensor_list_count(s->list) && status == VIT_OK; i++) {
+    for (size_t i = 0; i < vit_tensor_list_count(s->list) && status == VIT_OK; i++)
         status = add_tensor(text, s, i, width);
-    }
     return status;
 }
 
 static vit_status show_text(const settings *choice, subject *s, const char *name, bool *written) {
     vit_text text = {0};
     const size_t count = vit_tensor_list_count(s->list);
-    vit_status status = s->model != NULL ? VIT_OK : s->error.status;
-    if (s->model == NULL) vit_say(&command, s->error.message);
+    vit_status status = s->model ? VIT_OK : s->error.status;
+    if (!s->model) vit_say(&command, s->error.message);
     vit_text_add_visible(&text, name, 0);
     vit_text_add(&text, "\n");
     add_title(&text, "file");
     vit_text_add_visible(&text, vit_tensor_list_path(s->list), 0);
     vit_text_add(&text, ": %s, %zu tensor%s\n", vit_tensor_list_kind(s->list), count,
                  count == 1 ? "" : "s");
-    if (s->model != NULL) add_model(&text, s);
+    if (s->model) add_model(&text, s);
     if (choice->tensors) {
         const vit_status read = add_tensors(&text, s);
         if (read != VIT_OK) vit_say(&command, s->error.message);
@@ -367,14 +359,9 @@ static bool show(const settings *choice, const char *name) {
 int main(int argc, char **argv) {
     settings s = {0};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
-    if (argc == 1) {
-        return vit_say_usage(&command, "no file is named: give FILE...");
-    }
-    for (int i = 1; i < argc; i++) {
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (argc == 1) return vit_say_usage(&command, "no file is named: give FILE...");
+    for (int i = 1; i < argc; i++)
         if (!show(&s, argv[i])) exit_status = VIT_EXIT_FAILED;
-    }
     return vit_program_end(&command, exit_status);
 }

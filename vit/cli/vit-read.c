@@ -188,7 +188,7 @@ static vit_status open_session(reading *r, vit_error *error) {
 static bool answer_json(const char *key, const char *name, const vit_text_answer *a) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
-    if (name != NULL) vit_json_text(&json, key, name);
+    if (name) vit_json_text(&json, key, name);
     if (a->error.status != VIT_OK) {
         vit_json_text(&json, "error", a->error.message);
     } else {
@@ -197,7 +197,7 @@ static bool answer_json(const char *key, const char *name, const vit_text_answer
         for (size_t i = 0; i < a->count; i++) vit_json_count(&json, NULL, a->ids[i]);
         vit_json_close(&json, ']');
         vit_json_number(&json, "score", a->score);
-        if (a->warning != NULL) vit_json_text(&json, "warning", a->warning);
+        if (a->warning) vit_json_text(&json, "warning", a->warning);
     }
     vit_json_close(&json, '}');
     return vit_print_json(&command, &json);
@@ -222,7 +222,7 @@ static bool answer_text(const char *name, bool several, const vit_text_answer *a
 static void tell(reading *r, const char *key, const char *const *names, bool several, size_t count,
                  const vit_text_answer *answers) {
     for (size_t i = 0; i < count; i++) {
-        const char *name = names != NULL ? names[i] : NULL;
+        const char *name = names ? names[i] : NULL;
         const bool told = r->settings->json ? answer_json(key, name, &answers[i])
                                             : answer_text(name, several, &answers[i]);
         if (!told || answers[i].error.status != VIT_OK) r->fine = false;
@@ -275,7 +275,7 @@ static vit_status read_some(reading *r, const char *const *names, bool several, 
                               : vit_read_texts(r->session, names, count, answers, error);
     if (status != VIT_OK) return status;
     tell(r, shown ? "file" : "source", names, several && shown, count, answers);
-    status = explain(r, names != NULL ? names[0] : NULL, answers, error);
+    status = explain(r, names ? names[0] : NULL, answers, error);
     vit_text_answers_clear(answers, count);
     return status;
 }
@@ -284,7 +284,7 @@ static vit_status read_all(reading *r, const char *const *names, size_t count, v
     vit_status status = VIT_OK;
     for (size_t i = 0; i < count && status == VIT_OK; i += AT_ONCE) {
         const size_t some = count - i < AT_ONCE ? count - i : AT_ONCE;
-        status = read_some(r, names != NULL ? names + i : NULL, count > 1, some, error);
+        status = read_some(r, names ? names + i : NULL, count > 1, some, error);
     }
     return status;
 }
@@ -296,7 +296,7 @@ static vit_status read_lines(reading *r, vit_error *error) {
     if (status != VIT_OK) return status;
     for (const char *line; status == VIT_OK;) {
         status = vit_name_list_next(&list, &line, error);
-        if (status != VIT_OK || line == NULL) break;
+        if (status != VIT_OK || !line) break;
         status = read_some(r, &line, false, 1, error);
     }
     vit_name_list_close(&list);
@@ -328,15 +328,11 @@ static vit_status read_wanted(reading *r, char **names, size_t count, vit_error 
 int main(int argc, char **argv) {
     settings s = {.length_penalty = NO_NUMBER, .no_repeat = NO_COUNT, .stop = UNSAID, .count = 1};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
-    if (!s.sample && (s.temperature > 0 || s.top_k > 0)) {
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (!s.sample && (s.temperature > 0 || s.top_k > 0))
         return vit_say_usage(&command, "--temperature and --top-k are for --sample");
-    }
-    if (s.explain && !ends_with(s.explain, ".html") && !ends_with(s.explain, ".png")) {
+    if (s.explain && !ends_with(s.explain, ".html") && !ends_with(s.explain, ".png"))
         return vit_say_usage(&command, "--explain FILE ends in .html or .png");
-    }
     if (s.explain && ((size_t)argc - 1 + s.texts.count > 1 || s.count > 1 ||
                       (argc == 2 && strcmp(argv[1], "-") == 0))) {
         return vit_say_usage(&command, "--explain is of one picture, or one --text");

@@ -77,9 +77,8 @@ static void say_note(const char *text, void *user) {
 static int run(const settings *s, const char *log) {
     vit_error error = {0};
     char *model = NULL;
-    if (s->model != NULL && vit_find_model(&model, s->model, &error) != VIT_OK) {
+    if (s->model && vit_find_model(&model, s->model, &error) != VIT_OK)
         return vit_say_error(&command, &error);
-    }
     const vit_report_options choice = {.log = log,
                                        .out = s->out,
                                        .model = model,
@@ -97,17 +96,11 @@ static int run(const settings *s, const char *log) {
 int main(int argc, char **argv) {
     settings s = {0};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
-    if (argc != 2) {
-        return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
-    }
-    if (s.data != NULL && s.model == NULL) {
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (argc != 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
+    if (s.data && !s.model)
         return vit_say_usage(&command, "--data: --model, which answers its pictures, is missing");
-    }
-    if (strcmp(s.out, argv[1]) == 0) {
+    if (strcmp(s.out, argv[1]) == 0)
         return vit_say_usage(&command, "--out and the log are the same file");
-    }
     return vit_program_end(&command, run(&s, argv[1]));
 }

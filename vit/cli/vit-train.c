@@ -243,24 +243,21 @@ static const vit_command command = {
 
 static bool is_plain(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr("-_.", c) != NULL;
+           strchr("-_.", c);
 }
 
 /* NAME.safetensors: NAME is the last part of a path, without .json, of plain characters. */
 static char *default_out(const settings *s) {
-    const char *path = s->preset != NULL ? s->preset : s->data;
+    const char *path = s->preset ? s->preset : s->data;
     size_t end = strlen(path);
     while (end > 0 && path[end - 1] == '/') end--;
     size_t start = end;
     while (start > 0 && path[start - 1] != '/') start--;
-    if (s->preset != NULL && end - start > 5 && memcmp(path + end - 5, ".json", 5) == 0) {
-        end -= 5;
-    }
+    if (s->preset && end - start > 5 && memcmp(path + end - 5, ".json", 5) == 0) end -= 5;
     while (start < end && path[start] == '.') start++; /* no hidden file, no ".." */
     vit_text name = {0};
-    for (size_t i = start; i < end; i++) {
+    for (size_t i = start; i < end; i++)
         vit_text_add_bytes(&name, is_plain(path[i]) ? &path[i] : "-", 1);
-    }
     vit_text_add(&name, "%s.safetensors", start == end ? "model" : "");
     char *out = name.failed ? NULL : vit_strdup(name.text);
     vit_text_free(&name);
@@ -354,10 +351,9 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
     vit_text text = {0};
     vit_text_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
                  (unsigned long long)report->steps);
-    if (s->checkpoint != NULL &&
-        (report->saved_in == NULL || vit_path_same(s->checkpoint, report->saved_in))) {
+    if (s->checkpoint && (!report->saved_in || vit_path_same(s->checkpoint, report->saved_in))) {
         vit_text_add(&text, "the same command with --resume goes on from there");
-    } else if (report->saved_in != NULL) {
+    } else if (report->saved_in) {
         vit_text_add(&text, "the same command with --checkpoint %s --resume goes on from there",
                      report->saved_in);
     } else {
@@ -373,9 +369,7 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
 static char *rescue_name(const char *out) {
     static const char ending[] = ".safetensors";
     size_t length = strlen(out), tail = sizeof ending - 1;
-    if (length > tail && strcmp(out + length - tail, ending) == 0) {
-        length -= tail;
-    }
+    if (length > tail && strcmp(out + length - tail, ending) == 0) length -= tail;
     vit_text name = {0};
     vit_text_add_bytes(&name, out, length);
     vit_text_add(&name, ".checkpoint");
@@ -392,27 +386,21 @@ static int train(const settings *s, const places *p) {
                                .append = s->resume,
                                .json = s->json,
                                .list_details = s->list_unreadable};
-    if (vit_train_report_start(&report, &error) != VIT_OK) {
-        return vit_say_error(&command, &error);
-    }
+    if (vit_train_report_start(&report, &error) != VIT_OK) return vit_say_error(&command, &error);
     key_values sets;
     collect_sets(&sets, s);
     vit_train_options choice = train_options(s, &sets, p, &report);
     vit_status status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
     int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
-    if (status != VIT_OK) {
-        exit_status = explain(s, &report, &error);
-    }
+    if (status != VIT_OK) exit_status = explain(s, &report, &error);
     vit_free(report.saved_in);
     return exit_status;
 }
 
 static bool on_search(const vit_event *event, void *user) {
     (void)user;
-    if (event->kind == VIT_EVENT_NOTE && event->text != NULL) {
-        vit_say(&command, event->text);
-    }
+    if (event->kind == VIT_EVENT_NOTE && event->text) vit_say(&command, event->text);
     return vit_interrupted() == 0;
 }
 
@@ -479,17 +467,11 @@ static int find_lr(const settings *s, const places *p) {
 /* Finds out which files the names mean. */
 static int run(const settings *s) {
     vit_error error = {0};
-    places p = {.out = s->out != NULL ? vit_strdup(s->out) : default_out(s)};
-    p.rescue = p.out != NULL ? rescue_name(p.out) : NULL;
-    if (p.rescue == NULL) {
-        vit_fail_memory(&error, "the name of the model", strlen(s->data));
-    }
-    if (error.status == VIT_OK && s->init != NULL) {
-        vit_find_model(&p.init, s->init, &error);
-    }
-    if (error.status == VIT_OK && s->teacher != NULL) {
-        vit_find_model(&p.teacher, s->teacher, &error);
-    }
+    places p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};
+    p.rescue = p.out ? rescue_name(p.out) : NULL;
+    if (!p.rescue) vit_fail_memory(&error, "the name of the model", strlen(s->data));
+    if (error.status == VIT_OK && s->init) vit_find_model(&p.init, s->init, &error);
+    if (error.status == VIT_OK && s->teacher) vit_find_model(&p.teacher, s->teacher, &error);
     int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
                       : s->find_lr           ? find_lr(s, &p)
                                              : train(s, &p);
@@ -503,15 +485,14 @@ static int run(const settings *s) {
 static int list_presets(void) {
     vit_text text = {0};
     const char *name, *json;
-    for (size_t i = 0; (json = vit_preset_json(i, &name)) != NULL; i++) {
+    for (size_t i = 0; (json = vit_preset_json(i, &name)) != NULL; i++)
         vit_text_add(&text, "%s%s\n%s", i > 0 ? "\n" : "", name, json);
-    }
     bool fine = vit_print(&command, &text);
     return vit_program_end(&command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
 }
 
 static bool same(const char *a, const char *b) {
-    return a != NULL && b != NULL && strcmp(a, b) == 0;
+    return a && b && strcmp(a, b) == 0;
 }
 
 int main(int argc, char **argv) {
@@ -520,21 +501,13 @@ int main(int argc, char **argv) {
                   .weight_decay = NOT_GIVEN,
                   .drop_path = NOT_GIVEN};
     int exit_status;
-    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) {
-        return exit_status;
-    }
-    if (s.list_presets) {
-        return list_presets();
-    }
-    if (s.data == NULL) {
-        return vit_say_usage(&command, "--data DATA is missing");
-    }
-    if (s.resume && s.checkpoint == NULL) {
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (s.list_presets) return list_presets();
+    if (!s.data) return vit_say_usage(&command, "--data DATA is missing");
+    if (s.resume && !s.checkpoint)
         return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
-    }
-    if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out)) {
+    if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out))
         return vit_say_usage(&command, "two of --out, --log and --report name the same file");
-    }
     vit_interrupt_catch();
     exit_status = run(&s);
     return vit_program_end(&command, exit_status);

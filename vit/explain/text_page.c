@@ -84,9 +84,8 @@ static void add_matrices(vit_text *json, const char *key, const matrices *m) {
     for (size_t l = 0; l < m->layers; l++)
         for (size_t h = 0; h < m->heads; h++)
             for (size_t q = 0; q < m->queries; q++)
-                for (size_t k = 0; k < m->keys; k++) {
+                for (size_t k = 0; k < m->keys; k++)
                     *to++ = vit_page_byte(sqrtf(weights_of(m, l, h, q)[k]));
-                }
     vit_text_add(json, "\"%s\":{\"layers\":%zu,\"heads\":%zu,\"bytes\":\"", key, m->layers,
                  m->heads);
     vit_text_add_base64(json, bytes, matrices_size(m));

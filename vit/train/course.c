@@ -118,13 +118,14 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
     };
 }
 
-static void write_report(vit_run *run, vit_report *report, const vit_answers *answers) {
+static void write_report(vit_run *run, const vit_report *report, const vit_answers *answers) {
     const vit_shown_weights weights = shown_weights(run);
+    vit_report whole = *report;
     vit_error error;
     if (!run->options->report || !writes(run)) return;
-    report->answers = answers;
-    report->weights = &weights;
-    if (vit_report_write(run->options->report, report, &error) != VIT_OK) failed(run, &error);
+    whole.answers = answers;
+    whole.weights = &weights;
+    if (vit_report_write(run->options->report, &whole, &error) != VIT_OK) failed(run, &error);
     run->course.written = vit_clock();
 }
 

@@ -56,11 +56,11 @@ static void add_headers(struct MHD_Response *response, const exchange *x, const 
         const bool is_page = strcmp(always[i][0], "Content-Security-Policy") == 0 && r->policy;
         MHD_add_response_header(response, always[i][0], is_page ? r->policy : always[i][1]);
     }
-    if (r->policy != NULL)
+    if (r->policy)
         MHD_add_response_header(response, "Permissions-Policy",
                                 "camera=(self), microphone=(), geolocation=()");
     MHD_add_response_header(response, "Content-Type", r->type);
-    if (r->allow != NULL) MHD_add_response_header(response, "Allow", r->allow);
+    if (r->allow) MHD_add_response_header(response, "Allow", r->allow);
     if (r->status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (r->retry_after > 0) {
         snprintf(number, sizeof number, "%u", r->retry_after);
@@ -89,7 +89,7 @@ static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
         r->body.failed ? NULL
                        : MHD_create_response_from_buffer_with_free_callback(r->body.length,
                                                                             r->body.text, vit_free);
-    if (response == NULL) {
+    if (!response) {
         vit_text_free(&r->body);
         return MHD_NO;
     }
@@ -195,18 +195,18 @@ static bool check_address(exchange *x, const char *path, serve_reply *reply) {
 static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
     const serve_guard *guard = &x->request.server->guard;
     const char *origin = serve_header(&x->request, "Origin");
-    const bool is_open = x->route != NULL && (x->route->how & SERVE_OPEN) != 0;
+    const bool is_open = x->route && (x->route->how & SERVE_OPEN) != 0;
     if (f->host_count > 1 || !serve_host_allowed(guard, f->hosts)) {
         serve_fail(reply, 403,
                    "Host: \"%.80s\" is not a name of this server: expected an address, localhost, "
                    "or a name given with --allow-host",
-                   f->hosts == NULL ? "" : f->hosts);
+                   f->hosts ? f->hosts : "");
     } else if (!serve_origin_allowed(guard, origin, f->hosts)) {
         serve_fail(reply, 403, "Origin: \"%.80s\" is another site: --allow-origin would let it ask",
                    origin);
     } else if (strcmp(x->request.method, "OPTIONS") == 0) {
         reply->status = 204; /* what a browser asks before a page of another site may ask */
-        reply->allow = x->route == NULL ? NULL : x->route->methods;
+        reply->allow = x->route ? x->route->methods : NULL;
     } else if (!is_open && !serve_key_allowed(guard, serve_header(&x->request, "Authorization"))) {
         serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
     } else {
@@ -217,7 +217,7 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
 
 static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
     const char *encoding = serve_header(&x->request, "Content-Encoding");
-    if (x->route == NULL) {
+    if (!x->route) {
         serve_fail(reply, 404, "there is nothing here");
     } else if (!serve_route_takes(x->route, x->request.method)) {
         serve_fail(reply, 405, "%.16s is not answered here", x->request.method);
@@ -227,7 +227,7 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
         serve_fail(reply, 404,
                    "no model is called \"%s\": GET /v2/models names those that are served",
                    x->request.model);
-    } else if (encoding != NULL && strcasecmp(encoding, "identity") != 0) {
+    } else if (encoding && strcasecmp(encoding, "identity") != 0) {
         serve_fail(reply, 415, "Content-Encoding: a body is expected as it is");
     } else if (has_body && (x->route->how & SERVE_BODY) == 0) {
         serve_fail(reply, 400, "a body is not expected here");
@@ -285,7 +285,7 @@ static bool grow(exchange *x, size_t needed) {
         return false;
     }
     uint8_t *larger = vit_alloc_unset(capacity, 1);
-    if (larger == NULL) {
+    if (!larger) {
         atomic_fetch_sub(&server->held, more);
         return false;
     }
@@ -316,7 +316,7 @@ static enum MHD_Result take_data(exchange *x, const char *data, size_t *size) {
 static serve_connection *peer_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info == NULL ? NULL : info->socket_context;
+    return info ? info->socket_context : NULL;
 }
 
 /* The first line has arrived; uri: as it was sent. */
@@ -325,12 +325,12 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     serve_connection *peer = peer_of(connection);
     serve_connection_enter(http->server->connections, peer, SERVE_READING);
     exchange *x = vit_alloc(1, sizeof *x);
-    if (x == NULL) return NULL;
+    if (!x) return NULL;
     x->request.server = http->server;
     x->request.connection = connection;
     x->peer = peer;
     x->started = vit_clock();
-    x->has_zero = strstr(uri, "%00") != NULL;
+    x->has_zero = strstr(uri, "%00");
     snprintf(x->entry.path, sizeof x->entry.path, "%s", uri);
     return x;
 }
@@ -342,7 +342,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     enum MHD_Result result = MHD_YES;
     (void)context;
     (void)connection;
-    if (x == NULL) return MHD_NO;
+    if (!x) return MHD_NO;
     if (!x->is_checked) {
         x->request.method = method;
         x->is_old = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
@@ -365,7 +365,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     serve_http *http = context;
     exchange *x = *slot;
     (void)connection;
-    if (x == NULL) return;
+    if (!x) return;
     serve_server *server = http->server;
     serve_connection_enter(server->connections, x->peer, SERVE_IDLE);
     x->entry.seconds = vit_clock() - x->started;
@@ -374,7 +374,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     x->entry.model = x->request.model;
     x->entry.pictures = x->request.pictures;
     x->entry.is_cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
-    const size_t route = x->route == NULL ? serve_route_count : (size_t)(x->route - serve_routes);
+    const size_t route = !x->route ? serve_route_count : (size_t)(x->route - serve_routes);
     serve_metrics_request(server->metrics, route, x->entry.status, x->entry.seconds);
     serve_log_request(server->log, &x->entry);
     atomic_fetch_sub(&server->held, x->capacity);
@@ -408,7 +408,7 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
                            MHD_USE_ERROR_LOG;
     *out = NULL;
     serve_http *http = vit_alloc(1, sizeof *http);
-    if (http == NULL) return vit_fail_memory(error, "the HTTP library", sizeof *http);
+    if (!http) return vit_fail_memory(error, "the HTTP library", sizeof *http);
     http->server = server;
     /* How many connections there are and how long they take is watched in
      * net/connections.c. */
@@ -419,7 +419,7 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
         (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_line,
         http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, http, MHD_OPTION_END);
-    if (http->daemon == NULL) {
+    if (!http->daemon) {
         vit_free(http);
         return vit_fail(error, VIT_ERROR_IO, "cannot start the HTTP library's thread");
     }
@@ -433,7 +433,7 @@ bool serve_http_take(int socket, const struct sockaddr *address, socklen_t lengt
 }
 
 void serve_http_stop(serve_http *http) {
-    if (http == NULL) return;
+    if (!http) return;
     MHD_stop_daemon(http->daemon);
     vit_free(http);
 }

@@ -47,16 +47,15 @@ static bool matches(const char *pattern, const char *path, char *model) {
 }
 
 const serve_route *serve_route_find(const char *path, char *model) {
-    for (size_t i = 0; i < serve_route_count; i++) {
+    for (size_t i = 0; i < serve_route_count; i++)
         if (matches(serve_routes[i].path, path, model)) return &serve_routes[i];
-    }
     model[0] = '\0';
     return NULL;
 }
 
 bool serve_route_takes(const serve_route *route, const char *method) {
     const size_t length = strlen(method);
-    for (const char *at = route->methods; at != NULL; at = strchr(at, ',')) {
+    for (const char *at = route->methods; at; at = strchr(at, ',')) {
         at += strspn(at, ", ");
         if (strncmp(at, method, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;

@@ -173,7 +173,7 @@ static vit_status name_parts(parts *p, vit_error *error) {
     const size_t count = serve_models_count(p->server.models);
     p->model_names = vit_alloc(count, sizeof *p->model_names);
     p->route_names = vit_alloc(serve_route_count + 1, sizeof *p->route_names);
-    if (p->model_names == NULL || p->route_names == NULL)
+    if (!p->model_names || !p->route_names)
         return vit_fail_memory(error, "names", count * sizeof *p->model_names);
     for (size_t i = 0; i < count; i++) p->model_names[i] = serve_models_name(p->server.models, i);
     for (size_t i = 0; i < serve_route_count; i++) p->route_names[i] = serve_routes[i].path;
@@ -212,7 +212,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
         .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
     set_limits(server, s);
     vit_status status = VIT_OK;
-    if (s->key_file != NULL) status = serve_guard_load_keys(&server->guard, s->key_file, error);
+    if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
     if (status == VIT_OK) status = name_parts(p, error);
     if (status == VIT_OK) status = serve_connections_new(&server->connections, &connections, error);

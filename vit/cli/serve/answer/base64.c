@@ -15,9 +15,9 @@ static int value_of(char c) {
 static bool strip_url(const char **text, size_t *length) {
     static const char scheme[] = "data:", kind[] = ";base64";
     if (*length < strlen(scheme) || strncasecmp(*text, scheme, strlen(scheme)) != 0)
-        return memchr(*text, ':', *length < 16 ? *length : 16) == NULL;
+        return !memchr(*text, ':', *length < 16 ? *length : 16);
     const char *comma = memchr(*text, ',', *length < 256 ? *length : 256);
-    if (comma == NULL) return false;
+    if (!comma) return false;
     const size_t head = (size_t)(comma - *text);
     if (head < strlen(scheme) + strlen(kind) ||
         strncasecmp(comma - strlen(kind), kind, strlen(kind)) != 0)
@@ -34,11 +34,10 @@ vit_status serve_read_base64(vit_bytes *out, const char *text, size_t length, vi
                         "\"%.24s...\" is no picture: expected base64, or a URL that begins with "
                         "\"data:image/png;base64,\"; others are not fetched",
                         text);
-    for (size_t whole = length, i = 0; i < 2 && whole % 4 == 0; i++) {
+    for (size_t whole = length, i = 0; i < 2 && whole % 4 == 0; i++)
         if (length > 0 && text[length - 1] == '=') length--;
-    }
     uint8_t *data = vit_alloc_unset(length / 4 * 3 + 3, 1);
-    if (data == NULL) return vit_fail_memory(error, "a picture", length);
+    if (!data) return vit_fail_memory(error, "a picture", length);
     uint32_t bits = 0;
     size_t size = 0;
     bool fine = length % 4 != 1;

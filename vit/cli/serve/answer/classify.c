@@ -12,8 +12,8 @@ static bool allocate(serve_answers *a, size_t count, bool features, serve_reply 
     a->features = features ? vit_alloc(count, width * sizeof *a->features) : NULL;
     a->probabilities = vit_alloc(classes, sizeof *a->probabilities);
     a->best = vit_alloc(classes, sizeof *a->best);
-    const bool fine = a->answers != NULL && a->logits != NULL && a->probabilities != NULL &&
-                      a->best != NULL && (!features || a->features != NULL);
+    const bool fine =
+        a->answers && a->logits && a->probabilities && a->best && (!features || a->features);
     if (!fine) serve_fail(reply, 503, "no memory for the answer: try again later");
     return fine;
 }
@@ -58,7 +58,7 @@ static void spread(serve_answers *a, size_t ready) {
         if (a->answers[i].error.status != VIT_OK) continue;
         ready--;
         memmove(a->logits + i * classes, a->logits + ready * classes, classes * sizeof *a->logits);
-        if (a->features != NULL)
+        if (a->features)
             memmove(a->features + i * width, a->features + ready * width,
                     width * sizeof *a->features);
     }
@@ -87,13 +87,13 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
     const size_t count = pictures->count;
     *out = (serve_answers){.model = serve_model_take(server->models, model)};
     request->pictures = count;
-    if (out->model == NULL) {
+    if (!out->model) {
         serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", model);
         return false;
     }
     bool fine = allocate(out, count, features, reply);
     uint8_t *images = fine ? vit_alloc_unset(count, out->model->pixels) : NULL;
-    if (fine && images == NULL) {
+    if (fine && !images) {
         serve_fail(reply, 503, "no memory for the pictures: try again later");
         fine = false;
     }

@@ -55,15 +55,15 @@ static void answer(serve_request *request, const json_t *object, serve_reply *re
     const json_t *model = json_object_get(object, "model");
     const json_t *format = json_object_get(object, "encoding_format");
     const char *name =
-        model == NULL ? serve_models_name(request->server->models, 0) : json_string_value(model);
-    const char *encoding = format == NULL ? "float" : json_string_value(format);
+        model ? json_string_value(model) : serve_models_name(request->server->models, 0);
+    const char *encoding = format ? json_string_value(format) : "float";
     serve_pictures sent;
     serve_answers a;
-    if (name == NULL || strlen(name) > SERVE_NAME_MAX) {
+    if (!name || strlen(name) > SERVE_NAME_MAX) {
         serve_fail(reply, 400, "\"model\": expected a name");
         return;
     }
-    if (encoding == NULL || (strcmp(encoding, "float") != 0 && strcmp(encoding, "base64") != 0)) {
+    if (!encoding || (strcmp(encoding, "float") != 0 && strcmp(encoding, "base64") != 0)) {
         serve_fail(reply, 400, "\"encoding_format\": expected \"float\" or \"base64\"");
         return;
     }
@@ -85,7 +85,7 @@ static void answer(serve_request *request, const json_t *object, serve_reply *re
  * first one. */
 void serve_embeddings(serve_request *request, serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
-    if (object == NULL) return;
+    if (!object) return;
     answer(request, object, reply);
     json_decref(object);
 }

@@ -26,15 +26,15 @@ typedef struct question {
 /* What stands under a key; false where there is nothing. Something else than a word or a whole
  * number is the empty word, which nothing takes. */
 static bool find_word(const question *q, const char *key, char *word, size_t size) {
-    const json_t *value = q->object == NULL ? NULL : json_object_get(q->object, key);
-    const char *text = q->object == NULL ? serve_argument(q->request, key) : NULL;
+    const json_t *value = q->object ? json_object_get(q->object, key) : NULL;
+    const char *text = q->object ? NULL : serve_argument(q->request, key);
     word[0] = '\0';
     if (json_is_integer(value))
         snprintf(word, size, "%lld", (long long)json_integer_value(value));
     else if (json_is_string(value))
         text = json_string_value(value);
-    if (text != NULL && strlen(text) < size) memcpy(word, text, strlen(text) + 1);
-    return value != NULL || text != NULL;
+    if (text && strlen(text) < size) memcpy(word, text, strlen(text) + 1);
+    return value || text;
 }
 
 static bool refuse(const question *q, const char *key, const char *word, const char *expected) {
@@ -122,7 +122,7 @@ static bool read_model(question *q) {
     if (!find_word(q, "model", name, SERVE_NAME_MAX + 1))
         snprintf(name, SERVE_NAME_MAX + 1, "%s", serve_models_name(models, 0));
     q->model = serve_model_take(models, name);
-    if (q->model == NULL)
+    if (!q->model)
         serve_fail(q->reply, 404,
                    "no model is called \"%s\": GET /v2/models names those that are "
                    "served",
@@ -176,7 +176,7 @@ static bool make_map(question *q, const vit_picture *picture) {
     serve_job job = {.model = q->model, .work = aside ? work_aside : work, .context = q};
     vit_answer answer;
     q->pixels = vit_alloc_unset(q->model->pixels, 1);
-    if (q->pixels == NULL) {
+    if (!q->pixels) {
         serve_fail(q->reply, 503, "no memory for the picture: try again later");
         return false;
     }
@@ -231,9 +231,8 @@ static void write_map(const question *q, const char *name) {
     for (size_t i = 0; i < count; i++) vit_json_g9(&json, NULL, map->values[i]);
     vit_json_close(&json, ']');
     vit_json_open(&json, "outliers", '[');
-    for (size_t i = 0; map->outliers != NULL && i < map->rows * map->columns; i++) {
+    for (size_t i = 0; map->outliers && i < map->rows * map->columns; i++)
         if (map->outliers[i]) vit_json_count(&json, NULL, i);
-    }
     vit_json_close(&json, ']');
     if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
     vit_json_close(&json, '}');
@@ -245,11 +244,11 @@ static void write_map(const question *q, const char *name) {
  * "pixels"}; or a picture as the body, and the rest behind '?'. */
 void serve_explain(serve_request *request, serve_reply *reply) {
     const char *type = serve_header(request, "Content-Type");
-    const bool is_json = type != NULL && strncasecmp(type, "application/json", 16) == 0;
+    const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
     question q = {.request = request, .reply = reply};
     serve_pictures sent = {0};
     if (is_json) q.object = serve_read_json(request, request->size, reply);
-    if (is_json && q.object == NULL) return;
+    if (is_json && !q.object) return;
     const bool has_pictures =
         is_json
             ? serve_read_strings(&sent, request, json_object_get(q.object, "image"), "image", reply)

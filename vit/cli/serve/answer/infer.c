@@ -79,15 +79,14 @@ static bool read_wish(inference *f, const json_t *output, bool is_binary) {
     const json_t *classes = json_object_get(parameters, "classification");
     wish w = {.output = SERVE_OUTPUT_COUNT,
               .is_binary = read_flag(parameters, "binary_data", is_binary)};
-    for (size_t i = 0; name != NULL && i < SERVE_OUTPUT_COUNT; i++) {
+    for (size_t i = 0; name && i < SERVE_OUTPUT_COUNT; i++)
         if (strcmp(name, serve_output_names[i]) == 0) w.output = (serve_output)i;
-    }
     if (json_is_integer(classes) && json_integer_value(classes) > 0)
         w.classes = (size_t)json_integer_value(classes);
     if (w.output == SERVE_OUTPUT_COUNT || f->wish_count == SERVE_OUTPUT_COUNT) {
         serve_fail(f->reply, 400,
                    "output \"%.64s\": expected logits, probabilities and features, each once",
-                   name == NULL ? "" : name);
+                   name ? name : "");
         return false;
     }
     if (w.classes > 0 && w.output == SERVE_OUTPUT_FEATURES) {
@@ -108,9 +107,8 @@ static bool read_wishes(inference *f) {
         f->wishes[f->wish_count++] = (wish){SERVE_OUTPUT_PROBABILITIES, is_binary, 0};
         return true;
     }
-    for (size_t i = 0; i < json_array_size(outputs); i++) {
+    for (size_t i = 0; i < json_array_size(outputs); i++)
         if (!read_wish(f, json_array_get(outputs, i), is_binary)) return false;
-    }
     return true;
 }
 
@@ -128,8 +126,8 @@ typedef struct sent_input {
 static bool take_binary(inference *f, sent_input *in) {
     const json_t *parameters = json_object_get(in->json, "parameters");
     const json_t *said = json_object_get(parameters, "binary_data_size");
-    in->is_binary = said != NULL;
-    if (said == NULL) return true;
+    in->is_binary = said;
+    if (!said) return true;
     if (!json_is_integer(said) || json_integer_value(said) < 0 ||
         (uint64_t)json_integer_value(said) > f->binary_size) {
         serve_fail(f->reply, 400, "\"binary_data_size\": the body has %zu bytes behind its JSON",
@@ -195,7 +193,7 @@ typedef struct numbers {
 static bool put(numbers *n, const json_t *value) {
     if (!json_is_number(value) || n->at == n->count) return false;
     const double number = json_number_value(value);
-    if (n->bytes == NULL) {
+    if (!n->bytes) {
         if (!(fabs(number) <= FLT_MAX)) return false;
         n->values[n->at++] = (float)number;
     } else {
@@ -208,9 +206,8 @@ static bool put(numbers *n, const json_t *value) {
 /* Lists of any depth, one after the other. */
 static bool flatten(numbers *n, const json_t *value) {
     if (!json_is_array(value)) return put(n, value);
-    for (size_t i = 0; i < json_array_size(value); i++) {
+    for (size_t i = 0; i < json_array_size(value); i++)
         if (!flatten(n, json_array_get(value, i))) return false;
-    }
     return true;
 }
 
@@ -230,21 +227,20 @@ static size_t count_of(const serve_model *m, serve_input input, const json_t *sh
 /* Reads the numbers of an input, which its shape has counted. */
 static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
     const char *name = serve_input_names[in->input];
-    const size_t size = n->count * (n->bytes == NULL ? sizeof *n->values : 1);
+    const size_t size = n->count * (!n->bytes ? sizeof *n->values : 1);
     if (in->is_binary) {
         if (in->size != size) {
             serve_fail(f->reply, 400, "\"%s\": %zu bytes, its shape says %zu", name, in->size,
                        size);
             return false;
         }
-        memcpy(n->bytes == NULL ? (void *)n->values : n->bytes, in->data, size);
+        memcpy(!n->bytes ? (void *)n->values : n->bytes, in->data, size);
     } else if (!flatten(n, json_object_get(in->json, "data")) || n->at != n->count) {
         serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, n->count,
-                   n->bytes == NULL ? "numbers that are finite as FP32"
-                                    : "whole numbers, 0 to 255");
+                   n->bytes ? "whole numbers, 0 to 255" : "numbers that are finite as FP32");
         return false;
     }
-    for (size_t i = 0; n->bytes == NULL && i < n->count; i++) {
+    for (size_t i = 0; !n->bytes && i < n->count; i++) {
         if (isfinite(n->values[i])) continue;
         serve_fail(f->reply, 400, "\"%s\": value %zu is not finite", name, i);
         return false;
@@ -271,7 +267,7 @@ static bool compute_numbers(inference *f, const sent_input *in, serve_model *m, 
     uint8_t *bytes = is_float ? NULL : vit_alloc_unset(expected, 1);
     float *values = is_float ? vit_alloc_unset(expected, 2 * sizeof *values) : NULL;
     numbers n = {.bytes = bytes, .values = values, .count = expected};
-    bool fine = bytes != NULL || values != NULL;
+    bool fine = bytes || values;
     if (!fine) serve_fail(f->reply, 503, "no memory for the pictures: try again later");
     fine = fine && read_numbers(f, in, &n);
     if (fine) {
@@ -313,7 +309,7 @@ static bool answer_input(inference *f, serve_answers *a) {
     bool features = false;
     for (size_t i = 0; i < f->wish_count; i++)
         features |= f->wishes[i].output == SERVE_OUTPUT_FEATURES;
-    for (size_t i = 0; name != NULL && type != NULL && i < SERVE_INPUT_COUNT; i++) {
+    for (size_t i = 0; name && type && i < SERVE_INPUT_COUNT; i++) {
         if (strcmp(name, serve_input_names[i]) == 0 && strcmp(type, serve_input_types[i]) == 0)
             in.input = (serve_input)i;
     }
@@ -404,7 +400,7 @@ static void add_output(inference *f, serve_answers *a, const wish *w) {
 static void write_answer(inference *f, serve_answers *a) {
     const char *id = json_string_value(json_object_get(f->object, "id"));
     vit_json_open(&f->json, NULL, '{');
-    if (id != NULL) vit_json_text(&f->json, "id", id);
+    if (id) vit_json_text(&f->json, "id", id);
     vit_json_text(&f->json, "model_name", a->model->name);
     vit_json_text(&f->json, "model_version", "1");
     vit_json_open(&f->json, "outputs", '[');
@@ -424,13 +420,13 @@ static void write_answer(inference *f, serve_answers *a) {
 void serve_v2_infer(serve_request *request, serve_reply *reply) {
     const char *said = serve_header(request, "Inference-Header-Content-Length");
     uint64_t json_size = request->size;
-    if (said != NULL && (!vit_parse_u64(said, &json_size) || json_size > request->size)) {
+    if (said && (!vit_parse_u64(said, &json_size) || json_size > request->size)) {
         serve_fail(reply, 400, "Inference-Header-Content-Length: expected at most %zu",
                    request->size);
         return;
     }
     json_t *object = serve_read_json(request, (size_t)json_size, reply);
-    if (object == NULL) return;
+    if (!object) return;
     inference f = {.request = request,
                    .reply = reply,
                    .object = object,

@@ -9,8 +9,8 @@ enum { LINE_MAX_LENGTH = 1024, LINES_MAX = 16 };
 
 bool serve_is_multipart(const char *content_type) {
     const size_t length = strlen(media_type);
-    return content_type != NULL && strncasecmp(content_type, media_type, length) == 0 &&
-           strchr(" \t;", content_type[length]) != NULL; /* the end, too */
+    return content_type && strncasecmp(content_type, media_type, length) == 0 &&
+           strchr(" \t;", content_type[length]); /* the end, too */
 }
 
 /* ---- parameters of a field: "; name=value" or "; name=\"value\"" ---- */
@@ -21,7 +21,7 @@ static const char *read_value(const char *at, char *out, size_t size) {
     size_t length = 0;
     const bool quoted = *at == '"';
     at += quoted;
-    while (*at != '\0' && (quoted ? *at != '"' : strchr("; \t", *at) == NULL)) {
+    while (*at != '\0' && (quoted ? *at != '"' : !strchr("; \t", *at))) {
         if (quoted && *at == '\\' && (at[1] == '"' || at[1] == '\\')) at++;
         if (length + 1 >= size) return NULL;
         out[length++] = *at++;
@@ -43,7 +43,7 @@ static bool find_parameter(const char *field, const char *name, char *out, size_
         const size_t length = strcspn(field, "=;");
         if (field[length] != '=') return false;
         field = read_value(field + length + 1, value, sizeof value);
-        if (field == NULL) return false;
+        if (!field) return false;
         field += strspn(field, " \t");
         if (length == strlen(name) && strncasecmp(word, name, length) == 0) {
             if (found || strlen(value) >= size) return false;
@@ -69,7 +69,7 @@ static void skip(serve_multipart *m, size_t length) {
 static const uint8_t *find(const uint8_t *data, size_t size, const char *text, size_t length) {
     while (size >= length) {
         const uint8_t *at = memchr(data, text[0], size - length + 1);
-        if (at == NULL) return NULL;
+        if (!at) return NULL;
         if (memcmp(at, text, length) == 0) return at;
         size -= (size_t)(at + 1 - data);
         data = at + 1;
@@ -82,7 +82,7 @@ vit_status serve_multipart_open(serve_multipart *m, const char *content_type, co
     char boundary[SERVE_BOUNDARY_MAX + 1];
     *m = (serve_multipart){.data = body, .left = size};
     if (!find_parameter(content_type, "boundary", boundary, sizeof boundary) ||
-        boundary[0] == '\0' || strpbrk(boundary, "\r\n") != NULL)
+        boundary[0] == '\0' || strpbrk(boundary, "\r\n"))
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "Content-Type: %s without a boundary of 1 to %d characters", media_type,
                         SERVE_BOUNDARY_MAX);
@@ -97,8 +97,8 @@ vit_status serve_multipart_open(serve_multipart *m, const char *content_type, co
 /* A line of a part's header without its end, 0-terminated. */
 static vit_status read_line(serve_multipart *m, char *line, vit_error *error) {
     const uint8_t *end = find(m->data, m->left, "\r\n", 2);
-    const size_t length = end == NULL ? m->left : (size_t)(end - m->data);
-    if (end == NULL || length >= LINE_MAX_LENGTH)
+    const size_t length = !end ? m->left : (size_t)(end - m->data);
+    if (!end || length >= LINE_MAX_LENGTH)
         return vit_fail(error, VIT_ERROR_FORMAT, "the header of a part does not end in time");
     memcpy(line, m->data, length);
     line[length] = '\0';
@@ -145,7 +145,7 @@ vit_status serve_multipart_next(serve_multipart *m, serve_part *part, bool *foun
     const vit_status status = read_header(m, part, error);
     if (status != VIT_OK) return status;
     const uint8_t *end = find(m->data, m->left, m->delimiter, m->delimiter_length);
-    if (end == NULL) return vit_fail(error, VIT_ERROR_FORMAT, "the body ends within a part");
+    if (!end) return vit_fail(error, VIT_ERROR_FORMAT, "the body ends within a part");
     part->data = m->data;
     part->size = (size_t)(end - m->data);
     skip(m, part->size + m->delimiter_length);

@@ -23,12 +23,12 @@ static bool make_room(serve_pictures *p) {
     if (p->count < p->capacity) return true;
     const size_t capacity = p->capacity > 0 ? 2 * p->capacity : 4;
     vit_picture *pictures = vit_realloc(p->pictures, p->count, capacity, sizeof *pictures);
-    if (pictures != NULL) p->pictures = pictures;
+    if (pictures) p->pictures = pictures;
     void **owned = vit_realloc(p->owned, p->count, capacity, sizeof *owned);
-    if (owned != NULL) p->owned = owned;
+    if (owned) p->owned = owned;
     char **names = vit_realloc(p->names, p->count, capacity, sizeof *names);
-    if (names != NULL) p->names = names;
-    if (pictures == NULL || owned == NULL || names == NULL) return false;
+    if (names) p->names = names;
+    if (!pictures || !owned || !names) return false;
     p->capacity = capacity;
     return true;
 }
@@ -45,7 +45,7 @@ bool serve_add_picture(serve_pictures *p, const serve_request *request, const ch
         p->names[p->count] = copy;
         /* Bytes that are NULL would name a file. */
         p->pictures[p->count++] =
-            (vit_picture){.name = copy, .bytes = bytes == NULL ? "" : bytes, .size = size};
+            (vit_picture){.name = copy, .bytes = bytes ? bytes : "", .size = size};
         return true;
     }
     vit_free(owned);

@@ -12,7 +12,7 @@ static bool read_top(size_t *top, const serve_request *request, const char *name
                      serve_reply *reply) {
     const char *text = serve_argument(request, name);
     uint64_t number = otherwise;
-    const bool fine = text == NULL || (vit_parse_u64(text, &number) && number > 0);
+    const bool fine = !text || (vit_parse_u64(text, &number) && number > 0);
     *top = number > 1000000 ? 1000000 : (size_t)number;
     if (!fine) serve_fail(reply, 400, "%s=%.32s: expected a whole number from 1", name, text);
     return fine;
@@ -59,7 +59,7 @@ void serve_predictions(serve_request *request, serve_reply *reply) {
     serve_pictures sent;
     serve_answers a;
     size_t top;
-    const bool logits = serve_argument(request, "logits") != NULL;
+    const bool logits = serve_argument(request, "logits");
     if (!read_top(&top, request, "top", request->server->top, reply)) return;
     if (!serve_read_pictures(&sent, request, reply)) return;
     if (serve_answer_pictures(&a, request, request->model, &sent, false, reply)) {
@@ -102,10 +102,10 @@ static void add_scores(vit_json_out *json, serve_answers *a, size_t i, size_t to
 static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *request,
                         serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
-    if (object == NULL) return false;
+    if (!object) return false;
     const json_t *asked = json_object_get(json_object_get(object, "parameters"), "top_k");
-    bool fine = asked == NULL || (json_is_integer(asked) && json_integer_value(asked) > 0);
-    if (asked != NULL && fine) *top = (size_t)json_integer_value(asked);
+    bool fine = !asked || (json_is_integer(asked) && json_integer_value(asked) > 0);
+    if (asked && fine) *top = (size_t)json_integer_value(asked);
     if (!fine) serve_fail(reply, 400, "\"top_k\": expected a whole number from 1");
     fine = fine &&
            serve_read_strings(sent, request, json_object_get(object, "inputs"), "inputs", reply);
@@ -115,7 +115,7 @@ static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *
 
 void serve_hugging_face(serve_request *request, serve_reply *reply) {
     const char *type = serve_header(request, "Content-Type");
-    const bool is_json = type != NULL && strncasecmp(type, "application/json", 16) == 0;
+    const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
     serve_pictures sent;
     serve_answers a;
     size_t top;

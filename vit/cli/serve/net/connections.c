@@ -35,15 +35,15 @@ vit_status serve_connections_new(serve_connections **out, const serve_connection
                                  vit_error *error) {
     serve_connections *cs = vit_alloc(1, sizeof *cs);
     *out = cs;
-    if (cs == NULL) return vit_fail_memory(error, "the connections", sizeof *cs);
+    if (!cs) return vit_fail_memory(error, "the connections", sizeof *cs);
     cs->options = *options;
     pthread_mutex_init(&cs->lock, NULL);
     return VIT_OK;
 }
 
 void serve_connections_free(serve_connections *cs) {
-    if (cs == NULL) return;
-    for (serve_connection *c = cs->first, *next; c != NULL; c = next) {
+    if (!cs) return;
+    for (serve_connection *c = cs->first, *next; c; c = next) {
         next = c->next;
         if (c->state == SERVE_LINGERING) close(c->socket);
         vit_free(c);
@@ -68,9 +68,8 @@ static void remove_connection(serve_connections *cs, serve_connection *connectio
 }
 
 static serve_connection *find(serve_connections *cs, int socket) {
-    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+    for (serve_connection *c = cs->first; c; c = c->next)
         if (c->socket == socket) return c;
-    }
     return NULL;
 }
 
@@ -108,8 +107,8 @@ static bool has_arrived(const serve_connection *c) {
 
 static serve_connection *longest_idle(serve_connections *cs) {
     serve_connection *longest = NULL;
-    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
-        if (c->state == SERVE_IDLE && !c->cut && (longest == NULL || c->since < longest->since) &&
+    for (serve_connection *c = cs->first; c; c = c->next) {
+        if (c->state == SERVE_IDLE && !c->cut && (!longest || c->since < longest->since) &&
             !has_arrived(c))
             longest = c;
     }
@@ -118,9 +117,8 @@ static serve_connection *longest_idle(serve_connections *cs) {
 
 static size_t count_of(serve_connections *cs, const char *address) {
     size_t count = 0;
-    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+    for (serve_connection *c = cs->first; c; c = c->next)
         count += c->state != SERVE_LINGERING && !c->cut && strcmp(c->address, address) == 0;
-    }
     return count;
 }
 
@@ -142,21 +140,21 @@ static void format_address(char *text, size_t size, const struct sockaddr *addre
 serve_admission serve_connections_admit(serve_connections *cs, int socket,
                                         const struct sockaddr *address) {
     serve_connection *fresh = vit_alloc(1, sizeof *fresh);
-    if (fresh == NULL) return SERVE_FULL;
+    if (!fresh) return SERVE_FULL;
     fresh->socket = socket;
     format_address(fresh->address, sizeof fresh->address, address);
     pthread_mutex_lock(&cs->lock);
     /* A number that is given out again belonged to a socket whose end nobody told. */
     serve_connection *stale = find(cs, socket);
-    if (stale != NULL) remove_connection(cs, stale);
+    if (stale) remove_connection(cs, stale);
     serve_admission admission = SERVE_ADMITTED;
     serve_connection *idle = cs->count >= cs->options.most ? longest_idle(cs) : NULL;
     if (count_of(cs, fresh->address) >= cs->options.per_address)
         admission = SERVE_ADDRESS_FULL;
-    else if (cs->count >= cs->options.most && idle == NULL)
+    else if (cs->count >= cs->options.most && !idle)
         admission = SERVE_FULL;
     if (admission == SERVE_ADMITTED) {
-        if (idle != NULL) cut(idle);
+        if (idle) cut(idle);
         enter(cs, fresh, SERVE_READING);
         fresh->next = cs->first;
         cs->first = fresh;
@@ -170,20 +168,20 @@ serve_admission serve_connections_admit(serve_connections *cs, int socket,
 serve_connection *serve_connection_find(serve_connections *cs, int socket) {
     pthread_mutex_lock(&cs->lock);
     serve_connection *c = find(cs, socket);
-    if (c != NULL) c->known = true;
+    if (c) c->known = true;
     pthread_mutex_unlock(&cs->lock);
     return c;
 }
 
 void serve_connection_enter(serve_connections *cs, serve_connection *c, serve_state state) {
-    if (c == NULL) return;
+    if (!c) return;
     pthread_mutex_lock(&cs->lock);
     enter(cs, c, state);
     pthread_mutex_unlock(&cs->lock);
 }
 
 const char *serve_connection_address(const serve_connection *c) {
-    return c == NULL ? "" : c->address;
+    return c ? c->address : "";
 }
 
 size_t serve_connections_count(serve_connections *cs) {
@@ -198,7 +196,7 @@ size_t serve_connections_count(serve_connections *cs) {
 /* With the lock held. Takes the socket over. */
 static void add_lingering(serve_connections *cs, int socket) {
     serve_connection *c = cs->lingering < MOST_LINGERING ? vit_alloc(1, sizeof *c) : NULL;
-    if (c == NULL) {
+    if (!c) {
         close(socket);
         return;
     }
@@ -219,14 +217,14 @@ void serve_connections_refuse(serve_connections *cs, int socket, const char *tex
 }
 
 void serve_connection_linger(serve_connections *cs, serve_connection *c) {
-    if (c == NULL) return;
+    if (!c) return;
     pthread_mutex_lock(&cs->lock);
     c->must_linger = true;
     pthread_mutex_unlock(&cs->lock);
 }
 
 void serve_connection_end(serve_connections *cs, serve_connection *c) {
-    if (c == NULL) return;
+    if (!c) return;
     pthread_mutex_lock(&cs->lock);
     const int kept = c->must_linger && !c->cut ? fcntl(c->socket, F_DUPFD_CLOEXEC, 0) : -1;
     remove_connection(cs, c);
@@ -266,7 +264,7 @@ double serve_connections_sweep(serve_connections *cs) {
     pthread_mutex_lock(&cs->lock);
     const double now = vit_clock();
     double due = now + 1;
-    for (serve_connection *c = cs->first, *next; c != NULL; c = next) {
+    for (serve_connection *c = cs->first, *next; c; c = next) {
         next = c->next;
         if (c->state == SERVE_LINGERING && (now >= c->deadline || !drain(c))) {
             remove_connection(cs, c);
@@ -283,7 +281,7 @@ double serve_connections_sweep(serve_connections *cs) {
 
 void serve_connections_close(serve_connections *cs, bool all) {
     pthread_mutex_lock(&cs->lock);
-    for (serve_connection *c = cs->first; c != NULL; c = c->next) {
+    for (serve_connection *c = cs->first; c; c = c->next) {
         const bool is_unused = c->state == SERVE_IDLE && !has_arrived(c);
         if (c->state != SERVE_LINGERING && (all || is_unused)) cut(c);
     }

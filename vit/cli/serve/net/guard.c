@@ -29,9 +29,9 @@ static bool is_key(const char *line, vit_error *error, const char *path, size_t 
 /* Lines that are no keys are left out. */
 static vit_status keep_keys(serve_guard *guard, char *text, const char *path, vit_error *error) {
     size_t number = 1;
-    for (char *line = text, *next; line != NULL; line = next, number++) {
+    for (char *line = text, *next; line; line = next, number++) {
         next = strchr(line, '\n');
-        if (next != NULL) *next++ = '\0';
+        if (next) *next++ = '\0';
         size_t length = strlen(line);
         if (length > 0 && line[length - 1] == '\r') line[--length] = '\0';
         if (length == 0 || *line == '#') continue;
@@ -49,7 +49,7 @@ vit_status serve_guard_load_keys(serve_guard *guard, const char *path, vit_error
     if (status != VIT_OK) return status;
     guard->keys = vit_alloc(bytes.size + 1, 1);
     guard->keys_size = 0;
-    if (guard->keys == NULL) status = vit_fail_memory(error, "the keys", bytes.size);
+    if (!guard->keys) status = vit_fail_memory(error, "the keys", bytes.size);
     if (status == VIT_OK) {
         memcpy(guard->keys, bytes.data, bytes.size);
         status = keep_keys(guard, guard->keys, path, error);
@@ -66,18 +66,15 @@ void serve_guard_free(serve_guard *guard) {
 /* Whether the given text is `key`: every character is looked at. */
 static bool is_equal(const char *key, size_t length, const char *given, size_t given_length) {
     unsigned char different = length != given_length;
-    for (size_t i = 0; i < given_length; i++) {
+    for (size_t i = 0; i < given_length; i++)
         different |= (unsigned char)(key[i < length ? i : 0] ^ given[i]);
-    }
     return different == 0;
 }
 
 bool serve_key_allowed(const serve_guard *guard, const char *authorization) {
     static const char scheme[] = "Bearer ";
-    if (guard->keys == NULL) return true;
-    if (authorization == NULL || strncasecmp(authorization, scheme, strlen(scheme)) != 0) {
-        return false;
-    }
+    if (!guard->keys) return true;
+    if (!authorization || strncasecmp(authorization, scheme, strlen(scheme)) != 0) return false;
     const char *given = authorization + strlen(scheme);
     given += strspn(given, " ");
     const size_t given_length = strlen(given);
@@ -114,26 +111,25 @@ static bool is_address(const char *name) {
 }
 
 static bool is_among(const vit_option_list *texts, const char *name) {
-    for (size_t i = 0; texts != NULL && i < texts->count; i++) {
+    for (size_t i = 0; texts && i < texts->count; i++)
         if (strcasecmp(texts->values[i], name) == 0) return true;
-    }
     return false;
 }
 
 bool serve_host_allowed(const serve_guard *guard, const char *host) {
     char name[256];
-    return host != NULL && split_host(host, name, sizeof name) &&
+    return host && split_host(host, name, sizeof name) &&
            (strcasecmp(name, "localhost") == 0 || is_address(name) || is_among(guard->hosts, name));
 }
 
 bool serve_origin_named(const serve_guard *guard, const char *origin) {
-    return origin != NULL && is_among(guard->origins, origin);
+    return origin && is_among(guard->origins, origin);
 }
 
 bool serve_origin_allowed(const serve_guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};
-    if (origin == NULL || serve_origin_named(guard, origin)) return true;
-    for (size_t i = 0; host != NULL && i < sizeof schemes / sizeof schemes[0]; i++) {
+    if (!origin || serve_origin_named(guard, origin)) return true;
+    for (size_t i = 0; host && i < sizeof schemes / sizeof schemes[0]; i++) {
         const size_t length = strlen(schemes[i]);
         if (strncasecmp(origin, schemes[i], length) == 0 && strcasecmp(origin + length, host) == 0)
             return true;

@@ -73,7 +73,7 @@ vit_status serve_listen(serve_listener **out, const char *host, unsigned port, v
                         "::1",
                         host);
     serve_listener *l = vit_alloc(1, sizeof *l);
-    vit_status status = l == NULL ? vit_fail_memory(error, "the listener", sizeof *l) : VIT_OK;
+    vit_status status = !l ? vit_fail_memory(error, "the listener", sizeof *l) : VIT_OK;
     if (status == VIT_OK) {
         l->wake[0] = l->wake[1] = -1;
         l->socket = open_socket(found);
@@ -209,15 +209,14 @@ void serve_listener_close(serve_listener *l) {
 }
 
 void serve_listener_free(serve_listener *l) {
-    if (l == NULL) return;
+    if (!l) return;
     if (l->running) {
         atomic_store(&l->ending, true);
         wake(l);
         pthread_join(l->thread, NULL);
     }
     const int descriptors[] = {l->socket, l->wake[0], l->wake[1], l->reserve};
-    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
+    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
-    }
     vit_free(l);
 }

@@ -48,7 +48,7 @@ vit_status serve_metrics_new(serve_metrics **out, const char *const *models, siz
                              const char *const *routes, size_t route_count, vit_error *error) {
     serve_metrics *m = vit_alloc(1, sizeof *m);
     *out = NULL;
-    if (m == NULL) return vit_fail_memory(error, "the metrics", sizeof *m);
+    if (!m) return vit_fail_memory(error, "the metrics", sizeof *m);
     m->models = vit_alloc(model_count, sizeof *m->models);
     m->routes = vit_alloc(route_count, sizeof *m->routes);
     m->model_names = models;
@@ -56,7 +56,7 @@ vit_status serve_metrics_new(serve_metrics **out, const char *const *models, siz
     m->model_count = model_count;
     m->route_count = route_count;
     pthread_mutex_init(&m->lock, NULL);
-    if (m->models == NULL || m->routes == NULL) {
+    if (!m->models || !m->routes) {
         serve_metrics_free(m);
         return vit_fail_memory(error, "the metrics", route_count * sizeof *m->routes);
     }
@@ -65,7 +65,7 @@ vit_status serve_metrics_new(serve_metrics **out, const char *const *models, siz
 }
 
 void serve_metrics_free(serve_metrics *m) {
-    if (m == NULL) return;
+    if (!m) return;
     pthread_mutex_destroy(&m->lock);
     vit_free(m->models);
     vit_free(m->routes);

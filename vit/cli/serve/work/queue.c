@@ -51,7 +51,7 @@ static struct timespec moment(double seconds) {
 
 /* Takes the job after `before` (NULL: the first one) out of the queue. */
 static serve_job *take_after(serve_queue *q, serve_job *before) {
-    serve_job **link = before == NULL ? &q->first : &before->next;
+    serve_job **link = !before ? &q->first : &before->next;
     serve_job *job = *link;
     *link = job->next;
     if (q->last == job) q->last = before;
@@ -66,9 +66,9 @@ static serve_job *take_after(serve_queue *q, serve_job *before) {
 static serve_job *take_batch(serve_queue *q, size_t *pictures) {
     serve_job *batch = take_after(q, NULL), *end = batch;
     *pictures = batch->count;
-    if (batch->work != NULL || batch->count == 0) return batch;
-    for (serve_job *before = NULL, *job = q->first; job != NULL;) {
-        const bool fits = job->work == NULL && job->model == batch->model && job->count > 0 &&
+    if (batch->work || batch->count == 0) return batch;
+    for (serve_job *before = NULL, *job = q->first; job;) {
+        const bool fits = !job->work && job->model == batch->model && job->count > 0 &&
                           job->normalised == batch->normalised &&
                           *pictures + job->count <= q->options.batch;
         serve_job *next = job->next;
@@ -101,16 +101,15 @@ static vit_status compute_together(serve_job *batch, size_t pictures, vit_error 
     float *features = vit_alloc_unset(pictures, width * sizeof *features);
     vit_status status = VIT_OK;
     size_t at = 0;
-    if (images == NULL || logits == NULL || features == NULL)
+    if (!images || !logits || !features)
         status = vit_fail_memory(error, "pictures", pictures * size);
-    for (serve_job *job = batch; job != NULL && status == VIT_OK; at += job->count, job = job->next)
+    for (serve_job *job = batch; job && status == VIT_OK; at += job->count, job = job->next)
         memcpy(images + at * size, job->images, job->count * size);
     if (status == VIT_OK) status = embed(batch, images, pictures, logits, features, error);
     at = 0;
-    for (serve_job *job = batch; job != NULL && status == VIT_OK;
-         at += job->count, job = job->next) {
+    for (serve_job *job = batch; job && status == VIT_OK; at += job->count, job = job->next) {
         memcpy(job->logits, logits + at * classes, job->count * classes * sizeof *logits);
-        if (job->features != NULL)
+        if (job->features)
             memcpy(job->features, features + at * width, job->count * width * sizeof *features);
     }
     vit_free(images);
@@ -120,9 +119,9 @@ static vit_status compute_together(serve_job *batch, size_t pictures, vit_error 
 }
 
 static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
-    if (batch->work != NULL) return batch->work(batch, error);
+    if (batch->work) return batch->work(batch, error);
     if (batch->count == 0) return VIT_OK;
-    if (batch->next != NULL) return compute_together(batch, pictures, error);
+    if (batch->next) return compute_together(batch, pictures, error);
     return embed(batch, batch->images, batch->count, batch->logits, batch->features, error);
 }
 
@@ -130,8 +129,8 @@ static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
 static void compute_all(serve_job *batch, size_t pictures) {
     vit_error error = {0};
     error.status = compute(batch, pictures, &error);
-    const bool apart = error.status != VIT_OK && batch->next != NULL;
-    for (serve_job *job = batch, *next; job != NULL; job = next) {
+    const bool apart = error.status != VIT_OK && batch->next;
+    for (serve_job *job = batch, *next; job; job = next) {
         next = job->next;
         if (apart) {
             job->next = NULL;
@@ -150,10 +149,10 @@ static void do_batch(serve_queue *q) {
     const double start = vit_clock();
     compute_all(batch, pictures);
     const double seconds = vit_clock() - start;
-    if (pictures > 0 && batch->work == NULL)
+    if (pictures > 0 && !batch->work)
         serve_metrics_batch(q->metrics, batch->model->place, pictures);
     pthread_mutex_lock(&q->lock);
-    for (serve_job *job = batch, *next; job != NULL; job = next) {
+    for (serve_job *job = batch, *next; job; job = next) {
         next = job->next; /* a job that is done is its owner's again */
         job->waited = start - job->arrived;
         job->computed = seconds;
@@ -174,8 +173,8 @@ static void *run(void *context) {
     if (q->options.yields) setpriority(PRIO_PROCESS, 0, 10);
 #endif
     pthread_mutex_lock(&q->lock);
-    while (!q->stopping || q->first != NULL) {
-        if (q->first == NULL) {
+    while (!q->stopping || q->first) {
+        if (!q->first) {
             pthread_cond_wait(&q->changed, &q->lock);
             continue;
         }
@@ -195,7 +194,7 @@ vit_status serve_queue_start(serve_queue **out, const serve_queue_options *optio
                              serve_metrics *metrics, vit_error *error) {
     serve_queue *q = vit_alloc(1, sizeof *q);
     *out = NULL;
-    if (q == NULL) return vit_fail_memory(error, "the queue", sizeof *q);
+    if (!q) return vit_fail_memory(error, "the queue", sizeof *q);
     q->options = *options;
     q->metrics = metrics;
     pthread_mutex_init(&q->lock, NULL);
@@ -217,7 +216,7 @@ void serve_queue_hurry(serve_queue *q) {
 }
 
 void serve_queue_stop(serve_queue *q) {
-    if (q == NULL) return;
+    if (!q) return;
     pthread_mutex_lock(&q->lock);
     q->hurried = q->stopping = true;
     pthread_cond_signal(&q->changed);
@@ -248,7 +247,7 @@ serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
     job->arrived = vit_clock();
     job->next = NULL;
     job->started = job->done = false;
-    if (q->last == NULL)
+    if (!q->last)
         q->first = job;
     else
         q->last->next = job;

@@ -19,7 +19,7 @@ struct serve_models {
 };
 
 static void close_model(serve_model *m) {
-    if (m == NULL) return;
+    if (!m) return;
     vit_session_free(m->session);
     vit_session_free(m->alone);
     vit_model_free(m->model);
@@ -40,7 +40,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     const vit_session_options all = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
-    if (m == NULL) return vit_fail_memory(error, "a model", sizeof *m);
+    if (!m) return vit_fail_memory(error, "a model", sizeof *m);
     vit_status status =
         vit_model_load_with(&m->model, models->entries[place].path, &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
@@ -61,9 +61,8 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
 /* ---- names ---- */
 
 bool serve_models_has(const serve_models *models, const char *name) {
-    for (size_t i = 0; i < models->count; i++) {
+    for (size_t i = 0; i < models->count; i++)
         if (strcmp(models->entries[i].name, name) == 0) return true;
-    }
     return false;
 }
 
@@ -71,7 +70,7 @@ bool serve_models_has(const serve_models *models, const char *name) {
 static vit_status add_entry(serve_models *models, char *name, char *path, vit_error *error) {
     vit_status status = VIT_OK;
     entry *entries = NULL;
-    if (name == NULL || path == NULL) {
+    if (!name || !path) {
         status = vit_fail_memory(error, "the list of models", 0);
     } else if (serve_models_has(models, name)) {
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -81,7 +80,7 @@ static vit_status add_entry(serve_models *models, char *name, char *path, vit_er
     } else {
         entries = vit_make_room(models->entries, models->count, &models->capacity, sizeof *entries,
                                 "the list of models", error);
-        if (entries == NULL) status = VIT_ERROR_MEMORY;
+        if (!entries) status = VIT_ERROR_MEMORY;
     }
     if (status != VIT_OK) {
         vit_free(name);
@@ -106,7 +105,7 @@ static char *name_of(const char *path) {
 /* NAME, FILE or NAME=FILE. */
 static vit_status add_named(serve_models *models, const char *text, vit_error *error) {
     const char *equals = strchr(text, '=');
-    const bool is_named = equals != NULL && vit_path_look(text) == VIT_PATH_NONE;
+    const bool is_named = equals && vit_path_look(text) == VIT_PATH_NONE;
     vit_text name = {0};
     if (is_named) vit_text_add_bytes(&name, text, (size_t)(equals - text));
     if (is_named && name.length == 0)
@@ -142,16 +141,14 @@ vit_status serve_models_open(serve_models **out, const serve_models_options *opt
                              vit_error *error) {
     *out = NULL;
     serve_models *models = vit_alloc(1, sizeof *models);
-    if (models == NULL) return vit_fail_memory(error, "the list of models", sizeof *models);
+    if (!models) return vit_fail_memory(error, "the list of models", sizeof *models);
     models->options = *options;
     pthread_mutex_init(&models->lock, NULL);
     vit_status status = options->named->count == 0 ? add_all(models, error) : VIT_OK;
-    for (size_t i = 0; i < options->named->count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < options->named->count && status == VIT_OK; i++)
         status = add_named(models, options->named->values[i], error);
-    }
-    for (size_t i = 0; i < models->count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < models->count && status == VIT_OK; i++)
         status = open_model(&models->entries[i].current, models, i, error);
-    }
     if (status == VIT_OK)
         *out = models;
     else
@@ -160,7 +157,7 @@ vit_status serve_models_open(serve_models **out, const serve_models_options *opt
 }
 
 void serve_models_free(serve_models *models) {
-    if (models == NULL) return;
+    if (!models) return;
     for (size_t i = 0; i < models->count; i++) {
         close_model(models->entries[i].current);
         vit_free(models->entries[i].name);
@@ -188,9 +185,8 @@ serve_model *serve_model_take_at(serve_models *models, size_t place) {
 }
 
 serve_model *serve_model_take(serve_models *models, const char *name) {
-    for (size_t i = 0; i < models->count; i++) {
+    for (size_t i = 0; i < models->count; i++)
         if (strcmp(models->entries[i].name, name) == 0) return serve_model_take_at(models, i);
-    }
     return NULL;
 }
 
@@ -201,7 +197,7 @@ vit_session *serve_model_session(const serve_model *m, size_t pictures) {
 }
 
 void serve_model_release(serve_models *models, serve_model *model) {
-    if (model == NULL) return;
+    if (!model) return;
     pthread_mutex_lock(&models->lock);
     const bool last = --model->users == 0;
     pthread_mutex_unlock(&models->lock);
