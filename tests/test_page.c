@@ -1,6 +1,7 @@
 /* Pages: templates, JSON within a script, base64 (the vectors of RFC 4648), and PNG, read back by
  * our own decoder. */
 #include "vit/base/page.h"
+#include "vit/explain/page.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/codec/png_write.h"
 
@@ -98,11 +99,43 @@ static void png_without_memory(void **state) {
     }
 }
 
+/* Of ViT-B/16: four layers at 288 pixels, one at 384, a part of one at 448, none at 640. */
+static void pages_too_large_say_what_fits(void **state) {
+    (void)state;
+    const struct {
+        size_t side;
+        const char *part;
+    } rows[] = {{288, "be of 22 MB, at most 8: with 12 heads 4 layers fit, as in --layers 0,11"},
+                {384, "be of 67 MB, at most 8: with 12 heads 1 layer fits, as in --layers 11"},
+                {448, "one layer and 4 of its heads fit, as in --layers 11 --heads 0"},
+                {640, "no layer does; a smaller --size may"}};
+    vit_network network = {.config = vit_config_default()};
+    vit_config *c = &network.config;
+    c->channels = 3, c->patch = 16, c->dim = 768, c->depth = c->heads = 12, c->classes = 1000;
+    c->class_token = true;
+    vit_explainer e = {.network = &network};
+    const vit_page_options all = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vit_error error;
+        vit_bytes html;
+        c->height = c->width = rows[i].side;
+        assert_int_equal(
+            vit_page_make(&html, &(vit_page_call){.explainer = &e, .options = &all}, &error),
+            VIT_ERROR_UNSUPPORTED);
+        if (!strstr(error.message, rows[i].part))
+            fail_msg("\"%s\" lacks \"%s\"", error.message, rows[i].part);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base64_is_rfc_4648s),      cmocka_unit_test(places_are_filled),
-        cmocka_unit_test(json_cannot_end_a_script), cmocka_unit_test(png_reads_back),
-        cmocka_unit_test(no_png_of_nothing),        cmocka_unit_test(png_without_memory),
+        cmocka_unit_test(pages_too_large_say_what_fits),
+        cmocka_unit_test(base64_is_rfc_4648s),
+        cmocka_unit_test(places_are_filled),
+        cmocka_unit_test(json_cannot_end_a_script),
+        cmocka_unit_test(png_reads_back),
+        cmocka_unit_test(no_png_of_nothing),
+        cmocka_unit_test(png_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

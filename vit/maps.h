@@ -126,6 +126,10 @@ typedef struct vit_page_options {
     const char *title; /* the picture's name */
     const size_t *layers, *heads;
     size_t layer_count, head_count;
+    const vit_map_options *first; /* what it shows when it is opened: attention, rollout, relevance,
+                                     similarity or positions, of a layer, head, token and class;
+                                     NULL: attention of the last layer. A class that is given is
+                                     in the page, however unlikely */
 } vit_page_options;
 
 /* A page of HTML that opens in any browser and needs nothing but itself, to look at all maps.

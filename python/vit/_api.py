@@ -397,6 +397,7 @@ class vit_page_options(Structure):
         ("heads", POINTER(c_size_t)),
         ("layer_count", c_size_t),
         ("head_count", c_size_t),
+        ("first", POINTER(vit_map_options)),
     ]
 
 

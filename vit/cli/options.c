@@ -40,7 +40,7 @@ static bool take_count(parser *p, const vit_option *option, const char *value, u
 
 static bool take_number(parser *p, const vit_option *option, const char *value, double *out) {
     if (!vit_parse_double(value, out)) return refuse_value(p, option, value, "a number");
-    return in_range(p, option, value, *out, true);
+    return in_range(p, option, value, *out, !option->from_min);
 }
 
 /* "n" or "nSm", where S is the separator: *has_second says which. */

@@ -27,7 +27,7 @@ typedef enum vit_option_kind {
     VIT_OPTION_FLAG,   /* bool; takes no value */
     VIT_OPTION_TEXT,   /* const char *, not empty; points into argv */
     VIT_OPTION_COUNT,  /* uint64_t, min <= value <= max */
-    VIT_OPTION_NUMBER, /* double, min < value <= max */
+    VIT_OPTION_NUMBER, /* double, min < value <= max; from min on where `from_min` says so */
     VIT_OPTION_CHOICE, /* int: the index of the word in `choices` */
     VIT_OPTION_STEPS,  /* vit_steps: "n", or "n/N" with 1 <= n <= N */
     VIT_OPTION_SIZE,   /* vit_size: "N", or "HxW", each 1 .. 65535 */
@@ -50,10 +50,11 @@ typedef struct vit_option_list {
 typedef struct vit_option {
     const char *name; /* without its dashes */
     vit_option_kind kind;
-    size_t offset;              /* of the value within the program's settings */
-    const char *argument;       /* what stands for the value in --help: "N" */
-    const char *help;           /* what it does and its default; '\n' starts another line */
-    double min, max;            /* COUNT and NUMBER; max 0: no limit */
+    size_t offset;        /* of the value within the program's settings */
+    const char *argument; /* what stands for the value in --help: "N" */
+    const char *help;     /* what it does and its default; '\n' starts another line */
+    double min, max;      /* COUNT and NUMBER; max 0: no limit */
+    bool from_min;
     const char *const *choices; /* CHOICE: ended by NULL */
     char letter;                /* "-o" is short for it; 0: nothing is */
     bool required;

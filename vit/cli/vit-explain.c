@@ -39,7 +39,8 @@ static const vit_option options[] = {
      .argument = "M,...",
      .help = "attention, rollout, relevance, gradcam, gradient,\n"
              "integrated, occlusion, random, lens, similarity,\n"
-             "positions (default: relevance)"},
+             "positions (default: relevance); of a page the one that\n"
+             "it begins with (default: attention)"},
     {.name = "class",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(class_name),
@@ -71,6 +72,7 @@ static const vit_option options[] = {
      .argument = "X",
      .help = "of rollout: leave out this share of each row's smallest\n"
              "weights (default: 0)",
+     .from_min = true,
      .max = 0.9999},
     {.name = "steps",
      .kind = VIT_OPTION_COUNT,
@@ -166,8 +168,19 @@ static bool next_word(char word[64], const char **list) {
     return true;
 }
 
+static bool ends_with(const char *name, const char *ending) {
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static bool makes_page(const settings *s) {
+    return s->out && ends_with(s->out, ".html");
+}
+
 static vit_status read_methods(explainer *e, vit_error *error) {
     const char *names[VIT_METHOD_COUNT], *list = e->settings->method;
+    const bool attention = makes_page(e->settings) && !e->settings->class_name;
+    if (!list) list = attention ? "attention" : "relevance";
     char word[64];
     for (size_t i = 0; i < VIT_METHOD_COUNT; i++) names[i] = vit_method_name((vit_method)i);
     while (next_word(word, &list)) {
@@ -335,7 +348,7 @@ static void add_curve(vit_json_out *json, const char *name, const float *curve, 
 
 static void add_json(vit_json_out *json, const explainer *e, const char *name, vit_method method,
                      const vit_map *map, const vit_curves *curves) {
-    const bool grid = map->dims == 2 && map->shape[0] == map->rows;
+    const bool grid = map->dims == 2 && map->shape[0] == map->rows && map->shape[1] == map->columns;
     size_t count = 1;
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "file", name);
@@ -385,11 +398,6 @@ static vit_status write_buffer(const char *path, vit_status status, vit_buffer *
     return status;
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
 static void print_areas(const explainer *e, const char *name, const vit_map *map,
                         const vit_curves *curves) {
     printf("%s: %s\n%-12s %9s %9s\n", name, vit_model_label(e->model, map->class_index), "",
@@ -433,8 +441,14 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
 static vit_status write_page(const explainer *e, const char *name, const char *out,
                              vit_error *error) {
     vit_buffer html = {0};
-    const vit_page_options page = {vit_file_name(name), e->layers, e->heads, e->layer_count,
-                                   e->head_count};
+    vit_map_options first = e->asked;
+    first.method = e->methods[0];
+    const vit_page_options page = {.title = vit_file_name(name),
+                                   .layers = e->layers,
+                                   .layer_count = e->layer_count,
+                                   .heads = e->heads,
+                                   .head_count = e->head_count,
+                                   .first = &first};
     vit_status status = vit_explain_page(e->session, e->pixels, &page, &html, error);
     if (status != VIT_OK) vit_fail_prefix(error, status, name);
     return write_buffer(out, status, &html, error);
@@ -544,7 +558,9 @@ static const char *contradiction(const explainer *e, int pictures) {
         return "--faithful is of maps over the patches, which lens is not";
     if (s->out && ends_with(s->out, ".npy") && e->method_count > 1)
         return "a .npy file holds one map: give --method one name";
-    const bool page = s->out && ends_with(s->out, ".html");
+    const bool page = makes_page(s);
+    if (page && e->method_count > 1)
+        return "a page begins with one map and has others to choose: give --method one name";
     if ((s->layers || s->heads) && !page)
         return "--layers and --heads are of a page, --out FILE.html; of a map --layer and --head";
     return page && (s->json || s->faithful) ? "a page and --json or --faithful exclude each other"
@@ -552,7 +568,7 @@ static const char *contradiction(const explainer *e, int pictures) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.model = "mnist", .method = "relevance", .layer = UNSAID};
+    settings s = {.model = "mnist", .layer = UNSAID};
     explainer e = {.settings = &s};
     vit_error error;
     int exit_status;

@@ -4,6 +4,7 @@
 #include "vit/explain/draw.h"
 #include "vit/ops/loss.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* vit/explain/page/, by scripts/embed-text. */
@@ -21,6 +22,7 @@ typedef struct page {
     uint8_t *similarity; /* [similar][N (N + 1) / 2], 127.5 (1 + cosine), rows up to the diagonal */
     float *lens;         /* [depth][classes] */
     size_t similar_layers[MOST_SIMILAR], similar;
+    size_t shown[MOST_CLASSES + 1], shown_count; /* the classes whose relevance is in the page */
     vit_text json;
 } page;
 
@@ -68,17 +70,19 @@ static vit_status check_size(const page *p, vit_error *error) {
                         "a page of %zu tokens would be of %zu MB, at most %zu fit: no layer does; "
                         "a smaller --size may",
                         p->tokens, (size + 999999) / 1000000, VIT_PAGE_MOST / 1000000);
-    if (fit >= p->heads)
+    const size_t layers = fit / p->heads, last = layer_at(p, p->layers - 1);
+    char first[32] = "";
+    if (layers > 1) snprintf(first, sizeof first, "%zu,", layer_at(p, 0));
+    if (layers > 0)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "the page would be of %zu MB, at most %zu: with %zu heads %zu layers fit, "
-                        "as in --layers 0,%zu",
-                        (size + 999999) / 1000000, VIT_PAGE_MOST / 1000000, p->heads,
-                        fit / p->heads, layer_at(p, p->layers - 1));
+                        "the page would be of %zu MB, at most %zu: with %zu heads %zu layer%s, as "
+                        "in --layers %s%zu",
+                        (size + 999999) / 1000000, VIT_PAGE_MOST / 1000000, p->heads, layers,
+                        layers > 1 ? "s fit" : " fits", first, last);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "the page would be of %zu MB, at most %zu: one layer and %zu of its heads fit, "
                     "as in --layers %zu --heads 0",
-                    (size + 999999) / 1000000, VIT_PAGE_MOST / 1000000, fit,
-                    layer_at(p, p->layers - 1));
+                    (size + 999999) / 1000000, VIT_PAGE_MOST / 1000000, fit, last);
 }
 
 /* ---- the forward pass ---- */
@@ -200,25 +204,33 @@ static vit_status add_rollout(page *p, vit_error *error) {
     return VIT_OK;
 }
 
-/* Of the likeliest classes, and the network's own reading of the tokens. */
+/* The likeliest classes, and the one that is asked for. */
+static void choose_classes(page *p, const float *logits) {
+    const vit_map_options *first = p->call->options->first;
+    bool there = !first || !first->class_given;
+    p->shown_count = vit_min(MOST_CLASSES, p->classes);
+    vit_top_k(logits, p->classes, p->shown_count, p->shown);
+    for (size_t i = 0; i < p->shown_count && !there; i++) there = p->shown[i] == first->class_index;
+    if (!there) p->shown[p->shown_count++] = first->class_index;
+}
+
+/* Of the classes shown, and the network's own reading of the tokens. */
 static vit_status add_relevance(page *p, vit_error *error) {
     const float *logits = p->lens + (config_of(p)->depth - 1) * p->classes;
-    size_t best[MOST_CLASSES];
-    const size_t count = vit_min(MOST_CLASSES, p->classes);
     vit_status status = VIT_OK;
-    vit_top_k(logits, p->classes, count, best);
+    choose_classes(p, logits);
     vit_text_add(&p->json, "\"relevance\":[");
-    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < p->shown_count && status == VIT_OK; i++) {
         const vit_map_options o = {
-            .method = VIT_METHOD_RELEVANCE, .class_index = best[i], .class_given = true};
+            .method = VIT_METHOD_RELEVANCE, .class_index = p->shown[i], .class_given = true};
         vit_map map;
         status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
         if (status != VIT_OK) break;
         vit_text_add(&p->json, i > 0 ? ",{\"answer\":" : "{\"answer\":");
-        add_answer(p, logits, best[i]);
+        add_answer(p, logits, p->shown[i]);
         vit_text_add(&p->json, ",");
         add_map(p, "map", &map, 0);
-        vit_text_add(&p->json, "\"of\":%zu}", best[i]);
+        vit_text_add(&p->json, "\"of\":%zu}", p->shown[i]);
         vit_map_clear(&map);
     }
     vit_text_add(&p->json, "],");
@@ -249,6 +261,25 @@ static void add_prefix(page *p) {
             vit_text_add(&p->json, k == 2 ? "%s\"%s %zu\"" : "%s\"%s\"", count++ ? "," : "",
                          names[k], i);
     vit_text_add(&p->json, "],");
+}
+
+/* What is shown first, by places in the page's lists; -1: nothing was said. */
+static void add_first(page *p) {
+    const vit_map_options *o = p->call->options->first;
+    const vit_map_options none = {0};
+    size_t layer = p->layers - 1, of = 0;
+    long head = -1;
+    if (!o) o = &none;
+    for (size_t i = 0; i < p->layers && o->layer_given; i++)
+        if (layer_at(p, i) == o->layer) layer = i;
+    for (size_t i = 0; i < p->heads && o->head_given; i++)
+        if (head_at(p, i) == o->head) head = (long)i;
+    for (size_t i = 0; i < p->shown_count && o->class_given; i++)
+        if (p->shown[i] == o->class_index) of = i;
+    vit_text_add(&p->json, "\"first\":{\"view\":\"%s\",\"layer\":%zu,\"head\":%ld,\"of\":%zu",
+                 vit_method_name(o->method), layer, head, of);
+    if (o->query == VIT_QUERY_TOKEN) vit_text_add(&p->json, ",\"token\":%zu", o->token);
+    vit_text_add(&p->json, "},");
 }
 
 static vit_status add_picture(page *p, vit_error *error) {
@@ -299,11 +330,56 @@ static vit_status fill(page *p, vit_error *error) {
     if (status == VIT_OK) status = add_rollout(p, error);
     if (status == VIT_OK) status = add_relevance(p, error);
     if (status != VIT_OK) return status;
+    add_first(p);
     add_positions(p);
     add_base64(p, "similarity", p->similarity, p->similar * half);
     add_base64(p, "attention", p->attention, p->layers * p->heads * n * n);
     vit_text_add(&p->json, "\"version\":1}\n");
     return VIT_OK;
+}
+
+static bool among(const size_t *list, size_t count, size_t value) {
+    bool found = count == 0; /* all */
+    for (size_t i = 0; i < count; i++) found = found || list[i] == value;
+    return found;
+}
+
+/* That what is to be shown first is in the page. */
+static vit_status check_first(const page *p, vit_error *error) {
+    const vit_page_options *o = p->call->options;
+    const vit_map_options *first = o->first;
+    if (!first) return VIT_OK;
+    const vit_status status = vit_map_check(first, config_of(p), error);
+    if (status != VIT_OK) return status;
+    const bool token = first->query == VIT_QUERY_TOKEN || first->query == VIT_QUERY_DEFAULT;
+    switch (first->method) {
+    case VIT_METHOD_ATTENTION:
+    case VIT_METHOD_ROLLOUT:
+    case VIT_METHOD_RELEVANCE:
+    case VIT_METHOD_SIMILARITY:
+    case VIT_METHOD_POSITIONS:
+        if (!token || first->fuse != VIT_FUSE_MEAN || first->discard > 0) break;
+        if (first->layer_given && !among(o->layers, o->layer_count, first->layer))
+            return vit_fail(error, VIT_ERROR_ARGUMENT, "layer %zu is not among those of the page",
+                            first->layer);
+        if (first->head_given && !among(o->heads, o->head_count, first->head))
+            return vit_fail(error, VIT_ERROR_ARGUMENT, "head %zu is not among those of the page",
+                            first->head);
+        return VIT_OK;
+    case VIT_METHOD_GRADCAM:
+    case VIT_METHOD_GRADIENT:
+    case VIT_METHOD_INTEGRATED:
+    case VIT_METHOD_OCCLUSION:
+    case VIT_METHOD_RANDOM:
+    case VIT_METHOD_LENS:
+    case VIT_METHOD_COUNT:
+        break;
+    }
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "a page begins with attention, rollout, relevance, similarity or positions, of "
+                    "a token, one head or the mean, nothing discarded; %s as asked for is a map of "
+                    "its own, as in --out FILE.png",
+                    vit_method_name(first->method));
 }
 
 vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_text *json,
@@ -347,6 +423,7 @@ vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *
     page p = page_of(call);
     vit_status status = check_list(o->layers, o->layer_count, c->depth, "layer", error);
     if (status == VIT_OK) status = check_list(o->heads, o->head_count, c->heads, "head", error);
+    if (status == VIT_OK) status = check_first(&p, error);
     if (status == VIT_OK) status = check_size(&p, error);
     if (status == VIT_OK) status = allocate(&p, error);
     if (status == VIT_OK) status = fill(&p, error);
