@@ -16,8 +16,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("VIT_DATA", ROOT / "data"))
 BIN = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin"
 OUT = ROOT / "docs/pictures"
+CIFAR_MODEL = ROOT / "models/cifar10.safetensors"
 KINDS = ("table", "school")  # of tests/fixtures/photograph.py
-CIFAR = 1  # the test picture shown: a ship
+CIFAR = 13  # the test picture shown: a horse
 COLOURS = 128  # of a picture's palette, which keeps it small
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -64,7 +65,7 @@ def small(path):
     Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
-def explain(browser, work, cifar_model):
+def maps(browser, work, cifar_model):
     rows = [row(work, picture, "mnist") for picture in photographs(work)]
     if cifar_model:
         rows.append(row(work, cifar(work), cifar_model))
@@ -74,6 +75,9 @@ def explain(browser, work, cifar_model):
         "<td>answer</td></tr></table>")
     page = browser.open(str(work / "maps.html"), 660, 100)
     page.shot(OUT / "maps.png", whole=True)
+
+
+def explorer(browser, work):
     run("vit-explain", "--out", work / "page.html", photographs(work)[0])
     page = browser.open(str(work / "page.html"), 1100, 800)
     page.wait('document.title.includes(":")')
@@ -94,13 +98,20 @@ def training(browser, work, log):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--log")
-    options.add_argument("--cifar")
+    options.add_argument("--cifar", default=CIFAR_MODEL if CIFAR_MODEL.exists() else None)
+    options.add_argument("--only", choices=("maps", "page", "training"))
     chosen = options.parse_args()
     OUT.mkdir(exist_ok=True)
+    names = (chosen.only,) if chosen.only else ("maps", "page", "training")
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
-        explain(browser, pathlib.Path(folder), chosen.cifar)
-        training(browser, pathlib.Path(folder), chosen.log)
-    for name in ("maps", "page", "training"):
+        work = pathlib.Path(folder)
+        if "maps" in names:
+            maps(browser, work, chosen.cifar)
+        if "page" in names:
+            explorer(browser, work)
+        if "training" in names:
+            training(browser, work, chosen.log)
+    for name in names:
         small(OUT / f"{name}.png")
         print(f"docs/pictures/{name}.png: {(OUT / f'{name}.png').stat().st_size} bytes")
 
