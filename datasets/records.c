@@ -1,7 +1,6 @@
 /* Records: in memory, or read from their files when they are asked for. */
 #include "datasets/reader.h"
 #include "vit/base/sys.h"
-#include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
 #include <math.h>
@@ -25,13 +24,10 @@ const char *vit_record_file(const vit_records *r, size_t index) {
 
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
                             vit_error *error) {
-    vit_image image, ready = {0};
-    vit_status status = vit_image_load(&image, path, error);
+    vit_image ready;
+    const vit_status status = vit_preprocess_file(&ready, path, &d->preprocessing, d->height,
+                                                  d->width, d->channels, d->kernels, error);
     if (status != VIT_OK) return status;
-    status = vit_preprocess(&ready, &image, &d->preprocessing, d->height, d->width, d->channels,
-                            d->kernels, error);
-    vit_image_free(&image);
-    if (status != VIT_OK) return vit_fail_prefix(error, status, path);
     memcpy(pixels, ready.pixels, record_bytes(d));
     vit_image_free(&ready);
     return VIT_OK;

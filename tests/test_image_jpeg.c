@@ -3,6 +3,7 @@
  */
 #include "tests/pictures.h"
 #include "vit/image/codec/decode.h"
+#include "vit/image/prepare/preprocess.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,6 +64,71 @@ static void decodes_as_pillow_does(void **state) {
     assert_true(count > 0);
 }
 
+/* ---- rows that are prepared as they are decoded ---- */
+
+#define GREYS "{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0.5]}]"
+#define RESIZE "[{\"op\": \"rgb\"}, {\"op\": \"resize\", "
+#define CROP(height, width) \
+    "{\"op\": \"center_crop\", \"height\": " height ", \"width\": " width "}, " GREYS
+
+/* Cropped and not, of either arithmetic; columns first, nearest, enlarged: by way of the whole.
+ * Some are refused for some sizes. */
+static const struct {
+    const char *json;
+    size_t height, width;
+} preparations[] = {
+    {RESIZE "\"shorter\": 40, \"filter\": \"bicubic\"}, " CROP("32", "32"), 32, 32},
+    {RESIZE "\"shorter\": 9, \"filter\": \"lanczos\"}, " CROP("2", "9"), 2, 9},
+    {RESIZE
+     "\"shorter\": 150, \"filter\": \"bilinear\", \"arithmetic\": \"torch\"}, " CROP("150", "1"),
+     150, 1},
+    {RESIZE "\"height\": 31, \"width\": 17, \"filter\": \"box\"}, " CROP("3", "17"), 3, 17},
+    {RESIZE "\"height\": 24, \"width\": 20, \"filter\": \"hamming\"}, " GREYS, 24, 20},
+    {RESIZE "\"height\": 2, \"width\": 90, \"filter\": \"bicubic\"}, " CROP("1", "80"), 1, 80},
+    {RESIZE "\"height\": 30, \"width\": 30, \"filter\": \"nearest\"}, " GREYS, 30, 30},
+    {RESIZE "\"height\": 60, \"width\": 30, \"filter\": \"bicubic\"}, " CROP("70", "40"), 70, 40},
+};
+enum { PREPARATIONS = sizeof preparations / sizeof *preparations };
+
+static vit_status prepare_bytes(vit_image *out, size_t i, const uint8_t *bytes, size_t size,
+                                const char *name, vit_error *error) {
+    vit_preprocessing list;
+    assert_int_equal(vit_preprocessing_read(&list, preparations[i].json, "a test", error), VIT_OK);
+    return vit_preprocess_bytes(out, bytes, size, name, &list, preparations[i].height,
+                                preparations[i].width, 3, NULL, error);
+}
+
+static void assert_same_pixels(const jpeg_record *r, const vit_image *whole, size_t i) {
+    vit_preprocessing list;
+    vit_image want, got;
+    vit_error error;
+    const size_t height = preparations[i].height, width = preparations[i].width;
+    assert_int_equal(vit_preprocessing_read(&list, preparations[i].json, "a test", &error), VIT_OK);
+    const vit_status status = vit_preprocess(&want, whole, &list, height, width, 3, NULL, &error);
+    assert_int_equal(prepare_bytes(&got, i, r->bytes, r->size, r->kind, &error), status);
+    if (status == VIT_OK && memcmp(want.pixels, got.pixels, height * width * 3) != 0)
+        fail_msg("%s, %zu x %zu, preparation %zu: other pixels than of the whole picture", r->kind,
+                 r->width, r->height, i);
+    vit_image_free(&want);
+    vit_image_free(&got);
+}
+
+static void prepares_rows_as_the_whole(void **state) {
+    (void)state;
+    jpeg_record r;
+    gzFile file = gzopen(jpegs, "rb");
+    if (!file) fail_msg("%s cannot be opened", jpegs);
+    while (read_record(file, &r)) {
+        vit_image whole;
+        vit_error error;
+        assert_int_equal(vit_image_decode(&whole, r.bytes, r.size, r.kind, &error), VIT_OK);
+        for (size_t i = 0; i < PREPARATIONS; i++) assert_same_pixels(&r, &whole, i);
+        vit_image_free(&whole);
+        vit_free(r.bytes);
+    }
+    gzclose(file);
+}
+
 /* ---- damage ---- */
 
 /* A copy of a file that is changed, with room for 32 bytes more. */
@@ -111,6 +177,10 @@ static void assert_refused(changed *c, const char *how) {
     if (status != VIT_ERROR_FORMAT)
         fail_msg("%s, %zu bytes, %s: %s", c->kind, c->size, how, vit_status_name(status));
     if (!strstr(error.message, " JPEG: ")) fail_msg("%s: \"%s\"", how, error.message);
+    vit_image prepared;
+    vit_error same = {0};
+    assert_int_equal(prepare_bytes(&prepared, 0, c->bytes, c->size, c->kind, &same), status);
+    assert_string_equal(same.message, error.message);
     vit_free(c->bytes);
 }
 
@@ -243,11 +313,13 @@ static void tolerates_stray_bytes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes_as_pillow_does), cmocka_unit_test(refuses_cut_scans),
-        cmocka_unit_test(refuses_missing_scans),  cmocka_unit_test(refuses_lost_restarts),
-        cmocka_unit_test(refuses_zeros),          cmocka_unit_test(tolerates_stray_bytes),
+        cmocka_unit_test(decodes_as_pillow_does), cmocka_unit_test(prepares_rows_as_the_whole),
+        cmocka_unit_test(refuses_cut_scans),      cmocka_unit_test(refuses_missing_scans),
+        cmocka_unit_test(refuses_lost_restarts),  cmocka_unit_test(refuses_zeros),
+        cmocka_unit_test(tolerates_stray_bytes),
     };
-    const struct CMUnitTest comparison[] = {cmocka_unit_test(decodes_as_pillow_does)};
+    const struct CMUnitTest comparison[] = {cmocka_unit_test(decodes_as_pillow_does),
+                                            cmocka_unit_test(prepares_rows_as_the_whole)};
     if (argc > 1) {
         jpegs = argv[1];
         expected = 0;

@@ -155,63 +155,56 @@ vit_status vit_session_features(const vit_session *s, float *features, vit_error
 
 /* ---- pictures as people have them ---- */
 
-/* Frees the image. */
-static vit_status prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
-                          vit_image *image, const char *name, vit_error *error) {
-    const vit_config *c = &m->file.config;
-    *ready = (vit_image){0};
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status = vit_preprocess(ready, image, &m->file.preprocessing, c->height,
-                                             c->width, c->channels, kernels, error);
-    vit_fpmode_leave(host);
-    vit_image_free(image);
-    return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
-}
-
 vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
                              const vit_picture *p, vit_error *error) {
-    vit_image image;
-    const vit_status status = p->bytes ? vit_image_decode(&image, p->bytes, p->size, p->name, error)
-                                       : vit_image_load(&image, p->name, error);
-    return status == VIT_OK ? prepare(ready, m, kernels, &image, p->name, error) : status;
+    const vit_config *c = &m->file.config;
+    const vit_preprocessing *list = &m->file.preprocessing;
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_status status =
+        p->bytes ? vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height,
+                                        c->width, c->channels, kernels, error)
+                 : vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
+                                       kernels, error);
+    vit_fpmode_leave(host);
+    return status;
 }
 
-/* logits or features may be NULL. Frees the image. */
-static vit_status answer(vit_session *s, vit_image *image, const char *name, float *logits,
+/* logits or features may be NULL. Frees the prepared picture. */
+static vit_status answer(vit_session *s, vit_image *ready, const char *name, float *logits,
                          float *features, vit_error *error) {
-    vit_image ready;
     const size_t classes = s->model->file.config.classes;
-    vit_status status = prepare(&ready, s->model, s->kernels, image, name, error);
-    if (status != VIT_OK) return status;
+    vit_status status;
     float *own = logits ? NULL : vit_alloc(classes, sizeof *own);
     if (logits || own)
-        status = vit_embed_prepared(s, ready.pixels, 1, logits ? logits : own, features, error);
+        status = vit_embed_prepared(s, ready->pixels, 1, logits ? logits : own, features, error);
     else
         status = vit_fail_memory(error, "an answer", classes * sizeof *own);
     if (status != VIT_OK) vit_fail_prefix(error, status, name);
-    s->warning = ready.warning;
-    vit_image_free(&ready);
+    s->warning = ready->warning;
+    vit_image_free(ready);
     vit_free(own);
     return status;
 }
 
+static vit_status answer_picture(vit_session *s, const vit_picture *p, float *logits,
+                                 float *features, vit_error *error) {
+    vit_image ready;
+    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, p, error);
+    return status == VIT_OK ? answer(s, &ready, p->name, logits, features, error) : status;
+}
+
 vit_status vit_classify_file(vit_session *s, const char *path, float *logits, vit_error *error) {
-    vit_image image;
-    const vit_status status = vit_image_load(&image, path, error);
-    return status == VIT_OK ? answer(s, &image, path, logits, NULL, error) : status;
+    return answer_picture(s, &(vit_picture){.name = path}, logits, NULL, error);
 }
 
 vit_status vit_embed_file(vit_session *s, const char *path, float *features, vit_error *error) {
-    vit_image image;
-    const vit_status status = vit_image_load(&image, path, error);
-    return status == VIT_OK ? answer(s, &image, path, NULL, features, error) : status;
+    return answer_picture(s, &(vit_picture){.name = path}, NULL, features, error);
 }
 
 vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, const char *name,
                                float *logits, vit_error *error) {
-    vit_image image;
-    const vit_status status = vit_image_decode(&image, bytes, size, name, error);
-    return status == VIT_OK ? answer(s, &image, name, logits, NULL, error) : status;
+    const vit_picture picture = {name, bytes ? bytes : "", bytes ? size : 0};
+    return answer_picture(s, &picture, logits, NULL, error);
 }
 
 vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t size,
@@ -219,14 +212,15 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
                               const char **warning, vit_error *error) {
     const vit_config *c = &s->model->file.config;
     size_t width, height;
-    vit_image image, ready;
+    vit_image ready;
     vit_status status = vit_image_measure(&width, &height, bytes, size, name, error);
     if (status == VIT_OK && most_pixels > 0 && width > most_pixels / height)
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
                           "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
                           height, most_pixels);
-    if (status == VIT_OK) status = vit_image_decode(&image, bytes, size, name, error);
-    if (status == VIT_OK) status = prepare(&ready, s->model, s->kernels, &image, name, error);
+    if (status == VIT_OK)
+        status = vit_model_prepare(&ready, s->model, s->kernels, &(vit_picture){name, bytes, size},
+                                   error);
     if (status != VIT_OK) return status;
     memcpy(out, ready.pixels, c->height * c->width * c->channels);
     *warning = ready.warning;
@@ -236,10 +230,18 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
 
 vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t width, size_t height,
                                size_t channels, size_t stride, float *logits, vit_error *error) {
-    vit_image image;
-    const vit_status status =
+    const vit_config *c = &s->model->file.config;
+    vit_image image, ready = {0};
+    vit_status status =
         vit_image_from_pixels(&image, pixels, width, height, channels, stride, error);
-    return status == VIT_OK ? answer(s, &image, "the picture", logits, NULL, error) : status;
+    if (status != VIT_OK) return status;
+    const vit_fpmode host = vit_fpmode_enter();
+    status = vit_preprocess(&ready, &image, &s->model->file.preprocessing, c->height, c->width,
+                            c->channels, s->kernels, error);
+    vit_fpmode_leave(host);
+    vit_image_free(&image);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, "the picture");
+    return answer(s, &ready, "the picture", logits, NULL, error);
 }
 
 /* ---- many pictures ---- */

@@ -81,6 +81,29 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
                                vit_filter filter, vit_arithmetic arithmetic,
                                const vit_kernels *kernels, vit_error *error);
 
+/* Part of a picture. */
+typedef struct vit_window {
+    size_t left, top, width, height;
+} vit_window;
+
+/* A picture whose rows come one after the other, top to bottom. `read` gives the next `count`;
+ * after an error nothing is called again. Where `narrow` was called before, once, rows are columns
+ * *left to *left + *width - 1 alone, or more of them on either side, which it then says. */
+typedef struct vit_image_rows {
+    size_t width, height, channels;
+    vit_status (*narrow)(void *context, size_t *left, size_t *width, vit_error *error);
+    vit_status (*read)(void *context, uint8_t *rows, size_t count, vit_error *error);
+    void *context;
+} vit_image_rows;
+
+/* A window of what vit_image_resize_as makes of such a picture at width x height. All rows are
+ * read; where the picture gets narrower they are never in memory together. Errors: also those of
+ * `read`. */
+vit_status vit_image_resize_rows(vit_image *out, const vit_image_rows *in, size_t width,
+                                 size_t height, const vit_window *window, vit_filter filter,
+                                 vit_arithmetic arithmetic, const vit_kernels *kernels,
+                                 vit_error *error);
+
 /* The part of `in` that begins at (left, top), which may lie outside: what is not covered is 0, or
  * background[channel] (1 or 3 channels). */
 vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,

@@ -43,14 +43,18 @@ bool vit_filter_parse(const char *name, vit_filter *filter) {
 typedef struct raster {
     uint8_t *samples;
     size_t stride;
+    size_t left; /* columns of the picture that lie before its rows */
 } raster;
 
 typedef struct resampler {
     const vit_kernels *kernels;
     vit_axis x, y;
+    vit_window part; /* of what comes out: of rows as they come; else all */
     size_t channels;
     uint8_t *quads; /* packed input of a pass */
     uint8_t *lanes; /* sums on their way out */
+    uint8_t *band;  /* rows as they come */
+    bool reads_rows;
     raster between;
 } resampler;
 
@@ -61,10 +65,11 @@ static void along_rows(const resampler *r, raster to, raster from, size_t rows, 
     const size_t channels = r->channels, origin = a->first[start];
     const size_t width = vit_axis_end(a, end) - 4 * origin;
     const size_t step = channels * QUADS, samples = (end - start) * channels;
+    const size_t skip = (4 * origin - from.left) * channels;
     for (size_t y = 0; y < rows; y += LANES) {
         const size_t count = rows - y < LANES ? rows - y : LANES;
-        r->kernels->pack_rows(r->quads, from.samples + y * from.stride + 4 * origin * channels,
-                              from.stride, count, width, channels);
+        r->kernels->pack_rows(r->quads, from.samples + y * from.stride + skip, from.stride, count,
+                              width, channels);
         for (size_t x = start; x < end; x++) {
             r->kernels->resample(r->lanes + (x - start) * channels * LANES,
                                  r->quads + (a->first[x] - origin) * step, step, channels,
@@ -78,20 +83,21 @@ static void along_rows(const resampler *r, raster to, raster from, size_t rows, 
 }
 
 /* Samples start .. start + samples - 1 of every row that comes out. from: the rows from
- * 4 first[0] on. */
+ * 4 first[top] on. */
 static void strip_along_columns(const resampler *r, raster to, raster from, size_t start,
                                 size_t samples) {
     const vit_axis *a = &r->y;
     const size_t groups = vit_ceil_div(samples, LANES), step = groups * QUADS;
-    const size_t origin = a->first[0], rows = vit_axis_end(a, a->out) - 4 * origin;
+    const size_t top = r->part.top, bottom = top + r->part.height;
+    const size_t origin = a->first[top], rows = vit_axis_end(a, bottom) - 4 * origin;
     for (size_t y = 0; y < rows; y += 4) {
         r->kernels->pack_columns(r->quads + y / 4 * step, from.samples + y * from.stride + start,
                                  from.stride, rows - y < 4 ? rows - y : 4, samples);
     }
-    for (size_t y = 0; y < a->out; y++) {
+    for (size_t y = top; y < bottom; y++) {
         r->kernels->resample(r->lanes, r->quads + (a->first[y] - origin) * step, step, groups,
                              a->weights + y * a->room, a->count[y], a->bits);
-        memcpy(to.samples + y * to.stride + start, r->lanes, samples);
+        memcpy(to.samples + (y - top) * to.stride + start, r->lanes, samples);
     }
 }
 
@@ -109,15 +115,16 @@ static void along_columns(const resampler *r, raster to, raster from, size_t sam
 
 /* The first row along the columns, and the rows from there on. */
 static size_t first_row(const resampler *r) {
-    return r->y.first ? 4 * r->y.first[0] : 0;
+    return r->y.first ? 4 * r->y.first[r->part.top] : r->part.top;
 }
 
 static size_t needed_rows(const resampler *r) {
-    return (r->y.first ? vit_axis_end(&r->y, r->y.out) : r->y.in) - first_row(r);
+    const size_t bottom = r->part.top + r->part.height;
+    return (r->y.first ? vit_axis_end(&r->y, bottom) : bottom) - first_row(r);
 }
 
 static raster below(raster from, size_t rows) {
-    return (raster){from.samples + rows * from.stride, from.stride};
+    return (raster){from.samples + rows * from.stride, from.stride, from.left};
 }
 
 /* Output columns that are worked off at once, so that what lies between stays small. */
@@ -135,7 +142,7 @@ static void rows_first(const resampler *r, raster to, raster from) {
     }
     for (size_t x = 0; x < r->x.out; x += strip) {
         const size_t end = x + strip < r->x.out ? x + strip : r->x.out;
-        const raster part = {to.samples + x * r->channels, to.stride};
+        const raster part = {to.samples + x * r->channels, to.stride, 0};
         along_rows(r, r->between, from, needed_rows(r), x, end);
         along_columns(r, part, r->between, (end - x) * r->channels);
     }
@@ -148,39 +155,77 @@ static void columns_first(const resampler *r, raster to, raster from) {
 }
 
 /* Where Pillow 13 resamples along the columns first; it matters where both axes change. */
-static bool takes_columns_first(const vit_axis *x, const vit_axis *y) {
-    if (!x->first || !y->first) return !x->first;
-    const size_t narrower = x->in > x->out ? 2 * (x->in - x->out) : 0;
-    return y->in > y->out && y->in - y->out > narrower;
+static bool takes_columns_first(const vit_image_rows *in, size_t width, size_t height,
+                                vit_arithmetic arithmetic) {
+    if (in->width == width) return true;
+    if (in->height == height || arithmetic != VIT_ARITHMETIC_PILLOW) return false;
+    const size_t narrower = in->width > width ? 2 * (in->width - width) : 0;
+    return in->height > height && in->height - height > narrower;
+}
+
+/* Columns and rows of what lies between the passes. */
+static void size_between(const resampler *r, bool is_columns_first, size_t *columns, size_t *rows) {
+    *columns = is_columns_first ? r->x.in : r->reads_rows ? r->part.width : between_columns(r);
+    *rows = is_columns_first ? r->y.out : needed_rows(r);
 }
 
 static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error) {
+    size_t columns, rows;
+    size_between(r, is_columns_first, &columns, &rows);
     const size_t strip = strip_samples(&r->y), row = (r->x.out + LANES) * r->channels;
     const size_t row_quads = (r->x.in + 4) * r->channels * LANES;
-    const size_t column_quads = (r->y.in + 4) * strip;
-    const size_t between = is_columns_first ? r->x.in * r->y.out * r->channels
-                                            : needed_rows(r) * between_columns(r) * r->channels;
-    r->between.stride = (is_columns_first ? r->x.in : between_columns(r)) * r->channels;
-    r->quads = vit_alloc(vit_max(row_quads, column_quads), 1);
+    const size_t quads = vit_max(row_quads, (r->y.in + 4) * strip);
+    r->between.stride = columns * r->channels;
+    r->quads = vit_alloc(quads, 1);
     r->lanes = vit_alloc(vit_max(row * LANES, strip), 1);
-    if (r->x.first && r->y.first) r->between.samples = vit_alloc(between, 1);
-    if (r->quads && r->lanes && (r->between.samples || !r->x.first || !r->y.first)) return VIT_OK;
-    return vit_fail_memory(error, "resize", vit_max(row_quads, column_quads) + between);
+    if (r->x.first && r->y.first) r->between.samples = vit_alloc(rows, r->between.stride);
+    if (r->reads_rows) r->band = vit_alloc(r->x.in * r->channels, LANES);
+    const bool has_between = r->between.samples || !r->x.first || !r->y.first;
+    if (r->quads && r->lanes && has_between && (r->band || !r->reads_rows)) return VIT_OK;
+    return vit_fail_memory(error, "resize", quads + rows * r->between.stride);
 }
 
-static vit_status resample(vit_image *out, const vit_image *in, vit_filter filter,
+/* Rows first, 16 as they come: they are still in the cache, and the picture is never in memory. */
+static vit_status rows_as_they_come(const resampler *r, raster to, const vit_image_rows *in,
+                                    vit_error *error) {
+    const size_t left = r->part.left, right = left + r->part.width;
+    const size_t top = first_row(r), bottom = top + needed_rows(r);
+    const raster between = r->y.first ? r->between : to;
+    raster band = {.samples = r->band, .left = 4 * r->x.first[left]};
+    size_t width = vit_axis_end(&r->x, right) - band.left;
+    vit_status status = in->narrow(in->context, &band.left, &width, error);
+    band.stride = width * in->channels;
+    for (size_t y = 0; !status && y < in->height; y += LANES) {
+        const size_t count = vit_min(LANES, in->height - y);
+        const size_t from = vit_max(y, top), end = vit_min(y + count, bottom);
+        status = in->read(in->context, r->band, count, error);
+        if (!status && from < end)
+            along_rows(r, below(between, from - top), below(band, from - y), end - from, left,
+                       right);
+    }
+    if (!status && r->y.first) along_columns(r, to, between, r->part.width * r->channels);
+    return status;
+}
+
+/* in: a picture's size and `pixels`, or without these its rows. out: `part` of it at width x
+ * height; all of it but for rows, which do not do for columns first. */
+static vit_status resample(vit_image *out, const vit_image_rows *in, uint8_t *pixels, size_t width,
+                           size_t height, const vit_window *part, vit_filter filter,
                            vit_arithmetic arithmetic, const vit_kernels *kernels,
                            vit_error *error) {
     const size_t channels = in->channels;
-    const raster to = {out->pixels, out->width * channels};
-    const raster from = {in->pixels, in->width * channels};
-    resampler r = {.kernels = kernels, .channels = channels};
-    vit_status status = vit_axis_init(&r.x, in->width, out->width, filter, arithmetic, error);
-    if (!status) status = vit_axis_init(&r.y, in->height, out->height, filter, arithmetic, error);
-    const bool is_columns_first =
-        !r.x.first || (arithmetic == VIT_ARITHMETIC_PILLOW && takes_columns_first(&r.x, &r.y));
+    const raster to = {out->pixels, out->width * channels, 0};
+    const raster from = {pixels, in->width * channels, 0};
+    const bool is_columns_first = takes_columns_first(in, width, height, arithmetic);
+    resampler r = {.kernels = kernels, .channels = channels, .part = *part, .reads_rows = !pixels};
+    vit_status status = vit_axis_init(&r.x, in->width, width, filter, arithmetic, error);
+    if (!status) status = vit_axis_init(&r.y, in->height, height, filter, arithmetic, error);
     if (!status) status = allocate(&r, is_columns_first, error);
-    if (!status) (is_columns_first ? columns_first : rows_first)(&r, to, from);
+    if (!status && r.reads_rows)
+        status = rows_as_they_come(&r, to, in, error);
+    else if (!status)
+        (is_columns_first ? columns_first : rows_first)(&r, to, from);
+    vit_free(r.band);
     vit_free(r.between.samples);
     vit_free(r.lanes);
     vit_free(r.quads);
@@ -224,28 +269,72 @@ static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error 
 
 static vit_status resize(vit_image *out, const vit_image *in, vit_filter filter,
                          vit_arithmetic arithmetic, const vit_kernels *kernels, vit_error *error) {
+    const vit_image_rows size = {.width = in->width, in->height, in->channels};
+    const vit_window all = {0, 0, out->width, out->height};
     if (out->width == in->width && out->height == in->height) {
         memcpy(out->pixels, in->pixels, in->width * in->height * in->channels);
         return VIT_OK;
     }
     if (filter == VIT_FILTER_NEAREST) return resize_nearest(out, in, error);
     if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
-    return resample(out, in, filter, arithmetic, kernels, error);
+    return resample(out, &size, in->pixels, out->width, out->height, &all, filter, arithmetic,
+                    kernels, error);
+}
+
+/* A picture of zeros for what becomes of one with so many channels. */
+static vit_status make_room(vit_image *out, size_t width, size_t height, size_t channels,
+                            vit_error *error) {
+    *out = (vit_image){0};
+    if (channels == 1 || channels == 3)
+        return vit_image_new(out, "resize", width, height, channels, error);
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "resize: the picture has %zu channels, expected 1 or 3; convert it to grey or "
+                    "RGB first",
+                    channels);
 }
 
 vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
                                vit_filter filter, vit_arithmetic arithmetic,
                                const vit_kernels *kernels, vit_error *error) {
-    *out = (vit_image){0};
-    if (in->channels != 1 && in->channels != 3) {
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "resize: the picture has %zu channels, expected 1 or 3; convert it to "
-                        "grey or RGB first",
-                        in->channels);
-    }
-    vit_status status = vit_image_new(out, "resize", width, height, in->channels, error);
+    vit_status status = make_room(out, width, height, in->channels, error);
     if (status) return status;
     status = resize(out, in, filter, arithmetic, kernels, error);
+    if (status) vit_image_free(out);
+    return status;
+}
+
+/* By way of the whole picture: one that does not get narrower, or is resized along its columns
+ * first. */
+static vit_status resize_whole(vit_image *out, const vit_image_rows *in, size_t width,
+                               size_t height, const vit_window *window, vit_filter filter,
+                               vit_arithmetic arithmetic, const vit_kernels *kernels,
+                               vit_error *error) {
+    vit_image whole, resized = {0};
+    vit_status status = vit_image_new(&whole, "resize", in->width, in->height, in->channels, error);
+    if (!status) status = in->read(in->context, whole.pixels, in->height, error);
+    if (!status)
+        status = vit_image_resize_as(&resized, &whole, width, height, filter, arithmetic, kernels,
+                                     error);
+    vit_image_free(&whole);
+    if (!status)
+        status = vit_image_crop(out, &resized, (ptrdiff_t)window->left, (ptrdiff_t)window->top,
+                                window->width, window->height, error);
+    vit_image_free(&resized);
+    return status;
+}
+
+vit_status vit_image_resize_rows(vit_image *out, const vit_image_rows *in, size_t width,
+                                 size_t height, const vit_window *window, vit_filter filter,
+                                 vit_arithmetic arithmetic, const vit_kernels *kernels,
+                                 vit_error *error) {
+    *out = (vit_image){0};
+    if (filter == VIT_FILTER_NEAREST || width >= in->width ||
+        takes_columns_first(in, width, height, arithmetic))
+        return resize_whole(out, in, width, height, window, filter, arithmetic, kernels, error);
+    vit_status status = make_room(out, window->width, window->height, in->channels, error);
+    if (status) return status;
+    if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
+    status = resample(out, in, NULL, width, height, window, filter, arithmetic, kernels, error);
     if (status) vit_image_free(out);
     return status;
 }

@@ -55,12 +55,21 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
                          vit_error *error);
 
 bool vit_jpeg_recognise(const uint8_t *bytes, size_t size);
-vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
-                           vit_error *error);
 
-/* What the header says: no further than to the first scan. */
-vit_status vit_jpeg_measure(size_t *width, size_t *height, const uint8_t *bytes, size_t size,
-                            const char *name, vit_error *error);
+/* A JPEG whose rows are read one after the other. `bytes` stay until it is closed. */
+typedef struct vit_jpeg vit_jpeg;
+
+/* Reads the header, no further than to the first scan: *header is the picture without pixels. */
+vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes, size_t size,
+                         const char *name, vit_error *error);
+
+/* As vit_image_narrow. */
+vit_status vit_jpeg_narrow(vit_jpeg *jpeg, size_t *left, size_t *width, vit_error *error);
+
+/* The next `count` rows, of those that there are. With the last one the file is checked to its end:
+ * only then is it known to be whole. After an error it can only be closed. */
+vit_status vit_jpeg_rows(vit_jpeg *jpeg, uint8_t *rows, size_t count, vit_error *error);
+void vit_jpeg_close(vit_jpeg *jpeg); /* takes NULL */
 
 /* Decodes a checked PNG with stb_image, which may allocate `budget` bytes in all. Errors: FORMAT,
  * MEMORY. */

@@ -92,28 +92,81 @@ vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, s
         *width = png.width;
         *height = png.height;
     } else if (vit_jpeg_recognise(bytes, size)) {
-        status = vit_jpeg_measure(width, height, bytes, size, name, error);
+        vit_jpeg *jpeg;
+        vit_image header;
+        status = vit_jpeg_open(&jpeg, &header, bytes, size, name, error);
+        *width = header.width;
+        *height = header.height;
+        vit_jpeg_close(jpeg);
     } else {
         status = refuse_format(bytes, size, name, error);
     }
     return status;
 }
 
-vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
-                            vit_error *error) {
-    *out = (vit_image){0};
-    vit_status status = check_file_size(size, name, error);
+vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
+                          vit_error *error) {
+    *out = (vit_image_file){.name = name};
+    const vit_status status = check_file_size(size, name, error);
     if (status) return status;
-    if (vit_png_recognise(bytes, size)) return vit_png_decode(out, bytes, size, name, error);
-    if (vit_jpeg_recognise(bytes, size)) return vit_jpeg_decode(out, bytes, size, name, error);
+    if (vit_png_recognise(bytes, size))
+        return vit_png_decode(&out->image, bytes, size, name, error);
+    if (vit_jpeg_recognise(bytes, size))
+        return vit_jpeg_open(&out->jpeg, &out->image, bytes, size, name, error);
     return refuse_format(bytes, size, name, error);
 }
 
-vit_status vit_image_load(vit_image *out, const char *path, vit_error *error) {
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    vit_bytes file = {0};
+vit_status vit_image_narrow(const vit_image_file *file, size_t *left, size_t *width,
+                            vit_error *error) {
+    return vit_jpeg_narrow(file->jpeg, left, width, error);
+}
+
+vit_status vit_image_read_rows(vit_image_file *file, uint8_t *rows, size_t count,
+                               vit_error *error) {
+    return vit_jpeg_rows(file->jpeg, rows, count, error);
+}
+
+vit_status vit_image_read(vit_image_file *file, vit_error *error) {
+    vit_image *image = &file->image;
+    if (image->pixels) return VIT_OK;
+    const size_t bytes = image->width * image->height * image->channels;
+    image->pixels = vit_alloc_unset(bytes, 1);
+    if (!image->pixels) return vit_fail_memory(error, file->name, bytes);
+    return vit_image_read_rows(file, image->pixels, image->height, error);
+}
+
+void vit_image_close(vit_image_file *file) {
+    vit_jpeg_close(file->jpeg);
+    vit_image_free(&file->image);
+    *file = (vit_image_file){0};
+}
+
+vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
+                            vit_error *error) {
+    vit_image_file file;
+    vit_status status = vit_image_open(&file, bytes, size, name, error);
+    if (!status) status = vit_image_read(&file, error);
     *out = (vit_image){0};
-    vit_status status = vit_read_file(&file, path, VIT_IMAGE_MAX_FILE, error);
+    if (!status) {
+        *out = file.image;
+        file.image = (vit_image){0};
+    }
+    vit_image_close(&file);
+    return status;
+}
+
+vit_status vit_image_read_file(vit_bytes *bytes, const char **name, const char *path,
+                               vit_error *error) {
+    *bytes = (vit_bytes){0};
+    *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    return vit_read_file(bytes, path, VIT_IMAGE_MAX_FILE, error);
+}
+
+vit_status vit_image_load(vit_image *out, const char *path, vit_error *error) {
+    vit_bytes file;
+    const char *name;
+    *out = (vit_image){0};
+    vit_status status = vit_image_read_file(&file, &name, path, error);
     if (!status) status = vit_image_decode(out, file.data, file.size, name, error);
     vit_free(file.data);
     return status;

@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/codec/container.h"
 
@@ -30,22 +31,29 @@ enum {
     /* Bytes of zeros in a row that are no picture's (see zeros_are_a_hole). */
     HOLE = 64,
 
+    MARGIN = 16,          /* columns: see narrow */
     MAX_MEMORY = 1 << 30, /* for coefficients: 100 megapixels in 4:4:4 take 600 MB */
     MARKER_JPEG_LS = 0xf7,
     MAX_CHANNELS = 4,
 };
 
-typedef struct jpeg_file {
+typedef struct vit_jpeg {
     struct jpeg_decompress_struct library;
     struct jpeg_error_mgr reports;
-    jmp_buf stop;      /* where the library's calls end that must not return */
-    vit_status status; /* by then */
-    bool has_scan;     /* the header is over */
-    unsigned seen;     /* bit i: a scan held component i */
+    jmp_buf stop;        /* where the library's calls end that must not return */
+    vit_status status;   /* by then */
+    bool has_scan;       /* the header is over */
+    bool is_started;     /* rows can be read */
+    bool has_scans;      /* several */
+    bool knows_holes;    /* zeros in its data are a hole */
+    unsigned seen;       /* bit i: a scan held component i */
+    const uint8_t *data; /* of the first scan */
     size_t size;
-    vit_image image;
+    size_t left, width; /* the columns that rows have */
+    JSAMPARRAY ink;     /* a row of CMYK; NULL: there is none */
+    vit_image image;    /* no pixels */
     const char *name;
-    vit_error *error;
+    vit_error *error; /* of the call that runs */
 } jpeg_file;
 
 bool vit_jpeg_recognise(const uint8_t *bytes, size_t size) {
@@ -203,7 +211,7 @@ static vit_status read_header(jpeg_file *f, const uint8_t *bytes) {
         return vit_fail(f->error, VIT_ERROR_FORMAT,
                         "%s: corrupt JPEG: it has %d components, expected 1, 3 or 4", f->name,
                         components);
-    f->image.width = width;
+    f->image.width = f->width = width;
     f->image.height = height;
     f->image.channels = components == 1 ? 1 : 3;
     f->image.orientation = orientation_of(library);
@@ -272,72 +280,98 @@ static bool has_hole(const uint8_t *data, size_t size) {
     return false;
 }
 
-static void read_rows(jpeg_file *f) {
+/* Up to where rows can be had. */
+static vit_status start(jpeg_file *f) {
     struct jpeg_decompress_struct *library = &f->library;
-    const size_t stride = f->image.width * f->image.channels;
-    const bool is_cmyk = library->out_color_space == JCS_CMYK;
-    JSAMPARRAY ink = NULL;
-    if (is_cmyk)
-        ink = library->mem->alloc_sarray((j_common_ptr)library, JPOOL_IMAGE,
-                                         (JDIMENSION)(f->image.width * MAX_CHANNELS), 1);
-    while (library->output_scanline < library->output_height) {
-        JSAMPROW row = f->image.pixels + library->output_scanline * stride;
-        jpeg_read_scanlines(library, is_cmyk ? ink : &row, 1);
-        if (is_cmyk) cmyk_to_rgb(row, ink[0], f->image.width);
-    }
-}
-
-static vit_status read_pixels(jpeg_file *f) {
-    struct jpeg_decompress_struct *library = &f->library;
-    const size_t bytes = f->image.width * f->image.height * f->image.channels;
-    f->image.pixels = vit_alloc_unset(bytes, 1);
-    if (!f->image.pixels) return vit_fail_memory(f->error, f->name, bytes);
-    const bool has_scans = jpeg_has_multiple_scans(library);
-    const uint8_t *data = library->src->next_input_byte;
     vit_status status = VIT_OK;
-    if (has_scans)
+    f->has_scans = jpeg_has_multiple_scans(library);
+    f->data = library->src->next_input_byte;
+    if (f->has_scans)
         status = read_scans(f);
     else
         jpeg_start_decompress(library);
     if (status) return status;
-    const bool knows_holes = !has_scans && zeros_are_a_hole(library); /* its tables are checked */
-    read_rows(f);
-    if (has_scans) jpeg_finish_output(library);
-    jpeg_finish_decompress(library); /* to the end-of-image marker */
-    if (knows_holes && has_hole(data, (size_t)(library->src->next_input_byte - data)))
+    f->knows_holes = !f->has_scans && zeros_are_a_hole(library); /* its tables are checked */
+    if (library->out_color_space == JCS_CMYK)
+        f->ink = library->mem->alloc_sarray((j_common_ptr)library, JPOOL_IMAGE,
+                                            (JDIMENSION)(f->image.width * MAX_CHANNELS), 1);
+    f->is_started = true;
+    return VIT_OK;
+}
+
+/* Leaves out columns before the inverse transform. At an edge that is made so, upsampling lacks a
+ * neighbour: MARGIN more columns keep that away from those that are asked for. */
+static vit_status narrow(jpeg_file *f, size_t left, size_t width) {
+    const size_t right = vit_min(left + width + MARGIN, f->image.width);
+    JDIMENSION first = (JDIMENSION)(left - vit_min(left, MARGIN));
+    JDIMENSION columns = (JDIMENSION)right - first;
+    const vit_status status = start(f);
+    if (status || f->has_scans) return status;
+    jpeg_crop_scanline(&f->library, &first, &columns);
+    f->left = first;
+    f->width = columns;
+    return VIT_OK;
+}
+
+/* From the last row to the end-of-image marker. */
+static vit_status end(jpeg_file *f) {
+    struct jpeg_decompress_struct *library = &f->library;
+    if (f->has_scans) jpeg_finish_output(library);
+    jpeg_finish_decompress(library);
+    if (f->knows_holes && has_hole(f->data, (size_t)(library->src->next_input_byte - f->data)))
         return corrupt(f, "a part of its data is lost: zeros stand there");
     return VIT_OK;
 }
 
-/* The picture is in f->image, without pixels where they are not wanted or cannot be had. */
-static vit_status read_file(jpeg_file *f, const uint8_t *bytes, bool wants_pixels) {
+static vit_status read_rows(jpeg_file *f, uint8_t *row, size_t count) {
+    struct jpeg_decompress_struct *library = &f->library;
+    const vit_status status = f->is_started ? VIT_OK : start(f);
+    if (status) return status;
+    for (; count > 0; count--, row += f->width * f->image.channels) {
+        jpeg_read_scanlines(library, f->ink ? f->ink : &row, 1);
+        if (f->ink) cmyk_to_rgb(row, f->ink[0], f->width);
+    }
+    return library->output_scanline < library->output_height ? VIT_OK : end(f);
+}
+
+/* ---- the calls from outside ---- */
+
+vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes, size_t size,
+                         const char *name, vit_error *error) {
+    jpeg_file *f = *out = vit_alloc(1, sizeof *f);
+    if (!f) return vit_fail_memory(error, name, sizeof *f);
+    f->size = size;
+    f->name = name;
+    f->error = error;
     f->library.err = jpeg_std_error(&f->reports);
     f->reports.error_exit = stop;
     f->reports.emit_message = hear;
     f->reports.output_message = say_nothing;
     f->library.client_data = f;
-    if (setjmp(f->stop) == 0) {
-        f->status = read_header(f, bytes);
-        if (!f->status && wants_pixels) f->status = read_pixels(f);
-    }
-    jpeg_destroy_decompress(&f->library);
-    if (f->status) vit_image_free(&f->image);
+    if (setjmp(f->stop) == 0) f->status = read_header(f, bytes);
+    *header = f->image;
+    const vit_status status = f->status;
+    if (!status) return VIT_OK;
+    vit_jpeg_close(f);
+    *out = NULL;
+    return status;
+}
+
+vit_status vit_jpeg_rows(vit_jpeg *f, uint8_t *rows, size_t count, vit_error *error) {
+    f->error = error;
+    if (setjmp(f->stop) == 0) f->status = read_rows(f, rows, count);
     return f->status;
 }
 
-vit_status vit_jpeg_measure(size_t *width, size_t *height, const uint8_t *bytes, size_t size,
-                            const char *name, vit_error *error) {
-    jpeg_file f = {.size = size, .name = name, .error = error};
-    vit_status status = read_file(&f, bytes, false);
-    *width = f.image.width;
-    *height = f.image.height;
-    return status;
+vit_status vit_jpeg_narrow(vit_jpeg *f, size_t *left, size_t *width, vit_error *error) {
+    f->error = error;
+    if (setjmp(f->stop) == 0) f->status = narrow(f, *left, *width);
+    *left = f->left;
+    *width = f->width;
+    return f->status;
 }
 
-vit_status vit_jpeg_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
-                           vit_error *error) {
-    jpeg_file f = {.size = size, .name = name, .error = error};
-    vit_status status = read_file(&f, bytes, true);
-    *out = f.image;
-    return status;
+void vit_jpeg_close(vit_jpeg *f) {
+    if (f) jpeg_destroy_decompress(&f->library);
+    vit_free(f);
 }

@@ -1,4 +1,6 @@
 #include "vit/image/prepare/preprocess.h"
+#include "vit/base/sys.h"
+#include "vit/image/codec/decode.h"
 #include "vit/image/digit/digit.h"
 #include "vit/image/pixels.h"
 
@@ -117,13 +119,13 @@ static vit_status check_result(const vit_image *in, size_t height, size_t width,
                     in->height, in->width, in->channels, height, width, channels);
 }
 
-vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
-                          size_t height, size_t width, size_t channels, const vit_kernels *kernels,
-                          vit_error *error) {
+/* The operations from `first` on. */
+static vit_status run(vit_image *out, const vit_image *in, const vit_preprocessing *p, size_t first,
+                      size_t height, size_t width, size_t channels, const vit_kernels *kernels,
+                      vit_error *error) {
     vit_image current = {0}; /* what the operations so far made; no pixels: `in` still */
     vit_status status = VIT_OK;
-    *out = (vit_image){0};
-    for (size_t i = 0; !status && i < p->count; i++) {
+    for (size_t i = first; !status && i < p->count; i++) {
         const vit_image *from = current.pixels ? &current : in;
         vit_image next = {0};
         if (is_idle(&p->operations[i], from)) continue;
@@ -143,6 +145,95 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
         vit_image_free(&current);
     else
         *out = current;
+    return status;
+}
+
+vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
+                          size_t height, size_t width, size_t channels, const vit_kernels *kernels,
+                          vit_error *error) {
+    *out = (vit_image){0};
+    return run(out, in, p, 0, height, width, channels, kernels, error);
+}
+
+/* ---- of a file ---- */
+
+/* A file whose rows are read, and how that went: its errors have its name already. */
+typedef struct reading {
+    vit_image_file file;
+    vit_status status;
+} reading;
+
+static vit_status read_rows(void *context, uint8_t *rows, size_t count, vit_error *error) {
+    reading *r = context;
+    r->status = vit_image_read_rows(&r->file, rows, count, error);
+    return r->status;
+}
+
+static vit_status narrow_rows(void *context, size_t *left, size_t *width, vit_error *error) {
+    reading *r = context;
+    r->status = vit_image_narrow(&r->file, left, width, error);
+    return r->status;
+}
+
+/* What a crop keeps of width x height; false: it is none, or needs more than there is. */
+static bool crop_window(vit_window *window, const vit_operation *op, size_t width, size_t height) {
+    if (op->kind != VIT_OP_CENTER_CROP || op->width > width || op->height > height) return false;
+    *window = (vit_window){(size_t)center_offset(width, op->width, op->rounding),
+                           (size_t)center_offset(height, op->height, op->rounding), op->width,
+                           op->height};
+    return true;
+}
+
+/* The pixels of what operation *first, a resize, and a crop behind it make of the file's rows as
+ * they come; *first is then the next. Where another operation comes first, those of the file. */
+static vit_status first_pixels(reading *r, const vit_preprocessing *p, size_t *first,
+                               const vit_kernels *kernels, vit_error *error) {
+    vit_image *image = &r->file.image, resized;
+    const vit_operation *op = p->operations, *end = p->operations + p->count;
+    size_t width, height;
+    while (op < end && is_idle(op, image)) op++;
+    if (image->pixels || op == end || op->kind != VIT_OP_RESIZE)
+        return r->status = vit_image_read(&r->file, error);
+    const vit_image_rows rows = {image->width, image->height, image->channels,
+                                 narrow_rows,  read_rows,     r};
+    resize_target(op, image, &width, &height);
+    vit_window window = {0, 0, width, height};
+    const bool is_cropped = op + 1 < end && crop_window(&window, op + 1, width, height);
+    const vit_status status = vit_image_resize_rows(&resized, &rows, width, height, &window,
+                                                    op->filter, op->arithmetic, kernels, error);
+    if (status) return status;
+    resized.orientation = image->orientation;
+    *image = resized;
+    *first = (size_t)(op - p->operations) + (is_cropped ? 2 : 1);
+    return VIT_OK;
+}
+
+vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, const char *name,
+                                const vit_preprocessing *p, size_t height, size_t width,
+                                size_t channels, const vit_kernels *kernels, vit_error *error) {
+    reading r = {0};
+    size_t first = 0;
+    *out = (vit_image){0};
+    vit_status status = vit_image_open(&r.file, bytes, size, name, error);
+    if (status) return status;
+    status = first_pixels(&r, p, &first, kernels, error);
+    if (!status)
+        status = run(out, &r.file.image, p, first, height, width, channels, kernels, error);
+    vit_image_close(&r.file);
+    return status == r.status ? status : vit_fail_prefix(error, status, name);
+}
+
+vit_status vit_preprocess_file(vit_image *out, const char *path, const vit_preprocessing *p,
+                               size_t height, size_t width, size_t channels,
+                               const vit_kernels *kernels, vit_error *error) {
+    vit_bytes file;
+    const char *name;
+    *out = (vit_image){0};
+    vit_status status = vit_image_read_file(&file, &name, path, error);
+    if (!status)
+        status = vit_preprocess_bytes(out, file.data, file.size, name, p, height, width, channels,
+                                      kernels, error);
+    vit_free(file.data);
     return status;
 }
 

@@ -79,6 +79,16 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
                           size_t height, size_t width, size_t channels, const vit_kernels *kernels,
                           vit_error *error);
 
+/* Decodes a picture and prepares it: the pixels and errors (with its name) of vit_image_load or
+ * vit_image_decode, and vit_preprocess. A JPEG that is made smaller before all else, as photographs
+ * are, is resized row by row as it is decoded: that takes less time, and it is never in memory. */
+vit_status vit_preprocess_file(vit_image *out, const char *path, const vit_preprocessing *p,
+                               size_t height, size_t width, size_t channels,
+                               const vit_kernels *kernels, vit_error *error);
+vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, const char *name,
+                                const vit_preprocessing *p, size_t height, size_t width,
+                                size_t channels, const vit_kernels *kernels, vit_error *error);
+
 /* table[c][v] is what the network gets for the level v of channel c; 1 or 3 channels. In float,
  * each operation rounded. Where `rescale` is 0: (v / 255 - mean) / std, as torchvision's ToTensor
  * and Normalize, and timm. Else (x - mean) / std with x = v * rescale in double, as Hugging Face's
