@@ -3,9 +3,10 @@
 # program through pkg-config, the programs, the manual.
 . "$(dirname "$0")/shell"
 
-# The installed copy is used with the compiler that built it, and with its sanitizers.
+# The installed copy is used with the compiler that built it, be it two words as "ccache gcc", and
+# with its sanitizers.
+cc=$(sed 's/ -.*//' "$BUILD/flags")
 set -- $(cat "$BUILD/flags")
-cc=$1
 sanitize=$(echo "$*" | tr ' ' '\n' | grep -e '^-fsanitize=' -e '^-fno-sanitize-recover' | sort -u)
 case $cc in
 *clang*) cxx=clang++ ;;
@@ -76,7 +77,7 @@ compile() {
     [ $# -eq 0 ] || libraries=$(echo "$libraries" | sed "s|-lvit|$prefix/lib/libvit.a|")
     case $file in
     *.cc) set -- "$cxx" ;;
-    *) set -- "$cc" -std=c17 ;;
+    *) set -- $cc -std=c17 ;;
     esac
     # shellcheck disable=SC2046,SC2086 # these are lists of words
     "$@" $sanitize -Wall -Wextra -Werror -Wpedantic $(pkg-config --cflags libvit) "$file" \

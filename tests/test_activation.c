@@ -1,7 +1,7 @@
 /* The activations, all of them: values and slopes within the errors that vit/kernels/kernels.h
  * states, over a sample of all floats, slopes against finite differences, forward once more in the
  * backward pass, threads, and their names in our configs and in those of every layout, there and
- * back. To add one: its row in vit/ops/activation.c, a row of `truths` here. */
+ * back. To add one: its row in vit/ops/activation.c, a row of `truths` in tests/truth.h. */
 #include "tests/check.h"
 #include "tests/problem.h"
 #include "tests/scratch.h"
@@ -20,22 +20,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* The function and its slope in double; errors: of the value over |x|, of the slope absolute. */
-static const struct {
-    vit_activation value;
-    double (*y)(double x), (*slope)(double x);
-    double y_error, slope_error;
-} truths[] = {
-    {VIT_GELU, truth_gelu, truth_gelu_slope, CHECK_GELU_ERROR, CHECK_GELU_SLOPE_ERROR},
-    {VIT_RELU, truth_relu, truth_relu_slope, 0, 0},
-    {VIT_GELU_TANH, truth_gelu_tanh, truth_gelu_tanh_slope, CHECK_SWISH_ERROR,
-     CHECK_SWISH_SLOPE_ERROR},
-    {VIT_GELU_QUICK, truth_gelu_quick, truth_gelu_quick_slope, CHECK_SWISH_ERROR,
-     CHECK_SWISH_SLOPE_ERROR},
-    {VIT_SILU, truth_silu, truth_silu_slope, CHECK_SWISH_ERROR, CHECK_SWISH_SLOPE_ERROR},
-};
-VIT_CHECK_ROWS(truths, VIT_ACTIVATION_COUNT);
 
 extern const char *const vit_pytorch_model[];
 

@@ -82,8 +82,12 @@ static void assert_line(const vit_event *event, double val_top1, size_t width,
 
 static void test_progress_line_fits(void **state) {
     (void)state;
-    const vit_event event = {
-        .epoch = 1.5, .epochs = 10, .loss = 0.25, .images_per_second = 12345.4, .seconds_left = 92};
+    const vit_event event = {.epoch = 1.5,
+                             .epochs = 10,
+                             .loss = 0.25,
+                             .from_pictures = true,
+                             .images_per_second = 12345.4,
+                             .seconds_left = 92};
     const char whole[] = "epoch 1.50 of 10   loss 0.2500   held back 97.12 %   1:32 left   "
                          "12,345 images/s";
     assert_line(&event, 0.9712, SIZE_MAX, whole);

@@ -1,9 +1,10 @@
-/* What the library computes in float, in double by libm: exp, GELU, its approximations,
- * SiLU, and their slopes. All inline, so that tests/fixtures/errors.c needs no
- * other file. */
+/* What the library computes in float, in double by libm: exp, the activations and their slopes. All
+ * inline, so that tests/fixtures/errors.c needs no other file. */
 #ifndef TESTS_TRUTH_H
 #define TESTS_TRUTH_H
 
+#include "tests/check.h"
+#include "vit/base/size.h"
 #include "vit/ops/activation.h"
 #include <math.h>
 
@@ -66,6 +67,22 @@ static inline double truth_silu(double x) {
 static inline double truth_silu_slope(double x) {
     return truth_swish_slope(x, x, 1);
 }
+
+/* An activation and its slope in double; errors: of the value over |x|, of the slope absolute. */
+static const struct {
+    vit_activation value;
+    double (*y)(double x), (*slope)(double x);
+    double y_error, slope_error;
+} truths[] = {
+    {VIT_GELU, truth_gelu, truth_gelu_slope, CHECK_GELU_ERROR, CHECK_GELU_SLOPE_ERROR},
+    {VIT_RELU, truth_relu, truth_relu_slope, 0, 0},
+    {VIT_GELU_TANH, truth_gelu_tanh, truth_gelu_tanh_slope, CHECK_SWISH_ERROR,
+     CHECK_SWISH_SLOPE_ERROR},
+    {VIT_GELU_QUICK, truth_gelu_quick, truth_gelu_quick_slope, CHECK_SWISH_ERROR,
+     CHECK_SWISH_SLOPE_ERROR},
+    {VIT_SILU, truth_silu, truth_silu_slope, CHECK_SWISH_ERROR, CHECK_SWISH_SLOPE_ERROR},
+};
+VIT_CHECK_ROWS(truths, VIT_ACTIVATION_COUNT);
 
 /* ---- the library's, y[n] of x[n] ---- */
 

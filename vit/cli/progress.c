@@ -58,7 +58,8 @@ void vit_progress_line(vit_text *out, const vit_event *event, double val_top1, s
     if (event->seconds_left > 0)
         add_part(out, &width, "", vit_format_duration(value, event->seconds_left), " left");
     if (event->images_per_second > 0)
-        add_part(out, &width, "", format_rate(value, event->images_per_second), " images/s");
+        add_part(out, &width, "", format_rate(value, event->images_per_second),
+                 event->from_pictures ? " images/s" : " texts/s");
 }
 
 static size_t terminal_width(void) {
