@@ -2,6 +2,7 @@
 # make test     every test (scripts/test also installs what is missing)
 # make bench    vit-bench on this machine
 # make lint     formatting, floors, headers that stand alone
+# make analyse  cppcheck and clang-tidy, where they are installed
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang); TARGET=numpy: one of them
@@ -59,7 +60,7 @@ MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint debug asan fuzz fuzzers install uninstall clean
+.PHONY: all test tests bench lint analyse debug asan fuzz fuzzers install uninstall clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
@@ -181,6 +182,9 @@ bench: all
 
 lint:
 	scripts/lint
+
+analyse:
+	scripts/analyse
 
 debug:
 	$(MAKE) BUILD=build/debug CFLAGS='-O2 -g -DVIT_POISON' test

@@ -236,7 +236,7 @@ static vit_status check_known(const vit_records *records, part p, const vit_byte
 static vit_status read_pictures(vit_records *records, gathered *g, part p, const char *path,
                                 const char *label_path, vit_error *error) {
     vit_bytes file;
-    vit_idx idx;
+    vit_idx idx = {0};
     vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
     if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 3, path, error);
     if (status == VIT_OK) status = check_pictures(&idx, records, g->set, g->known[p], path, error);

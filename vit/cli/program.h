@@ -60,6 +60,15 @@ extern const char *const vit_precision_names[];
         .argument = "N", .help = explanation, .min = 1, .max = 1024                         \
     }
 
+/* What --data takes. */
+#define VIT_DATA_HELP                                       \
+    "a directory: IDX or CIFAR files, or one folder a\n"    \
+    "class of PNG or JPEG files; FILE.npz or a directory\n" \
+    "with NumPy's images and labels; or mnist, fashion,\n"  \
+    "cifar10, cifar100 (looked up in $VIT_DATA, then\n"     \
+    "data/); or digits, drawn; or strips, numbers:en-de\n"  \
+    "and others of docs/data.md, whose answers are texts"
+
 /* --config, --labels and --size of the model, for `const char *config`, `const char *labels` and
  * `vit_size size` in the settings. */
 #define VIT_CONFIG_OPTION(settings)                                                      \

@@ -44,12 +44,7 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "a directory: IDX or CIFAR files, or one folder a\n"
-             "class of PNG or JPEG files; FILE.npz or a directory\n"
-             "with NumPy's images and labels; or mnist, fashion,\n"
-             "cifar10, cifar100 (looked up in $VIT_DATA, then\n"
-             "data/); or digits, drawn; or strips, numbers:en-de\n"
-             "and others of docs/data.md, whose answers are texts",
+     .help = VIT_DATA_HELP,
      .required = true},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,

@@ -35,13 +35,6 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 #define RANGE(type, member, letter, low, high) \
     VALUE(type, member), .argument = letter, .min = low, .max = high
 
-#define DATA_HELP                                                \
-    "the pictures: a directory of IDX or CIFAR files, or with\n" \
-    "a folder per class of PNG or JPEG files; FILE.npz or a\n"   \
-    "directory with NumPy's images and labels; or mnist,\n"      \
-    "fashion, cifar10, cifar100 (in $VIT_DATA, then data/);\n"   \
-    "or digits, which are drawn; FIRST+SECOND trains on both"
-
 #define PRESET_HELP                                          \
     "network and recipe: mnist, mnist-quick, fashion,\n"     \
     "fashion-best, digits, cifar10, cifar10-best, folder,\n" \
@@ -156,7 +149,11 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
-    {.name = "data", VALUE(TEXT, data), .argument = "DATA", .help = DATA_HELP},
+    {.name = "data",
+     VALUE(TEXT, data),
+     .argument = "DATA",
+     .help = VIT_DATA_HELP ";\n"
+                           "FIRST+SECOND trains on both"},
     {.name = "size", VALUE(SIZE, size), .argument = "N|HxW", .help = SIZE_HELP},
     {.name = "list-unreadable", VALUE(FLAG, list_unreadable), .help = LIST_UNREADABLE_HELP},
     {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = EMPTY_CLASSES_HELP},
