@@ -9,6 +9,7 @@
 #define VIT_DATASETS_DATASET_H
 
 #include "vit/base/error.h"
+#include "vit/base/random.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/text/vocabulary.h"
 
@@ -152,5 +153,9 @@ vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_d
 /* pixels: [28][28], white on black: the digit (0..9) of record `index` of a set drawn with `seed`;
  * the label is returned. */
 uint8_t vit_digits_draw(uint8_t *pixels, uint64_t seed, uint32_t index);
+
+/* The same of what is no digit: a letter, a sign, a figure, a scribble or a texture, as the random
+ * numbers have it. */
+void vit_stranger_draw(uint8_t *pixels, vit_random *r);
 
 #endif

@@ -1,40 +1,19 @@
-/* Digits drawn as people write them: strokes through a few control points, every point, the whole
- * shape and the pen a little different each time, then brought into MNIST's form: the ink fitted
- * into 20x20, its centre of mass in the middle of 28x28.
- *
- * A picture is a function of (seed, index) alone, to the byte, on every machine: only operations
- * that IEEE 754 defines and this project's own sine and exponential are used.
+/* Digits drawn as people write them, in MNIST's form (ink.h). A picture is a function of
+ * (seed, index) alone, to the byte, on every machine.
  */
+#include "datasets/ink.h"
 #include "datasets/reader.h"
-#include "vit/base/math.h"
-#include "vit/base/random.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-#define SIDE 28
-#define BOX 20
-#define PIXELS (SIDE * SIDE)
 
 /* ---- shapes ---- */
-
-/* How the pen comes to a point: M puts it down there, S passes smoothly, C turns sharply. */
-typedef enum pen { END, M, S, C } pen;
-
-typedef struct control {
-    pen pen;
-    int8_t x, y; /* hundredths of the digit's height, y downwards */
-} control;
-
-#define MAX_CONTROLS 14
 
 /* One way of writing a digit, chosen with probability weight / (sum of the digit's weights). */
 typedef struct shape {
     uint8_t digit, weight;
-    control controls[MAX_CONTROLS];
+    vit_control controls[VIT_INK_CONTROLS];
 } shape;
 
 /* clang-format off */
@@ -120,220 +99,11 @@ static const shape *choose_shape(uint8_t digit, vit_random *r) {
     }
 }
 
-/* ---- a hand: where this one puts the points ---- */
-
-typedef struct vec {
-    double x, y;
-} vec;
-
-/* mean + deviation * N(0, 1), cut at 2.5 deviations: rare pictures may be odd, none absurd. */
-static double spread(vit_random *r, double mean, double deviation) {
-    double z = vit_random_normal(r);
-    z = z < -2.5 ? -2.5 : z > 2.5 ? 2.5 : z;
-    return mean + deviation * z;
-}
-
-/* A map of the plane: second-order bends, then slant, width and rotation. */
-typedef struct hand {
-    double bend[6];        /* of x: yy, xy, xx; of y: xx, xy, yy */
-    double xx, xy, yx, yy; /* x' = xx x + xy y, y' = yx x + yy y */
-    double jitter;         /* of each control point on its own */
-} hand;
-
-static hand choose_hand(vit_random *r) {
-    hand h;
-    for (int i = 0; i < 6; i++) h.bend[i] = spread(r, 0, 0.28);
-    double angle = spread(r, 0, 0.09), slant = spread(r, 0.12, 0.3); /* positive: to the right */
-    double width = vit_exp(spread(r, 0, 0.27));
-    double c = vit_cos(angle), s = vit_sin(angle);
-    h.xx = c * width, h.xy = -s - slant * c;
-    h.yx = s * width, h.yy = c - slant * s;
-    h.jitter = 0.012 + 0.04 * vit_random_uniform(r);
-    return h;
-}
-
-static vec place(const hand *h, const control *p, vit_random *r) {
-    double x = p->x * 0.01 - 0.5 + spread(r, 0, h->jitter);
-    double y = p->y * 0.01 - 0.5 + spread(r, 0, h->jitter);
-    double u = x + h->bend[0] * y * y + h->bend[1] * x * y + h->bend[2] * x * x;
-    double v = y + h->bend[3] * x * x + h->bend[4] * x * y + h->bend[5] * y * y;
-    return (vec){h->xx * u + h->xy * v, h->yx * u + h->yy * v};
-}
-
-/* ---- strokes: a polyline through the points ---- */
-
-#define STEPS 6 /* pieces of a curve from point to point */
-#define MAX_VERTICES (MAX_CONTROLS * STEPS + MAX_CONTROLS)
-
-typedef struct path {
-    vec vertices[MAX_VERTICES];
-    bool starts[MAX_VERTICES]; /* no line leads to this vertex */
-    int count;
-} path;
-
-static void add_vertex(path *p, vec v, bool starts) {
-    p->vertices[p->count] = v;
-    p->starts[p->count] = starts;
-    p->count++;
-}
-
-/* Catmull-Rom: from b to c, coming from a, going on to d. */
-static double spline(double a, double b, double c, double d, double t) {
-    double t1 = 0.5 * (c - a);
-    double t2 = a - 2.5 * b + 2 * c - 0.5 * d;
-    double t3 = 1.5 * (b - c) + 0.5 * (d - a);
-    return b + t * (t1 + t * (t2 + t * t3));
-}
-
-static void write_shape(path *p, const shape *s, const hand *h, vit_random *r) {
-    vec at[MAX_CONTROLS];
-    int n = 0;
-    for (; n < MAX_CONTROLS && s->controls[n].pen != END; n++) at[n] = place(h, &s->controls[n], r);
-    p->count = 0;
-    for (int i = 0; i < n; i++) {
-        if (s->controls[i].pen == M) {
-            add_vertex(p, at[i], true);
-            continue;
-        }
-        /* At ends and corners the curve does not see what lies beyond. */
-        bool from_curve = s->controls[i - 1].pen == S;
-        bool to_curve = i + 1 < n && s->controls[i].pen == S && s->controls[i + 1].pen != M;
-        vec a = at[from_curve ? i - 2 : i - 1], b = at[i - 1];
-        vec c = at[i], d = at[to_curve ? i + 1 : i];
-        for (int k = 1; k <= STEPS; k++) {
-            double t = (double)k / STEPS;
-            add_vertex(p, (vec){spline(a.x, b.x, c.x, d.x, t), spline(a.y, b.y, c.y, d.y, t)},
-                       false);
-        }
-    }
-}
-
-/* Scales the path so that its ink, `radius` around it, just fits the middle 20x20 of the picture;
- * as MNIST does, the longer side decides. */
-static void fit(path *p, double radius) {
-    vec low = p->vertices[0], high = low;
-    for (int i = 1; i < p->count; i++) {
-        vec v = p->vertices[i];
-        low = (vec){fmin(low.x, v.x), fmin(low.y, v.y)};
-        high = (vec){fmax(high.x, v.x), fmax(high.y, v.y)};
-    }
-    double scale = (BOX - 2 * radius) / fmax(high.x - low.x, high.y - low.y);
-    for (int i = 0; i < p->count; i++) {
-        vec *v = &p->vertices[i];
-        v->x = (v->x - 0.5 * (low.x + high.x)) * scale + 0.5 * SIDE;
-        v->y = (v->y - 0.5 * (low.y + high.y)) * scale + 0.5 * SIDE;
-    }
-}
-
-/* ---- ink ---- */
-
-typedef struct nib {
-    double radius;   /* in pixels */
-    double taper;    /* share by which it changes from the first vertex to the last */
-    double tilt;     /* share by which it is narrower along one direction */
-    vec along;       /* that direction */
-    double softness; /* pixels over which the edge fades */
-    double rough;    /* noise of the edge, in pixels */
-} nib;
-
-static nib choose_nib(vit_random *r) {
-    nib n;
-    n.radius = 1.27 * vit_exp(spread(r, 0, 0.33));
-    n.taper = spread(r, 0, 0.12);
-    n.tilt = 0.25 * vit_random_uniform(r);
-    double angle = VIT_PI * vit_random_uniform(r);
-    n.along = (vec){vit_cos(angle), vit_sin(angle)};
-    n.softness = 0.8 + 0.7 * vit_random_uniform(r);
-    n.rough = 0.25 * vit_random_uniform(r);
-    return n;
-}
-
-static int clamp(double v) {
-    return v < 0 ? 0 : v > SIDE - 1 ? SIDE - 1 : (int)v;
-}
-
-/* edge[y][x] = min(edge, distance of the pixel's centre from the line a-b, less its radius). */
-static void ink_line(double *edge, vec a, vec b, double radius, double reach) {
-    double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
-    double scale = length2 > 0 ? 1 / length2 : 0;
-    int x0 = clamp(floor(fmin(a.x, b.x) - reach)), x1 = clamp(ceil(fmax(a.x, b.x) + reach));
-    int y0 = clamp(floor(fmin(a.y, b.y) - reach)), y1 = clamp(ceil(fmax(a.y, b.y) + reach));
-    for (int y = y0; y <= y1; y++)
-        for (int x = x0; x <= x1; x++) {
-            double px = x + 0.5 - a.x, py = y + 0.5 - a.y;
-            double t = (px * dx + py * dy) * scale;
-            t = t < 0 ? 0 : t > 1 ? 1 : t;
-            double ex = px - t * dx, ey = py - t * dy;
-            double distance = sqrt(ex * ex + ey * ey) - radius;
-            if (distance < edge[y * SIDE + x]) edge[y * SIDE + x] = distance;
-        }
-}
-
-static void ink_path(double *edge, const path *p, const nib *n) {
-    for (int i = 0; i < PIXELS; i++) edge[i] = SIDE;
-    for (int i = 1; i < p->count; i++) {
-        if (p->starts[i]) continue;
-        vec a = p->vertices[i - 1], b = p->vertices[i];
-        double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
-        double across = dx * n->along.x + dy * n->along.y;
-        double share = length2 > 0 ? across * across / length2 : 0;
-        double position = (double)i / p->count - 0.5;
-        double radius = n->radius * (1 - n->tilt * share) * (1 + n->taper * position);
-        ink_line(edge, a, b, radius, radius + n->softness + 0.5);
-    }
-}
-
-/* The share of each pixel that is inked, 0..255. */
-static void expose(uint8_t *ink, const double *edge, const nib *n, vit_random *r) {
-    for (int i = 0; i < PIXELS; i++) {
-        if (edge[i] > n->softness) {
-            ink[i] = 0;
-            continue;
-        }
-        double shake = n->rough * (2 * vit_random_uniform(r) - 1);
-        double share = 0.5 - (edge[i] + shake) / n->softness;
-        share = share < 0 ? 0 : share > 1 ? 1 : share;
-        ink[i] = (uint8_t)(255 * share + 0.5);
-    }
-}
-
-/* By how much to move so that the centre of mass of one axis is in the middle, and no ink is lost:
- * the fitted ink leaves a margin of 4 all around. */
-static int centring(uint64_t moment, uint64_t mass) {
-    int shift = (int)floor(0.5 * SIDE - (double)moment / (double)mass);
-    int margin = (SIDE - BOX) / 2;
-    return shift < -margin ? -margin : shift > margin ? margin : shift;
-}
-
-static void centre(uint8_t *pixels, const uint8_t *ink) {
-    uint64_t mass = 0, mx = 0, my = 0;
-    for (uint32_t i = 0; i < PIXELS; i++) {
-        mass += ink[i];
-        mx += ink[i] * (uint64_t)(i % SIDE);
-        my += ink[i] * (uint64_t)(i / SIDE);
-    }
-    int shift_x = centring(mx, mass), shift_y = centring(my, mass);
-    memset(pixels, 0, PIXELS);
-    for (int y = 0; y < SIDE; y++)
-        for (int x = 0; x < SIDE; x++) {
-            int to_x = x + shift_x, to_y = y + shift_y;
-            if (to_x >= 0 && to_x < SIDE && to_y >= 0 && to_y < SIDE)
-                pixels[to_y * SIDE + to_x] = ink[y * SIDE + x];
-        }
-}
-
 uint8_t vit_digits_draw(uint8_t *pixels, uint64_t seed, uint32_t index) {
     vit_random r = vit_random_start(seed, VIT_RANDOM_DIGITS, 0, index);
-    uint8_t digit = (uint8_t)(index % 10), ink[PIXELS];
-    double edge[PIXELS];
-    path p;
-    hand h = choose_hand(&r);
-    write_shape(&p, choose_shape(digit, &r), &h, &r);
-    nib n = choose_nib(&r);
-    fit(&p, n.radius);
-    ink_path(edge, &p, &n);
-    expose(ink, edge, &n, &r);
-    centre(pixels, ink);
+    uint8_t digit = (uint8_t)(index % 10);
+    vit_hand h = vit_hand_draw(&r);
+    vit_hand_write(pixels, choose_shape(digit, &r)->controls, &h, &r);
     return digit;
 }
 
@@ -350,19 +120,19 @@ uint8_t vit_digits_draw(uint8_t *pixels, uint64_t seed, uint32_t index) {
 static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count, char checksum[65],
                             vit_error *error) {
     vit_sha256 hash;
-    records->pixels = vit_alloc(count, PIXELS);
+    records->pixels = vit_alloc(count, VIT_INK_PIXELS);
     records->labels = vit_alloc(count, sizeof *records->labels);
     if (!records->pixels || !records->labels)
-        return vit_fail_memory(error, "digits", (size_t)count * (PIXELS + 2));
+        return vit_fail_memory(error, "digits", (size_t)count * (VIT_INK_PIXELS + 2));
     for (uint32_t i = 0; i < count; i++)
-        records->labels[i] = vit_digits_draw(records->pixels + (size_t)i * PIXELS, seed, i);
+        records->labels[i] = vit_digits_draw(records->pixels + (size_t)i * VIT_INK_PIXELS, seed, i);
     records->count = count;
     if (*checksum != 0) return VIT_OK; /* that of the other part, which comes first */
     char head[64];
     int length = snprintf(head, sizeof head, "digits %d seed %u count %u\n", VERSION, seed, count);
     vit_sha256_start(&hash);
     vit_sha256_add(&hash, head, (size_t)length);
-    vit_sha256_add(&hash, records->pixels, (size_t)count * PIXELS);
+    vit_sha256_add(&hash, records->pixels, (size_t)count * VIT_INK_PIXELS);
     vit_sha256_hex(&hash, checksum);
     return VIT_OK;
 }
@@ -372,7 +142,7 @@ vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error) {
     snprintf(out->name, sizeof out->name, "digits");
     out->preset = "digits";
     out->is_digits = out->has_characters = true;
-    out->height = out->width = SIDE;
+    out->height = out->width = VIT_INK_SIDE;
     out->channels = 1;
     out->classes = 10;
     /* Measured over the training part, and written down so that the test part can be had alone. */

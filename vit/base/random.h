@@ -26,6 +26,7 @@ typedef enum vit_purpose {
     VIT_RANDOM_NUMBERS,       /* numbers in words; position: index of the record */
     VIT_RANDOM_MAP,           /* the map "random", by which others are measured */
     VIT_RANDOM_WRITE,         /* tokens of texts; epoch: of the text, position: in it */
+    VIT_RANDOM_STRANGER,      /* position: in the epoch */
 } vit_purpose;
 
 typedef struct vit_random {

@@ -296,6 +296,11 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
                         "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
                         "it out",
                         p->name);
+    if (p->recipe.strangers > 0 && !data->is_digits)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "preset %s: \"strangers\" draws what is no digit, and %s has no digits in "
+                        "the form of MNIST's: leave it out",
+                        p->name, data->name);
     if (p->is_sized_by_data && (c->height % c->patch > 0 || c->width % c->patch > 0))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "pictures of %zu x %zu pixels are not whole patches of %zu x %zu: take a "

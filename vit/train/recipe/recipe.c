@@ -59,6 +59,7 @@ static const number numbers[] = {
     {"cutmix", offsetof(vit_recipe, cutmix), 4, true, 0},
     {"mix_share", offsetof(vit_recipe, mix_share), 1, true, 1},
     {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
+    {"strangers", offsetof(vit_recipe, strangers), .9, true, 0},
     {"distill", offsetof(vit_recipe, distill), 1, true, .5},
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };

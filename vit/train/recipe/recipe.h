@@ -46,6 +46,8 @@ typedef struct vit_recipe {
         cutmix;       /* the picture is mixed with another, vit/train/augment/mix.h; 0: it is not */
     double mix_share; /* of the pictures are */
     double mix_until; /* share of the steps after which none is */
+    double strangers; /* of digits: this share of the pictures are drawings that are none, each
+                         in place of one, whose target is the same for all classes */
     vit_schedule schedule;
     double val; /* training pictures that are held back: their number, or below 1 their share.
                    Negative: not said, as in older model files, which held back a tenth, at most

@@ -11,6 +11,7 @@ typedef struct vit_sample_key {
     uint32_t epoch, position; /* position: in the epoch */
     size_t other;             /* label of a picture mixed into it, and the share of that label in */
     double share;             /* its target; 0: there is none */
+    bool stranger;            /* it is of no class: the target is the same for all */
     const float *teacher, *other_teacher; /* a teacher's stored logits, [classes]: of the picture,
                                              and of the one mixed into it; or NULL */
     /* Of a sample that is answered with a text: that, and what it is where it is no picture. */

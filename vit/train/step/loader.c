@@ -129,8 +129,12 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
     for (size_t i = 0; i < l->batch; i++) {
         const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
         const size_t position = (size_t)(at % l->train_count);
+        vit_random r =
+            vit_random_start(l->seed, VIT_RANDOM_STRANGER, (uint32_t)epoch, (uint32_t)position);
         l->samples[i] = (vit_sample){record_at(l, epoch, position / l->recipe.repeats),
                                      {.epoch = (uint32_t)epoch, .position = (uint32_t)position}};
+        l->samples[i].key.stranger =
+            l->recipe.strangers > 0 && vit_random_uniform(&r) < l->recipe.strangers;
     }
     l->answers = count_answers(l);
 }
@@ -165,15 +169,26 @@ static void move_picture(float *image, const uint8_t *pixels, float *bend, vit_l
                hole.width * a->channels * sizeof *image);
 }
 
+/* *pixels is where those of the sample's picture lie before it is augmented. */
+static vit_status get_pixels(const uint8_t **pixels, const vit_batch_room *room,
+                             const vit_loader *l, const vit_sample *s, vit_error *error) {
+    uint8_t *record = room->record;
+    if (!s->key.stranger)
+        return vit_record_get(pixels, &record, l->data, &l->data->train, s->record, error);
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_STRANGER, s->key.epoch, s->key.position);
+    vit_random_uniform(&r); /* that it is one */
+    vit_stranger_draw(record, &r);
+    *pixels = record;
+    return VIT_OK;
+}
+
 /* One picture, augmented by itself. */
 static vit_status make_picture(float *image, const vit_batch_room *room, vit_loader *l,
                                const vit_sample *s, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;
     const size_t values = a->height * a->width * a->channels;
     const uint8_t *pixels;
-    uint8_t *record = room->record;
-    const vit_status status =
-        vit_record_get(&pixels, &record, l->data, &l->data->train, s->record, error);
+    const vit_status status = get_pixels(&pixels, room, l, s, error);
     if (status != VIT_OK) return status;
     vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
     if (l->recipe.policy != VIT_POLICY_NONE || l->recipe.jitter > 0) {
@@ -196,7 +211,7 @@ static const float *taught(const vit_loader *l, const vit_sample *s) {
 
 /* Mixes pictures first .. first + count of the batch each with the one before it, as that was
  * before it was mixed itself: so the last goes first. Before the first of them lies a picture of
- * another slice, which is made here once more. */
+ * another slice, which is made here once more. What is of no class is not mixed. */
 static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_batch_room *room,
                                vit_loader *l, size_t first, size_t count, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;
@@ -206,7 +221,7 @@ static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_ba
         const vit_sample *other = &l->samples[(first + i + l->batch - 1) % l->batch];
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, keys[i].epoch, keys[i].position);
         const vit_mix mix = vit_mix_draw(&mixing, a->height, a->width, &r);
-        if (!(mix.share > 0)) continue;
+        if (!(mix.share > 0) || keys[i].stranger || other->key.stranger) continue;
         if (i == 0) {
             const vit_status status = make_picture(room->before, room, l, other, error);
             if (status != VIT_OK) return status;

@@ -270,6 +270,8 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     const vit_mixed_label label = {w->labels[i], key->other, key->share};
     float *d_logits = w->state.d_logits + i * classes;
     const float *logits = w->state.logits + i * classes;
+    if (key->stranger) /* smoothed altogether: one over the number of classes for each */
+        return vit_cross_entropy(d_logits, logits, classes, 0, 1, 1 / (double)t->recipe.batch);
     const double weight = weight_of(t, &label), one = weight / (double)t->recipe.batch;
     if (!teacher || !teacher->sha256[0])
         return weight * vit_cross_entropy_mixed(d_logits, logits, classes, &label,
