@@ -78,7 +78,8 @@ $(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86)
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling and max pooling are inner loops.
 $(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
-$(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o: EXTRA = -O3
+$(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
+  $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
 
 # The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags

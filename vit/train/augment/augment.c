@@ -1,6 +1,7 @@
 #include "vit/train/augment/augment.h"
 #include "vit/base/math.h"
 #include <math.h>
+#include <string.h>
 
 /* A whole number from -shift to shift. */
 static int draw_shift(vit_random *r, size_t shift) {
@@ -84,18 +85,40 @@ static float between(float a, float b, float t) {
     return a + t * (b - a);
 }
 
+/* floor(x), for |x| < 2^31 */
+static int below(float x) {
+    const int whole = (int)x;
+    return whole - ((float)whole > x);
+}
+
+/* Between four pixels, all of them inside. */
+static void sample_inside(float *out, const picture *p, int iy, int ix, float down, float right) {
+    const size_t pixel = (size_t)p->channels, row = (size_t)p->width * pixel;
+    const uint8_t *at = p->pixels + (size_t)iy * row + (size_t)ix * pixel;
+    for (int c = 0; c < p->channels; c++, at++) {
+        const float *table = p->table[c];
+        const float top = between(table[at[0]], table[at[pixel]], right);
+        const float bottom = between(table[at[row]], table[at[row + pixel]], right);
+        out[c] = between(top, bottom, down);
+    }
+}
+
 static void sample(float *out, const picture *p, float y, float x) {
     const bool near = p->edges == VIT_EDGES_REFLECT ||
                       (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
-    const float low_y = floorf(y), low_x = floorf(x);
+    for (int c = 0; c < p->channels && !near; c++) out[c] = p->table[c][0];
+    if (!near) return;
+    const int iy = below(y), ix = below(x);
+    const float down = y - (float)iy, right = x - (float)ix;
+    if (iy >= 0 && ix >= 0 && iy + 1 < p->height && ix + 1 < p->width) {
+        sample_inside(out, p, iy, ix, down, right);
+        return;
+    }
     for (int c = 0; c < p->channels; c++) {
-        out[c] = p->table[c][0];
-        if (!near) continue;
-        const int iy = (int)low_y, ix = (int)low_x;
-        const float top = between(value_at(p, iy, ix, c), value_at(p, iy, ix + 1, c), x - low_x);
+        const float top = between(value_at(p, iy, ix, c), value_at(p, iy, ix + 1, c), right);
         const float bottom =
-            between(value_at(p, iy + 1, ix, c), value_at(p, iy + 1, ix + 1, c), x - low_x);
-        out[c] = between(top, bottom, y - low_y);
+            between(value_at(p, iy + 1, ix, c), value_at(p, iy + 1, ix + 1, c), right);
+        out[c] = between(top, bottom, down);
     }
 }
 
@@ -121,34 +144,74 @@ void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
 
 /* ---- bends ---- */
 
-#define SIGMA 4
+/* What a Gaussian of 4 pixels leaves varies so slowly that every second pixel is enough: the fields
+ * are drawn and smoothed there, and linear between. */
+#define SPACING 2
+#define SIGMA (4 / SPACING)
 #define RADIUS (3 * SIGMA)
 
-/* to[i][j] = sum_k weights[k + RADIUS] from[i][j + k], `step` floats from j to j + 1. */
-static void smooth(float *to, const float *from, const float *weights, size_t lines,
-                   size_t line_step, size_t n, size_t step) {
-    for (size_t i = 0; i < lines; i++, to += line_step, from += line_step) {
-        for (size_t j = 0; j < n; j++) {
-            float sum = 0;
-            for (size_t k = j > RADIUS ? j - RADIUS : 0; k < n && k <= j + RADIUS; k++)
-                sum += weights[k + RADIUS - j] * from[k * step];
-            to[j * step] = sum;
+/* Places of a grid over n pixels, the last at or beyond the last pixel. */
+static size_t places(size_t n) {
+    return (n - 1) / SPACING + 2;
+}
+
+size_t vit_bend_room(size_t height, size_t width) {
+    return 2 * places(height) * places(width);
+}
+
+/* to[i] += weight * from[i] */
+static void add_scaled(float *restrict to, const float *restrict from, float weight, size_t n) {
+    for (size_t i = 0; i < n; i++) to[i] += weight * from[i];
+}
+
+/* In each of `lines` rows of n places, `step` floats a place, to[j] = sum_k weights[k + RADIUS]
+ * from[j + k], k ascending: so many floats at once as a shift leaves side by side. */
+static void smooth(float *to, const float *from, const float *weights, size_t lines, size_t n,
+                   size_t step) {
+    memset(to, 0, lines * n * step * sizeof *to);
+    for (size_t i = 0; i < lines; i++, to += n * step, from += n * step)
+        for (size_t k = 0; k <= 2 * RADIUS; k++) {
+            const size_t back = k < RADIUS ? RADIUS - k : 0, on = k > RADIUS ? k - RADIUS : 0;
+            if (back + on < n)
+                add_scaled(to + back * step, from + on * step, weights[k], (n - back - on) * step);
+        }
+}
+
+/* Uniform from -range to range, in steps that smoothing hides: two of a random word. */
+static void draw_field(float *field, size_t n, double range, vit_random *r) {
+    const float unit = (float)(range / 32768);
+    for (size_t i = 0; i < n; i += 2) {
+        const uint32_t word = vit_random_u32(r);
+        field[i] = unit * ((float)(word & 65535) - 32767.5f);
+        if (i + 1 < n) field[i + 1] = unit * ((float)(word >> 16) - 32767.5f);
+    }
+}
+
+/* bend: [height][width], linear between the places of the grid. */
+static void spread(float *bend, const float *grid, size_t height, size_t width) {
+    const size_t row = places(width);
+    for (size_t y = 0; y < height; y++, bend += width) {
+        const float *above = grid + y / SPACING * row, *below = above + y % SPACING * row;
+        for (size_t x = 0; x < width; x++) {
+            const size_t left = x / SPACING, right = left + x % SPACING;
+            bend[x] = .25f * ((above[left] + above[right]) + (below[left] + below[right]));
         }
     }
 }
 
 void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r) {
-    const size_t h = a->height, w = a->width;
-    float weights[2 * RADIUS + 1];
+    const size_t h = places(a->height), w = places(a->width);
+    float weights[2 * RADIUS + 1], *rows = scratch + h * w;
     double gauss[2 * RADIUS + 1], sum = 0;
     for (int k = -RADIUS; k <= RADIUS; k++)
         sum += gauss[k + RADIUS] = vit_exp(-k * k / (2. * SIGMA * SIGMA));
     for (int k = 0; k <= 2 * RADIUS; k++) weights[k] = (float)(gauss[k] / sum);
-    for (size_t field = 0; field < 2; field++, bend += h * w) {
-        for (size_t i = 0; i < h * w; i++)
-            bend[i] = (float)((2 * vit_random_uniform(r) - 1) * a->elastic);
-        smooth(scratch, bend, weights, h, w, w, 1);
-        smooth(bend, scratch, weights, w, 1, h, w);
+    for (size_t field = 0; field < 2; field++, bend += a->height * a->width) {
+        /* The mean of SPACING x SPACING independent numbers deviates by 1 / SPACING of theirs. */
+        draw_field(scratch, h * w, a->elastic / SPACING, r);
+        smooth(rows, scratch, weights, h, w, 1);
+        smooth(scratch, rows, weights, 1, h, w);
+        spread(bend, scratch, a->height, a->width);
     }
 }
 

@@ -47,7 +47,10 @@ typedef struct vit_pose {
 vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r);
 
 /* bend: as above, two fields of numbers from -1 to 1, smoothed by a Gaussian of 4 pixels, outside
- * of the picture being 0, times a->elastic; scratch: [height][width]. */
+ * of the picture being 0, times a->elastic; scratch: as many floats as
+ * vit_bend_room says. Of the numbers those of every second row and column are drawn, so much
+ * smaller that their smoothed values are as large; between them the fields are linear. */
+size_t vit_bend_room(size_t height, size_t width);
 void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r);
 
 /* image: [height][width][channels] = table[channel][byte] of pixels, posed. Turned, scaled or

@@ -25,7 +25,7 @@ typedef struct vit_batch_room {
     uint8_t *record; /* [height][width][channels] of a record that is not in memory */
     uint8_t
         *changed;  /* [2][height][width][channels]: a policy's or jitter's picture, and scratch */
-    float *bend;   /* [3][height][width]: an elastic distortion, and scratch */
+    float *bend;   /* [2][height][width]: an elastic distortion; then scratch */
     float *before; /* [height][width][channels]: a picture of another slice, to mix with */
     void *memory;  /* all of it, in one block */
 } vit_batch_room;

@@ -17,7 +17,7 @@ vit_status vit_batch_room_new(vit_batch_room *out, const vit_recipe *recipe, siz
                               size_t width, size_t channels, vit_error *error) {
     const size_t pixels = height * width, values = pixels * channels;
     const bool changes = recipe->policy != VIT_POLICY_NONE || recipe->jitter > 0;
-    const size_t bend = recipe->elastic > 0 ? 3 * pixels : 0;
+    const size_t bend = recipe->elastic > 0 ? 2 * pixels + vit_bend_room(height, width) : 0;
     const size_t before = recipe->mixup > 0 || recipe->cutmix > 0 ? values : 0;
     const size_t floats = bend + before, bytes = changes ? 3 * values : values;
     *out = (vit_batch_room){.memory = vit_alloc_unset(floats * sizeof(float) + bytes + 1, 1)};
