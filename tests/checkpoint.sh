@@ -50,19 +50,50 @@ run() {
 
 # await TEXT FILE: until the file has the text, or the training has ended.
 await() {
-    while kill -0 $process 2>/dev/null && ! grep -q "$1" "$2" 2>/dev/null; do sleep 0.05; done
+    while kill -0 $process 2>/dev/null && ! grep -q "$1" "$2" 2>/dev/null; do sleep 0.01; done
+}
+
+newest() { ls "$1"/checkpoint-*.safetensors | tail -n 1; }
+
+# early: less than half of the training's steps are done; what it does is said by its log.
+early() {
+    last=$(tail -n 1 log)
+    case $last in
+    *'"step": '*'"steps": '*) ;;
+    *) return 1 ;;
+    esac
+    step=${last#*\"step\": } steps=${last#*\"steps\": }
+    [ $((2 * ${step%%,*})) -lt "${steps%%,*}" ]
+}
+
+# saved DIRECTORY: no checkpoint is being written or removed there: the last one was logged.
+saved() {
+    ! ls -A "$1" | grep -qv '^checkpoint-[0-9]*.safetensors$\|^lock$' &&
+        grep '"event": "checkpoint"' log | tail -n 1 | grep -qF "$(newest "$1")"
 }
 
 # A shell starts a job in the background with SIGINT ignored: these start as in a terminal.
 terminal="env --default-signal=INT"
 
-# begin ARGUMENT...: a training in the background, until it has written a checkpoint; stopped then.
+# begin DIRECTORY ARGUMENT...: a training in the background that saves there; stopped when it has
+# written a checkpoint and is not about to write another. One that got too far meanwhile, on a busy
+# machine, is begun again.
 begin() {
-    rm -f log err m
-    $terminal $train --log log "$@" >out 2>err &
-    process=$!
-    await '"event": "checkpoint"' log
-    kill -STOP $process
+    directory=$1
+    shift
+    for _ in $(seq 100); do
+        rm -rf log err m "$directory"
+        $terminal $train --log log --checkpoint "$directory" "$@" >out 2>err &
+        process=$!
+        await '"event": "checkpoint"' log
+        while kill -STOP $process 2>/dev/null && early; do
+            ! saved "$directory" || return 0
+            kill -CONT $process
+            sleep 0.01
+        done
+        kill -KILL $process 2>/dev/null
+        wait $process 2>/dev/null
+    done
 }
 
 # finish: lets it go on to its end; $got is its exit status.
@@ -96,23 +127,11 @@ make_data() {
            "train": {"batch": 16, "lr": 0.001, "shift": 2, "cutmix": 1, "ema": 0.9}}' >small.json
 }
 train="vit-train --data grey --preset ./small.json"
-newest() { ls "$1"/checkpoint-*.safetensors | tail -1; }
 
 # ---- on a small disk of its own: this script again, in a name space of its own ----
 
 # fill: all that is left of the disk.
 fill() { head -c 2000000 /dev/zero >>disk/filler 2>/dev/null; }
-
-# finish_full: as finish, while all that gets free on the disk is taken at once.
-finish_full() {
-    kill -CONT $process
-    while kill -0 $process 2>/dev/null; do
-        fill
-        sleep 0.02
-    done
-    wait $process
-    got=$?
-}
 
 small_disk() { umount disk 2>/dev/null; mount -t tmpfs -o size="$1" none disk; }
 # whole: there are checkpoints, and none is skipped as damaged.
@@ -132,7 +151,7 @@ on_small_disks() {
     holds "nothing is left behind then" sh -c '! ls -A disk | grep -qv "^c$"'
 
     small_disk 1500k
-    begin --steps 1200 --checkpoint disk/c --out m --save-every 0.001
+    begin disk/c --steps 1200 --out m --save-every 0.001
     fill
     finish
     [ $got -eq 1 ] && grep -q "No space left on device; the training goes on" err &&
@@ -143,33 +162,38 @@ on_small_disks() {
         $train --steps 1200 --checkpoint disk/c --out m --resume
     holds "to the same bytes" cmp m straight
 
-    begin --steps 1200 --checkpoint disk/c2 --out m --save-every 0.001
-    fill
-    kill -CONT $process
-    await "goes on" err
-    kill -STOP $process
-    rm disk/filler
+    small_disk 1500k
+    for _ in $(seq 100); do
+        begin disk/c --steps 1200 --out m --save-every 0.001
+        fill
+        kill -CONT $process
+        await "goes on" err
+        kill -STOP $process
+        rm disk/filler
+        ! early || break
+        finish
+    done
     finish
     [ $got -eq 0 ] && cmp m straight && whole
     result "room again in time: it is saved, exit status 0" $?
 
     small_disk 1500k
-    begin --steps 1200 --checkpoint c3 --out disk/m
+    begin c3 --steps 1200 --out disk/m
     fill
     finish
     [ $got -eq 1 ] && grep -q "the model is in c3/m instead" err && cmp c3/m straight
     result "no room for the model: it is written beside its checkpoints" $?
 
     small_disk 1500k
-    begin --steps 1200 --checkpoint disk/c --out disk/m --save-every 0.001
+    begin disk/c --steps 1200 --out disk/m --save-every 0.001
     fill
-    finish_full
+    finish
     [ $got -eq 1 ] && grep -q "the model is in ./m instead" err && cmp m straight &&
         rm disk/filler && whole
     result "or into the current directory" $?
 
     small_disk 1500k
-    begin --steps 100000 --checkpoint disk/c --out stopped --save-every 0.001
+    begin disk/c --steps 100000 --out stopped --save-every 0.001
     fill
     kill -TERM $process
     finish
@@ -177,7 +201,7 @@ on_small_disks() {
     result "interrupted with a full disk: the state is saved beside the model" $?
 
     small_disk 1500k
-    begin --steps 1200 --checkpoint disk/c --out m --save-every 0.001
+    begin disk/c --steps 1200 --out m --save-every 0.001
     mount --bind disk disk && mount -o remount,bind,ro disk
     finish
     [ $got -eq 1 ] && grep -q "Read-only file system; the training goes on" err &&
@@ -230,15 +254,13 @@ holds "and no temporary file is left" sh -c '[ -z "$(ls -A c . | grep "tmp\|chec
 # ---- signals ----
 
 for signal in HUP:129 INT:130 TERM:143; do
-    rm -rf c
-    begin --steps 100000 --checkpoint c --out m
+    begin c --steps 100000 --out m
     kill -"${signal%:*}" $process
     finish
     [ $got -eq "${signal#*:}" ] && grep -q "the same command with --resume goes on" err
     result "SIG${signal%:*}: exit status ${signal#*:}, and how to go on" $?
 done
-rm -rf c
-begin --steps 100000 --out m --checkpoint c
+begin c --steps 100000 --out m
 kill -TERM $process
 finish
 step=$(sed -n 's/.*interrupted after step \([0-9]*\) of.*/\1/p' err)
@@ -256,8 +278,7 @@ holds "a SIGHUP that is ignored from the start stays ignored" test -e hung
 
 # ---- two at once ----
 
-rm -rf c
-begin --steps 100000 --out m --checkpoint c
+begin c --steps 100000 --out m
 run "a second training in the same directory is refused" 1 "c/lock is locked by another process" \
     $train --steps 100000 --out m --checkpoint c --resume
 kill -KILL $process

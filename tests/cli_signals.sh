@@ -13,12 +13,9 @@ train="vit-train --data grey --batch 16 --seed 3"
 # that are to be interrupted start with it as it is in a terminal.
 terminal="env --default-signal=INT"
 
-# await TEXT FILE: at most a minute, until the file has the text
+# await TEXT FILE: until the file has the text, or the training has ended
 await() {
-    for _ in $(seq 600); do
-        grep -q "$1" "$2" 2>/dev/null && break
-        sleep 0.1
-    done
+    while kill -0 $process 2>/dev/null && ! grep -q "$1" "$2" 2>/dev/null; do sleep 0.05; done
 }
 
 # interrupt SIGNAL STATUS: a training gets the signal after its first epoch.
@@ -53,9 +50,10 @@ wait $process
 [ $? -eq 0 ] && [ -e ignored ]
 result "a SIGINT that is ignored from the start stays ignored" $?
 
-# Both signals wait while the program is stopped, so the second comes with the first.
+# Both signals wait while the program is stopped, so the second comes with the first; to one thread,
+# since of several each might take one, and the second of them late.
 rm -f log
-$terminal $train --steps 100000 --out never --log log >out 2>err &
+$terminal $train --threads 1 --steps 100000 --out never --log log >out 2>err &
 process=$!
 await '"event": "epoch"' log
 kill -STOP $process
