@@ -169,36 +169,6 @@ def maps(s):
     check("explain: no picture", s.json("POST", "/v1/explain", b"x" * 40)[0] == 415)
 
 
-def long_maps():
-    """Maps that take a second or two: one after the other, and answers go first."""
-    slow, took, refused = os.path.join(work, "slow.safetensors"), [], []
-    picture = grey_png(28, 28)
-    subprocess.run([os.path.join(serving.BUILD, "bin", "vit-bench"), "model", "--image", "28",
-                    "--channels", "1", "--patch", "7", "--dim", "192", "--depth", "3", "--heads",
-                    "3", "--mlp", "768", "--model", slow], check=True, capture_output=True)
-    with Server("--model", "slow=" + slow) as s:
-        def ask(_):
-            start = time.monotonic()
-            status, headers, _ = s.ask("POST", "/v1/explain?model=slow&method=integrated&steps=256",
-                                       picture, timeout=120)
-            if status == 200:
-                took.append((start, time.monotonic()))
-            else:
-                refused.append((status, headers["Retry-After"]))
-
-        with concurrent.futures.ThreadPoolExecutor(6) as pool:
-            asked = [pool.submit(ask, i) for i in range(6)]
-            answered = []
-            while not all(a.done() for a in asked):
-                if s.ask("POST", "/predictions/slow", picture)[0] == 200:
-                    answered.append(time.monotonic())
-    check("beyond one that waits they are refused", took and refused and
-          set(refused) == {(503, "1")}, (took, refused))
-    first = min(took, key=lambda t: t[1])
-    among = sum(first[0] < a < first[1] for a in answered)
-    check("%d pictures are answered while one is made" % among, among >= 5, (took, answered))
-
-
 def as_float(x):
     return struct.unpack("f", struct.pack("f", x))[0]
 
@@ -524,14 +494,6 @@ def keys():
               got)
 
 
-def is_refused(s):
-    try:
-        socket.create_connection(("127.0.0.1", s.port), SECONDS).close()
-    except ConnectionRefusedError:
-        return True
-    return False
-
-
 def ending():
     with Server("--batch", "1") as s:
         c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=SECONDS)
@@ -542,7 +504,7 @@ def ending():
         idle.request("GET", "/health")
         idle.getresponse().read()
         s.send_signal(signal.SIGTERM)
-        check("SIGTERM: nobody else is let in", until(lambda: is_refused(s)))
+        check("SIGTERM: nobody else is let in", s.closes())
         c.send(data[0][100:])
         answer = c.getresponse()
         check("SIGTERM: what has begun is answered",
@@ -580,7 +542,6 @@ with Server() as server:
     maps(server)
     refusals(server)
     odd(server)
-long_maps()
 colour()
 limits()
 crowds()

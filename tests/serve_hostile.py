@@ -11,6 +11,7 @@ import random
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -221,6 +222,57 @@ def full_queue():
         check("those that waited are answered", [g[0] for g in got[6:]] == [200] * 2, got)
 
 
+def slow_model():
+    """One whose integrated gradients take half a minute and more, and its answer few ms."""
+    path = os.path.join(work, "slow.safetensors")
+    subprocess.run([os.path.join(serving.BUILD, "bin", "vit-bench"), "model", "--image", "28",
+                    "--channels", "1", "--patch", "1", "--dim", "64", "--depth", "12", "--heads",
+                    "2", "--mlp", "256", "--model", path], check=True, capture_output=True)
+    return path
+
+
+def ask_for_maps(s, count):
+    """That many at once. Returns the list that their answers come into, and the threads."""
+    got = []
+
+    def client():
+        try:
+            got.append(s.ask("POST", "/v1/explain?method=integrated&steps=256", small,
+                             timeout=600))
+        except (OSError, http.client.HTTPException):
+            pass  # the server is no more
+    clients = [threading.Thread(target=client) for _ in range(count)]
+    for c in clients:
+        c.start()
+    return got, clients
+
+
+def long_maps():
+    """One after the other, and answers go first; those under way are cancelled at the end."""
+    path = slow_model()
+    with Server("--model", "slow=" + path) as s:
+        got, clients = ask_for_maps(s, 6)
+        check("beyond one that waits, maps are refused", until(lambda: len(got) >= 4) and all(
+            g[0] == 503 and g[1]["Retry-After"] == "1" for g in got), got)
+        count = len(got)
+        answers = [s.ask("POST", "/predictions/slow", small)[0] for _ in range(5)]
+        check("pictures are answered while one is made", answers == [200] * 5 and
+              len(got) == count < 6, (answers, got))
+        s.send_signal(signal.SIGTERM)
+        for c in clients:
+            c.join()
+        check("SIGTERM: they are cancelled, with a sentence", all(
+            g[0] == 503 and b"the server ends" in g[2] for g in got[count:]), got)
+        check("and the server ends", s.process.wait(SECONDS) == 0, s.said())
+    with Server("--model", "slow=" + path) as s:
+        got, clients = ask_for_maps(s, 1)
+        check("a map is being made", until(lambda: s.metrics()["vit_connections"] == 2))
+        s.send_signal(signal.SIGTERM)
+        s.closes()
+        s.send_signal(signal.SIGTERM)
+        check("a second SIGTERM ends at once", s.process.wait(SECONDS) == -signal.SIGTERM)
+
+
 def soak(requests):
     """Answers, refusals and broken pictures on kept and new connections; memory stays."""
     bodies = [small, small[:40], b"", data[0]]
@@ -261,7 +313,7 @@ else:
     # Each has a server of its own and mostly waits: side by side.
     lanes = [[together, reloaded, full_queue],
              [lambda: misbehaved(80), few_descriptors] + [little_memory] * (not sanitized),
-             [lambda: soak(1000)]]
+             [lambda: soak(1000), long_maps]]
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
         for done in [pool.submit(lambda lane=lane: [part() for part in lane]) for lane in lanes]:
             done.result()

@@ -119,6 +119,16 @@ class Server:
         """Waits until a metric has a value."""
         return until(lambda: self.metrics().get(name) == value)
 
+    def closes(self):
+        """Waits until nobody is let in any more, as after SIGTERM."""
+        def refused():
+            try:
+                socket.create_connection(("127.0.0.1", self.port), SECONDS).close()
+            except ConnectionRefusedError:
+                return True
+            return False
+        return until(refused)
+
     def memory(self):
         """Bytes that are in memory."""
         with open("/proc/%d/statm" % self.process.pid) as f:

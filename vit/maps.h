@@ -50,6 +50,9 @@ typedef enum vit_query {
 /* The heads of attention as one. */
 typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN, VIT_FUSE_COUNT } vit_fuse;
 
+/* Returns false to stop: vit_explain then returns VIT_ERROR_CANCELLED. */
+typedef bool vit_map_callback(void *user);
+
 /* Zeroed but for what is set. */
 typedef struct vit_map_options {
     vit_method method;
@@ -63,6 +66,9 @@ typedef struct vit_map_options {
     size_t steps;   /* of integrated gradients, from the mean picture to this one; 0: 32 */
     double discard; /* of rollout: the share of a row's smallest weights left out, 0 <= and < 1 */
     uint64_t seed;  /* of VIT_METHOD_RANDOM */
+    vit_map_callback *goes_on; /* or NULL; asked, by any thread, before each step of integrated
+                                  gradients and among the patches of occlusion */
+    void *user;                /* for it */
 } vit_map_options;
 
 /* A map, as computed, without any scaling for the eye. Its shape is

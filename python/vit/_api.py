@@ -52,6 +52,8 @@ VIT_STOP_SURE = 2
 
 vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 
+vit_map_callback = CFUNCTYPE(c_bool, c_void_p)
+
 
 class vit_error(Structure):
     _fields_ = [
@@ -356,6 +358,8 @@ class vit_map_options(Structure):
         ("steps", c_size_t),
         ("discard", c_double),
         ("seed", c_uint64),
+        ("goes_on", vit_map_callback),
+        ("user", c_void_p),
     ]
 
 

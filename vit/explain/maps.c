@@ -23,6 +23,10 @@ const char *vit_method_name(vit_method method) {
 
 /* ---- options ---- */
 
+bool vit_map_goes_on(const vit_map_options *o) {
+    return !o->goes_on || o->goes_on(o->user);
+}
+
 static bool pools_by_attention(const vit_config *c) {
     return c->pool == VIT_POOL_MAP || c->pool == VIT_POOL_SEQ;
 }

@@ -62,6 +62,9 @@ void vit_map_read(const vit_map_call *call, float *out, const float *matrix, siz
 /* out: [T][T] from rows of `row`. */
 void vit_map_copy(const vit_map_call *call, float *out, const float *matrix, size_t row);
 
+/* Whether the callback of the options, where there is one, lets the map go on. */
+bool vit_map_goes_on(const vit_map_options *options);
+
 /* 1 - probability of class `index`, in double: small numbers keep their digits. */
 double vit_map_doubt(const float *logits, size_t classes, size_t index);
 

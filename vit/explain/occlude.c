@@ -28,8 +28,10 @@ static bool lacks(const source *s, size_t picture, size_t patch) {
 }
 
 static vit_status fill(float *images, size_t first, size_t count, void *context, vit_error *error) {
-    (void)error;
     const source *s = context;
+    if (s->pictures->options && !vit_map_goes_on(s->pictures->options))
+        return vit_fail(error, VIT_ERROR_CANCELLED, "the map was cancelled before patch %zu",
+                        first);
     const vit_config *c = s->config;
     const size_t line = c->width * c->channels, size = c->height * line;
     const size_t columns = c->width / c->patch, part = c->patch * c->channels;
@@ -96,8 +98,10 @@ vit_status vit_map_curve(float *curve, double *area, const vit_explainer *e, con
     double *doubts = vit_alloc(points, sizeof *doubts);
     vit_status status = doubts ? VIT_OK : vit_fail_memory(error, "a curve", points);
     if (status == VIT_OK) status = rank_values(&rank, values, n, error);
-    const vit_occluded pictures = {insertion ? VIT_OCCLUDE_LESS : VIT_OCCLUDE_MORE, points, step,
-                                   rank};
+    const vit_occluded pictures = {.kind = insertion ? VIT_OCCLUDE_LESS : VIT_OCCLUDE_MORE,
+                                   .count = points,
+                                   .step = step,
+                                   .rank = rank};
     if (status == VIT_OK) status = vit_occlude(doubts, e, image, &pictures, index, error);
     for (size_t i = 0; i < points && status == VIT_OK; i++) curve[i] = (float)(1 - doubts[i]);
     *area = status == VIT_OK ? area_below(doubts, points, step, n) : 0;

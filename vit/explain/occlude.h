@@ -3,6 +3,7 @@
 #define VIT_EXPLAIN_OCCLUDE_H
 
 #include "vit/explain/explainer.h"
+#include "vit/maps.h"
 
 typedef enum vit_occlude_kind {
     VIT_OCCLUDE_ONE,  /* picture i lacks patch i */
@@ -13,8 +14,9 @@ typedef enum vit_occlude_kind {
 
 typedef struct vit_occluded {
     vit_occlude_kind kind;
-    size_t count, step; /* pictures; patches from one to the next, of MORE and LESS */
-    const size_t *rank; /* [N], of each patch, from 0; not of ONE */
+    size_t count, step;             /* pictures; patches from one to the next, of MORE and LESS */
+    const size_t *rank;             /* [N], of each patch, from 0; not of ONE */
+    const vit_map_options *options; /* asked whether it goes on; or NULL */
 } vit_occluded;
 
 /* doubts: [count], 1 - probability of class `index`; image: normalised. */

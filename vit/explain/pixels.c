@@ -54,6 +54,8 @@ static vit_status integrated_end(vit_map_call *m, vit_error *error) {
     const size_t size = picture_size(m), steps = m->options->steps > 0 ? m->options->steps : 32;
     float *image = m->room, *sum = m->room + size;
     for (size_t s = 0; s < steps; s++) {
+        if (!vit_map_goes_on(m->options))
+            return vit_fail(error, VIT_ERROR_CANCELLED, "the map was cancelled before step %zu", s);
         const float share = (float)(((double)s + .5) / (double)steps);
         for (size_t i = 0; i < size; i++) image[i] = share * m->image[i];
         const vit_status status = vit_explainer_forward(m->explainer, image, NULL, NULL, error);
@@ -77,8 +79,8 @@ static vit_status occlusion_end(vit_map_call *m, vit_error *error) {
     const double whole = vit_map_doubt(e->state.logits, e->network->config.classes, index);
     double *doubts = vit_alloc(n, sizeof *doubts);
     if (!doubts) return vit_fail_memory(error, "a map", n * sizeof *doubts);
-    const vit_status status = vit_occlude(
-        doubts, e, m->image, &(vit_occluded){.kind = VIT_OCCLUDE_ONE, .count = n}, index, error);
+    const vit_occluded pictures = {.kind = VIT_OCCLUDE_ONE, .count = n, .options = m->options};
+    const vit_status status = vit_occlude(doubts, e, m->image, &pictures, index, error);
     for (size_t i = 0; i < n && status == VIT_OK; i++)
         m->map->values[i] = (float)(doubts[i] - whole);
     vit_free(doubts);

@@ -32,7 +32,8 @@ typedef struct serve_server {
     size_t top;                    /* classes of an answer */
     serve_log log;
     double started;
-    atomic_bool stopping; /* answers close their connection */
+    atomic_bool stopping;  /* answers close their connection */
+    atomic_bool impatient; /* maps that take long are cancelled */
 } serve_server;
 
 #endif

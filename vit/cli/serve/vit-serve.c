@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
@@ -134,7 +133,7 @@ static const vit_command command = {
     .operands = NULL,
     .notes = "The first line of standard output says where it listens. SIGHUP reads the models\n"
              "again, and no request is lost; SIGTERM and SIGINT answer what has arrived, then\n"
-             "end.\n"
+             "end, and a second one ends at once.\n"
              "Exit status: 0 ended by a signal, 1 a model or the port failed, 2 wrong "
              "usage.\n" VIT_CPU_NOTE "; in f32 the answer is the same with each.\n",
     .options = options,
@@ -278,19 +277,23 @@ static void reload(parts *p) {
     }
 }
 
-/* Answers what has arrived. Clients have `timeout` to send and to take what is under way; a second
- * signal ends at once. */
+/* Answers what has arrived. Clients have `timeout` to send and to take what is under way, maps that
+ * take long have some seconds; a second signal does what it does by default, ends at once. */
 static void wind_up(parts *p, const sigset_t *signals, double timeout) {
-    const double until = vit_clock() + 2 * timeout;
+    static const double patience = 5;
+    const double begun = vit_clock();
+    signal(SIGHUP, SIG_IGN);
+    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
     atomic_store(&p->server.stopping, true);
     serve_queue_hurry(p->server.queue);
     serve_listener_close(p->listener);
-    while (serve_connections_count(p->server.connections) > 0 && vit_clock() < until) {
-        const struct timespec moment = {.tv_nsec = 5000000};
-        const int number = sigtimedwait(signals, NULL, &moment);
-        if (number == SIGTERM || number == SIGINT) break;
+    while (serve_connections_count(p->server.connections) > 0 &&
+           vit_clock() < begun + 2 * timeout) {
+        if (vit_clock() > begun + patience) atomic_store(&p->server.impatient, true);
         serve_connections_close(p->server.connections, false);
+        vit_nap(0.005);
     }
+    atomic_store(&p->server.impatient, true);
     serve_connections_close(p->server.connections, true);
 }
 

@@ -159,12 +159,18 @@ static bool is_long(vit_method method) {
     return false;
 }
 
+static bool goes_on(void *server) {
+    return !atomic_load(&((serve_server *)server)->impatient);
+}
+
 static vit_status work_aside(serve_job *job, vit_error *error) {
     question *q = job->context;
     vit_session *session;
     vit_status status =
         serve_model_session_aside(&session, q->request->server->models, job->model, error);
     if (status != VIT_OK) return status;
+    q->options.goes_on = goes_on;
+    q->options.user = q->request->server;
     status = vit_explain(session, q->pixels, &q->options, &q->map, error);
     vit_session_free(session);
     return status;
@@ -188,6 +194,8 @@ static bool make_map(question *q, const vit_picture *picture) {
     const serve_turn turn = serve_queue_do(aside ? server->aside : server->queue, &job);
     if (turn != SERVE_TURN_DONE)
         serve_fail_turn(q->reply, turn);
+    else if (job.error.status == VIT_ERROR_CANCELLED)
+        serve_fail(q->reply, 503, "the server ends before this map would have been made");
     else if (job.error.status != VIT_OK)
         serve_fail_computed(q->reply, &job.error);
     return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
