@@ -45,7 +45,8 @@ PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
-SERVE_PAGE = serve_page_html serve_page_css serve_page_js
+SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_models
+SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
@@ -114,7 +115,11 @@ $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)
 	scripts/embed-text vit_report_$* vit/report/page/report.$* > $@
 
-$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PAGE)): \
+$(BUILD)/serve_models.c: scripts/embed-models $(SHIPPED)
+	@mkdir -p $(@D)
+	scripts/embed-models $(SHIPPED) > $@
+
+$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS)): \
     $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
@@ -142,7 +147,7 @@ $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 # The programs of a folder of their own have its files, too.
 $(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
 $(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
-  $(SERVE_PAGE:%=$(BUILD)/obj/%.o)
+  $(SERVE_PARTS:%=$(BUILD)/obj/%.o)
 $(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
 $(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a

@@ -79,6 +79,22 @@ def answers(s):
     check("HEAD has no body", (status, text) == (200, b""))
 
 
+def alone():
+    """The program by itself, without a file beside it."""
+    away = os.path.join(work, "away", "bin")
+    os.makedirs(away)
+    program = shutil.copy(serving.SERVE, away)
+    with Server(program=program, cwd=away) as s:
+        models = [m["name"] for m in s.json("GET", "/v2/models")[1]["models"]]
+        check("the program alone has the shipped models", models == ["mnist"], models)
+        check("and answers by them", s.ask("POST", "/predictions/mnist", data[0])[2] ==
+              classify(pictures[0]))
+        s.send_signal(signal.SIGHUP)
+        check("and reads them again", s.settle('vit_reloads_total{result="succeeded"}', 1))
+    with Server("--model", "digits=mnist", program=program, cwd=away) as s:
+        check("by another name", s.ask("POST", "/predictions/digits", data[0])[0] == 200)
+
+
 def forms(s):
     """Several pictures in one request, answered in the order sent."""
     wanted = [json.loads(classify(p)) for p in pictures[:3]]
@@ -543,6 +559,7 @@ with Server() as server:
     refusals(server)
     odd(server)
 colour()
+alone()
 limits()
 crowds()
 keys()

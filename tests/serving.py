@@ -53,11 +53,11 @@ def end():
 class Server:
     """Runs vit-serve with options; .url, .port; .stop() returns its exit status."""
 
-    def __init__(self, *options, limits="", env=None):
+    def __init__(self, *options, limits="", env=None, program=SERVE, cwd=None):
         self.err = tempfile.TemporaryFile("w+")
-        command = ["sh", "-c", limits + ' exec "$@"', "sh", SERVE, "--port", "0"] + list(options)
+        command = ["sh", "-c", limits + ' exec "$@"', "sh", program, "--port", "0"] + list(options)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.err,
-                                        text=True, env=env)
+                                        text=True, env=env, cwd=cwd)
         self.line = self.process.stdout.readline()
         found = re.fullmatch(r"listening on (http://127\.0\.0\.1:(\d+))\n", self.line)
         if not found:

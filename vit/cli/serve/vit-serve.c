@@ -41,7 +41,8 @@ static const vit_option options[] = {
      .argument = "MODEL",
      .help = "a model to serve, as for vit-classify; NAME=MODEL gives\n"
              "it another name; may be given several times\n"
-             "(default: all in $VIT_MODELS and beside the program)"},
+             "(default: all in $VIT_MODELS, beside the program and\n"
+             "within it)"},
     {.kind = VIT_OPTION_GROUP, .help = "Who may ask"},
     {.name = "host",
      .kind = VIT_OPTION_TEXT,
@@ -194,6 +195,14 @@ static void set_limits(serve_server *server, const settings *s) {
     serve_gate_init(&server->gate, vit_threads_default());
 }
 
+/* Who may have pictures for the queue soon: maps that take long are made beside it. */
+static size_t asking(void *context) {
+    serve_server *server = context;
+    const size_t all = serve_connections_asking(server->connections);
+    const size_t others = serve_queue_jobs(server->aside);
+    return all > others ? all - others : 0;
+}
+
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
     serve_server *server = &p->server;
     const serve_models_options models = {.named = &s->models,
@@ -206,7 +215,9 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     const serve_queue_options queue = {.most = (size_t)s->queue,
                                        .batch = (size_t)s->batch,
                                        .delay = s->delay / 1000,
-                                       .timeout = s->timeout};
+                                       .timeout = s->timeout,
+                                       .asking = asking,
+                                       .context = server};
     const serve_queue_options aside = {
         .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
     set_limits(server, s);

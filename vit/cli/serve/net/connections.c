@@ -20,6 +20,7 @@ struct serve_connection {
     bool must_linger; /* at its end */
     bool cut;
     double since, deadline; /* of the state; deadline 0: none */
+    double worked;          /* seconds until its last answer; 0: none */
     char address[INET6_ADDRSTRLEN];
     serve_connection *next;
 };
@@ -77,6 +78,7 @@ static void enter(serve_connections *cs, serve_connection *c, serve_state state)
     const double now = vit_clock();
     /* The deadline of a first request runs from the connection, not from its first line. */
     if (state == SERVE_READING && c->state == SERVE_READING && c->since > 0) return;
+    if (c->state == SERVE_WORKING) c->worked = now - c->since;
     c->state = state;
     c->since = now;
     switch (state) {
@@ -187,6 +189,18 @@ const char *serve_connection_address(const serve_connection *c) {
 size_t serve_connections_count(serve_connections *cs) {
     pthread_mutex_lock(&cs->lock);
     const size_t count = cs->count;
+    pthread_mutex_unlock(&cs->lock);
+    return count;
+}
+
+size_t serve_connections_asking(serve_connections *cs) {
+    size_t count = 0;
+    pthread_mutex_lock(&cs->lock);
+    const double now = vit_clock();
+    for (const serve_connection *c = cs->first; c != NULL; c = c->next) {
+        const bool is_soon = c->state != SERVE_LINGERING && now - c->since < c->worked / 20;
+        count += !c->cut && (c->state == SERVE_WORKING || is_soon);
+    }
     pthread_mutex_unlock(&cs->lock);
     return count;
 }

@@ -62,6 +62,11 @@ const char *serve_connection_address(const serve_connection *connection); /* "12
 
 size_t serve_connections_count(serve_connections *connections);
 
+/* Those whose request has arrived and is not answered yet, and those that will ask soon, as far as
+ * can be known: whose answer is on its way, or was less than a twentieth of the time ago that it
+ * took, or whose next request has begun so shortly ago. */
+size_t serve_connections_asking(serve_connections *connections);
+
 /* Cuts off what is late. Returns the seconds until it is due again. */
 double serve_connections_sweep(serve_connections *connections);
 

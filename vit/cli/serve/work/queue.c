@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 struct serve_queue {
@@ -15,6 +16,8 @@ struct serve_queue {
     pthread_cond_t changed;
     serve_job *first, *last;
     size_t waiting; /* pictures */
+    size_t jobs;    /* not done yet */
+    double freed;   /* when the last batch was done */
     bool hurried, stopping;
 };
 
@@ -149,22 +152,40 @@ static void do_batch(serve_queue *q) {
     const double start = vit_clock();
     compute_all(batch, pictures);
     const double seconds = vit_clock() - start;
-    if (pictures > 0 && !batch->work)
+    if (pictures > 0 && batch->work == NULL) {
+        batch->model->pace = seconds / (double)pictures;
         serve_metrics_batch(q->metrics, batch->model->place, pictures);
+    }
     pthread_mutex_lock(&q->lock);
     for (serve_job *job = batch, *next; job; job = next) {
         next = job->next; /* a job that is done is its owner's again */
         job->waited = start - job->arrived;
         job->computed = seconds;
         job->done = true;
+        q->jobs--;
         pthread_cond_signal(&job->ended);
     }
+    q->freed = start + seconds;
 }
 
-/* Seconds that the first job, where it has pictures, waits for others. */
+/* Seconds that the pictures of the first job wait for others that are on their way. */
+static double left_of_courtesy(const serve_queue *q) {
+    static const double share = .05, least = 5e-4; /* less is not worth falling asleep */
+    const double pace = q->first->model->pace;
+    const size_t most = q->options.batch;
+    if (q->options.asking == NULL || share * pace * (double)most < least) return 0;
+    const size_t asking = q->options.asking(q->options.context);
+    const size_t coming = asking > q->jobs ? asking - q->jobs : 0;
+    const double budget = share * pace * (double)vit_min(q->waiting + coming, most);
+    const double since = q->first->arrived > q->freed ? q->first->arrived : q->freed;
+    return coming == 0 || budget < least ? 0 : since + budget - vit_clock();
+}
+
+/* Seconds that the first job waits for others. */
 static double left_to_wait(const serve_queue *q) {
-    const bool waits = q->first->count > 0 && q->waiting < q->options.batch && !q->hurried;
-    return waits ? q->first->arrived + q->options.delay - vit_clock() : 0;
+    if (q->first->count == 0 || q->waiting >= q->options.batch || q->hurried) return 0;
+    const double left = q->first->arrived + q->options.delay - vit_clock();
+    return left > 0 ? left : left_of_courtesy(q);
 }
 
 static void *run(void *context) {
@@ -233,6 +254,7 @@ static void remove_job(serve_queue *q, serve_job *job) {
     serve_job *before = NULL;
     for (serve_job *j = q->first; j != job; j = j->next) before = j;
     take_after(q, before);
+    q->jobs--;
 }
 
 serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
@@ -253,6 +275,7 @@ serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
         q->last->next = job;
     q->last = job;
     q->waiting += weight(job);
+    q->jobs++;
     pthread_cond_signal(&q->changed);
     while (!job->done) {
         if (job->started) {
@@ -274,4 +297,11 @@ size_t serve_queue_length(serve_queue *q) {
     const size_t waiting = q->waiting;
     pthread_mutex_unlock(&q->lock);
     return waiting;
+}
+
+size_t serve_queue_jobs(serve_queue *q) {
+    pthread_mutex_lock(&q->lock);
+    const size_t jobs = q->jobs;
+    pthread_mutex_unlock(&q->lock);
+    return jobs;
 }

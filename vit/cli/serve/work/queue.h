@@ -1,6 +1,8 @@
 /* Work for the models, done in the order in which it came by one thread that uses all processors.
  * Pictures for the same model that wait together are computed together: the same bytes as alone,
- * sooner.
+ * sooner. Those who were answered together ask again together, not in the same microsecond:
+ * pictures wait for others that are on their way, for a twentieth of what computing them all will
+ * take.
  *
  * Functions may be called from any thread. */
 #ifndef VIT_CLI_SERVE_WORK_QUEUE_H
@@ -43,7 +45,10 @@ typedef struct serve_queue_options {
     size_t batch;   /* pictures that are computed together */
     double delay;   /* seconds that a picture waits for others */
     double timeout; /* seconds until a turn comes too late */
-    bool yields;    /* whatever else the program does goes first */
+    /* Who may bring pictures soon, those in the queue among them; NULL: nobody knows. */
+    size_t (*asking)(void *context);
+    void *context;
+    bool yields; /* whatever else the program does goes first */
 } serve_queue_options;
 
 typedef struct serve_queue serve_queue;
@@ -61,5 +66,6 @@ void serve_queue_stop(serve_queue *queue);
 serve_turn serve_queue_do(serve_queue *queue, serve_job *job);
 
 size_t serve_queue_length(serve_queue *queue); /* pictures that wait */
+size_t serve_queue_jobs(serve_queue *queue);   /* jobs that wait or are done just now */
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/models.h"
+#include "vit/cli/serve/work/shipped.h"
 
 typedef struct entry {
-    char *name, *path;
+    char *name, *path;            /* path NULL: */
+    const serve_shipped *shipped; /* part of the program */
     serve_model *current;
 } entry;
 
@@ -33,6 +35,14 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
     return vit_session_new(out, m->model, &choice, error);
 }
 
+static vit_status load(vit_model **out, const entry *e, const vit_model_options *options,
+                       vit_error *error) {
+    if (e->path != NULL) return vit_model_load_with(out, e->path, options, error);
+    const serve_shipped *s = e->shipped;
+    return vit_model_load_memory(out, s->begin, (size_t)(s->end - s->begin), s->name, options,
+                                 error);
+}
+
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
@@ -40,9 +50,8 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     const vit_session_options all = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
-    if (!m) return vit_fail_memory(error, "a model", sizeof *m);
-    vit_status status =
-        vit_model_load_with(&m->model, models->entries[place].path, &opening, error);
+    if (m == NULL) return vit_fail_memory(error, "a model", sizeof *m);
+    vit_status status = load(&m->model, &models->entries[place], &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
     if (status == VIT_OK) status = serve_model_session_aside(&m->alone, models, m, error);
     if (status == VIT_OK) {
@@ -67,10 +76,11 @@ bool serve_models_has(const serve_models *models, const char *name) {
 }
 
 /* Takes name and path over. */
-static vit_status add_entry(serve_models *models, char *name, char *path, vit_error *error) {
+static vit_status add_entry(serve_models *models, char *name, char *path,
+                            const serve_shipped *shipped, vit_error *error) {
     vit_status status = VIT_OK;
     entry *entries = NULL;
-    if (!name || !path) {
+    if (name == NULL || (path == NULL && shipped == NULL)) {
         status = vit_fail_memory(error, "the list of models", 0);
     } else if (serve_models_has(models, name)) {
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -88,7 +98,7 @@ static vit_status add_entry(serve_models *models, char *name, char *path, vit_er
         return status;
     }
     models->entries = entries;
-    entries[models->count++] = (entry){.name = name, .path = path};
+    entries[models->count++] = (entry){.name = name, .path = path, .shipped = shipped};
     return VIT_OK;
 }
 
@@ -102,6 +112,14 @@ static char *name_of(const char *path) {
     return vit_strdup(name);
 }
 
+/* The one of that name that is part of the program, or NULL. */
+static const serve_shipped *find_shipped(const char *name) {
+    for (const serve_shipped *s = serve_shipped_models; s->name != NULL; s++) {
+        if (strcmp(s->name, name) == 0) return s;
+    }
+    return NULL;
+}
+
 /* NAME, FILE or NAME=FILE. */
 static vit_status add_named(serve_models *models, const char *text, vit_error *error) {
     const char *equals = strchr(text, '=');
@@ -111,10 +129,17 @@ static vit_status add_named(serve_models *models, const char *text, vit_error *e
     if (is_named && name.length == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--model: \"%s\" has nothing before '=', expected NAME=FILE", text);
-    char *path;
-    vit_status status = vit_find_model(&path, is_named ? equals + 1 : text, error);
+    const char *model = is_named ? equals + 1 : text;
+    const serve_shipped *shipped = NULL;
+    char *path = NULL;
+    vit_status status = vit_find_model(&path, model, error);
+    if (status == VIT_ERROR_IO) {
+        shipped = find_shipped(model);
+        if (shipped != NULL) status = VIT_OK;
+    }
     if (status == VIT_OK)
-        status = add_entry(models, is_named ? vit_strdup(name.text) : name_of(text), path, error);
+        status = add_entry(models, is_named ? vit_strdup(name.text) : name_of(text), path, shipped,
+                           error);
     vit_text_free(&name);
     return status;
 }
@@ -125,9 +150,13 @@ static vit_status add_all(serve_models *models, vit_error *error) {
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < list.count && status == VIT_OK; i++) {
         status = add_entry(models, vit_strdup(list.models[i].name), vit_strdup(list.models[i].path),
-                           error);
+                           NULL, error);
     }
     vit_free_model_list(&list);
+    for (const serve_shipped *s = serve_shipped_models; s->name != NULL && status == VIT_OK; s++) {
+        if (!serve_models_has(models, s->name))
+            status = add_entry(models, vit_strdup(s->name), NULL, s, error);
+    }
     if (status == VIT_OK && models->count == 0)
         status = vit_fail(error, VIT_ERROR_IO,
                           "no model is found in $VIT_MODELS or beside the program: --model FILE "

@@ -17,6 +17,7 @@ typedef struct serve_model {
     vit_model_info info;
     size_t pixels; /* bytes of a prepared picture: height width channels */
     size_t users;  /* the list is one; guarded by the list */
+    double pace;   /* seconds that a picture took in the last batch; the queue's */
 } serve_model;
 
 typedef struct serve_models serve_models;
