@@ -35,8 +35,10 @@ async function ask(path, options) {
   return said;
 }
 
+/* The paper as PNG, at once: toBlob may wait until the browser has nothing else to do. */
 function drawing() {
-  return new Promise((done) => paper.toBlob(done, "image/png"));
+  const bytes = atob(paper.toDataURL("image/png").split(",")[1]);
+  return new Blob([Uint8Array.from(bytes, (c) => c.charCodeAt(0))], { type: "image/png" });
 }
 
 /* A function that does the task, one at a time: what is asked meanwhile is done once, after it. */
@@ -64,7 +66,7 @@ function latest(task) {
 const changed = latest(async () => {
   if (blank) return;
   const start = performance.now();
-  picture = sent || await drawing();
+  picture = sent || drawing();
   const path = "predictions/" + encodeURIComponent(at("model").value);
   try {
     const said = await ask(path + "?top=" + SHOWN, { method: "POST", body: picture });
