@@ -20,6 +20,29 @@ MAP = "document.getElementById('seen').toDataURL()"
 SHOWN = "document.getElementById('shown').textContent"
 
 
+def ellipse(x, y, across, down, start=0.0, turn=1.0, steps=12):
+    """From `start`, in turns from the top, clockwise."""
+    return [(x + across * math.sin(2 * math.pi * (start + turn * i / steps)),
+             y - down * math.cos(2 * math.pi * (start + turn * i / steps)))
+            for i in range(steps + 1)]
+
+
+# Ten digits as a hand writes them, on a paper of side 1.
+HAND = [
+    [ellipse(.5, .5, .19, .3, 0, -1)],
+    [[(.42, .3), (.52, .2), (.51, .5), (.5, .8)]],
+    [ellipse(.5, .36, .17, .16, -.25, .62) + [(.36, .78), (.5, .76), (.7, .78)]],
+    [ellipse(.48, .34, .16, .14, -.2, .7) + ellipse(.48, .64, .19, .17, 0, .7)],
+    [[(.4, .2), (.34, .4), (.3, .55), (.5, .55), (.72, .53)], [(.62, .34), (.6, .6), (.58, .82)]],
+    [[(.66, .22), (.42, .22), (.39, .42), (.38, .47)] + ellipse(.48, .62, .18, .18, -.15, .75)],
+    [[(.6, .19), (.46, .34), (.38, .52), (.36, .64)] + ellipse(.51, .66, .15, .15, -.25, -1)],
+    [[(.28, .26), (.5, .25), (.72, .24), (.6, .45), (.5, .65), (.45, .82)]],
+    [ellipse(.5, .35, .14, .15, .12, -.62) + ellipse(.5, .66, .17, .16, 0, 1) +
+     ellipse(.5, .35, .14, .15, .5, -.38)],
+    [ellipse(.5, .36, .16, .16, .2, -1) + [(.65, .5), (.62, .68), (.56, .84)]],
+]
+
+
 def seven(steps=6):
     """A written 7 on a paper of side 1: strokes of points."""
     bar = [(0.25 + 0.5 * i / steps, 0.25) for i in range(steps + 1)]
@@ -134,6 +157,16 @@ def drawn(s, browser, work):
     with_mouse(page, seven())
     check("drawing wipes a picture away", page.get(ANSWER) == "7", page.get(ANSWER))
     return page
+
+
+def ten_digits(page):
+    """Each of them, drawn by that hand, is what it was meant to be."""
+    found = []
+    for strokes in HAND:
+        page.click("#clear")
+        with_mouse(page, strokes)
+        found.append(page.get(ANSWER))
+    check("ten digits drawn by a hand", found == list("0123456789"), found)
 
 
 def patch_at(page, row, column):
@@ -299,6 +332,7 @@ os.environ.pop("VIT_MODELS", None)
 with tempfile.TemporaryDirectory() as directory, Server() as server, \
         Browser("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as chromium:
     wide = drawn(server, chromium, directory)
+    ten_digits(wide)
     explained(wide)
     by_tab(wide)
     photographed(wide)
