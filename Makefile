@@ -214,7 +214,7 @@ fuzzers: $(FUZZERS)
 $(BUILD)/fuzz_serve: $(patsubst %,$(BUILD)/obj/vit/cli/serve/%.o,answer/multipart answer/base64 \
   net/guard)
 $(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC) $(CLI_SRC))) \
-  $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PAGE))
+  $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PARTS))
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 
