@@ -72,8 +72,9 @@ saved() {
         grep '"event": "checkpoint"' log | tail -n 1 | grep -qF "$(newest "$1")"
 }
 
-# A shell starts a job in the background with SIGINT ignored: these start as in a terminal.
-terminal="env --default-signal=INT"
+# A shell starts a job in the background with SIGINT ignored, and under nohup SIGHUP is: these start
+# as in a terminal.
+terminal="env --default-signal=HUP,INT,TERM"
 
 # begin DIRECTORY ARGUMENT...: a training in the background that saves there; stopped when it has
 # written a checkpoint and is not about to write another. One that got too far meanwhile, on a busy

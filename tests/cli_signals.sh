@@ -11,7 +11,7 @@ train="vit-train --data grey --batch 16 --seed 3"
 
 # A shell starts a job in the background with SIGINT ignored, and a training leaves it so: those
 # that are to be interrupted start with it as it is in a terminal.
-terminal="env --default-signal=INT"
+terminal="env --default-signal=HUP,INT,TERM"
 
 # await TEXT FILE: until the file has the text, or the training has ended
 await() {

@@ -33,6 +33,15 @@ def form(parts):
             {"Content-Type": "multipart/form-data; boundary=frontier"})
 
 
+def pairs():
+    """A directory with pairs of texts to learn from."""
+    os.makedirs(os.path.join(work, "given", "pairs"))
+    with open(os.path.join(work, "given", "pairs", "pairs.tsv"), "w") as f:
+        words = "one two three four five six".split()
+        f.writelines("%s and %s\t%s und %s\n" % (a, b, b, a) for a in words for b in words)
+    return os.path.join(work, "given")
+
+
 def usage():
     def fails(status, text, *options):
         got = subprocess.run([serving.SERVE, *options], capture_output=True, text=True,
@@ -45,6 +54,11 @@ def usage():
     fails(2, "is no address", "--host", "example.invalid")
     fails(2, "two models are called mnist", "--model", "mnist", "--model", "mnist")
     fails(1, "no model \"absent\"", "--model", "absent")
+    texts = os.path.join(work, "texts.safetensors")
+    subprocess.run([os.path.join(serving.BUILD, "bin", "vit-train"), "--data", "pairs", "--steps",
+                    "1", "--set", "dim=32", "--set", "depth=1", "--out", texts, "--overwrite"],
+                   cwd=pairs(), check=True, capture_output=True)
+    fails(1, "texts: ", "--model", texts)
     fails(1, "keys", "--key-file", work + "/keys")
     with open(work + "/short", "w") as f:
         f.write("# a key\nabc\n")

@@ -43,6 +43,14 @@ static vit_status load(vit_model **out, const entry *e, const vit_model_options 
                                  error);
 }
 
+/* A model that was read and cannot be used: which of several it is. */
+static void name_model(vit_error *error, const char *name) {
+    vit_text text = {0};
+    vit_text_add(&text, "%s: %s", name, error->message);
+    if (!text.failed) vit_fail(error, error->status, "%s", text.text);
+    vit_text_free(&text);
+}
+
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
@@ -61,9 +69,10 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         m->pixels = m->info.height * m->info.width * m->info.channels;
         m->users = 1;
         *out = m;
-    } else {
-        close_model(m);
+        return VIT_OK;
     }
+    if (m->model != NULL) name_model(error, models->entries[place].name);
+    close_model(m);
     return status;
 }
 
