@@ -126,6 +126,8 @@ class Server:
                 socket.create_connection(("127.0.0.1", self.port), SECONDS).close()
             except ConnectionRefusedError:
                 return True
+            except ConnectionResetError:
+                pass  # it came as the door was closed
             return False
         return until(refused)
 

@@ -197,7 +197,7 @@ size_t serve_connections_asking(serve_connections *cs) {
     size_t count = 0;
     pthread_mutex_lock(&cs->lock);
     const double now = vit_clock();
-    for (const serve_connection *c = cs->first; c != NULL; c = c->next) {
+    for (const serve_connection *c = cs->first; c; c = c->next) {
         const bool is_soon = c->state != SERVE_LINGERING && now - c->since < c->worked / 20;
         count += !c->cut && (c->state == SERVE_WORKING || is_soon);
     }

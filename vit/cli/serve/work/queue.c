@@ -152,7 +152,7 @@ static void do_batch(serve_queue *q) {
     const double start = vit_clock();
     compute_all(batch, pictures);
     const double seconds = vit_clock() - start;
-    if (pictures > 0 && batch->work == NULL) {
+    if (pictures > 0 && !batch->work) {
         batch->model->pace = seconds / (double)pictures;
         serve_metrics_batch(q->metrics, batch->model->place, pictures);
     }
@@ -173,7 +173,7 @@ static double left_of_courtesy(const serve_queue *q) {
     static const double share = .05, least = 5e-4; /* less is not worth falling asleep */
     const double pace = q->first->model->pace;
     const size_t most = q->options.batch;
-    if (q->options.asking == NULL || share * pace * (double)most < least) return 0;
+    if (!q->options.asking || share * pace * (double)most < least) return 0;
     const size_t asking = q->options.asking(q->options.context);
     const size_t coming = asking > q->jobs ? asking - q->jobs : 0;
     const double budget = share * pace * (double)vit_min(q->waiting + coming, most);

@@ -37,7 +37,7 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
 
 static vit_status load(vit_model **out, const entry *e, const vit_model_options *options,
                        vit_error *error) {
-    if (e->path != NULL) return vit_model_load_with(out, e->path, options, error);
+    if (e->path) return vit_model_load_with(out, e->path, options, error);
     const serve_shipped *s = e->shipped;
     return vit_model_load_memory(out, s->begin, (size_t)(s->end - s->begin), s->name, options,
                                  error);
@@ -58,7 +58,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     const vit_session_options all = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
-    if (m == NULL) return vit_fail_memory(error, "a model", sizeof *m);
+    if (!m) return vit_fail_memory(error, "a model", sizeof *m);
     vit_status status = load(&m->model, &models->entries[place], &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
     if (status == VIT_OK) status = serve_model_session_aside(&m->alone, models, m, error);
@@ -71,7 +71,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         *out = m;
         return VIT_OK;
     }
-    if (m->model != NULL) name_model(error, models->entries[place].name);
+    if (m->model) name_model(error, models->entries[place].name);
     close_model(m);
     return status;
 }
@@ -89,7 +89,7 @@ static vit_status add_entry(serve_models *models, char *name, char *path,
                             const serve_shipped *shipped, vit_error *error) {
     vit_status status = VIT_OK;
     entry *entries = NULL;
-    if (name == NULL || (path == NULL && shipped == NULL)) {
+    if (!name || (!path && !shipped)) {
         status = vit_fail_memory(error, "the list of models", 0);
     } else if (serve_models_has(models, name)) {
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -123,9 +123,8 @@ static char *name_of(const char *path) {
 
 /* The one of that name that is part of the program, or NULL. */
 static const serve_shipped *find_shipped(const char *name) {
-    for (const serve_shipped *s = serve_shipped_models; s->name != NULL; s++) {
+    for (const serve_shipped *s = serve_shipped_models; s->name; s++)
         if (strcmp(s->name, name) == 0) return s;
-    }
     return NULL;
 }
 
@@ -144,7 +143,7 @@ static vit_status add_named(serve_models *models, const char *text, vit_error *e
     vit_status status = vit_find_model(&path, model, error);
     if (status == VIT_ERROR_IO) {
         shipped = find_shipped(model);
-        if (shipped != NULL) status = VIT_OK;
+        if (shipped) status = VIT_OK;
     }
     if (status == VIT_OK)
         status = add_entry(models, is_named ? vit_strdup(name.text) : name_of(text), path, shipped,
@@ -162,7 +161,7 @@ static vit_status add_all(serve_models *models, vit_error *error) {
                            NULL, error);
     }
     vit_free_model_list(&list);
-    for (const serve_shipped *s = serve_shipped_models; s->name != NULL && status == VIT_OK; s++) {
+    for (const serve_shipped *s = serve_shipped_models; s->name && status == VIT_OK; s++) {
         if (!serve_models_has(models, s->name))
             status = add_entry(models, vit_strdup(s->name), NULL, s, error);
     }
