@@ -1,5 +1,6 @@
-/* A training from first to last: what it needs (open.c, init.c), how long it will be (plan.c), the
- * loop over steps and epochs with its events and checkpoints (loop.c), what it leaves (finish.c).
+/* A training from first to last: what it needs (open.c, init.c) and where it writes (places.c), how
+ * long it will be (plan.c), the loop over steps and epochs with its events and checkpoints
+ * (loop.c), whether it can go on (watch.c), what it leaves (finish.c). A step itself is in step/.
  */
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H

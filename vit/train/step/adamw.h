@@ -1,5 +1,6 @@
-/* The optimiser: AdamW. It walks the parameter table in
- * chunks of at most VIT_CHUNK elements of one tensor, which are the tasks of the threads. */
+/* The optimiser: AdamW (Loshchilov, Hutter: Decoupled Weight Decay Regularization). It walks the
+ * parameter table in chunks of at most VIT_CHUNK elements of one tensor, which are the tasks of the
+ * threads. */
 #ifndef VIT_TRAIN_STEP_ADAMW_H
 #define VIT_TRAIN_STEP_ADAMW_H
 

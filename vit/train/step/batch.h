@@ -19,8 +19,8 @@ typedef struct vit_sample_key {
     size_t answers; /* tokens of all the batch's targets, each with END: the loss is their mean */
 } vit_sample_key;
 
-/* Where one thread makes its pictures, so that a step allocates nothing; NULL: the recipe wants no
- * such. */
+/* A thread's memory for making its pictures, so that a step allocates nothing. What the recipe does
+ * not need is NULL. */
 typedef struct vit_batch_room {
     uint8_t *record; /* [height][width][channels] of a record that is not in memory */
     uint8_t
