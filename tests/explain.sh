@@ -133,6 +133,11 @@ sum='document.querySelector("#heads canvas").toDataURL()'
     'is=document.documentElement.scrollWidth <= 390' \
     'is=document.querySelector("#outliers").hidden' >out 2>&1
 status=$?
+published=$tree/tests/fixtures/published
+vit-explain --model "$published/timm_map" --out pooling.html "$published/picture.png" >>out 2>&1
+vit-explain --model "$published/timm_map" --head mean --query pool --method attention \
+    --out pool.npy "$published/picture.png" >>out 2>&1
+pool=$("$python" -c 'import numpy; print(numpy.load("pool.npy").ravel().tolist())')
 vit-explain --class 3 --query 1,2 --layer 2 --head 4 --out begins.html "$picture" >>out 2>&1
 if [ $status = 77 ]; then
     skips "the page in a browser" "no Chromium"
@@ -142,6 +147,9 @@ else
         'wait=document.querySelector("#say").textContent.startsWith("For 3: ")' \
         'is=data.relevance[state.of].answer[0] === 3 && state.query === 6' \
         'is=data.layers[state.layer] === 2 && data.heads[state.head] === 4'
+    check "a page of a network that pools by attention has its weights" \
+        "$python" "$tree/tests/chromium.py" pooling.html 'click=[data-view="pooling"]' \
+        "is=$pool.every((w, i) => Math.abs(w - values()[i]) < .003)"
     check "pointing at a patch of a page as large as ViT-B/16's takes less than 50 ms of work" \
         "$python" "$tree/tests/hover.py" page.html
 fi

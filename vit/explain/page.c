@@ -180,7 +180,8 @@ static void add_lens(page *p) {
 
 /* A map's values as shares of the largest, or of the given number. */
 static void add_map(page *p, const char *key, const vit_map *map, float largest) {
-    size_t count = map->shape[0] * map->shape[1];
+    size_t count = 1;
+    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
     uint8_t *bytes = vit_alloc(count, 1);
     for (size_t i = 0; i < count && largest == 0; i++) largest = fmaxf(largest, map->values[i]);
     for (size_t i = 0; i < count && bytes && largest > 0; i++)
@@ -200,6 +201,19 @@ static vit_status add_rollout(page *p, vit_error *error) {
     for (size_t i = 0, any = 0; i < p->patches; i++)
         if (map.outliers[i]) vit_text_add(&p->json, any++ ? ",%zu" : "%zu", i);
     vit_text_add(&p->json, "],");
+    vit_map_clear(&map);
+    return VIT_OK;
+}
+
+/* How a head that pools by attention weights the patches: [heads][N]. */
+static vit_status add_pooling(page *p, vit_error *error) {
+    const vit_pool pool = config_of(p)->pool;
+    const vit_map_options o = {.query = VIT_QUERY_POOL};
+    vit_map map;
+    if (pool != VIT_POOL_MAP && pool != VIT_POOL_SEQ) return VIT_OK;
+    const vit_status status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
+    if (status != VIT_OK) return status;
+    add_map(p, "pooling", &map, 1);
     vit_map_clear(&map);
     return VIT_OK;
 }
@@ -329,6 +343,7 @@ static vit_status fill(page *p, vit_error *error) {
     status = add_picture(p, error);
     if (status == VIT_OK) status = add_rollout(p, error);
     if (status == VIT_OK) status = add_relevance(p, error);
+    if (status == VIT_OK) status = add_pooling(p, error);
     if (status != VIT_OK) return status;
     add_first(p);
     add_positions(p);
