@@ -50,8 +50,8 @@ SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-EMBEDDED = presets pytorch_model imagenet explain_page_html explain_text_html explain_common_css \
-  explain_common_js report_html report_css report_js
+EMBEDDED = presets measured pytorch_model imagenet explain_page_html explain_text_html \
+  explain_common_css explain_common_js report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -90,6 +90,10 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 	@mkdir -p $(@D)
 	scripts/embed-presets $(PRESETS) > $@
+
+$(BUILD)/measured.c: scripts/embed-measured $(wildcard models/measured.jsonl) $(PRESETS)
+	@mkdir -p $(@D)
+	scripts/embed-measured models/measured.jsonl $(PRESETS) > $@
 
 $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
 	@mkdir -p $(@D)

@@ -72,12 +72,11 @@ static void hold_back(vit_run *run) {
     recipe->val = (double)vit_recipe_val(recipe, count);
 }
 
-static vit_status open_inputs(vit_run *run, vit_error *error) {
+/* The preset of that name, or NULL for the data's, with the options' values, fitted to the data. */
+static vit_status choose_preset(vit_run *run, const char *name, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_status status = open_data(run, error);
-    if (status == VIT_OK)
-        status = vit_preset_choose(&run->preset, o->preset, run->data.preset, o->set, o->set_count,
-                                   error);
+    vit_status status =
+        vit_preset_choose(&run->preset, name, run->data.preset, o->set, o->set_count, error);
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
@@ -101,6 +100,13 @@ static vit_status open_inputs(vit_run *run, vit_error *error) {
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
                         run->data.name);
     if (status == VIT_OK) hold_back(run);
+    return status;
+}
+
+static vit_status open_inputs(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_status status = open_data(run, error);
+    if (status == VIT_OK) status = choose_preset(run, o->preset, error);
     if (status == VIT_OK && o->teacher)
         status = vit_teacher_open(&run->teacher, o->teacher, &run->data, run->kernels, error);
     return status;
@@ -120,6 +126,22 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
         status = vit_inference_new(&run->inference, vit_trainer_network(run->trainer), run->kernels,
                                    run->threads, error);
     return status;
+}
+
+/* Takes the preset that is expected to be better in the time there is, if one is known. */
+static vit_status take_better(vit_run *run, vit_error *error) {
+    const char *better = vit_run_better(run);
+    if (!better) return VIT_OK;
+    vit_run_note(run, "%s in place of %s, which is better in longer trainings", better,
+                 run->preset.name);
+    vit_inference_free(run->inference);
+    vit_trainer_free(run->trainer);
+    vit_loader_free(&run->loader);
+    run->inference = NULL;
+    run->trainer = NULL;
+    vit_status status = choose_preset(run, better, error);
+    if (status == VIT_OK) status = open_trainer(run, error);
+    return status == VIT_OK ? vit_run_plan(run, 0, error) : status;
 }
 
 static void note_skipped(const char *why, void *context) {
@@ -261,11 +283,13 @@ static vit_status start(vit_run *run, vit_error *error) {
     vit_checkpoint c;
     vit_status status = find_checkpoint(run, &c, error);
     if (status == VIT_OK) status = vit_run_plan(run, o->resume && c.file ? c.schedule : 0, error);
+    if (status == VIT_OK) status = take_better(run, error);
     if (status == VIT_OK) step_back(run, &c);
     if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
     list_unreadable(run);
+    if (status == VIT_OK) vit_run_foresee(run);
     if (status == VIT_OK) status = vit_run_advise(run, error);
     if (status == VIT_OK && c.file)
         status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);

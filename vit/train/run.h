@@ -110,6 +110,15 @@ vit_identity vit_run_identity(const vit_run *run);
  * a checkpoint that will be resumed is kept: resumed is its number of steps, or 0. */
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
 
+/* ---- foresee.c: from what was measured of presets on these very data ---- */
+
+/* Notes the accuracy to expect after run->schedule steps, where that is known. */
+void vit_run_foresee(const vit_run *run);
+
+/* The preset that is expected to be better than run->preset in options->minutes, of which
+ * run->schedule is the measure; NULL: none is known, or another choice is the user's. */
+const char *vit_run_better(const vit_run *run);
+
 /* ---- init.c: a training that begins with options->init ---- */
 
 /* Loads run->start; *preparation: how that model sees pictures. */
