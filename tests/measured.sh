@@ -11,7 +11,8 @@ now=$(sha256sum presets/a.json | cut -c 1-64)
 embeds() {
     printf '{"options": "%s", "machine": "one, 2 processors", "seconds": 9.0, ' "$1" >measured.jsonl
     printf '"data_sha256": "ab12", "preset": "a", "preset_sha256": "%s", ' "$2" >>measured.jsonl
-    printf '"processor_seconds": 8.5, "steps": 30, "test_top1": 0.91, "ece": 0.1}\n' >>measured.jsonl
+    printf '"processor_seconds": 8.5, "steps": 30, "test_top1": 0.91, "ece": 0.1}\n' \
+        >>measured.jsonl
     "$tree/scripts/embed-measured" measured.jsonl presets/a.json >found || return 1
     grep -qF '{"ab12", "a", 30, 8.5, 0.91},' found
 }
