@@ -1,5 +1,5 @@
-/* Decodes arbitrary bytes and prepares what comes out as 28 x 28 grey pixels, by resizing and as a
- * digit.
+/* Decodes arbitrary bytes and prepares what comes out as 28 x 28 pixels, by resizing and as a
+ * digit; then both in one, which must give the same.
  *
  *     make fuzz && build/fuzz/fuzz_image -max_len=65536 CORPUS ../shared/images/pngsuite
  */
@@ -7,6 +7,7 @@
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -14,25 +15,49 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t limit);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t limit, unsigned seed);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const vit_preprocessing lists[] = {
-        {.operations = {{.kind = VIT_OP_GREY},
-                        {.kind = VIT_OP_RESIZE, .shorter = 28, .filter = VIT_FILTER_BICUBIC},
-                        {.kind = VIT_OP_CENTER_CROP, .height = 28, .width = 28},
-                        {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
-         .count = 4},
-        {.operations = {{.kind = VIT_OP_ORIENT},
-                        {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
-                        {.kind = VIT_OP_DIGIT},
-                        {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
-         .count = 4},
-    };
-    vit_image image, prepared;
-    if (vit_image_decode(&image, data, size, "fuzz", NULL)) return 0;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        vit_preprocess(&prepared, &image, &lists[i], 28, 28, 1, NULL, NULL);
-        vit_image_free(&prepared);
+#define RESIZED(first)                                                                       \
+    {                                                                                        \
+        .operations = {{.kind = first},                                                      \
+                       {.kind = VIT_OP_RESIZE, .shorter = 32, .filter = VIT_FILTER_BICUBIC}, \
+                       {.kind = VIT_OP_CENTER_CROP, .height = 28, .width = 28},              \
+                       {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},                        \
+        .count = 4                                                                           \
     }
+
+static const struct {
+    size_t channels;
+    vit_preprocessing list;
+} preparations[] = {
+    {1, RESIZED(VIT_OP_GREY)},
+    {3, RESIZED(VIT_OP_RGB)},
+    {1,
+     {.operations = {{.kind = VIT_OP_ORIENT},
+                     {.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
+                     {.kind = VIT_OP_DIGIT},
+                     {.kind = VIT_OP_NORMALIZE, .std = {1, 1, 1}}},
+      .count = 4}},
+};
+
+/* image: NULL where the bytes cannot be decoded. */
+static void prepare(size_t i, const vit_image *image, const uint8_t *data, size_t size) {
+    const size_t channels = preparations[i].channels;
+    const vit_preprocessing *list = &preparations[i].list;
+    vit_image two = {0}, one;
+    const bool prepared =
+        image && vit_preprocess(&two, image, list, 28, 28, channels, NULL, NULL) == VIT_OK;
+    const bool at_once = vit_preprocess_bytes(&one, data, size, "fuzz", list, 28, 28, channels,
+                                              NULL, NULL) == VIT_OK;
+    if (prepared != at_once) abort();
+    if (prepared && memcmp(one.pixels, two.pixels, 28 * 28 * channels) != 0) abort();
+    vit_image_free(&one);
+    vit_image_free(&two);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    vit_image image;
+    const bool decoded = vit_image_decode(&image, data, size, "fuzz", NULL) == VIT_OK;
+    for (size_t i = 0; i < sizeof preparations / sizeof *preparations; i++)
+        prepare(i, decoded ? &image : NULL, data, size);
     vit_image_free(&image);
     return 0;
 }

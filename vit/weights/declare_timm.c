@@ -12,7 +12,8 @@
 static const struct {
     const char *word;
     size_t dim, depth, heads;
-} sizes[] = {{"tiny", 192, 12, 3},   {"small", 384, 12, 6},   {"medium", 512, 12, 8},
+} sizes[] = {{"wee", 256, 14, 4},    {"tiny", 192, 12, 3},    {"little", 320, 14, 5},
+             {"small", 384, 12, 6},  {"medium", 512, 12, 8},  {"betwixt", 640, 12, 10},
              {"base", 768, 12, 12},  {"large", 1024, 24, 16}, {"huge", 1280, 32, 16},
              {"giant", 1408, 40, 16}};
 
