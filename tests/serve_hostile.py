@@ -250,7 +250,7 @@ def ask_for_maps(s, count):
 def long_maps():
     """One after the other, and answers go first; those under way are cancelled at the end."""
     path = slow_model()
-    with Server("--model", "slow=" + path) as s:
+    with Server("--model", "slow=" + path, "--timeout", "600") as s:
         got, clients = ask_for_maps(s, 6)
         check("beyond one that waits, maps are refused", until(lambda: len(got) >= 4) and all(
             g[0] == 503 and g[1]["Retry-After"] == "1" for g in got), got)
