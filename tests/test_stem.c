@@ -167,8 +167,8 @@ static void test_conv_in_place(void **state) {
 /* ---- ReLU and max pooling ---- */
 
 /* A value of the window and nothing larger; the gradient goes to its first place. */
-static void check_max(size_t height, size_t width, size_t channels) {
-    const vit_exec exec = one_thread();
+static void check_max(vit_cpu cpu, size_t height, size_t width, size_t channels) {
+    const vit_exec exec = {.kernels = vit_kernels_choose(cpu), .threads = 1};
     const vit_max_shape s = {2, height, width, channels};
     const size_t n = 2 * height * width * channels, outputs = n / 4;
     float *x = check_floats(n), *y = check_floats(outputs), *dx = check_floats(n);
@@ -205,10 +205,13 @@ static void check_max(size_t height, size_t width, size_t channels) {
 
 static void test_max(void **state) {
     (void)state;
-    check_max(2, 2, 1);
-    check_max(4, 6, 3);
-    check_max(6, 4, 16);
-    check_max(8, 8, 37);
+    static const vit_cpu cpus[] = {VIT_CPU_SCALAR, VIT_CPU_NEON, VIT_CPU_AVX2, VIT_CPU_AVX512};
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+        check_max(cpus[i], 2, 2, 1);
+        check_max(cpus[i], 4, 6, 3);
+        check_max(cpus[i], 6, 4, 16);
+        check_max(cpus[i], 8, 8, 37);
+    }
 }
 
 /* ---- ReLU ---- */

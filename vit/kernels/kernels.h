@@ -122,6 +122,10 @@ typedef struct vit_tile_size {
     size_t depth;      /* words of k that it is best given at once, at most */
 } vit_tile_size;
 
+/* Of `largest`: the pixels that 3x3 max pooling looks at. */
+#define VIT_LARGEST_ROWS 9
+#define VIT_NO_PLACE 255
+
 typedef struct vit_kernels {
     vit_cpu cpu;
     vit_tile_size tile; /* of gemm_tiles */
@@ -165,6 +169,11 @@ typedef struct vit_kernels {
     /* y = max(0, x); dx = dy where x > 0, else 0, and y once more or NULL. In place is fine. */
     void (*relu)(float *y, const float *x, size_t n);
     void (*relu_backward)(float *dx, float *y, const float *dy, const float *x, size_t n);
+
+    /* y = the largest of the rows that are not NULL, of n each, and +0, element by element; NaN is
+     * larger than all. place, unless it is NULL: in which row, the first of equals, or VIT_NO_PLACE
+     * where none is above 0. */
+    void (*largest)(float *y, uint8_t *place, const float *const rows[VIT_LARGEST_ROWS], size_t n);
 
     /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): SiLU and the two approximations of
      * GELU, by a and b (ops/activation.c); dx = dy y', and y once more or NULL. In place is fine.

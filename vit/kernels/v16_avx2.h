@@ -93,6 +93,11 @@ static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
                  _mm256_blendv_ps(no.hi, yes.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
 }
 
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    return (v16){_mm256_blendv_ps(no.lo, yes.lo, _mm256_cmp_ps(a.lo, a.lo, _CMP_UNORD_Q)),
+                 _mm256_blendv_ps(no.hi, yes.hi, _mm256_cmp_ps(a.hi, a.hi, _CMP_UNORD_Q))};
+}
+
 static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
     const __m256 fill = _mm256_set1_ps(x);
     return (v16){_mm256_blendv_ps(fill, a.lo, _mm256_castsi256_ps(m.lo)),

@@ -82,6 +82,10 @@ static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
 }
 
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), no, yes);
+}
+
 static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
     return _mm512_mask_blend_ps(m, _mm512_set1_ps(x), a);
 }

@@ -96,6 +96,10 @@ static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
     V16_EACH(vbslq_f32(vcltq_f32(a.part[i], b.part[i]), yes.part[i], no.part[i]));
 }
 
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    V16_EACH(vbslq_f32(vceqq_f32(a.part[i], a.part[i]), no.part[i], yes.part[i]));
+}
+
 /* Lanes from `present` on become x. */
 static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     static const uint32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

@@ -91,6 +91,10 @@ static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
     V16_EACH(a.lane[i] < b.lane[i] ? yes.lane[i] : no.lane[i]);
 }
 
+static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
+    V16_EACH(a.lane[i] != a.lane[i] ? yes.lane[i] : no.lane[i]);
+}
+
 /* Lanes from `present` on become x. */
 static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH((size_t)i < present ? a.lane[i] : x);

@@ -62,9 +62,9 @@ void vit_sequence_backward(const vit_exec *exec, float *dx, const vit_linear_gra
 /* ---- ReLU and max pooling ---- */
 
 #define SIDE ((size_t)3)
-#define LANES ((size_t)16)
 
 typedef struct maxima {
+    const vit_kernels *kernels;
     vit_max_shape s;
     float *y, *dx;
     uint8_t *place;
@@ -79,49 +79,27 @@ static bool pixel_of(size_t *pixel, const vit_max_shape *s, size_t y, size_t x, 
     return row < s->height && column < s->width;
 }
 
-/* The largest of up to nine rows of n <= LANES numbers, and 0; NaN is larger than all. */
-static void largest(float *y, int32_t *place, const float *const rows[9], size_t n) {
-    for (size_t c = 0; c < n; c++) y[c] = 0;
-    for (size_t c = 0; c < n; c++) place[c] = VIT_NO_PLACE;
-    for (int32_t k = 0; k < 9; k++) {
-        const float *x = rows[k];
-        if (!x) continue;
-        for (size_t c = 0; c < n; c++) {
-            const bool larger = (x[c] > y[c]) | (x[c] != x[c]);
-            y[c] = larger ? x[c] : y[c];
-            place[c] = larger ? k : place[c];
-        }
-    }
-}
-
 /* One row of output pixels. */
 static void max_task(size_t index, int thread, void *context) {
     (void)thread;
     const maxima *m = context;
     const size_t channels = m->s.channels, height = m->s.height / 2, width = m->s.width / 2;
     const float *picture = m->x + index / height * m->s.height * m->s.width * channels;
-    for (size_t i = 0; i < width * channels; i += vit_min(LANES, channels - i % channels)) {
-        const size_t n = vit_min(LANES, channels - i % channels), at = index * width * channels + i;
-        const float *rows[9];
-        float best[LANES];
-        int32_t place[LANES];
-        for (size_t k = 0; k < 9; k++) {
+    for (size_t x = 0; x < width; x++) {
+        const float *rows[VIT_LARGEST_ROWS];
+        const size_t at = (index * width + x) * channels;
+        for (size_t k = 0; k < VIT_LARGEST_ROWS; k++) {
             size_t pixel;
-            const bool inside = pixel_of(&pixel, &m->s, index % height, i / channels, k);
-            rows[k] = inside ? picture + pixel * channels + i % channels : NULL;
+            const bool inside = pixel_of(&pixel, &m->s, index % height, x, k);
+            rows[k] = inside ? picture + pixel * channels : NULL;
         }
-        if (n == LANES)
-            largest(best, place, rows, LANES);
-        else
-            largest(best, place, rows, n);
-        memcpy(m->y + at, best, n * sizeof *best);
-        for (size_t c = 0; c < n && m->place; c++) m->place[at + c] = (uint8_t)place[c];
+        m->kernels->largest(m->y + at, m->place ? m->place + at : NULL, rows, channels);
     }
 }
 
 void vit_max_forward(const vit_exec *exec, float *y, uint8_t *place, const float *x,
                      const vit_max_shape *s) {
-    maxima m = {.s = *s, .y = y, .place = place, .x = x};
+    maxima m = {.kernels = exec->kernels, .s = *s, .y = y, .place = place, .x = x};
     const size_t values = s->batch * s->height * s->width * s->channels;
     vit_parallel(vit_exec_threads(exec, 9 * values), s->batch * (s->height / 2), max_task, &m);
 }

@@ -36,7 +36,6 @@ typedef struct vit_max_shape {
 /* y = max(0, x) of 3x3 pixels, stride 2, padding 1: ReLU and max pooling, in either order.
  * x: [batch][height][width][C], y and place: [batch][height / 2][width / 2][C]. place: which of the
  * nine it is, the first of equals, or VIT_NO_PLACE where all are at most 0; NULL: not wanted. */
-#define VIT_NO_PLACE 255
 void vit_max_forward(const vit_exec *exec, float *y, uint8_t *place, const float *x,
                      const vit_max_shape *s);
 

@@ -64,13 +64,15 @@ static const number numbers[] = {
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 13
+#define OTHERS 14
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
 static const char *const edges[] = {"black", "reflect", NULL};
+static const char *const optimizers[] = {"adamw", "muon", NULL};
 VIT_CHECK_ROWS(schedules, VIT_SCHEDULE_COUNT + 1);
+VIT_CHECK_ROWS(optimizers, VIT_OPTIMIZER_COUNT + 1);
 VIT_CHECK_ROWS(policies, VIT_POLICY_COUNT + 1);
 VIT_CHECK_ROWS(edges, VIT_EDGES_COUNT + 1);
 
@@ -142,13 +144,13 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 
 /* Enums while they are read. */
 typedef struct choices {
-    int precision, schedule, edges, policy;
+    int precision, schedule, edges, policy, optimizer;
 } choices;
 
 /* Every key with its place. */
 static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, choices *c) {
     *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->edges,
-                   (int)recipe->policy};
+                   (int)recipe->policy, (int)recipe->optimizer};
     const vit_field others[OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
@@ -156,6 +158,7 @@ static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, 
         {"precision", VIT_FIELD_ENUM, &c->precision, precisions},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
         {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
+        {"optimizer", VIT_FIELD_ENUM, &c->optimizer, optimizers},
         {"edges", VIT_FIELD_ENUM, &c->edges, edges},
         {"policy", VIT_FIELD_ENUM, &c->policy, policies},
         {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
@@ -190,6 +193,7 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
     recipe->precision = (vit_precision)c.precision;
     recipe->schedule = (vit_schedule)c.schedule;
+    recipe->optimizer = (vit_optimizer)c.optimizer;
     recipe->edges = (vit_edges)c.edges;
     recipe->policy = (vit_policy)c.policy;
     json_decref(object);
@@ -209,6 +213,8 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     }
     if (recipe->schedule != VIT_SCHEDULE_COSINE)
         vit_text_add(&t, ", \"schedule\": \"%s\"", schedules[recipe->schedule]);
+    if (recipe->optimizer != VIT_OPTIMIZER_ADAMW)
+        vit_text_add(&t, ", \"optimizer\": \"%s\"", optimizers[recipe->optimizer]);
     if (recipe->edges != VIT_EDGES_BLACK)
         vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->edges]);
     if (recipe->policy != VIT_POLICY_NONE)

@@ -17,6 +17,12 @@ typedef enum vit_schedule {
     VIT_SCHEDULE_COUNT,
 } vit_schedule;
 
+typedef enum vit_optimizer {
+    VIT_OPTIMIZER_ADAMW,
+    VIT_OPTIMIZER_MUON, /* vit/train/step/muon.h */
+    VIT_OPTIMIZER_COUNT,
+} vit_optimizer;
+
 typedef struct vit_recipe {
     size_t batch;
     double epochs;
@@ -49,6 +55,7 @@ typedef struct vit_recipe {
     double strangers; /* of digits: this share of the pictures are drawings that are none, each
                          in place of one, whose target is the same for all classes */
     vit_schedule schedule;
+    vit_optimizer optimizer;
     double val; /* training pictures that are held back: their number, or below 1 their share.
                    Negative: not said, as in older model files, which held back a tenth, at most
                    5,000 */

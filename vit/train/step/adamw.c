@@ -1,6 +1,7 @@
 #include "vit/train/step/adamw.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/train/step/muon.h"
 #include <math.h>
 
 /* x^n by repeated squaring: the same on every machine, unlike pow. */
@@ -11,18 +12,23 @@ static double power(double x, uint64_t n) {
     return result;
 }
 
-static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate) {
+double vit_layer_rate(const vit_recipe *recipe, const vit_table *table, size_t row) {
+    const size_t last = table->rows[table->count - 1].layer;
+    return power(recipe->layer_decay, last - table->rows[row].layer);
+}
+
+static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate, bool moves) {
     for (size_t i = 0; i < p->count; i += VIT_CHUNK) {
         chunks->list[chunks->count++] = (vit_chunk){.offset = p->offset + i,
                                                     .count = vit_min(p->count - i, VIT_CHUNK),
                                                     .rate = rate,
-                                                    .decays = p->kind == VIT_PARAMETER_WEIGHT};
+                                                    .decays = p->kind == VIT_PARAMETER_WEIGHT,
+                                                    .moves = moves};
     }
 }
 
 vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
                           vit_error *error) {
-    const size_t last = table->count > 0 ? table->rows[table->count - 1].layer : 0;
     size_t most = 0;
     for (size_t i = 0; i < table->count; i++) most += vit_ceil_div(table->rows[i].count, VIT_CHUNK);
     *out = (vit_chunks){vit_alloc(most, sizeof *out->list), 0, table->size,
@@ -32,8 +38,8 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
         return vit_fail_memory(error, "the optimiser's chunks", most * sizeof *out->list);
     }
     for (size_t i = 0; i < table->count; i++) {
-        const vit_parameter *p = &table->rows[i];
-        add_chunks(out, p, power(recipe->layer_decay, last - p->layer));
+        const bool moves = recipe->optimizer == VIT_OPTIMIZER_MUON && vit_muon_moves(table, i);
+        add_chunks(out, &table->rows[i], vit_layer_rate(recipe, table, i), moves);
     }
     return VIT_OK;
 }
@@ -44,11 +50,15 @@ void vit_chunks_free(vit_chunks *chunks) {
     *chunks = (vit_chunks){0};
 }
 
+float vit_clip_factor(const vit_recipe *r, double norm) {
+    const double factor = r->clip > 0 ? r->clip / (norm + 1e-6) : 1;
+    return (float)(factor < 1 ? factor : 1);
+}
+
 /* Of all chunks; step_size and decay are each chunk's. */
 static vit_adamw_scalars scalars(const vit_recipe *r, double norm, uint64_t step) {
-    const double factor = r->clip > 0 ? r->clip / (norm + 1e-6) : 1;
     return (vit_adamw_scalars){
-        .clip = (float)(factor < 1 ? factor : 1),
+        .clip = vit_clip_factor(r, norm),
         .beta1 = (float)r->beta1,
         .beta2 = (float)r->beta2,
         .rest1 = (float)(1 - r->beta1),
@@ -77,8 +87,9 @@ static void update_task(size_t index, int thread, void *context) {
     vit_adamw_scalars own = u->scalars;
     own.step_size = (float)(lr / u->unbias);
     own.decay = c->decays ? (float)(1 - lr * u->weight_decay) : 1;
-    u->kernels->adamw(s->values + c->offset, s->m + c->offset, s->v + c->offset,
-                      s->gradient + c->offset, &own, c->count);
+    if (!c->moves)
+        u->kernels->adamw(s->values + c->offset, s->m + c->offset, s->v + c->offset,
+                          s->gradient + c->offset, &own, c->count);
     if (s->average)
         u->kernels->average(s->average + c->offset, s->values + c->offset, u->share, c->count);
 }

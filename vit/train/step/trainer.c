@@ -5,6 +5,7 @@
 #include "vit/train/step/adamw.h"
 #include "vit/train/step/drop_path.h"
 #include "vit/train/step/lanes.h"
+#include "vit/train/step/muon.h"
 #include <math.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ struct vit_trainer {
     float *average; /* NULL where there is none */
     vit_packed_weights packed, average_packed;
     vit_chunks chunks;
+    vit_muon *muon;  /* NULL: AdamW alone */
     worker *workers; /* [lanes.workers] */
     double *losses;  /* [batch] */
     double *weights; /* [classes] of the losses; NULL: 1 */
@@ -140,6 +142,8 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
         return vit_fail_memory(error, "the network's weights", 4 * n * sizeof(float));
     vit_status status = vit_lanes_new(&t->lanes, &t->network.config, &t->table, &t->trained, error);
     if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
+    if (status == VIT_OK)
+        status = vit_muon_new(&t->muon, &t->trained, &t->recipe, t->options.threads, error);
     return status;
 }
 
@@ -200,6 +204,7 @@ void vit_trainer_free(vit_trainer *t) {
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
+    vit_muon_free(t->muon);
     vit_table_free(&t->table);
     void *const arrays[] = {
         t->values, t->packed.transposed, t->m,       t->v, t->average, t->average_packed.transposed,
@@ -367,6 +372,9 @@ static void run_step(void *context) {
     t->step++;
     if (t->skipped) return;
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
+    if (t->muon)
+        vit_muon_update(t->muon, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
+                        t->norm);
     vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
                      t->norm, t->step - 1);
     pack(t, &t->packed, t->values, &t->trained);
