@@ -68,7 +68,7 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     const vit_dataset cifar = {.height = 32, .width = 32, .channels = 3, .classes = 10};
     assert_int_equal(vit_preset_load(&p, "mnist-quick", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &mnist, &error), VIT_OK);
-    assert_true(c->stem == VIT_STEM_CONV && p.recipe.schedule == VIT_SCHEDULE_LINEAR);
+    assert_true(c->stem == VIT_STEM_CCT && p.recipe.schedule == VIT_SCHEDULE_LINEAR);
     const vit_dataset fashion = {.height = 28, .width = 28, .channels = 1, .classes = 10};
     assert_int_equal(vit_preset_load(&p, "fashion", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &fashion, &error), VIT_OK);

@@ -152,6 +152,16 @@ static vit_status add_named(serve_models *models, const char *text, vit_error *e
     return status;
 }
 
+/* A request that names no model is answered by the first one. */
+static void put_first(serve_models *models, const char *name) {
+    for (size_t i = 1; i < models->count; i++) {
+        if (strcmp(models->entries[i].name, name) != 0) continue;
+        const entry first = models->entries[i];
+        memmove(models->entries + 1, models->entries, i * sizeof *models->entries);
+        models->entries[0] = first;
+    }
+}
+
 static vit_status add_all(serve_models *models, vit_error *error) {
     vit_model_list list;
     vit_status status = vit_list_models(&list, error);
@@ -165,6 +175,7 @@ static vit_status add_all(serve_models *models, vit_error *error) {
         if (!serve_models_has(models, s->name))
             status = add_entry(models, vit_strdup(s->name), NULL, s, error);
     }
+    put_first(models, "mnist"); /* as vit-classify */
     if (status == VIT_OK && models->count == 0)
         status = vit_fail(error, VIT_ERROR_IO,
                           "no model is found in $VIT_MODELS or beside the program: --model FILE "
