@@ -260,17 +260,27 @@ def arguments():
     return options
 
 
+def write(options, results):
+    """Keeps the results; where only some rows were asked for, beside those of an earlier run."""
+    facts = dict(command=" ".join(["scripts/bench-peers", *sys.argv[1:]]), turns=options.turns,
+                 rows=results, avx2=measure_avx2(options, results))
+    old = table.earlier("peers", options.threads)
+    if options.rows and old:
+        for rows in ("rows", "avx2"):
+            facts[rows] = table.joined(old[rows], facts[rows], Row._fields)
+        first = old.get("others", old)
+        facts["others"] = {key: first[key] for key in ("command", "date")}
+    table.keep("peers", options.threads, facts)
+    table.write_document()
+
+
 def main():
     options = arguments()
     if not options.json:
         print(table.HEADER, flush=True)
     results = measure_rows(options)
     if options.write and results:
-        command = " ".join(["scripts/bench-peers", *sys.argv[1:]])
-        table.keep("peers", options.threads, dict(
-            command=command, turns=options.turns, rows=results,
-            avx2=measure_avx2(options, results)))
-        table.write_document()
+        write(options, results)
 
 
 if __name__ == "__main__":

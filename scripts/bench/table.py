@@ -83,6 +83,24 @@ def path_of(kind, threads):
     return os.path.join(RESULTS, f"{kind}-{slug}.json")
 
 
+def earlier(kind, threads):
+    """What was kept of an earlier run on such a machine; {} for nothing."""
+    try:
+        with open(path_of(kind, threads)) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+
+
+def joined(old, new, keys):
+    """The rows of an earlier run, new ones in place of those with the same values of keys."""
+    def name(r):
+        return tuple(r[key] for key in keys)
+
+    newer = {name(r): r for r in new}
+    return [newer.pop(name(r), r) for r in old] + list(newer.values())
+
+
 def keep(kind, threads, facts):
     """Writes a run's results, in place of an earlier one's on such a machine."""
     facts = dict(machine=machine(threads), date=str(datetime.date.today()), system=system(),
@@ -166,8 +184,11 @@ def document_part():
     for run in results("peers"):
         first = run["rows"][0]
         names = sorted({name for r in run["rows"] for name in r["names"]})
+        others = run.get("others")
+        others = f" (other rows: `{others['command']}`, {others['date']})" if others else ""
         lines += ["", f"### {run['machine']}", "",
-                  f"`{run['command']}`, {run['date']}, {run['system']}, {', '.join(names)}; "
+                  f"`{run['command']}`, {run['date']}{others}, {run['system']}, "
+                  f"{', '.join(names)}; "
                   f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
                   + " ".join([*run.get("notes", []), *absent(run)]), "", *peers_table(run)]
     lines += ["", *map(products_line, results("products")), *map(threads_line, results("threads"))]
