@@ -8,7 +8,7 @@ export CCACHE_DISABLE=1 # a compiler cache may miss that a header now hides anot
 flags="-std=c17 -D_POSIX_C_SOURCE=200809L $(pkg-config --cflags stb jansson zlib) -fopenmp"
 
 # Enums whose values nothing tells apart one by one: numbers of random streams, strokes of a pen.
-free='vit_purpose pen'
+free='vit_purpose vit_pen'
 # The last value of an enum that counts the others.
 counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS)'
 

@@ -193,8 +193,8 @@ static void test_directories_that_cannot_be_looked_into(void **state) {
     vit_error error;
     put_file("file", "x");
     assert_int_equal(symlink("nowhere", "link"), 0);
-    refuse_directory("file", "file", "exists");
-    refuse_directory("link", "link", "");
+    refuse_directory("file", "file", "there is a file of that name");
+    refuse_directory("link", "link", "a link that leads nowhere");
     refuse_directory("absent/c", "absent/c", "No such file");
     vit_checkpoints c = open_directory();
     refuse_directory("c", "c/lock", "another process");
