@@ -55,12 +55,13 @@ done
 
 # ---- the server ----
 
-# serves COMMAND: says within ten seconds where it listens, and where that is
+# serves COMMAND: says within a minute where it listens, and where that is
 serves() {
+    rm -f address # of the server before, which the new one empties only when it starts
     sh -c "exec $1 --port 0" >address 2>said &
     server=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        grep -q '^listening on' address && break
+    for _ in $(seq 120); do
+        grep -q '^listening on' address 2>/dev/null && break
         sleep 0.5
     done
     cat address said
