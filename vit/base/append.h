@@ -10,7 +10,7 @@ typedef struct vit_append vit_append;
 vit_status vit_append_new(vit_append **out, const char *path, vit_error *error);
 vit_status vit_append_put(vit_append *file, const void *data, size_t size, vit_error *error);
 
-/* Sees to it that all is on the disk, and frees; takes NULL. */
+/* Flushes the file to the disk, closes it and frees `file`, which may be NULL. */
 vit_status vit_append_close(vit_append *file, vit_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* The better the later. On one processor each set contains those before it of its family. */
+/* From least to most capable. On one processor each set contains those before it of its family. */
 typedef enum vit_cpu {
     VIT_CPU_SCALAR,
     VIT_CPU_NEON,       /* AArch64 with Advanced SIMD, which all have */

@@ -30,7 +30,7 @@ vit_status vit_json_parse_reals(json_t **out, const char *text, size_t size, con
     return parse(out, text, size, JSON_DECODE_INT_AS_REAL, name, error);
 }
 
-/* What other programs call it. */
+/* Names that other programs use for our keys. */
 static const char *const other_names[][2] = {
     {"learning_rate", "lr"},
     {"base_lr", "lr"},

@@ -96,7 +96,7 @@ vit_status vit_list_directory(char ***names, size_t *count, const char *path, vi
 
 vit_status vit_make_directory(const char *path, vit_error *error); /* one that exists is fine */
 
-/* Removes an empty one. */
+/* Removes an empty directory. */
 vit_status vit_remove_directory(const char *path, vit_error *error);
 
 /* Removes a file; one that is absent is fine. */
