@@ -21,82 +21,85 @@
 extern "C" {
 #endif
 
-/* When beams end that might still be overtaken, as Hugging Face's early_stopping false, true and
- * "never" have it. */
+/* When beam search stops although a better text might still come: Hugging Face's early_stopping
+ * false, true and "never". */
 typedef enum vit_stop { VIT_STOP_USUAL, VIT_STOP_EARLY, VIT_STOP_SURE } vit_stop;
 
-/* What a model is given and what it answers with. */
+/* What a model takes and what it answers with. */
 typedef struct vit_text_info {
-    bool writes; /* its answers are texts, and it has no classes; else it names classes */
-    bool reads_pictures, reads_texts; /* both false: it is given nothing */
-    /* How it writes unless vit_text_options say otherwise, in their words: */
+    bool writes; /* it answers with texts and has no classes; otherwise it names classes */
+    bool reads_pictures, reads_texts; /* both false: it takes no input */
+    /* How it writes unless vit_text_options say otherwise; the fields mean the same there: */
     size_t beams, length, no_repeat;
     double length_penalty;
     vit_stop stop;
-    size_t tokens; /* of the tokenizer that it was published with; 0: it has signs of its own */
+    size_t tokens; /* size of the tokenizer published with it; 0: it has a vocabulary of its own */
 } vit_text_info;
 
 VIT_API vit_text_info vit_text_describe(const vit_model *model);
 
-/* vit_evaluate of a model that writes texts: `correct` and top1 are of whole texts, as they are
- * written greedily, and so is sequences_right, 0..1; tokens_right is the share of tokens that it
- * would write next, given the right ones before them; edit_distance the signs to insert, delete or
- * replace in what is written, over the signs of the right texts; loss the mean over tokens; entropy
- * what the loss of a language model would be that knew how likely each text of its data is, 0 where
- * nobody knows. There are no classes, and top5 is NaN. */
+/* How vit_evaluation is filled for a model that writes texts. Texts are written greedily. `correct`
+ * counts the texts that are right as a whole; top1 and sequences_right are their share, 0..1.
+ * tokens_right is the share of tokens predicted rightly, given the right ones before them.
+ * edit_distance is the characters to insert, delete or replace, divided by the characters of the
+ * right texts. loss is the mean over tokens. entropy is the loss of an ideal language model, which
+ * knows how likely each text of the data is; 0 where that is not known. There are no classes, and
+ * top5 is NaN. */
 
 typedef struct vit_text_session vit_text_session;
 
-/* How texts are written; zeroed: as the model says, else greedily. */
+/* How to write texts. Zeroed: as the model says, else greedily. */
 typedef struct vit_text_options {
-    int threads; /* these three as in vit_session_options */
+    int threads; /* threads, cpu and precision are as in vit_session_options */
     const char *cpu;
     vit_precision precision;
-    size_t beams;  /* 0: the model's; 1: greedy */
-    size_t length; /* tokens at most, with that which every text starts with; 0: the model's */
-    double length_penalty; /* of beams: a score is the sum of log p / tokens^length_penalty */
+    size_t beams;          /* 0: the model's; 1: greedy */
+    size_t length;         /* most tokens, counting the start token; 0: the model's */
+    double length_penalty; /* for beams: a score is the sum of log p / tokens^length_penalty */
     bool length_penalty_given;
     vit_stop stop;
     bool stop_given;
-    size_t no_repeat; /* no so many tokens are there twice; 0: they may be */
+    size_t no_repeat; /* no sequence of this many tokens occurs twice; 0: it may */
     bool no_repeat_given;
-    bool
-        sample; /* the next token by chance: softmax(logits / temperature) of the top_k likeliest */
+    bool sample;        /* draw the next token at random: softmax(logits / temperature) of the top_k
+                           likeliest */
     double temperature; /* 0: 1 */
     size_t top_k;       /* 0: all */
     uint64_t seed;
 } vit_text_options;
 
 typedef struct vit_text_answer {
-    vit_error error;     /* its status is VIT_OK where there is an answer */
-    const char *warning; /* as vit_session_warning has it */
+    vit_error error;     /* status VIT_OK: there is an answer */
+    const char *warning; /* as from vit_session_warning */
     char *text;          /* UTF-8 */
-    uint32_t *ids;       /* [count], without those that a text starts and ends with */
+    uint32_t *ids;       /* [count], without start and end tokens */
     size_t count;
-    double score; /* the sum of log p of its tokens, the end with them; of beams divided as
+    double score; /* the sum of log p of its tokens and of the end token; for beams, divided as
                      length_penalty says */
-    bool ended;   /* false: it became as long as it may */
+    bool ended;   /* false: it was cut off at the greatest length */
 } vit_text_answer;
 
-/* MISMATCH for a model that writes no texts. The model must outlive it. */
+/* Makes a session for writing texts, used by one thread of the caller at a time; the model must
+ * outlive it. MISMATCH for a model that writes no texts. */
 VIT_API vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
                                         const vit_text_options *options, vit_error *error);
 VIT_API void vit_text_session_free(vit_text_session *session);
 
-/* answers: [count], freed by vit_text_answers_clear; those of pictures, or texts, that failed have
- * an error and no text. Fails where memory does, and for a model that reads the other kind. Texts
- * of a language model may be NULL: it is given nothing. */
+/* Write a text for each picture, or each source text. answers: [count], freed by
+ * vit_text_answers_clear; where an input fails, its answer has an error and no text. The call
+ * itself fails when memory runs out, and for a model that takes the other kind of input. `texts`
+ * may be NULL for a language model, which takes no input. */
 VIT_API vit_status vit_read_pictures(vit_text_session *session, const vit_picture *pictures,
                                      size_t count, vit_text_answer *answers, vit_error *error);
 VIT_API vit_status vit_read_texts(vit_text_session *session, const char *const *texts, size_t count,
                                   vit_text_answer *answers, vit_error *error);
 VIT_API void vit_text_answers_clear(vit_text_answer *answers, size_t count);
 
-/* What the model looked at while it wrote an answer, which one of the two above gave to this
- * picture, or to this text (both NULL of a language model): a page of HTML that opens in any
- * browser and needs nothing but itself, with all layers and heads; or a PNG of the last layer, over
- * the picture for each token, of texts a matrix. `title` stands above the page. The buffer is freed
- * by vit_buffer_clear. UNSUPPORTED for a page of more than 8 MB. */
+/* Shows what the model looked at while it wrote `answer`, which one of the two functions above gave
+ * for this picture or this text (both NULL for a language model). The result is a self-contained
+ * HTML page with all layers and heads, headed by `title`; or, with `png`, an image of the last
+ * layer: for a picture one overlay per token, for a text a matrix. Freed by vit_buffer_clear.
+ * UNSUPPORTED for a page of more than 8 MB. */
 VIT_API vit_status vit_explain_text(vit_text_session *session, const vit_picture *picture,
                                     const char *text, const vit_text_answer *answer,
                                     const char *title, bool png, vit_buffer *out, vit_error *error);

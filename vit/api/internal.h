@@ -1,4 +1,4 @@
-/* What the objects of vit/vit.h are made of. */
+/* The structures behind the opaque types of vit/vit.h. */
 #ifndef VIT_API_INTERNAL_H
 #define VIT_API_INTERNAL_H
 
@@ -39,11 +39,11 @@ struct vit_session {
 vit_status vit_model_prepare(vit_image *ready, const vit_model *model, const vit_kernels *kernels,
                              const vit_picture *picture, vit_error *error);
 
-/* 1 where the file says none. */
+/* The model's temperature; 1 where its file gives none. */
 double vit_model_temperature(const vit_model *model);
 
-/* Takes *file, whose linear weights are packed, over (and clears it), whether it succeeds or not.
- */
+/* Makes a model from *file, whose linear weights are packed. Takes ownership of *file and clears
+ * it, on failure, too. */
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
 
 /* The model's network in the exec's precision, for sessions: they share it, and the model frees it.
@@ -51,8 +51,8 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
 vit_status vit_model_network(const vit_network **out, const vit_model *model, const vit_exec *exec,
                              vit_error *error);
 
-/* The same as vit_evaluate; `seen` is called with the answers while the data are open. NULL: nobody
- * wants to see them. */
+/* Does what vit_evaluate does, and calls `seen` (or NULL) with the answers while the data are still
+ * open. */
 typedef vit_status vit_answers_seen(const vit_answers *answers, void *context, vit_error *error);
 vit_status vit_evaluate_seen(const vit_model *model, const vit_evaluate_options *options,
                              vit_evaluation *result, vit_answers_seen *seen, void *context,

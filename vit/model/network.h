@@ -68,7 +68,7 @@ typedef struct vit_map_state {
     vit_norm_state stats;       /* [batch] */
     float *d_query, *d_o, *d_y; /* [batch][D] */
     float *d_hidden;            /* [batch][M] */
-    float *d_p;                 /* as p: its gradient, where somebody wants it; or NULL */
+    float *d_p;                 /* as p: its gradient, for maps; or NULL */
 } vit_map_state;
 
 /* What a state keeps of the blocks for the backward pass: nothing, in inference; every block's
@@ -160,8 +160,8 @@ typedef struct vit_network {
     vit_weights weights;
 } vit_network;
 
-/* Carves a state from an arena; with a counting arena (arena.h) it only measures. threads: of the
- * exec that will be used. frozen: as in the state, 0 in inference. */
+/* Carves a state from an arena; a counting arena (arena.h) only measures. threads: those of the
+ * exec that will be used. frozen: as in the state; 0 for inference. */
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
                      int threads, vit_kept kept, size_t frozen);
 
@@ -195,16 +195,18 @@ void vit_decoder_step(const vit_network *decoder, const vit_exec *exec, vit_stat
 void vit_network_encode(const vit_network *network, const vit_exec *exec, vit_state *state,
                         const float *images, size_t batch);
 
-/* gradients += those of the last forward pass, given state->d_logits, or the decoder's; but for
- * what is frozen, and for those that are NULL: not wanted. */
+/* Adds the gradients of the last forward pass to `gradients`, given state->d_logits (of an
+ * encoder-decoder, the decoder's d_logits). Frozen parameters, and gradients that are NULL, are
+ * left out. */
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
-/* Tokens of a picture that are wanted of a block: of the last often only the class token. */
+/* How many tokens per picture a block must compute: of the last block often only the class token.
+ */
 size_t vit_block_outputs(const vit_config *c, size_t block);
 
-/* ---- what vit_network_forward and vit_network_backward are made of, for whoever wants to look at
- * every block ---- */
+/* ---- the parts of vit_network_forward and vit_network_backward, for callers that look at every
+ * block ---- */
 
 typedef struct vit_block_call vit_block_call;
 typedef struct vit_memory vit_memory;
@@ -216,7 +218,7 @@ void vit_tokens_forward(const vit_network *network, const vit_exec *exec, vit_st
 void vit_tokens_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                          const vit_gradients *gradients);
 
-/* How block i is called; memory: NULL of an encoder. */
+/* The arguments with which block i is called. memory: NULL for an encoder. */
 vit_block_call vit_network_block(const vit_network *network, const vit_exec *exec,
                                  const vit_state *state, const vit_memory *memory, size_t i);
 
@@ -265,7 +267,7 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
 void vit_map_carve(vit_map_state *m, vit_arena *arena, const vit_config *c, size_t capacity,
                    bool training);
 
-/* Of its one query. */
+/* The shape of the attention of its one query. */
 vit_attention_shape vit_map_attention_shape(const vit_config *c, size_t batch);
 
 void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, const float *x);
@@ -276,7 +278,7 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
 
 /* ---- block.c ---- */
 
-/* What cross-attention looks at. */
+/* The memory that cross-attention reads. */
 struct vit_memory {
     const float *states; /* [rows][its width]; NULL: the blocks' cross_kv are made of it already */
     float *d_states;     /* += its gradient */
@@ -304,8 +306,8 @@ struct vit_block_call {
 /* z_next: [batch][outputs][D], may be state->z. */
 void vit_block_forward(const vit_block_call *call, float *z_next, vit_block_state *state);
 
-/* Once more, for the backward pass; z_next holds what vit_block_forward left there, and still does
- * afterwards. What only z_next needs of it is left out. */
+/* Repeats the forward pass for the backward pass; z_next holds what vit_block_forward wrote there,
+ * and is left so. What only z_next needs is not computed again. */
 void vit_block_recompute(const vit_block_call *call, float *z_next, vit_block_state *state);
 
 /* On entry s->d_z is the gradient of the block's output, [batch][outputs][D], on return that of its

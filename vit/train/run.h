@@ -46,16 +46,16 @@ struct vit_run {
     double val_top1, val_loss;
     double temperature, threshold; /* of the model, once they are fitted; 0 */
     vit_course course;
-    bool diverged;       /* it failed by what it computed: watch.c */
-    vit_error unwritten; /* why options->out was not, whose status is VIT_OK where it was */
-    char *elsewhere;     /* where the model is then; owned */
-    vit_error unsaved;   /* of the last checkpoint, whose status is VIT_OK where it was written */
+    bool diverged;       /* the training diverged: watch.c */
+    vit_error unwritten; /* why options->out could not be written; status VIT_OK: it was written */
+    char *elsewhere;     /* where the model was written instead; owned */
+    vit_error unsaved;   /* why the last checkpoint could not be written; status VIT_OK: it was */
 };
 
-/* The whole of it. The caller has set options, started, kernels and threads, and val_top1 and
- * val_loss to NaN. *model, or NULL where none is wanted, is what vit_model_file_clear frees; its
- * linear weights are packed. CANCELLED when the callback said so; the checkpoint is written then,
- * too. Where that fails, so does the run; any other checkpoint that cannot be written is left to
+/* Runs the whole training. The caller has set options, started, kernels and threads, and val_top1
+ * and val_loss to NaN. *model (model may be NULL) is freed by vit_model_file_clear; its linear
+ * weights are packed. CANCELLED when the callback asked to stop; a checkpoint is still written, and
+ * the run fails if that fails. Any other checkpoint that cannot be written is noted in
  * run->unsaved. */
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
 
@@ -73,26 +73,27 @@ vit_status vit_run_describe(vit_model_file *out, const vit_run *run, vit_error *
 /* Writes options->out, tests the model and emits DONE; *model as above. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);
 
-/* Finds out at the start whether what will be written can be: as a write, of the size it will have.
- * MISMATCH where --out is something that this training did not make (options->overwrite). */
+/* Checks at the start that the outputs can be written, by writing files of their final size.
+ * MISMATCH where --out holds something that this training did not make (options->overwrite). */
 vit_status vit_run_try_places(vit_run *run, vit_error *error);
 
-/* As that, for --out alone, whatever lies there now. */
+/* The same for --out alone, whatever is there now. */
 vit_status vit_run_check_out(const vit_run *run, vit_error *error);
 
 /* ---- watch.c: whether it is getting anywhere ---- */
 
-/* After every step, with its loss: counts what must be skipped. ARGUMENT, saying what to try, when
- * too many steps in a row had to be, or had a loss many times that of the start. */
+/* Call after every step, with its loss: counts the steps that must be skipped. ARGUMENT, saying
+ * what to try, when too many steps in a row were skipped, or had a loss many times that of the
+ * start. */
 vit_status vit_run_watch(vit_run *run, double loss, vit_error *error);
 
-/* For vit_trainer_limit. */
+/* The limit to pass to vit_trainer_limit. */
 double vit_run_norm_limit(const vit_run *run);
 
 /* ARGUMENT where val_loss was measured and is not finite. */
 vit_status vit_run_check_held_back(vit_run *run, vit_error *error);
 
-/* Whether the last steps were used and had no high loss. */
+/* Whether the last steps were all used, none with a high loss. */
 bool vit_run_is_well(const vit_run *run);
 
 /* After the last step: ARGUMENT where the training has learnt nothing. */
@@ -101,7 +102,7 @@ vit_status vit_run_judge(vit_run *run, vit_error *error);
 /* How the model came to be, JSON; freed by vit_free. NULL: no memory. */
 char *vit_run_recipe(const vit_run *run);
 
-/* What the model is made of: the weights, or their average. */
+/* The weights that the model will have: the trained ones, or their average. */
 float *vit_run_weights(const vit_run *run);
 
 vit_identity vit_run_identity(const vit_run *run);
@@ -110,13 +111,13 @@ vit_identity vit_run_identity(const vit_run *run);
  * a checkpoint that will be resumed is kept: resumed is its number of steps, or 0. */
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
 
-/* ---- foresee.c: from what was measured of presets on these very data ---- */
+/* ---- foresee.c: predictions from measured trainings of presets on the same data ---- */
 
 /* Notes the accuracy to expect after run->schedule steps, where that is known. */
 void vit_run_foresee(const vit_run *run);
 
-/* The preset that is expected to be better than run->preset in options->minutes, of which
- * run->schedule is the measure; NULL: none is known, or another choice is the user's. */
+/* The preset expected to do better than run->preset within options->minutes, in which run->schedule
+ * steps fit; NULL: none is known, or the user chose otherwise. */
 const char *vit_run_better(const vit_run *run);
 
 /* ---- init.c: a training that begins with options->init ---- */
@@ -124,13 +125,13 @@ const char *vit_run_better(const vit_run *run);
 /* Loads run->start; *preparation: how that model sees pictures. */
 vit_status vit_run_open_init(vit_run *run, vit_preparation *preparation, vit_error *error);
 
-/* Makes the network of run->preset that of run->start, for the data's classes; where the data are
- * of another size, positions are resampled. MISMATCH for a preset that describes another network,
- * and other channels. */
+/* Gives run->preset the network of run->start, with a head for the data's classes; where the data
+ * are of another size, positions are resampled. MISMATCH for a preset that describes another
+ * network, and for data with another number of channels. */
 vit_status vit_run_adopt_init(vit_run *run, vit_error *error);
 
-/* The weights of run->start, which is freed, in place of random ones; a head for other classes
- * stays as it is, and a note says so. */
+/* Copies the weights of run->start over the random ones and frees run->start. A head for other
+ * classes keeps its random weights, and a note says so. */
 vit_status vit_run_load_init(vit_run *run, vit_error *error);
 
 /* Passes since the start; one pass is all training pictures but those held back. */
