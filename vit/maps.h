@@ -136,10 +136,10 @@ typedef struct vit_page_options {
     const char *title; /* the picture's name */
     const size_t *layers, *heads;
     size_t layer_count, head_count;
-    const vit_map_options
-        *first; /* the map shown first: attention, rollout, relevance, similarity or positions, of
-                   some layer, head, token and class; NULL: attention of the last layer. A class
-                   given here is in the page, however unlikely */
+    /* the map shown first: attention, rollout, relevance, similarity or positions, of some
+     * layer, head, token and class; NULL: attention of the last layer. A class given here is in
+     * the page, however unlikely */
+    const vit_map_options *first;
 } vit_page_options;
 
 /* Makes a self-contained HTML page, for any browser, in which to explore all maps. UNSUPPORTED if

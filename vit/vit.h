@@ -11,7 +11,7 @@
  *     vit_session_free(session);
  *     vit_model_free(model);
  *
- * vit/maps.h shows what an answer comes from; vit/texts.h has the models that write texts.
+ * vit/maps.h explains what an answer is based on; vit/texts.h is for models that write texts.
  *
  * Rules that hold for every function here:
  *   - A function that can fail returns a vit_status and, when that is not VIT_OK, has written one
@@ -19,13 +19,13 @@
  *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
  *   - Nothing is printed, the process never exits, no global is changed; the host's locale, its
  *     OpenMP settings and its floating-point mode are as they were when a call returns.
- *   - `options` may be NULL wherever a function takes it: as if all of them were zero.
- *   - What a function gives by `vit_x_new` or `vit_x_load` is freed by `vit_x_free`, which takes
- *     NULL. Strings returned belong to the object they came from.
+ *   - Wherever a function takes `options`, NULL means the same as a structure of zeros.
+ *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL. Returned
+ *     strings belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
  *     memory) serves one thread at a time.
- *   - Results are a function of the inputs alone: the same bytes for any number of threads, alone
- *     or in a batch, on every processor.
+ *   - Results depend on the inputs alone: the same bytes for any number of threads, alone or in a
+ *     batch, on every processor (with VIT_PRECISION_BF16, on each instruction set its own).
  */
 #ifndef VIT_H
 #define VIT_H
@@ -84,9 +84,8 @@ typedef struct vit_model_info {
     size_t height, width, channels; /* the network's input */
     size_t patch;                   /* side of a square patch, in pixels */
     size_t dim, depth, heads, mlp;  /* width D, blocks L, attention heads, width of the MLP */
-    size_t prefix, registers,
-        tokens;           /* prefix: tokens before the patches (class token, ...), of which the last
-                             `registers` are registers; tokens: prefix and patches */
+    /* prefix: tokens before the patches; registers: the last of these; tokens: all */
+    size_t prefix, registers, tokens;
     size_t rows, columns; /* of the patch grid */
     size_t features;      /* numbers per picture that the head receives: dim, or 2 dim */
     size_t classes;
@@ -108,9 +107,9 @@ typedef struct vit_model_options {
                            config.json beside them */
     const char *labels; /* class names in place of the model's own: a text file with one name a
                            line, a JSON file (a list, or {"0": name, ...}), or "imagenet-1k" */
-    size_t height,
-        width; /* the network's input size; 0: the model's own. Positions are resampled, and the
-                  preprocessing keeps taking the same share of the picture (docs/formats.md) */
+    /* the network's input; 0: the model's own. Positions are resampled; the preprocessing keeps
+     * taking the same share of the picture (docs/formats.md) */
+    size_t height, width;
     const char *cpu;         /* as in vit_session_options; changes no byte */
     vit_precision precision; /* the precision of sessions. BF16: weights are rounded as they are
                                 read and take half the memory; a session in F32 is then refused. F32
@@ -326,10 +325,9 @@ typedef void vit_note(const char *text, void *user);
 
 /* A model's answer to one picture; valid during the callback. */
 typedef struct vit_evaluated {
-    const char
-        *file; /* path, for a folder's pictures; NULL: the pictures are not in files of their own */
-    size_t index;                        /* its place in its part of the data */
-    size_t label, answer;                /* the true class, and the likeliest */
+    const char *file;     /* path; NULL: the pictures are not in files of their own */
+    size_t index;         /* its place in its part of the data */
+    size_t label, answer; /* the true class, and the likeliest */
     const float *logits, *probabilities; /* [classes], the model's */
 } vit_evaluated;
 
@@ -364,8 +362,8 @@ typedef struct vit_evaluation {
     double loss;       /* mean cross-entropy of the logits, without temperature, in nats */
     double seconds;    /* spent computing, without reading the data */
     char data[256];    /* the name of the data */
-    const char
-        *which; /* which of its pictures were classified, in a few words: "its test part", ... */
+    /* which of its pictures were classified, in a few words: "its test part", ... */
+    const char *which;
     size_t classes;
     size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
     /* Of the model's probabilities, at its temperature: */
@@ -378,6 +376,8 @@ typedef struct vit_evaluation {
     double sequences_right, tokens_right, edit_distance,
         entropy; /* for models that write texts: see vit/texts.h */
 } vit_evaluation;
+/* Classifies every picture of the chosen split and measures how good the answers are. *result is
+ * freed by vit_evaluation_clear. */
 VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
                                 vit_evaluation *result, vit_error *error);
 VIT_API void vit_evaluation_clear(vit_evaluation *result);
@@ -390,8 +390,8 @@ typedef struct vit_report_options {
                         page is not replaced: VIT_ERROR_MISMATCH */
     const char *model, *config; /* a model whose first-layer weights are shown, and its config if it
                                    is published weights; or NULL */
-    const char
-        *data; /* with model: the data for its confusion matrix and its worst mistakes; or NULL */
+    /* with model: the data for its confusion matrix and its worst mistakes; or NULL */
+    const char *data;
     vit_split split;
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
     const char *cpu; /* as in vit_session_options */
@@ -461,12 +461,12 @@ typedef struct vit_train_options {
                                and the next epoch tries again; the call fails only if the last one
                                cannot be written, and still writes the model first */
     double save_minutes;    /* between checkpoints within an epoch; 0: ten */
-    const char
-        *report; /* an HTML page about the training: curves, confusion matrix, worst mistakes,
-                    first-layer weights, what to try next. Written at the end of an epoch (every few
-                    seconds at most), when the training is stopped, and at its end. A file that is
-                    not such a page is not replaced: VIT_ERROR_MISMATCH. NULL: none. Neither
-                    `report` nor `tensorboard` affects the model */
+    /* an HTML page about the training: curves, confusion matrix, worst mistakes, first-layer
+     * weights, what to try next. Written at the end of an epoch (every few seconds at most),
+     * when the training is stopped, and at its end. A file that is not such a page is not
+     * replaced: VIT_ERROR_MISMATCH. NULL: none. Neither `report` nor `tensorboard` affects the
+     * model */
+    const char *report;
     const char *tensorboard; /* a directory for TensorBoard's event files; or NULL */
     bool resume;             /* go on from the newest checkpoint whose checksum is right */
     const char *rescue; /* without `checkpoint`: a directory for a checkpoint in case the training

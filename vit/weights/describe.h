@@ -10,13 +10,15 @@ typedef struct vit_description {
     vit_text config;    /* config.json */
     vit_text processor; /* preprocessor_config.json; empty: the library has none */
     vit_text module;    /* model.py, the network itself; empty: the library has it */
-    vit_text reasons;   /* what it has no word for, "; " between; empty: nothing */
-    bool builds;        /* as of vit_layout_limits: with reasons, too, it is what can be loaded */
-    vit_text notes;     /* what its library does slightly differently, likewise */
+    vit_text reasons;   /* what the layout cannot express, separated by "; "; empty: nothing */
+    bool builds;    /* as from vit_layout_limits: the library can load the result in spite of the
+                       reasons */
+    vit_text notes; /* what the library does slightly differently, separated likewise */
 } vit_description;
 
-/* Describes the network, its labels and its preprocessing in the words of `target`. What has no
- * word is left out, or in its nearest word, and named in `reasons`. MEMORY alone is an error. */
+/* Describes the network, its labels and its preprocessing in the words of `target`. What cannot be
+ * expressed is left out, or said by the nearest word, and named in `reasons`. The only error is
+ * MEMORY. */
 vit_status vit_describe(vit_description *out, vit_target target, const vit_model_file *model,
                         vit_error *error);
 void vit_description_clear(vit_description *description);
@@ -36,7 +38,7 @@ typedef struct vit_described_pictures {
 void vit_describe_pictures(vit_described_pictures *out, vit_description *d, vit_target target,
                            const vit_model_file *model);
 
-/* '; ' and a printf-like sentence. */
+/* Appends a sentence to the list, after "; " unless it is the first. */
 void vit_describe_add(vit_text *list, const char *sentence);
 
 /* "[0.5, 0.25]", one number a channel: shortest digits. */
@@ -45,7 +47,8 @@ void vit_describe_numbers(vit_text *t, const float *numbers, size_t count);
 /* ["a", "b"]; model->labels is not NULL. */
 void vit_describe_labels(vit_text *t, const vit_model_file *model);
 
-/* Where the library's words do not say all, the list of operations as this program has it. */
+/* The list of operations in this program's own form, for what the library's words cannot express.
+ */
 void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *model);
 
 void vit_describe_hf(vit_description *d, const vit_model_file *model,

@@ -18,9 +18,9 @@ typedef enum vit_target {
 /* "timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL */
 extern const char *const vit_target_names[];
 
-/* Adds to `reasons`, separated by "; ", what of the network `target` has no word for; nothing where
- * it has one for all. Returns whether the library could build the network all the same, to compute
- * almost what this one does. */
+/* Adds to `reasons`, separated by "; ", what `target` cannot express of the network; nothing if it
+ * can express all of it. Returns whether the library could still build a network that computes
+ * almost the same. */
 bool vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config);
 
 #endif

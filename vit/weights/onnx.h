@@ -6,10 +6,10 @@
 
 #include "vit/weights/model_file.h"
 
-/* dtype: F32, BF16 or F16, what the weights of linear layers, all of the table, are stored in;
- * computed is in float32. Written tensor by tensor, atomically; the bytes depend on *model alone.
- * UNSUPPORTED for more than the 2 GiB that one such file can have, and for numbers that F16 cannot
- * hold. */
+/* Writes the file. dtype: the type in which the weights of linear layers are stored, F32, BF16 or
+ * F16; computations are in float32. Written tensor by tensor, atomically; the bytes depend on
+ * *model alone. UNSUPPORTED for more than the 2 GiB that such a file can hold, and for numbers that
+ * F16 cannot hold. */
 vit_status vit_onnx_write(const char *path, const vit_model_file *model, vit_dtype dtype,
                           vit_error *error);
 

@@ -9,8 +9,9 @@
 #define VIT_ONNX_INPUT "pixel_values"
 #define VIT_ONNX_OUTPUT "logits"
 
-/* Adds nodes and constants. A weight is called by its name in the parameter table; those of linear
- * layers ([out][in] there, of two dimensions) are taken as [in][out]. MEMORY. */
+/* Adds the network's nodes and constants to *g. A weight has its name in the parameter table; those
+ * of linear layers, [out][in] there, are expected as [in][out] if they have two dimensions. MEMORY.
+ */
 vit_status vit_onnx_network(vit_onnx_nodes *g, const vit_config *config, vit_error *error);
 
 #endif

@@ -7,11 +7,11 @@
 #include "vit/tensors/tensors.h"
 #include "vit/weights/model_file.h"
 
-/* What is asked for besides; zeroed: nothing. */
+/* What the caller asks for beside the weights; zeroed: nothing. */
 typedef struct vit_wanted {
     const char *config;
     const char *labels;    /* as vit_labels_set has them, or NULL */
-    size_t height, width;  /* to which the model will be resized afterwards */
+    size_t height, width;  /* the size to which the model will be resized afterwards */
     const vit_exec *packs; /* as vit_model_file_load has it */
 } vit_wanted;
 
@@ -23,8 +23,9 @@ typedef struct vit_wanted {
 vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
                               vit_error *error);
 
-/* The same of the bytes of a file, which may be freed afterwards; `name` stands for it in messages.
- * There is nothing beside it: the config is wanted->config, and what stands beside that. */
+/* The same from the bytes of a file, which may be freed afterwards; `name` stands for it in
+ * messages. There is no directory to look in: the config is wanted->config, and other files are
+ * looked for beside that one. */
 vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
                                const vit_wanted *wanted, vit_error *error);
 

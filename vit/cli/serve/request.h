@@ -15,14 +15,14 @@ typedef struct serve_request {
     char model[SERVE_NAME_MAX + 1]; /* from the path, or "" */
     const uint8_t *body;
     size_t size;
-    size_t pictures; /* set by who answers, for the log */
+    size_t pictures; /* set by the handler */
 } serve_request;
 
 typedef struct serve_reply {
     unsigned status;
     const char *type; /* of the body: "application/json" */
     vit_text body;
-    bool is_last;         /* the connection is closed: where the next request begins is not sure */
+    bool is_last;         /* close the connection: where the next request begins is not certain */
     unsigned retry_after; /* seconds; 0: not said */
     const char *allow;    /* "GET, HEAD"; NULL: not said */
     const char *policy;   /* Content-Security-Policy of a page; NULL: nothing is loaded or run */
@@ -41,11 +41,11 @@ void serve_fail(serve_reply *reply, unsigned status, const char *format, ...)
  * out, 413 for what is too large, else 400. */
 void serve_fail_with(serve_reply *reply, const vit_error *error);
 
-/* The same for what was computed: after its picture was prepared, a file that is not as it should
- * be is the server's own, the model. */
+/* The same for an error after the picture was prepared: a file with a fault is then the server's
+ * own model file. */
 void serve_fail_computed(serve_reply *reply, const vit_error *error);
 
-/* Replies 503 for a job that had no turn. */
+/* Replies 503 for a job that got no turn. */
 void serve_fail_turn(serve_reply *reply, serve_turn turn);
 
 #endif
