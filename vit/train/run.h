@@ -73,8 +73,9 @@ vit_status vit_run_describe(vit_model_file *out, const vit_run *run, vit_error *
 /* Writes options->out, tests the model and emits DONE; *model as above. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);
 
-/* Checks at the start that the outputs can be written, by writing files of their final size.
- * MISMATCH where --out holds something that this training did not make (options->overwrite). */
+/* Checks at the start that the outputs can be written, by opening them and reserving the room they
+ * will need. MISMATCH where --out holds something that this training did not make
+ * (options->overwrite). */
 vit_status vit_run_try_places(vit_run *run, vit_error *error);
 
 /* The same for --out alone, whatever is there now. */
