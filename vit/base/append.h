@@ -6,8 +6,10 @@
 
 typedef struct vit_append vit_append;
 
-/* A new file; *out NULL and OK where there is something of that name already. */
+/* Makes a new file. Where something has that name already it is left alone: VIT_OK with *out NULL.
+ * VIT_ERROR_IO where it cannot be made. */
 vit_status vit_append_new(vit_append **out, const char *path, vit_error *error);
+/* Writes `size` bytes at the end; VIT_ERROR_IO where they cannot all be written. */
 vit_status vit_append_put(vit_append *file, const void *data, size_t size, vit_error *error);
 
 /* Flushes the file to the disk, closes it and frees `file`, which may be NULL. */

@@ -15,8 +15,8 @@
 
 #include "vit/base/error.h"
 
-/* Bytes between two takes that nobody may touch, where the build looks after that: a plan that
- * gives somebody too little is then found when it is used, and not in the neighbour's numbers. */
+/* Bytes between two takes that nobody may touch, in builds with AddressSanitizer: a take that is
+ * too small is then reported where it is overrun, instead of spoiling its neighbour's numbers. */
 #if defined(__SANITIZE_ADDRESS__)
 #define VIT_ARENA_GAP ((size_t)64)
 #else

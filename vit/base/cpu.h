@@ -8,7 +8,7 @@
 /* From least to most capable. On one processor each set contains those before it of its family. */
 typedef enum vit_cpu {
     VIT_CPU_SCALAR,
-    VIT_CPU_NEON,       /* AArch64 with Advanced SIMD, which all have */
+    VIT_CPU_NEON,       /* AArch64; Advanced SIMD is part of it */
     VIT_CPU_AVX2,       /* AVX2, FMA */
     VIT_CPU_AVX512,     /* AVX-512 F, VL, BW, DQ */
     VIT_CPU_AVX512BF16, /* and BF16 */

@@ -34,8 +34,8 @@ vit_status vit_json_parse_reals(json_t **out, const char *text, size_t size, con
 vit_status vit_json_read(json_t *object, const vit_field *fields, size_t count, const char *name,
                          vit_error *error);
 
-/* Which of the keys an unknown one may mean: what other programs call it ("learning_rate" is "lr"),
- * or the nearest in letters; NULL for none. */
+/* The known key that an unknown one probably means: another program's name for it
+ * ("learning_rate" is "lr"), or the nearest in letters; NULL for none. */
 const char *vit_json_nearest_key(const char *key, const char *const *keys, size_t count);
 
 /* ["a", "b"] into strings in one block freed by vit_free. */

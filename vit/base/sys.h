@@ -62,18 +62,19 @@ vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error);
 void vit_unmap_file(vit_bytes *file);
 
 /* Gives the memory of mapped pages that lie wholly or in part in data[0..size) back to the system,
- * which reads them from the file again when they are next used. Nothing for a map that is none. */
+ * which reads them from the file again when they are next used. Does nothing where `data` was not
+ * mapped. */
 void vit_map_release(const vit_bytes *file, const void *data, size_t size);
 
 /* What a path leads to, through symbolic links. NONE: nothing, or a pipe, device or socket. */
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);
 
-/* Whether there is something of that name, be it a link that leads nowhere. Only the system's "no
- * such file" is a no; whatever else keeps it from looking is an error. */
+/* Whether something has that name, be it a link that leads nowhere. Only the system's "no such
+ * file" means no; any other failure to look, such as a missing permission, is an error. */
 vit_status vit_path_exists(bool *exists, const char *path, vit_error *error);
 
-bool vit_path_same(const char *a, const char *b); /* both are there, and are one file */
+bool vit_path_same(const char *a, const char *b); /* both exist and are the same file */
 
 bool vit_path_is_link(const char *path); /* a symbolic one */
 
@@ -81,7 +82,7 @@ bool vit_path_is_link(const char *path); /* a symbolic one */
  * itself; "data" where there is none. Cut to fit. */
 void vit_path_name(char *name, size_t size, const char *path);
 
-/* The last part of a path, for which it needs no copy: what follows its last '/', or all of it. */
+/* The last part of a path, as a pointer into `path`: what follows its last '/', or all of it. */
 const char *vit_path_last(const char *path);
 
 /* `name` in the directory of the file `path`; freed by vit_free; NULL when there is no memory. */
@@ -90,8 +91,8 @@ char *vit_path_beside(const char *path, const char *name);
 /* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
 char *vit_path_join(const char *directory, const char *name);
 
-/* The names in a directory but "." and "..", sorted by bytes; freed by vit_free(names), one block.
- */
+/* The names in a directory except "." and "..", sorted by bytes; one block, freed by
+ * vit_free(names). */
 vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error);
 
 vit_status vit_make_directory(const char *path, vit_error *error); /* one that exists is fine */
@@ -127,8 +128,8 @@ vit_status vit_writer_put(vit_writer *writer, const void *data, size_t size, vit
 vit_status vit_writer_commit(vit_writer *writer, vit_error *error);
 void vit_writer_abort(vit_writer *writer); /* takes NULL */
 
-/* The next vit_writer_put has room: `size` bytes are set aside on the disk, where the file system
- * can do so (else, nothing is known). */
+/* Sets `size` bytes aside on the disk for what is put next; VIT_ERROR_IO where there is no room. A
+ * file system that cannot set room aside is no error: then a later put may find the disk full. */
 vit_status vit_writer_reserve(vit_writer *writer, size_t size, vit_error *error);
 
 /* Syncs the directory that `path` lies in: its name then survives a power failure. */

@@ -31,8 +31,8 @@ bool vit_parse_u64(const char *text, uint64_t *value) {
     return true;
 }
 
-/* No double lies as near to the middle between two others as the 800th digit could tell, except
- * by being beyond it: digits after these are folded into one that says "and something". */
+/* 800 digits decide how a decimal rounds to a double, but for one case: a number that is exactly
+ * half-way between two doubles so far. Whether anything but zeros follows is kept for it. */
 enum { DIGITS_MAX = 800 };
 
 typedef struct decimal {
@@ -56,7 +56,7 @@ static const char *take_digits(decimal *d, const char *p, bool fraction) {
     return p;
 }
 
-/* [+-]digits to the end of the text; values beyond all use stay at some huge number. */
+/* [+-]digits to the end of the text; an exponent too large for any double is capped. */
 static bool take_exponent(decimal *d, const char *p) {
     const long long huge = 1000000000000000LL;
     bool negative = *p == '-';

@@ -73,8 +73,8 @@ static void temporary_prefix(char prefix[32], const char *name) {
     snprintf(prefix, 32, ".vit-%08lx-", (unsigned long)digits);
 }
 
-/* Removes what processes left that were killed while they wrote this target. One that lives has
- * its file locked. What cannot be removed is in nobody's way. */
+/* Removes temporary files of this target whose processes were killed: a process that is alive
+ * holds a lock on its file. What cannot be removed does no harm. */
 static void remove_leftovers(const vit_writer *w, const char *prefix) {
     struct dirent **list;
     const int directory = w->directory, found = scandir(w->place, &list, NULL, NULL);
@@ -90,8 +90,8 @@ static void remove_leftovers(const vit_writer *w, const char *prefix) {
     if (found >= 0) free(list);
 }
 
-/* Makes the file `name` and locks it. 1: there is one, or another process has just taken it for a
- * leftover; -1: errno says why it cannot be. */
+/* Makes the file `name` and locks it. 1: the name is taken, or another process has just removed the
+ * file as a leftover: try another name; -1: it cannot be made, see errno. */
 static int make_temporary(vit_writer *w, const char *name) {
     struct stat info;
     const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
