@@ -12,6 +12,7 @@ norm at 1, fused AdamW, zeroing the gradients, on one batch that stays the same.
 network on one batch that is prepared already. DIRECTORY holds exported networks.
 """
 import contextlib
+import fcntl
 import json
 import os
 import statistics
@@ -115,8 +116,7 @@ def answering_zentorch(model, batch, mode):
     import zentorch
 
     net, x = network(model).eval(), pictures(model, batch)
-    forward = torch.compile(zentorch.optimize(net) if hasattr(zentorch, "optimize") else net,
-                            backend="zentorch")
+    forward = torch.compile(net, backend=zentorch.__name__)
 
     def answer():
         with torch.autocast("cpu", torch.bfloat16, enabled=mode.endswith("bf16")):
@@ -151,11 +151,14 @@ def export(model, batch, path):
 
 
 def exported(model, batch, directory):
-    """The network's ONNX file; made in another process, so that PyTorch's memory does not count."""
+    """The network's ONNX file; made in another process, so that PyTorch's memory does not count, by
+    the first of the rivals that start together and need it."""
     path = os.path.join(directory, f"{model}-{batch}.onnx")
-    if not os.path.exists(path):
-        command = [sys.executable, "-W", "ignore", __file__, "export", model, str(batch), path]
-        subprocess.run(command, check=True, capture_output=True)
+    with open(path + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(path):
+            command = [sys.executable, "-W", "ignore", __file__, "export", model, str(batch), path]
+            subprocess.run(command, check=True, capture_output=True)
     return path
 
 
