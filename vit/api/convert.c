@@ -219,7 +219,8 @@ static vit_status convert(conversion *c, vit_error *error) {
         status = vit_published_load(&c->model, o->in,
                                     &(vit_wanted){.config = o->config, .labels = o->labels}, error);
     if (status != VIT_OK) return status;
-    if (o->layout && (vit_config_reads(&c->model.config) || !vit_config_sees(&c->model.config)))
+    if (o->layout &&
+        (vit_config_has_decoder(&c->model.config) || !vit_config_takes_pictures(&c->model.config)))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: reads or writes texts, and the layout \"%s\" is for what classifies "
                         "pictures%s",

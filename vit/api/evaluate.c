@@ -166,7 +166,7 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
         const double start = vit_clock();
         status = vit_score_records(out, inference, &m->file.config, d, c->records, c->numbers,
                                    c->count, table, batch < c->count ? batch : c->count, error);
-        if (status == VIT_OK && vit_config_reads(&m->file.config))
+        if (status == VIT_OK && vit_config_has_decoder(&m->file.config))
             status = judge(result, out, network, d, c, table, &exec, error);
         result->seconds = vit_clock() - start;
     }
@@ -227,7 +227,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .temperature = vit_model_temperature(m),
                    .threshold = m->file.threshold,
                    .only_numbers = true};
-    const bool writes = vit_config_reads(&m->file.config);
+    const bool writes = vit_config_has_decoder(&m->file.config);
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK && writes) status = vit_check_text_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
@@ -282,7 +282,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
-    if (status == VIT_OK && !vit_config_reads(c)) status = vit_dataset_need_classes(d, error);
+    if (status == VIT_OK && !vit_config_has_decoder(c)) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
     for (size_t i = VIT_UNREADABLE_NAMED;
@@ -312,7 +312,7 @@ vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *opt
     if ((size_t)o->split >= sizeof parts / sizeof *parts)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
                         (int)o->split);
-    if (m->file.config.head == VIT_HEAD_NONE && !vit_config_reads(&m->file.config))
+    if (m->file.config.head == VIT_HEAD_NONE && !vit_config_has_decoder(&m->file.config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
                         "of %s: vit-train --init gives it a head",

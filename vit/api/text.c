@@ -32,7 +32,7 @@ struct vit_text_session {
 /* ---- sessions ---- */
 
 vit_status vit_model_needs(const vit_model *m, bool reads, vit_error *error) {
-    if (vit_config_reads(&m->file.config) == reads) return VIT_OK;
+    if (vit_config_has_decoder(&m->file.config) == reads) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     reads ? "the model names classes and writes no texts: it is one for "
                             "vit-classify"
@@ -82,8 +82,8 @@ static vit_stop stop_of(vit_early_stopping stopping) {
 
 vit_text_info vit_text_describe(const vit_model *m) {
     const vit_config *c = &m->file.config;
-    const vit_text_info what = {.reads_pictures = vit_config_sees(c)};
-    if (!vit_config_reads(c)) return what;
+    const vit_text_info what = {.reads_pictures = vit_config_takes_pictures(c)};
+    if (!vit_config_has_decoder(c)) return what;
     const vit_writing w = writing_of(m, &(vit_text_options){0});
     size_t tokens = m->file.tokenizer.count;
     while (tokens > 0 && !m->file.tokenizer.tokens[tokens - 1].text) tokens--;
@@ -325,10 +325,10 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     vit_image ready = {0};
     vit_bytes bytes = {0};
     *out = (vit_buffer){0};
-    if (vit_config_sees(c) ? !picture : c->stem == VIT_STEM_TOKENS && !text)
+    if (vit_config_takes_pictures(c) ? !picture : c->stem == VIT_STEM_TOKENS && !text)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "what the model was given is missing");
     const vit_fpmode host = vit_fpmode_enter();
-    if (vit_config_sees(c)) {
+    if (vit_config_takes_pictures(c)) {
         input.error.status = vit_model_prepare(&ready, s->model, s->kernels, picture, &input.error);
         if (input.error.status == VIT_OK)
             vit_normalize(s->images, ready.pixels, c->height * c->width, c->channels, s->table[0]);

@@ -1,5 +1,8 @@
-/* What the blocks of a decoder have besides: attention to the memory, whose keys and values are
- * made once for all that is written, and a cache of their own. See block_parts.h. */
+/* What only a decoder's blocks have: cross-attention, CA, to the memory m, the encoder's output;
+ * and a cache of the keys and values of tokens that were computed before. See block_parts.h.
+ *
+ * CA(x, m) = softmax(Q K^T / sqrt(d)) V W^O, Q = x W^Q of the decoder's tokens, K = m W^K and V = m
+ * W^V of the encoder's. */
 #include "vit/model/block_parts.h"
 #include <math.h>
 #include <string.h>
@@ -20,6 +23,7 @@ vit_attention_shape vit_cross_shape(const vit_config *c, size_t batch, size_t qu
                                  .spans = spans};
 }
 
+/* The shape that this call's samples need: the most queries and keys of any. */
 static vit_attention_shape shape_of(const vit_block_call *c) {
     const vit_attention_span *spans = c->memory->spans;
     size_t queries = 0, keys = 0;
@@ -30,23 +34,25 @@ static vit_attention_shape shape_of(const vit_block_call *c) {
     return vit_cross_shape(c->config, c->batch, queries, keys, spans);
 }
 
-void vit_cross_forward(const vit_block_call *c, vit_block_state *s, float *out, const float *x,
-                       const float *residual) {
+/* out = CA(x, m) + residual, [R][D] each */
+static void cross_forward(const vit_block_call *c, vit_block_state *s, float *out, const float *x,
+                          const float *residual) {
     const vit_block_weights *w = c->weights;
     const vit_memory *m = c->memory;
     const vit_attention_shape shape = shape_of(c);
     const vit_residual_sum sum = {.residual = residual};
-    /* Q = x W^Q, K, V = m W */
+    /* Q = x W^Q; K = m W^K and V = m W^V side by side, unless they are there already */
     vit_linear_forward(c->exec, s->cross_q, x, &w->cross_q, NULL, c->rows);
     if (m->states) vit_linear_forward(c->exec, s->cross_kv, m->states, &w->cross_kv, NULL, m->rows);
     const float *k = s->cross_kv, *v = k + vit_config_attention_dim(c->config);
     vit_attention_forward(c->exec, s->cross_o, s->cross_p, s->cross_q, k, v, &shape, c->scratch);
-    /* out = o W^O + b + residual */
+    /* out = o W^O + residual */
     vit_linear_forward(c->exec, out, s->cross_o, &w->cross_proj, &sum, c->rows);
 }
 
-void vit_cross_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
-                        const vit_block_gradients *g, const float *x, const float *d_out) {
+/* s->d_narrow = d_x and m->d_states += d_m, given d_out. Overwrites s->d_wide. */
+static void cross_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
+                           const vit_block_gradients *g, const float *x, const float *d_out) {
     const vit_block_weights *w = c->weights;
     const vit_memory *m = c->memory;
     const size_t a = vit_config_attention_dim(c->config);
@@ -61,6 +67,46 @@ void vit_cross_backward(const vit_block_call *c, vit_state *s, const vit_block_s
     vit_linear_weight_gradient(c->exec, &g->cross_kv, d_k, 2 * a, m->states, &w->cross_kv, m->rows);
     vit_linear_input_gradient(c->exec, m->d_states, true, d_k, 2 * a, &w->cross_kv, m->rows);
 }
+
+/* ---- where it stands in a block ---- */
+
+float *vit_cross_pre_norm_forward(const vit_block_call *c, vit_block_state *s,
+                                  const float *z_prime) {
+    vit_layernorm_forward(c->exec, s->norm, &s->cross_stats, z_prime, &c->weights->cross_norm,
+                          c->rows);
+    cross_forward(c, s, s->cross_mid, s->norm, z_prime);
+    return s->cross_mid;
+}
+
+void vit_cross_post_norm_forward(const vit_block_call *c, vit_block_state *s, float *h) {
+    cross_forward(c, s, s->cross_mid, h, h);
+    vit_layernorm_forward(c->exec, h, &s->cross_stats, s->cross_mid, &c->weights->cross_norm,
+                          c->rows);
+}
+
+void vit_cross_pre_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
+                                 const vit_block_gradients *g) {
+    const vit_norm *norm = &c->weights->cross_norm;
+    vit_layernorm_recompute(c->exec, b->norm, &b->cross_stats, b->mid, norm, c->rows);
+    cross_backward(c, s, b, g, b->norm, s->d_z);
+    vit_layernorm_backward(c->exec, s->d_z, &g->cross_norm, s->d_narrow, b->mid, &b->cross_stats,
+                           norm, c->rows);
+}
+
+void vit_cross_post_norm_backward(const vit_block_call *c, vit_state *s, const vit_block_state *b,
+                                  const vit_block_gradients *g, float *d_h) {
+    const vit_block_weights *w = c->weights;
+    const size_t count = c->rows * c->config->dim;
+    memset(s->d_z, 0, count * sizeof *s->d_z);
+    vit_layernorm_backward(c->exec, s->d_z, &g->cross_norm, d_h, b->cross_mid, &b->cross_stats,
+                           &w->cross_norm, c->rows);
+    vit_layernorm_recompute(c->exec, b->norm, &b->stats1, b->mid, &w->norm1, c->rows);
+    cross_backward(c, s, b, g, b->norm, s->d_z);
+    memcpy(d_h, s->d_z, count * sizeof *d_h);
+    c->exec->kernels->add(d_h, s->d_narrow, count);
+}
+
+/* ---- tokens that were computed before ---- */
 
 vit_qkv vit_cache_add(const vit_block_call *c, const vit_qkv *new) {
     const size_t a = vit_config_attention_dim(c->config), row = 3 * a;

@@ -1,5 +1,6 @@
-/* The last block where only class tokens are read: queries, and all that follows the attention,
- * are one row per picture instead of all tokens. See block_parts.h. */
+/* The last block of a network whose head reads the class token alone: only that token needs a
+ * query, and all that follows the attention is one row per picture instead of T. Keys and values
+ * are those of all tokens as ever. See block_parts.h. */
 #include "vit/model/block_parts.h"
 #include <math.h>
 #include <string.h>
@@ -22,8 +23,9 @@ void vit_spread_first(const vit_block_call *c, float *x) {
     }
 }
 
-/* Of a block that reads first tokens only, queries lie apart, in [batch][A], and the array of the
- * others begins with this column of qkv: a panel's first, so at or somewhat before the keys'. */
+/* Of such a block, queries have an array of their own, [batch][A]; that of keys and values begins
+ * with this column of [Q K V], the last at or before the keys' at which a panel of the packed
+ * weights begins (VIT_PANEL columns). Else 0: Q, K, V lie in one array. */
 static size_t first_column(const vit_block_call *c) {
     return vit_first_only(c) ? vit_config_attention_dim(c->config) / VIT_PANEL * VIT_PANEL : 0;
 }
@@ -53,7 +55,7 @@ vit_attention_shape vit_block_attention_shape(const vit_block_call *call) {
                                  .causal = c->causal};
 }
 
-const float *vit_first_project(const vit_block_call *c, vit_block_state *s, const float *x) {
+void vit_first_project(const vit_block_call *c, vit_block_state *s, const float *x) {
     const size_t a = vit_config_attention_dim(c->config), first = first_column(c);
     const vit_linear *qkv = &c->weights->qkv;
     const vit_linear rest = vit_linear_part(c->exec, qkv, first, 3 * a - first);
@@ -62,7 +64,6 @@ const float *vit_first_project(const vit_block_call *c, vit_block_state *s, cons
     gather_first(c, s->first_x, x);
     vit_linear_forward(c->exec, s->first_q, s->first_x, &q, NULL, c->batch);
     gather_first(c, s->first_z, s->z);
-    return s->first_z;
 }
 
 void vit_first_project_backward(const vit_block_call *c, float *dx, const vit_linear_gradient *g,

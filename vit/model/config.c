@@ -5,7 +5,7 @@
 #include "vit/model/config_parts.h"
 #include <string.h>
 
-/* Beyond, sizes of activations could overflow; attention would take weeks anyway. */
+/* More patches could overflow the sizes of activations; their attention would take weeks anyway. */
 #define MOST_PATCHES ((size_t)16384)
 
 #define MOST_IDS ((size_t)1000000)
@@ -79,18 +79,13 @@ static vit_status check_ranges(const vit_config *c, vit_error *error) {
                            {"heads", c->heads, 65536},
                            {"mlp", c->mlp, 65536},
                            {"classes", c->classes, MOST_IDS}};
-    const vit_status status = text ? check_each(tokens, 2, error) : check_each(picture, 3, error);
-    const size_t count = vit_config_reads(c) ? 4 : 5; /* the decoder has the classes */
-    return status == VIT_OK ? check_each(sizes, count, error) : status;
-}
-
-/* 0 is a value of these. */
-static vit_status check_extras(const vit_config *c, vit_error *error) {
-    const vit_status status = in_range("head_dim", c->head_dim, 0, 65536, error);
+    vit_status status = text ? check_each(tokens, 2, error) : check_each(picture, 3, error);
+    const size_t count = vit_config_has_decoder(c) ? 4 : 5; /* an encoder has no classes */
+    if (status == VIT_OK) status = check_each(sizes, count, error);
+    if (status == VIT_OK) status = in_range("head_dim", c->head_dim, 0, 65536, error);
     return status == VIT_OK ? in_range("registers", c->registers, 0, 4096, error) : status;
 }
 
-/* There is no class token unless asked for. */
 static bool pools_patches(vit_pool pool) {
     return pool == VIT_POOL_MEAN || pool == VIT_POOL_MAP || pool == VIT_POOL_SEQ ||
            pool == VIT_POOL_TOKENS;
@@ -100,13 +95,9 @@ bool vit_config_pools_patches(const vit_config *c) {
     return pools_patches(c->pool);
 }
 
-static bool is_power_of_two(size_t n) {
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
 static vit_status check_stem(const vit_config *c, vit_error *error) {
     if (c->stem != VIT_STEM_CONV && c->stem != VIT_STEM_CCT) return VIT_OK;
-    if (c->patch < 2 || !is_power_of_two(c->patch))
+    if (c->patch < 2 || (c->patch & (c->patch - 1)) != 0) /* no power of two */
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"stem\" \"%s\" halves the picture again and again: it needs a \"patch\" "
                         "of 2, 4, 8, ..., not %zu",
@@ -135,7 +126,7 @@ static vit_status check_picture(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
-/* What goes together. */
+/* Values that must suit each other. */
 static vit_status check_choices(const vit_config *c, vit_error *error) {
     if (c->head_dim == 0 && c->dim % c->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"heads\" %zu does not divide \"dim\" %zu",
@@ -156,7 +147,8 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
     if (c->patch_norm && (c->stem != VIT_STEM_LINEAR || c->patch_order != VIT_PATCH_PIXEL))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch_norm\" needs \"stem\" \"linear\" and \"patch_order\" \"pixel\"");
-    if (c->head == VIT_HEAD_NONE && !vit_config_reads(c) && c->classes != vit_config_features(c))
+    if (c->head == VIT_HEAD_NONE && !vit_config_has_decoder(c) &&
+        c->classes != vit_config_features(c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"classes\" is %zu, but with \"head\" \"none\" there are as many as "
                         "features, %zu",
@@ -168,7 +160,6 @@ vit_status vit_config_check(const vit_config *c, vit_error *error) {
     vit_status status = vit_config_check_decoder(c, error);
     if (status != VIT_OK || c->stem == VIT_STEM_NONE) return status;
     status = check_ranges(c, error);
-    if (status == VIT_OK) status = check_extras(c, error);
     if (status == VIT_OK && c->stem != VIT_STEM_TOKENS) status = check_picture(c, error);
     if (status == VIT_OK) status = check_choices(c, error);
     if (status != VIT_OK) return status;
@@ -198,13 +189,13 @@ static vit_status read_image(vit_config *config, const json_t *object, const cha
 
 enum { MOST_FIELDS = 48 };
 
-/* Enums while they are read. */
+/* The config's enums as the int that VIT_FIELD_ENUM reads into. */
 typedef struct choices {
     int stem, order, positions, norm, activation, pool, scale, head, init;
     const char *activations[VIT_ACTIVATION_COUNT + 1];
 } choices;
 
-/* Every key with its place; returns their number. */
+/* Every key of the JSON object with where its value goes; returns how many. */
 static size_t list_fields(vit_field out[MOST_FIELDS], vit_config *config, choices *c) {
     *c = (choices){.stem = (int)config->stem,
                    .order = (int)config->patch_order,
@@ -304,7 +295,7 @@ void vit_config_write_flag(vit_text *t, const char *key, bool value, bool usual)
     if (value != usual) vit_text_add(t, ", \"%s\": %s", key, truth(value));
 }
 
-/* What most networks do without. */
+/* Keys that are written only where they differ from the default. */
 static void write_rare(vit_text *t, const vit_config *c) {
     if (c->head_dim > 0) vit_text_add(t, ", \"head_dim\": %zu", c->head_dim);
     if (c->registers > 0) vit_text_add(t, ", \"registers\": %zu", c->registers);
@@ -337,7 +328,7 @@ char *vit_config_write(const vit_config *c) {
                      c->width, c->channels, c->patch);
     vit_text_add(&t, "\"dim\": %zu, \"depth\": %zu, \"heads\": %zu, \"mlp\": %zu, ", c->dim,
                  c->depth, c->heads, c->mlp);
-    if (!vit_config_reads(c)) vit_text_add(&t, "\"classes\": %zu, ", c->classes);
+    if (!vit_config_has_decoder(c)) vit_text_add(&t, "\"classes\": %zu, ", c->classes);
     vit_text_add(&t, "\"stem\": \"%s\", \"patch_order\": \"%s\", ", stems[c->stem],
                  patch_orders[c->patch_order]);
     vit_text_add(&t, "\"positions\": \"%s\", ", vit_position_names[c->positions]);
@@ -352,7 +343,7 @@ char *vit_config_write(const vit_config *c) {
     write_rare(&t, c);
     if (c->position_offset > 0) vit_text_add(&t, ", \"position_offset\": %zu", c->position_offset);
     vit_config_write_flag(&t, "scale_embedding", c->scale_embedding, false);
-    if (vit_config_reads(c)) vit_config_write_decoder(&t, c);
+    if (vit_config_has_decoder(c)) vit_config_write_decoder(&t, c);
     vit_text_add(&t, "}");
     if (t.failed) vit_text_free(&t);
     return t.text;
@@ -422,7 +413,7 @@ static size_t stem_multiply_adds(const vit_config *c) {
     const size_t patches = vit_config_patches(c), convs = vit_config_convs(c);
     if (c->stem == VIT_STEM_TOKENS) return 0;
     if (convs == 0) return c->height * c->width * c->channels * c->dim;
-    const size_t cct = c->stem == VIT_STEM_CCT, stride = cct ? 0 : 1; /* its logarithm */
+    const size_t cct = c->stem == VIT_STEM_CCT, stride = cct ? 0 : 1; /* log2 of the stride */
     size_t sum = cct ? 0 : patches * c->dim * c->dim, channels = c->channels;
     for (size_t i = 0; i < convs; i++) {
         const size_t width = vit_config_conv_width(c, i);
@@ -432,7 +423,7 @@ static size_t stem_multiply_adds(const vit_config *c) {
     return sum;
 }
 
-/* Of the longest text: the decoder's blocks and head, with keys and values of the memory. */
+/* Of the longest text: the decoder's blocks, keys and values of the memory, head. */
 static size_t decoder_multiply_adds(const vit_config *c) {
     const vit_decoder_config *d = &c->decoder;
     const size_t t = d->length, m = vit_config_tokens(c), w = d->dim;
@@ -444,7 +435,7 @@ static size_t decoder_multiply_adds(const vit_config *c) {
 }
 
 size_t vit_config_multiply_adds(const vit_config *c) {
-    const size_t decoder = vit_config_reads(c) ? decoder_multiply_adds(c) : 0;
+    const size_t decoder = vit_config_has_decoder(c) ? decoder_multiply_adds(c) : 0;
     if (c->stem == VIT_STEM_NONE) return decoder;
     const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention_dim(c);
     const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);

@@ -1,9 +1,8 @@
-/* The decoder's part of a config. */
+/* The decoder's part of a config. A part of config.c. */
 #include "vit/base/size.h"
 #include "vit/model/config_parts.h"
 
-/* Tokens of a text, as many as patches of a picture. */
-#define LONGEST ((size_t)16384)
+#define LONGEST ((size_t)16384) /* tokens of a text: as many as patches of a picture */
 #define LARGEST_OFFSET ((size_t)1024)
 
 vit_config vit_config_decoder(const vit_config *c) {
@@ -41,7 +40,7 @@ vit_config vit_config_decoder(const vit_config *c) {
 }
 
 size_t vit_config_rows(const vit_config *c) {
-    return vit_max(vit_config_tokens(c), vit_config_reads(c) ? c->decoder.length : 0);
+    return vit_max(vit_config_tokens(c), vit_config_has_decoder(c) ? c->decoder.length : 0);
 }
 
 /* ---- check ---- */
@@ -68,6 +67,7 @@ static vit_status check_sizes(const vit_decoder_config *d, vit_error *error) {
     return VIT_OK;
 }
 
+/* Values that must suit each other, or the encoder. */
 static vit_status check_fit(const vit_config *c, vit_error *error) {
     const vit_decoder_config *d = &c->decoder;
     if (d->dim % d->heads != 0)
@@ -98,7 +98,7 @@ static vit_status check_fit(const vit_config *c, vit_error *error) {
 }
 
 vit_status vit_config_check_decoder(const vit_config *c, vit_error *error) {
-    const bool reads = vit_config_reads(c);
+    const bool reads = vit_config_has_decoder(c);
     if (!reads && (c->stem == VIT_STEM_TOKENS || c->stem == VIT_STEM_NONE))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"stem\" \"%s\" is for networks with a \"decoder\", which is missing",

@@ -6,21 +6,22 @@
 #include "vit/base/text.h"
 #include "vit/model/config.h"
 
-/* By value, ended by NULL. */
+/* The names in JSON, by the enum's value, ended by NULL. */
 extern const char *const vit_position_names[], *const vit_norm_place_names[];
 
-/* ", "key": value" where it is not the usual one. */
+/* Appends `, "key": true` or false where it is not the usual value. */
 void vit_config_write_flag(vit_text *t, const char *key, bool value, bool usual);
 
-/* ARGUMENT for a decoder whose numbers do not fit each other, or the encoder; and for what has
- * neither encoder nor decoder. */
+/* ARGUMENT for a decoder whose values do not suit each other or the encoder, and for a network
+ * without encoder and decoder. */
 vit_status vit_config_check_decoder(const vit_config *config, vit_error *error);
 
-/* The key "decoder" of `object`, where it is there: what it leaves out keeps its value. */
+/* Reads the key "decoder" of `object`, if it is there; what it leaves out keeps its value. `name`
+ * as in vit_config_read. FORMAT. */
 vit_status vit_config_read_decoder(vit_config *config, const json_t *object, const char *name,
                                    vit_error *error);
 
-/* ", "decoder": {...}" */
+/* Appends `, "decoder": {...}`. */
 void vit_config_write_decoder(vit_text *t, const vit_config *config);
 
 #endif

@@ -1,5 +1,7 @@
-/* From the last block's output to logits: final norm, pooling, up to two linear layers.
- * A part of network.c; map_pool.c is a part of it. */
+/* From the last block's output z to logits: final norm, pooling, up to two linear layers (the
+ * lecture's MLP head). A part of network.c; pooling by attention is in map_pool.c.
+ *
+ * F: width of the pooled features, D, or 2 D of two tokens side by side. */
 #include "vit/model/network.h"
 #include "vit/ops/pool.h"
 #include <string.h>
@@ -32,30 +34,27 @@ void vit_head_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     s->logits = vit_arena_floats(arena, s->capacity * c->classes);
 }
 
-/* ---- pooling: x, [batch][outputs of the last block][D], -> pooled, [batch][F] ---- */
+/* ---- pooling: x: [batch][outputs of the last block][D] -> pooled: [batch][F] ---- */
 
-/* Floats from picture to picture. */
-static size_t picture_size(const vit_config *c, const vit_state *s) {
-    return s->outputs * c->dim;
-}
-
-/* The tokens that a mean is of. */
+/* The tokens that the mean is taken of: the patches, or all. */
 static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
     const size_t skip = c->pool_prefix ? 0 : vit_config_prefix(c);
     return (vit_mean_shape){batch, skip, vit_config_tokens(c) - skip, c->dim,
                             vit_config_features(c)};
 }
 
+/* pooled: rows of F = the rows of one token of x; that token is computed by the last block. */
 static void copy_token(const vit_config *c, const vit_state *s, float *pooled, const float *x,
                        size_t token) {
-    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c, s);
+    const size_t d = c->dim, row = vit_config_features(c), picture = s->outputs * d;
     for (size_t b = 0; b < s->batch; b++)
         memcpy(pooled + b * row, x + b * picture + token * d, d * sizeof *x);
 }
 
+/* The backward pass of copy_token: dx += d_pooled in that token's rows. */
 static void add_token(const vit_config *c, const vit_exec *exec, const vit_state *s, float *dx,
                       const float *d_pooled, size_t token) {
-    const size_t d = c->dim, row = vit_config_features(c), picture = picture_size(c, s);
+    const size_t d = c->dim, row = vit_config_features(c), picture = s->outputs * d;
     for (size_t b = 0; b < s->batch; b++)
         exec->kernels->add(dx + b * picture + token * d, d_pooled + b * row, d);
 }
@@ -77,7 +76,7 @@ static void pool_forward(const vit_network *n, const vit_exec *exec, vit_state *
     if (two && c->pool == VIT_POOL_CLASS_MEAN) vit_mean_forward(exec, s->pooled + c->dim, x, &mean);
 }
 
-/* dx, of x, given d_pooled. */
+/* dx = d_x: [batch][outputs][D], given d_pooled: [batch][F]. */
 static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g, float *dx, const float *d_pooled,
                           const float *x) {
@@ -98,14 +97,14 @@ static void pool_backward(const vit_network *n, const vit_exec *exec, vit_state 
     else if (c->pool == VIT_POOL_CLASS_MEAN)
         vit_mean_backward(exec, dx, second, &mean);
     else
-        memset(dx, 0, s->batch * picture_size(c, s) * sizeof *dx);
+        memset(dx, 0, s->batch * s->outputs * c->dim * sizeof *dx);
     if (c->pool != VIT_POOL_MEAN) add_token(c, exec, s, dx, d_pooled, 0);
     if (c->pool == VIT_POOL_CLASS_DIST) add_token(c, exec, s, dx, second, 1);
 }
 
 /* ---- forward ---- */
 
-/* The final norm before pooling or after it. */
+/* s->features: [batch][F], the final norm standing before the pooling or after it. */
 static void features_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
     const vit_config *c = &n->config;
     const bool norms_tokens = vit_config_norms_tokens(c);
@@ -119,14 +118,37 @@ static void features_forward(const vit_network *n, const vit_exec *exec, vit_sta
         memcpy(s->features, s->pooled, s->batch * vit_config_features(c) * sizeof(float));
 }
 
-/* Logits of every token; an encoder's tokens are the memory, and have none. */
-static void tokens_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
-    if (n->config.final_norm)
-        vit_layernorm_forward(exec, s->normed, &s->stats, s->z, &n->weights.norm, s->rows);
-    if (n->config.head != VIT_HEAD_NONE)
-        vit_linear_forward(exec, s->logits, s->normed, &n->weights.head[0], NULL, s->rows);
+void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    const vit_config *c = &n->config;
+    const vit_linear *head = n->weights.head;
+    if (c->pool ==
+        VIT_POOL_TOKENS) { /* logits of every token; of an encoder none: it has no head */
+        if (c->final_norm)
+            vit_layernorm_forward(exec, s->normed, &s->stats, s->z, &n->weights.norm, s->rows);
+        if (c->head != VIT_HEAD_NONE)
+            vit_linear_forward(exec, s->logits, s->normed, &head[0], NULL, s->rows);
+        return;
+    }
+    features_forward(n, exec, s);
+    switch (c->head) {
+    case VIT_HEAD_NONE:
+    case VIT_HEAD_COUNT:
+        memcpy(s->logits, s->features, s->batch * c->classes * sizeof(float));
+        break;
+    case VIT_HEAD_LINEAR:
+        vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
+        break;
+    case VIT_HEAD_MLP:
+        vit_linear_forward(exec, s->head_hidden, s->features, &head[0], NULL, s->batch);
+        vit_activation_forward(exec, VIT_GELU, s->head_active, s->head_hidden, s->batch * c->mlp);
+        vit_linear_forward(exec, s->logits, s->head_active, &head[1], NULL, s->batch);
+        break;
+    }
 }
 
+/* ---- backward ---- */
+
+/* s->d_z: [R][D], of a stack that keeps all tokens: given d_logits, or of an encoder d_features. */
 static void tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                             const vit_gradients *g) {
     const size_t bytes = s->rows * n->config.dim * sizeof *s->d_z;
@@ -145,48 +167,29 @@ static void tokens_backward(const vit_network *n, const vit_exec *exec, vit_stat
                            s->rows);
 }
 
-void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
-    const vit_linear *head = n->weights.head;
-    if (n->config.pool == VIT_POOL_TOKENS) {
-        tokens_forward(n, exec, s);
-        return;
-    }
-    features_forward(n, exec, s);
-    if (n->config.head == VIT_HEAD_NONE) {
-        memcpy(s->logits, s->features, s->batch * n->config.classes * sizeof(float));
-        return;
-    }
-    if (n->config.head == VIT_HEAD_LINEAR) {
-        vit_linear_forward(exec, s->logits, s->features, &head[0], NULL, s->batch);
-        return;
-    }
-    vit_linear_forward(exec, s->head_hidden, s->features, &head[0], NULL, s->batch);
-    vit_activation_forward(exec, VIT_GELU, s->head_active, s->head_hidden,
-                           s->batch * n->config.mlp);
-    vit_linear_forward(exec, s->logits, s->head_active, &head[1], NULL, s->batch);
-}
-
-/* ---- backward ---- */
-
-/* Gradient of the features into d_features, [batch][F]. */
+/* d_features: [batch][F], through the head's linear layers, given s->d_logits. */
 static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                  const vit_gradients *g, float *d_features) {
     const vit_linear *head = n->weights.head;
-    if (n->config.head == VIT_HEAD_NONE) {
+    float *d_hidden = s->d_wide;
+    switch (n->config.head) {
+    case VIT_HEAD_NONE:
+    case VIT_HEAD_COUNT:
         memcpy(d_features, s->d_logits, s->batch * n->config.classes * sizeof(float));
-        return;
-    }
-    if (n->config.head == VIT_HEAD_LINEAR) {
+        break;
+    case VIT_HEAD_LINEAR:
         vit_linear_backward(exec, d_features, &g->head[0], s->d_logits, s->features, &head[0],
                             s->batch);
-        return;
+        break;
+    case VIT_HEAD_MLP:
+        vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
+                            s->batch);
+        vit_activation_backward(exec, VIT_GELU, d_hidden, NULL, d_hidden, s->head_hidden,
+                                s->batch * n->config.mlp);
+        vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0],
+                            s->batch);
+        break;
     }
-    float *d_hidden = s->d_wide;
-    vit_linear_backward(exec, d_hidden, &g->head[1], s->d_logits, s->head_active, &head[1],
-                        s->batch);
-    vit_activation_backward(exec, VIT_GELU, d_hidden, NULL, d_hidden, s->head_hidden,
-                            s->batch * n->config.mlp);
-    vit_linear_backward(exec, d_features, &g->head[0], d_hidden, s->features, &head[0], s->batch);
 }
 
 void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows (tokens) of a slice that keep the tiles full and the activations in the cache. */
+/* Tokens of a slice: enough to fill the tiles of matrix products, few enough for the activations to
+ * stay in the cache. */
 #define SLICE_ROWS 192
 
 typedef struct worker {
@@ -27,9 +28,8 @@ struct vit_inference {
     /* of the run in progress: */
     float *logits, *features;
     vit_image_source *source;
-    vit_text_source
-        *text_source; /* these two instead of it and the logits, where they are not NULL */
-    vit_visit *visit;
+    vit_text_source *text_source; /* of vit_inference_visit */
+    vit_visit *visit;             /* NULL: the run is vit_inference_run's */
     void *context;
     size_t count, slice;
     int inner_threads;
@@ -61,7 +61,7 @@ void vit_inference_free(vit_inference *inference) {
     vit_free(inference);
 }
 
-/* Worker 0 has scratch memory for all threads, so that it can also run alone. */
+/* Worker 0 has scratch memory for all threads, so that it can also compute with all of them. */
 static void carve_worker(vit_arena *arena, void *context) {
     worker *w = context;
     const vit_inference *of = w->of;
@@ -71,12 +71,6 @@ static void carve_worker(vit_arena *arena, void *context) {
     w->images = vit_arena_floats(arena, of->capacity * c->height * c->width * c->channels);
     for (size_t i = 0; i < 2; i++)
         w->texts[i] = vit_arena_take(arena, of->capacity * sizeof **w->texts);
-}
-
-static vit_status make_worker(vit_inference *inference, worker *w, vit_error *error) {
-    if (w->arena.base) return VIT_OK;
-    w->of = inference;
-    return vit_arena_fit(&w->arena, carve_worker, w, "a session", error);
 }
 
 static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t count) {
@@ -91,6 +85,7 @@ static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t 
     i->visit(&w->state, first, count, i->context);
 }
 
+/* Samples index * slice .. */
 static void slice_task(size_t index, int thread, void *context) {
     vit_inference *i = context;
     const vit_config *c = &i->network->config;
@@ -121,15 +116,18 @@ static vit_status run(vit_inference *i, void *context, size_t count, vit_error *
     const bool spread = count >= threads;
     const int workers = spread ? i->threads : 1;
     if (count == 0) return VIT_OK;
-    for (int w = 0; w < workers; w++) {
-        const vit_status status = make_worker(i, &i->workers[w], error);
+    for (int n = 0; n < workers; n++) {
+        worker *w = &i->workers[n];
+        w->of = i;
+        w->status = VIT_OK;
+        if (w->arena.base) continue;
+        const vit_status status = vit_arena_fit(&w->arena, carve_worker, w, "a session", error);
         if (status != VIT_OK) return status;
     }
     i->context = context;
     i->count = count;
     i->slice = share < i->capacity ? share : i->capacity;
     i->inner_threads = spread ? 1 : i->threads;
-    for (int w = 0; w < workers; w++) i->workers[w].status = VIT_OK;
     vit_with_team(i->inner_threads, run_slices, i);
     for (int w = 0; w < workers; w++)
         if (i->workers[w].status != VIT_OK)

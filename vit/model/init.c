@@ -11,7 +11,7 @@ static void uniform(float *values, size_t n, double bound, vit_random *r) {
     for (size_t i = 0; i < n; i++) values[i] = (float)((2 * vit_random_uniform(r) - 1) * bound);
 }
 
-/* cut: in deviations. */
+/* Normal around 0; what is beyond `cut` standard deviations is drawn again. */
 static void normal(float *values, size_t n, double deviation, double cut, vit_random *r) {
     for (size_t i = 0; i < n; i++) {
         double x = vit_random_normal(r);
@@ -20,6 +20,7 @@ static void normal(float *values, size_t n, double deviation, double cut, vit_ra
     }
 }
 
+/* PyTorch's nn.Linear: weights and biases uniform within +-1 / sqrt(fan_in). */
 static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
     const double bound = p->fan_in > 0 ? 1 / sqrt((double)p->fan_in) : 0;
     switch (p->kind) {
@@ -41,9 +42,10 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
     }
 }
 
+/* timm's: truncated normal weights and positions. */
 static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
-    /* Convolutions come one after another without norms: signals keep their size (He et al.:
-     * Delving Deep into Rectifiers, eq. 10). */
+    /* There is no norm between convolutions; with these deviations the variance of their outputs
+     * stays that of their inputs (He et al.: Delving Deep into Rectifiers, eq. 10). */
     const double deviation = p->convolves ? sqrt(2 / (double)p->fan_in) : .02;
     switch (p->kind) {
     case VIT_PARAMETER_CLASS_TOKEN:

@@ -1,7 +1,7 @@
-/* Pooling by attention: one learned query looks at the patches' tokens (Zhai et al.: Scaling Vision
- * Transformers, section 3.2), then an MLP. q = latent Wq^T + b; o = softmax(q k^T / sqrt(D / h)) v;
- * y = o Wo^T + b; pooled = y + MLP(LN(y)).
- * A part of head.c. */
+/* Pooling by attention: one learned query attends to the patches' tokens (Zhai et al.: Scaling
+ * Vision Transformers, section 3.2; timm's "map"), then an MLP. x: [batch][T][D], h heads of width
+ * d = D / h: Q = latent W^Q, K = x W^K, V = x W^V; o = softmax(Q K^T / sqrt(d)) V; y = o W^O;
+ * pooled = y + MLP(LN(y)): [batch][D]. A part of head.c. */
 #include "vit/model/network.h"
 #include <math.h>
 #include <string.h>
@@ -58,7 +58,7 @@ void vit_map_forward(const vit_network *n, const vit_exec *exec, vit_state *s, c
                        batch);
 }
 
-/* m->d_o, given d_pooled. */
+/* Through y and the MLP: m->d_o = d_o, given d_pooled: [batch][D]. */
 static void after_attention_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                      const vit_map_gradients *g, const float *d_pooled) {
     const vit_map_weights *w = &n->weights.map;
@@ -87,7 +87,7 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     vit_attention_backward(exec, m->d_query, d_kv, d_kv + d, m->d_o, m->p, m->query, m->kv,
                            m->kv + d, &shape, s->scratch, m->d_p);
     vit_linear_gradient g_q = g->map.q;
-    /* Picture after picture, so that the chains do not depend on the slice. */
+    /* One picture after the other: the order of the sums does not depend on the slice's size. */
     for (size_t b = 0; b < s->batch; b++, g_q.sum = VIT_SUM_CONTINUES) {
         vit_linear_backward(exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
         if (g->map.latent) exec->kernels->add(g->map.latent, m->d_y, d);

@@ -7,8 +7,8 @@
 
 /* ---- memory ---- */
 
-/* Of longer sequences, attention weights would be most of what is kept: making them again costs a
- * fifth of attention's arithmetic. */
+/* Attention weights p of more keys are not kept for the backward pass but computed again: they
+ * would be most of the memory, and computing them is a fifth of attention's arithmetic. */
 #define MOST_KEPT_KEYS 256
 
 size_t vit_block_outputs(const vit_config *c, size_t block) {
@@ -19,12 +19,6 @@ size_t vit_block_outputs(const vit_config *c, size_t block) {
 vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows) {
     float *mean = vit_arena_floats(arena, rows), *rstd = vit_arena_floats(arena, rows);
     return (vit_norm_state){mean, rstd};
-}
-
-static void carve_qk_norm(vit_block_state *b, vit_arena *arena, const vit_config *c, size_t rows,
-                          bool training) {
-    for (size_t i = 0; i < 2; i++) b->qk_stats[i] = vit_carve_stats(arena, rows * c->heads);
-    if (training) b->raw_qkv = vit_arena_floats(arena, rows * 3 * vit_config_attention_dim(c));
 }
 
 static void carve_cross(vit_block_state *b, vit_arena *arena, const vit_config *c,
@@ -40,6 +34,7 @@ static void carve_cross(vit_block_state *b, vit_arena *arena, const vit_config *
     b->cross_stats = vit_carve_stats(arena, rows);
 }
 
+/* The activations of a block that computes `outputs` tokens of a picture. */
 static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const vit_state *s,
                                    size_t outputs, vit_kept kept) {
     const bool training = kept != VIT_KEPT_NOTHING;
@@ -50,7 +45,9 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const 
     vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
     b.stats1 = vit_carve_stats(arena, rows1);
     b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
-    if (c->qk_norm) carve_qk_norm(&b, arena, c, rows_in, training);
+    for (size_t i = 0; i < 2 && c->qk_norm; i++)
+        b.qk_stats[i] = vit_carve_stats(arena, rows_in * c->heads);
+    if (c->qk_norm && training) b.raw_qkv = vit_arena_floats(arena, rows_in * 3 * attention);
     if (kept == VIT_KEPT_TOKENS || (training && tokens <= MOST_KEPT_KEYS))
         b.p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
     b.o = vit_arena_floats(arena, rows * attention);
@@ -66,7 +63,7 @@ static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const 
     return b;
 }
 
-/* Tokens of a picture that block i of this state gives. */
+/* Tokens of a picture that block i computes in this state. */
 static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
     return s->kept == VIT_KEPT_TOKENS ? vit_config_tokens(c) : vit_block_outputs(c, i);
 }
@@ -74,7 +71,7 @@ static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     const size_t rows = s->capacity * vit_config_tokens(c);
     const bool apart = c->gated || s->kept != VIT_KEPT_NOTHING;
-    /* All blocks share these two: what the backward pass reads of them it makes again first. */
+    /* All blocks share these two: the backward pass computes them again before it reads them. */
     float *norm = vit_arena_floats(arena, rows * c->dim);
     float *active = apart ? vit_arena_floats(arena, rows * c->mlp) : NULL;
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
@@ -91,7 +88,7 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
             block.z = vit_arena_floats(arena, rows * c->dim);
             break;
         case VIT_KEPT_NOTHING:
-            break; /* the block before it has all that it needs */
+            break; /* it shares the memory of the block before it */
         }
         block.norm = norm;
         block.active = apart ? active : block.hidden;
@@ -125,6 +122,8 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
     if (c->qk_norm) s->d_heads = vit_arena_floats(arena, attention);
 }
 
+/* Floats that one thread's attention needs, be it self-attention, cross-attention or map pooling.
+ */
 static size_t scratch_size(const vit_config *c, size_t memory_tokens, bool training) {
     const size_t tokens = vit_config_tokens(c);
     const vit_attention_shape blocks = {.heads = c->heads,
@@ -140,27 +139,23 @@ static size_t scratch_size(const vit_config *c, size_t memory_tokens, bool train
     return vit_max(most, vit_attention_scratch(&map, training));
 }
 
-/* What comes before the first block. */
-static void carve_stem(vit_state *s, vit_arena *arena, const vit_config *c, bool embeds) {
-    const size_t patches = s->capacity * vit_config_patches(c);
+/* One stack: encoder or decoder. */
+static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int threads) {
+    const bool training = s->kept != VIT_KEPT_NOTHING, trains_stem = training && s->frozen == 0;
+    const size_t rows = s->capacity * vit_config_tokens(c);
     if (c->stem == VIT_STEM_TOKENS) {
         vit_text_carve(s, arena, c);
-        return;
+    } else {
+        vit_stem_carve(s, arena, c, trains_stem);
+        s->embedded = c->stem == VIT_STEM_CCT
+                          ? s->patches
+                          : vit_arena_floats(arena, s->capacity * vit_config_patches(c) * c->dim);
     }
-    vit_stem_carve(s, arena, c, embeds);
-    s->embedded = c->stem == VIT_STEM_CCT ? s->patches : vit_arena_floats(arena, patches * c->dim);
-}
-
-/* One stack. */
-static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int threads) {
-    const bool training = s->kept != VIT_KEPT_NOTHING, embeds = training && s->frozen == 0;
-    const size_t rows = s->capacity * vit_config_tokens(c);
-    carve_stem(s, arena, c, embeds);
     carve_blocks(s, arena, c);
     s->tokens = s->blocks ? s->blocks[0].z : NULL;
     if (c->norm_pre) {
         s->pre_stats = vit_carve_stats(arena, rows);
-        if (embeds) s->tokens = vit_arena_floats(arena, rows * c->dim);
+        if (trains_stem) s->tokens = vit_arena_floats(arena, rows * c->dim);
     }
     s->outputs = outputs_of(s, c, c->depth - 1);
     s->z = vit_arena_floats(arena, s->capacity * s->outputs * c->dim);
@@ -181,7 +176,7 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
     *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
     if (c->stem != VIT_STEM_NONE) carve_stack(s, arena, c, threads);
     s->room = decoder.room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
-    if (!vit_config_reads(c)) return;
+    if (!vit_config_has_decoder(c)) return;
     s->decoder = vit_arena_take(arena, sizeof *s->decoder);
     carve_stack(&decoder, arena, &second, threads);
     if (s->decoder) *s->decoder = decoder;
@@ -203,7 +198,7 @@ void vit_state_carve_writer(vit_state *s, vit_arena *arena, const vit_config *c,
     if (s->decoder) *s->decoder = decoder;
 }
 
-/* ---- embedding ---- */
+/* ---- tokens: z_0 = [x_class; x_p E] + E_pos ---- */
 
 static vit_embed_shape embed_shape(const vit_config *c, size_t batch) {
     vit_embed_shape shape = {.batch = batch,
@@ -264,7 +259,7 @@ vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, con
                             .memory = n->config.memory > 0 ? memory : NULL};
 }
 
-/* memory: NULL of an encoder */
+/* z_0 -> z_1 -> ... -> logits. memory: NULL of an encoder. */
 static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const float *images, const vit_memory *memory) {
     const size_t depth = n->config.depth;
@@ -276,6 +271,7 @@ static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state 
     vit_head_forward(n, exec, s);
 }
 
+/* The same steps from the last to the first, down to the first block that is trained. */
 static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g, const vit_memory *memory) {
     vit_head_backward(n, exec, s, g);
@@ -299,7 +295,7 @@ vit_network vit_network_decoder(const vit_network *n) {
     return (vit_network){vit_config_decoder(&n->config), *n->weights.decoder};
 }
 
-/* The decoder looks at the encoder's states, each sample at its own. */
+/* The memory of the decoder's cross-attention: each sample's rows of s->memory. */
 static vit_memory memory_of(const vit_network *n, vit_state *s) {
     const size_t tokens = vit_config_tokens(&n->config);
     vit_state *d = s->decoder;

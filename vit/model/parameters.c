@@ -1,6 +1,7 @@
-/* The parameter table and its views. One walk over the network says of every tensor its name, its
- * shape, when there is one, and where weights and gradients have it: the table's rows are made by
- * that walk, and the pointers are bound to them by the same one, row after row. */
+/* The parameter table and its views. One walk over the network, `network` below, names every
+ * tensor, gives its shape, and says to which pointer of the views it belongs. The walk that makes
+ * the table's rows and the walk that binds the pointers to these rows are the same functions, so
+ * they cannot disagree. */
 #include "vit/model/parameters.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -9,18 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A walk counts rows (`making`, which has none yet), makes them (`making`, which has), or binds the
- * names of the network to the rows of a table that is made. */
+/* A walk has one of three purposes: to count rows (making->rows is NULL), to make them
+ * (making->rows is there), or to bind pointers to those of a finished table (making is NULL). */
 typedef struct walk {
     const vit_config *config;
     vit_table *making;
     const vit_table *made;
-    size_t next;           /* row */
-    vit_parameter counted; /* stands for every row while they are counted */
-    const char *stack;     /* whose names these are: "", "decoder." */
-    char prefix[32];       /* of the names that follow: "", "blocks.3." */
-    size_t layer;          /* that they belong to */
-    bool convolves;        /* they are of a convolutional stem */
+    size_t next;           /* the row of `made` that the next tensor is */
+    vit_parameter counted; /* takes the place of every row while they are counted */
+    const char *stack;     /* what names begin with: "", "decoder." */
+    char prefix[32];       /* what follows that: "", "blocks.3." */
+    size_t layer;          /* of the tensors that follow, as in vit_parameter */
+    bool convolves;        /* they belong to a convolutional stem */
     /* what pointers are bound to: */
     const float *values;
     vit_packed_weights packed;
@@ -62,8 +63,8 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
     return p;
 }
 
-/* The tensor that comes next. Its name is that of its layer and of its part of it; fan_in: of
- * linear layers, else 0. */
+/* The next tensor's row, made or found. Its name is layer + part; fan_in: of linear layers, else 0.
+ */
 static const vit_parameter *tensor(walk *w, vit_parameter_kind kind, const char *layer,
                                    const char *part, shape s, size_t fan_in) {
     if (w->making) return make_row(w, kind, layer, part, s, fan_in);
@@ -86,7 +87,7 @@ static const float *packed_transposed(const walk *w, const vit_parameter *weight
     return p->transposed ? p->transposed + vit_words(p->precision, weight->packed_offset) : NULL;
 }
 
-/* Of layer 0, only convolutions are asked for dx. */
+/* Layer 0 has none: of it only convolutions need dx. */
 static vit_operand_b packed_rows(const walk *w, const vit_parameter *weight) {
     const vit_packed_weights *p = &w->packed;
     if (!p->rows || weight->layer == 0) return (vit_operand_b){0};
@@ -94,7 +95,7 @@ static vit_operand_b packed_rows(const walk *w, const vit_parameter *weight) {
                         vit_words(p->precision, weight->shape[0]));
 }
 
-/* A tensor that stands alone: tokens, positions, a layer scale. */
+/* A tensor of its own: tokens, positions, a layer scale. */
 static void alone(walk *w, vit_parameter_kind kind, const char *name, shape s, const float **v,
                   float **g) {
     const vit_parameter *p = tensor(w, kind, name, "", s, 0);
@@ -102,7 +103,7 @@ static void alone(walk *w, vit_parameter_kind kind, const char *name, shape s, c
     *g = gradient(w, p);
 }
 
-/* A linear layer whose weight has that shape, [out][in...]. */
+/* A linear layer whose weight has the shape s, [out][in...]. */
 static void linear_shaped(walk *w, const char *layer, shape s, bool bias, vit_linear *v,
                           vit_linear_gradient *g) {
     const size_t out = s.sizes[0], in = s.sizes[1] * (s.dims == 4 ? s.sizes[2] * s.sizes[3] : 1);
@@ -159,7 +160,7 @@ const char *vit_final_norm_name(const vit_config *c) {
 
 /* ---- the network, in the order of the table ---- */
 
-/* Named as the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
+/* Their names are those of the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
 static void convolutions(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const bool cct = c->stem == VIT_STEM_CCT;
@@ -191,24 +192,21 @@ static void patch_embedding(walk *w, vit_weights *v, vit_gradients *g) {
         norm(w, "patch_embed.norm_after", c->dim, &v->patch_norms[1], &g->patch_norms[1]);
 }
 
-/* The head's weight, where it is the table of ids: its gradient continues that of the table's rows.
- */
-static void tie_head(const walk *w, const vit_parameter *p, vit_linear *v, vit_linear_gradient *g) {
-    *v = (vit_linear){.in = p->shape[1],
-                      .out = p->shape[0],
-                      .weight = value(w, p),
-                      .packed = packed_transposed(w, p),
-                      .packed_rows = packed_rows(w, p)};
-    *g = (vit_linear_gradient){.weight = gradient(w, p), .sum = VIT_SUM_CONTINUES};
-}
-
+/* The table of ids, [ids][D], which may be the head's weight, too. */
 static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const vit_parameter *p = tensor(w, VIT_PARAMETER_EMBEDDING, "embed", ".weight",
                                     (shape){2, {c->vocabulary, c->dim}}, 0);
     v->embedding = value(w, p);
     g->embedding = gradient(w, p);
-    if (c->tied) tie_head(w, p, &v->head[0], &g->head[0]);
+    if (!c->tied) return;
+    v->head[0] = (vit_linear){.in = c->dim,
+                              .out = c->vocabulary,
+                              .weight = value(w, p),
+                              .packed = packed_transposed(w, p),
+                              .packed_rows = packed_rows(w, p)};
+    /* adds to the gradient that the table's rows have as the embedding */
+    g->head[0] = (vit_linear_gradient){.weight = gradient(w, p), .sum = VIT_SUM_CONTINUES};
 }
 
 static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
@@ -277,15 +275,6 @@ static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
     linear(w, "attn_pool.mlp.fc2", mlp, d, true, &v->fc2, &g->fc2);
 }
 
-static void tied_bias(walk *w, vit_linear *v, vit_linear_gradient *g) {
-    const vit_config *c = w->config;
-    if (!c->head_bias) return;
-    const shape s = {1, {c->classes}};
-    const vit_parameter *p = tensor(w, VIT_PARAMETER_BIAS, "head", ".bias", s, c->dim);
-    v->bias = value(w, p);
-    g->bias = gradient(w, p);
-}
-
 static void head(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const size_t d = c->dim, features = vit_config_features(c), classes = c->classes;
@@ -298,10 +287,14 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
     case VIT_HEAD_COUNT:
         break;
     case VIT_HEAD_LINEAR:
-        if (c->tied)
-            tied_bias(w, &v->head[0], &g->head[0]);
-        else
+        if (!c->tied) {
             linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
+        } else if (c->head_bias) {
+            const vit_parameter *p =
+                tensor(w, VIT_PARAMETER_BIAS, "head", ".bias", (shape){1, {classes}}, d);
+            v->head[0].bias = value(w, p);
+            g->head[0].bias = gradient(w, p);
+        }
         break;
     case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
         linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);
@@ -310,34 +303,35 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
     }
 }
 
-/* One stack of blocks, between what embeds its tokens and what is made of their last states.
- * v, g: what is not there stays zero; a walk that binds one of them, or none, is given an empty
- * other one, without blocks. first: the layer of what comes before its blocks. */
+/* One stack: what embeds its tokens, its blocks, its head. Tensors that the network lacks stay zero
+ * in v and g. A walk that does not bind weights, or gradients, gets an empty view instead, without
+ * blocks. The encoder's layers are numbered; all of the decoder belongs to the one that w->layer
+ * is. */
 static void stack(walk *w, vit_weights *v, vit_gradients *g) {
     vit_block_weights no_weights;
     vit_block_gradients no_gradients;
-    const size_t first = w->layer, grows = w->stack[0] == '\0';
+    const size_t first = w->layer, numbered = w->stack[0] == '\0';
     w->prefix[0] = '\0';
     embedding(w, v, g);
     for (size_t i = 0; i < w->config->depth; i++) {
         snprintf(w->prefix, sizeof w->prefix, "blocks.%zu.", i);
-        w->layer = first + grows * (i + 1);
+        w->layer = first + numbered * (i + 1);
         block(w, v->blocks ? &v->blocks[i] : &no_weights,
               g->blocks ? &g->blocks[i] : &no_gradients);
     }
     w->prefix[0] = '\0';
-    w->layer = first + grows * (w->config->depth + 1);
+    w->layer = first + numbered * (w->config->depth + 1);
     head(w, v, g);
 }
 
-/* The decoder is of the last layer, what comes after the encoder's blocks. */
+/* The encoder, then the decoder, which counts to the layer after the encoder's blocks. */
 static void network(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *encoder = w->config, decoder = vit_config_decoder(encoder);
     vit_weights no_weights = {0};
     vit_gradients no_gradients = {0};
     w->stack = "";
     if (encoder->stem != VIT_STEM_NONE) stack(w, v, g);
-    if (!vit_config_reads(encoder)) return;
+    if (!vit_config_has_decoder(encoder)) return;
     w->stack = "decoder.";
     w->layer = encoder->depth + 1;
     w->config = &decoder;
@@ -352,7 +346,7 @@ static void network(walk *w, vit_weights *v, vit_gradients *g) {
 
 /* ---- the table ---- */
 
-/* Adds the network's rows, or where the table has none, their number and sizes alone. */
+/* Makes the network's rows, or, while table->rows is NULL, only counts them and their sizes. */
 static void add_rows(vit_table *table, const vit_config *config) {
     walk w = {.config = config, .making = table};
     network(&w, &(vit_weights){0}, &(vit_gradients){0});
@@ -371,7 +365,7 @@ vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *er
     return VIT_OK;
 }
 
-void vit_table_leave_weights(vit_table *table) {
+void vit_table_omit_weights(vit_table *table) {
     table->size = 0;
     for (size_t i = 0; i < table->count; i++) {
         vit_parameter *p = &table->rows[i];
@@ -461,7 +455,7 @@ vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vi
     const vit_config decoder = vit_config_decoder(config);
     walk w = {.config = config, .made = table, .values = values, .packed = *packed};
     vit_status status = make_weights(out, config, packed->precision, error);
-    if (status == VIT_OK && vit_config_reads(config)) {
+    if (status == VIT_OK && vit_config_has_decoder(config)) {
         out->decoder = vit_alloc(1, sizeof *out->decoder);
         status = out->decoder ? make_weights(out->decoder, &decoder, packed->precision, error)
                               : vit_fail_memory(error, "the decoder's view", sizeof *out->decoder);
@@ -487,9 +481,10 @@ vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, cons
     const size_t decoder_depth = config->decoder.depth;
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
-    out->decoder = vit_config_reads(config) ? vit_alloc(1, sizeof *out->decoder) : NULL;
+    out->decoder = vit_config_has_decoder(config) ? vit_alloc(1, sizeof *out->decoder) : NULL;
     if (out->decoder) out->decoder->blocks = vit_alloc(decoder_depth, sizeof *out->decoder->blocks);
-    if (!out->blocks || (vit_config_reads(config) && (!out->decoder || !out->decoder->blocks))) {
+    if (!out->blocks ||
+        (vit_config_has_decoder(config) && (!out->decoder || !out->decoder->blocks))) {
         vit_gradients_free(out);
         return vit_fail_memory(error, "the gradients' view",
                                (config->depth + decoder_depth) * sizeof *out->blocks);

@@ -1,6 +1,7 @@
-/* The parameter table: one row per tensor, in the order of the network, generated from a config.
- * Sizes, offsets, file names, initial values, weight decay and the layout of gradients all come
- * from it. */
+/* The parameter table: one row per tensor of trainable parameters, in the order of the network,
+ * generated from a config. Sizes, offsets, names in files, initial values, weight decay and the
+ * layout of gradients all come from it. A view gives an array of the table's size the names of the
+ * network: weights.blocks[3].qkv. */
 #ifndef VIT_MODEL_PARAMETERS_H
 #define VIT_MODEL_PARAMETERS_H
 
@@ -9,12 +10,12 @@
 #include "vit/ops/linear.h"
 
 typedef enum vit_parameter_kind {
-    VIT_PARAMETER_CLASS_TOKEN, /* or another token that is learned */
+    VIT_PARAMETER_CLASS_TOKEN, /* or another learned token: distillation, register, latent */
     VIT_PARAMETER_POSITIONS,
-    VIT_PARAMETER_WEIGHT, /* of a linear layer, [out][in...]: the only kind that decays */
-    VIT_PARAMETER_BIAS,   /* of a linear layer */
-    VIT_PARAMETER_GAMMA,  /* of a layer norm, or a layer scale */
-    VIT_PARAMETER_BETA,
+    VIT_PARAMETER_WEIGHT,    /* of a linear layer, [out][in...]: the only kind that decays */
+    VIT_PARAMETER_BIAS,      /* of a linear layer */
+    VIT_PARAMETER_GAMMA,     /* of a layer norm, or a layer scale */
+    VIT_PARAMETER_BETA,      /* of a layer norm */
     VIT_PARAMETER_EMBEDDING, /* [ids][D]: a row for each id of a text */
 } vit_parameter_kind;
 
@@ -22,88 +23,97 @@ typedef struct vit_parameter {
     char name[64]; /* timm's: "blocks.0.attn.qkv.weight" */
     vit_parameter_kind kind;
     size_t dims, shape[4];
-    size_t count;   /* product of shape */
-    size_t offset;  /* floats, in an array of vit_table.size; or VIT_ONLY_PACKED */
+    size_t count; /* elements: the product of shape */
+    size_t
+        offset; /* of its first element in an array of vit_table.size floats; or VIT_ONLY_PACKED */
     size_t fan_in;  /* WEIGHT, BIAS: inputs of the layer */
     bool convolves; /* WEIGHT, BIAS: of a convolutional stem */
-    bool packs; /* it is a factor of matrix products: a WEIGHT, or an EMBEDDING that is the head's
-                   weight, too */
-    size_t packed_offset; /* where it packs: floats, in an array of vit_table.packed_size */
+    bool packs;     /* matrix products read it packed: a WEIGHT, or an EMBEDDING that is the head's
+                       weight, too */
+    size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
 } vit_parameter;
 
-/* The offset of a weight of a linear layer that is only kept packed. */
+/* The offset of a linear layer's weight that is kept in its packed form alone. */
 #define VIT_ONLY_PACKED SIZE_MAX
 
 typedef struct vit_table {
     vit_parameter *rows; /* owned */
     size_t count;
-    size_t size;        /* floats of one copy of all tensors that have a place, each beginning at a
-                           multiple of 16 */
-    size_t packed_size; /* floats of all weights packed once */
-    size_t parameters;  /* trainable: the sum of counts */
+    size_t size;        /* floats of an array of all tensors but those that are only packed; each
+                           begins at a multiple of 16 */
+    size_t packed_size; /* floats of all packed weights, in f32 */
+    size_t parameters;  /* trainable parameters: the sum of the rows' counts */
 } vit_table;
 
+/* The table of a network; freed by vit_table_free. Errors: as vit_config_check, MEMORY. */
 vit_status vit_table_new(vit_table *out, const vit_config *config, vit_error *error);
 void vit_table_free(vit_table *table);
 
-/* From now on weights of linear layers have no place among the values, and size is that of the
- * rest. */
-void vit_table_leave_weights(vit_table *table);
+/* Leaves the weights of linear layers out of the array of values: their offset becomes
+ * VIT_ONLY_PACKED, and table->size and the other offsets those of what remains. */
+void vit_table_omit_weights(vit_table *table);
 
 /* The row of that name, or NULL. */
 const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 
-/* values: [table->size]; a pure function of seed and the tensor's place in the table. Tensors are
- * the tasks of the threads. */
+/* Initial values, values: [table->size]. Those of a tensor are a pure function of its kind, its
+ * row's number and the seed. Each tensor is one task of the threads. */
 void vit_table_init(int threads, float *values, const vit_table *table, vit_init init,
                     uint64_t seed);
 
-/* The same of one tensor, table->rows[row]: values [its count]. */
+/* The same of one tensor, table->rows[row]; values: [its count]. */
 void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
                         uint64_t seed);
 
-/* All that packs, in panels: [table->packed_size] floats, in bf16 half of it. Not owned. */
+/* The weights that matrix products read, packed into panels (vit/ops/gemm/gemm.h). Each array is
+ * [table->packed_size] floats, in bf16 half of that; owned by whoever made them. */
 typedef struct vit_packed_weights {
-    float *transposed;       /* for y = x W^T; NULL: there are none */
-    float *rows;             /* for dx = dy W, but of layer 0; NULL: W is read where it lies */
+    float *transposed;       /* W^T, for y = x W^T; NULL: there are none */
+    float *rows;             /* W, for dx = dy W, but of layer 0; NULL: W is read where it lies */
     vit_precision precision; /* of both, and so of the products they are in */
 } vit_packed_weights;
 
-/* packed: of `values`. Tensors are the tasks. */
+/* Fills the arrays of *packed from values: [table->size]. Each tensor is one task of the threads.
+ */
 void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table);
 
-/* rounded->transposed from packed->transposed, which is in f32. Tensors are the tasks. */
+/* rounded->transposed = packed->transposed, which is in f32, in rounded->precision. Each tensor is
+ * one task. */
 void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
                      const vit_packed_weights *packed, const vit_table *table);
 
-/* The layers of a stem of convolutions, "stem.0", "stem.2", ..., the last the projection, or
- * "tokenizer.0", "tokenizer.1", ...: number i. */
+/* The name of layer i of a convolutional stem: "stem.0", "stem.2", ..., the last being the
+ * projection; or "tokenizer.0", "tokenizer.1", ... Returns `name`. */
 #define VIT_STEM_NAME 32
 const char *vit_stem_name(char name[VIT_STEM_NAME], const vit_config *config, size_t i);
 
-/* The name and number of the tokens of a kind, 0 .. VIT_PREFIX_KINDS - 1. */
+/* The tensor's name, "cls_token", and the number of the tokens of a kind, 0 .. VIT_PREFIX_KINDS
+ * - 1.
+ */
 const char *vit_prefix_name(size_t kind);
 size_t vit_prefix_count(const vit_config *config, size_t kind);
 
-/* timm's name of the final norm, which is another where it comes after mean or map pooling. */
+/* timm's name of the final norm: "fc_norm" where it comes after a pooling of patches, else "norm".
+ */
 const char *vit_final_norm_name(const vit_config *config);
 
 /* ---- views: an array of table->size by the names of the network ---- */
 
+/* The weights of a block. qkv: W^Q, W^K, W^V one below the other, [3 A][D]; proj: W^O, [D][A]. */
 typedef struct vit_block_weights {
     vit_norm norm1, norm2;
     vit_linear qkv, proj, fc1, fc2;
     vit_norm q_norm, k_norm; /* qk norm */
-    const float *ls1, *ls2;  /* [D], layer scale; or NULL */
+    const float *ls1, *ls2;  /* [D], layer scale of MSA and MLP; or NULL */
     vit_norm cross_norm;     /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
 
-/* Pooling by attention of a learned query. */
+/* Pooling by attention, vit/model/map_pool.c. */
 typedef struct vit_map_weights {
-    const float *latent; /* [D] */
+    const float *latent; /* [D], from which the one query is computed */
     vit_linear q, kv, proj, fc1, fc2;
     vit_norm norm;
 } vit_map_weights;
@@ -113,23 +123,26 @@ typedef struct vit_map_weights {
 
 typedef struct vit_weights {
     vit_precision precision; /* of the packed weights, and so of the products they are in */
-    const float *prefix[VIT_PREFIX_KINDS]; /* [count][D], NULL: there is none */
-    const float *embedding;                /* [ids][D], of a stack of texts; NULL: there is none */
-    const float *positions;
-    float *fixed_positions;           /* owned, positions where these are not learned; else NULL */
+    const float *prefix[VIT_PREFIX_KINDS]; /* [count][D] each; NULL: there is none */
+    const float *embedding; /* [ids][D], of a stack that reads texts; NULL: there is none */
+    const float *positions; /* [vit_config_positions][D], E_pos */
+    float *fixed_positions; /* owned: positions that are not learned; else NULL */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
-    vit_linear patch_embed;           /* or the projection after the convolutions; out 0: none */
-    vit_norm patch_norms[2];          /* before and after it; gamma NULL: there are none */
+    vit_linear patch_embed;           /* E, or the projection after the convolutions; out 0: none */
+    vit_norm patch_norms[2];          /* before and after E; gamma NULL: there are none */
     vit_norm norm_pre;                /* gamma NULL: there is none */
     vit_block_weights *blocks;        /* [depth], owned */
     vit_norm norm;                    /* gamma NULL: there is no final norm */
     vit_map_weights map;
-    vit_linear attention_pool;   /* [1][D], sequence pooling */
-    vit_linear head[2];          /* head[1].weight NULL: a linear head */
-    vit_linear memory_proj;      /* of a decoder; out 0: it sees the encoder's states themselves */
+    vit_linear attention_pool; /* [1][D], sequence pooling */
+    vit_linear head[2];        /* head[1].weight NULL: a linear head */
+    vit_linear memory_proj;    /* of a decoder; out 0: cross-attention reads the encoder's states as
+                                  they    are */
     struct vit_weights *decoder; /* owned; NULL: there is none */
 } vit_weights;
 
+/* Gradients, each as the weight of its name. A pointer is NULL where there is no such parameter, or
+ * its gradient is not wanted. */
 typedef struct vit_block_gradients {
     vit_norm_gradient norm1, norm2;
     vit_linear_gradient qkv, proj, fc1, fc2;
@@ -146,7 +159,7 @@ typedef struct vit_map_gradients {
 } vit_map_gradients;
 
 typedef struct vit_gradients {
-    float *prefix[VIT_PREFIX_KINDS]; /* NULL: there is none to train, here and below */
+    float *prefix[VIT_PREFIX_KINDS];
     float *embedding;
     float *positions;
     vit_linear_gradient convs[VIT_MOST_CONVS];
@@ -162,24 +175,28 @@ typedef struct vit_gradients {
     struct vit_gradients *decoder; /* owned */
 } vit_gradients;
 
-/* Where gradients go, each array [table->size]: those of weights of linear layers, and all others,
- * which backward passes add to. It may be one array. */
+/* Where gradients go: those of linear layers' weights, and all others, which backward passes add
+ * to. Each is [table->size]; both may be the same array. */
 typedef struct vit_gradient_arrays {
     float *weights, *others;
-    vit_weight_sum sum; /* of the weights' */
+    vit_weight_sum sum; /* whether the weights' are set or added to */
 } vit_gradient_arrays;
 
-/* values, packed and arrays are borrowed. */
+/* Views of values and packed weights, and of gradients; the arrays are borrowed, the view itself is
+ * freed by vit_weights_free or vit_gradients_free. Errors: MEMORY. */
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const vit_packed_weights *packed,
                             vit_error *error);
 void vit_weights_free(vit_weights *view);
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
                               const vit_gradient_arrays *arrays, vit_error *error);
-/* Clears all but the weights of linear layers; adds all but those. */
+void vit_gradients_free(vit_gradients *view);
+
+/* others: [table->size]; = 0, of all tensors but linear layers' weights */
 void vit_gradients_clear(float *others, const vit_table *table);
+
+/* sums += others, [table->size] each, of the same tensors */
 void vit_gradients_add(const vit_kernels *kernels, float *sums, const float *others,
                        const vit_table *table);
-void vit_gradients_free(vit_gradients *view);
 
 #endif

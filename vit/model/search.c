@@ -18,7 +18,7 @@ void vit_search_carve(vit_search *s, vit_arena *arena, const vit_writing *how, s
     *s = (vit_search){.how = how, .vocabulary = vocabulary};
     s->running = carve_beams(arena, how);
     s->next = carve_beams(arena, how);
-    s->whole = carve_beams(arena, how);
+    s->finished = carve_beams(arena, how);
     s->candidates = vit_arena_take(arena, 2 * how->beams * sizeof *s->candidates);
     s->log_p = vit_arena_take(arena, vocabulary * sizeof *s->log_p);
 }
@@ -29,9 +29,9 @@ void vit_search_start(vit_search *s, uint32_t start, uint32_t number) {
     s->running[0].score = 0;
     s->running[0].from = 0;
     s->runs = s->length = 1;
-    s->wholes = 0;
+    s->finished_count = 0;
     s->number = number;
-    s->hopeless = s->numberless = false;
+    s->beaten = s->not_finite = false;
     s->done = s->how->length < 2;
 }
 
@@ -47,12 +47,13 @@ static void take_logits(vit_search *s, const float *logits, double temperature) 
     }
     const double log_sum = vit_log(sum);
     for (size_t v = 0; v < s->vocabulary; v++) {
-        s->numberless = s->numberless || !isfinite(logits[v]);
+        s->not_finite = s->not_finite || !isfinite(logits[v]);
         s->log_p[v] -= log_sum;
     }
 }
 
-/* What would complete no_repeat tokens that are there already gets -infinity. */
+/* log p = -infinity for tokens that would end a group of no_repeat tokens that the text has
+ * already. */
 static void forbid_repeats(vit_search *s, const vit_beam *beam) {
     const size_t n = s->how->no_repeat;
     if (n == 0 || beam->count < n) return;
@@ -62,16 +63,9 @@ static void forbid_repeats(vit_search *s, const vit_beam *beam) {
             s->log_p[beam->ids[i + n - 1]] = -INFINITY;
 }
 
-/* ---- one after the other ---- */
+/* ---- one text: greedy, or by chance ---- */
 
-static size_t likeliest(const vit_search *s) {
-    size_t best = 0;
-    for (size_t v = 1; v < s->vocabulary; v++)
-        if (s->log_p[v] > s->log_p[best]) best = v;
-    return best;
-}
-
-/* The log p that so many are not below. */
+/* The log p of the k-th likeliest token. */
 static double least_of_top(vit_search *s, size_t k) {
     double least = INFINITY;
     for (size_t taken = 0; taken < k;) {
@@ -89,7 +83,7 @@ static double least_of_top(vit_search *s, size_t k) {
     return least;
 }
 
-/* One of them, as likely as it is among the top_k. */
+/* A token drawn with the probabilities softmax(logits / temperature) of the top_k likeliest. */
 static size_t by_chance(vit_search *s) {
     const size_t k = s->how->top_k;
     const double least = k > 0 && k < s->vocabulary ? least_of_top(s, k) : -INFINITY;
@@ -112,7 +106,10 @@ static void step_alone(vit_search *s, const float *logits) {
     vit_beam *b = &s->running[0];
     take_logits(s, logits, s->how->sample ? s->how->temperature : 1);
     forbid_repeats(s, b);
-    const size_t id = s->how->sample ? by_chance(s) : likeliest(s);
+    size_t id = 0;
+    for (size_t v = 1; v < s->vocabulary; v++)
+        if (s->log_p[v] > s->log_p[id]) id = v;
+    if (s->how->sample) id = by_chance(s);
     b->score += s->log_p[id];
     b->ids[b->count++] = (uint32_t)id;
     s->length++;
@@ -121,8 +118,8 @@ static void step_alone(vit_search *s, const float *logits) {
 
 /* ---- beams ---- */
 
-/* The best 2 beams of all continuations, in falling order, the earlier first where equal: at least
- * as many as beams are then not the end of a text. Returns how many. */
+/* The 2 * beams best of all beams with one more token, the best first, of equal scores the earlier:
+ * at most `beams` of them end a text, so there are enough to go on with. Returns how many. */
 static size_t choose_candidates(vit_search *s, const float *logits) {
     const size_t most = 2 * s->how->beams;
     size_t count = 0;
@@ -146,6 +143,7 @@ static double penalty(const vit_search *s, size_t tokens) {
     return vit_exp(s->how->length_penalty * vit_log((double)tokens));
 }
 
+/* *to = *from and the candidate's token. */
 static void extend(vit_beam *to, const vit_beam *from, const vit_candidate *c) {
     memcpy(to->ids, from->ids, from->count * sizeof *to->ids);
     to->ids[from->count] = c->id;
@@ -154,22 +152,23 @@ static void extend(vit_beam *to, const vit_beam *from, const vit_candidate *c) {
     to->from = c->beam;
 }
 
-static void add_whole(vit_search *s, const vit_candidate *c) {
+/* Sorts a finished text in, if it is among the best `beams`. */
+static void add_finished(vit_search *s, const vit_candidate *c) {
     const double score = c->score / penalty(s, s->length);
-    const bool full = s->wholes == s->how->beams;
-    if (full && !(score > s->whole[s->wholes - 1].score)) return;
-    size_t at = full ? s->wholes - 1 : s->wholes++;
-    const vit_beam room = s->whole[at];
-    for (; at > 0 && score > s->whole[at - 1].score; at--) s->whole[at] = s->whole[at - 1];
-    s->whole[at] = room;
-    extend(&s->whole[at], &s->running[c->beam], c);
-    s->whole[at].score = score;
+    const bool full = s->finished_count == s->how->beams;
+    if (full && !(score > s->finished[s->finished_count - 1].score)) return;
+    size_t at = full ? s->finished_count - 1 : s->finished_count++;
+    const vit_beam last = s->finished[at];
+    for (; at > 0 && score > s->finished[at - 1].score; at--) s->finished[at] = s->finished[at - 1];
+    s->finished[at] = last;
+    extend(&s->finished[at], &s->running[c->beam], c);
+    s->finished[at].score = score;
 }
 
-/* Whether a running one might still become better than the worst whole one. */
+/* Whether a running beam might still become better than the worst finished text. */
 static bool may_overtake(const vit_search *s) {
     size_t tokens = s->length - 1;
-    if (s->wholes < s->how->beams) return true;
+    if (s->finished_count < s->how->beams) return true;
     switch (s->how->early_stopping) {
     case VIT_STOP_FIRST:
         return false;
@@ -180,26 +179,27 @@ static bool may_overtake(const vit_search *s) {
     case VIT_STOP_COUNT:
         break;
     }
-    return s->runs > 0 && s->next[0].score / penalty(s, tokens) > s->whole[s->wholes - 1].score;
+    return s->runs > 0 &&
+           s->next[0].score / penalty(s, tokens) > s->finished[s->finished_count - 1].score;
 }
 
-/* A candidate that ends, by END or as the text is full, is a whole text if it is among the best
- * `beams`; the best of the others go on. */
+/* A candidate that ends with END, or has the greatest length, is a finished text if it is among the
+ * best `beams` candidates; the best of the others are the next running beams. */
 static void step_beams(vit_search *s, const float *logits) {
     const size_t count = choose_candidates(s, logits), beams = s->how->beams;
     const bool full = s->length + 1 == s->how->length;
-    const bool enough = s->wholes == beams && s->how->early_stopping == VIT_STOP_FIRST;
+    const bool enough = s->finished_count == beams && s->how->early_stopping == VIT_STOP_FIRST;
     size_t runs = 0;
     for (size_t i = 0; i < count; i++) {
         const vit_candidate *c = &s->candidates[i];
         const bool ends = full || c->id == s->how->end;
-        if (ends && i < beams && !s->hopeless && !enough) add_whole(s, c);
+        if (ends && i < beams && !s->beaten && !enough) add_finished(s, c);
         if (!ends && runs < beams) extend(&s->next[runs++], &s->running[c->beam], c);
     }
     s->runs = runs;
     s->length++;
-    s->hopeless = s->hopeless || !may_overtake(s);
-    s->done = full || runs == 0 || s->hopeless;
+    s->beaten = s->beaten || !may_overtake(s);
+    s->done = full || runs == 0 || s->beaten;
     vit_beam *const old = s->running;
     s->running = s->next;
     s->next = old;
@@ -213,7 +213,8 @@ void vit_search_step(vit_search *s, const float *logits) {
 }
 
 vit_written vit_search_result(const vit_search *s) {
-    const vit_beam *b = s->how->beams > 1 && s->wholes > 0 ? &s->whole[0] : &s->running[0];
+    const vit_beam *b =
+        s->how->beams > 1 && s->finished_count > 0 ? &s->finished[0] : &s->running[0];
     const bool ended = b->count > 1 && b->ids[b->count - 1] == s->how->end;
-    return (vit_written){b->ids + 1, b->count - 1 - ended, s->numberless ? NAN : b->score, ended};
+    return (vit_written){b->ids + 1, b->count - 1 - ended, s->not_finite ? NAN : b->score, ended};
 }

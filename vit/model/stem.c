@@ -8,7 +8,7 @@
 #include "vit/ops/pool.h"
 #include <string.h>
 
-/* Input of convolution i. */
+/* Input and kind of convolution i. */
 static vit_conv_shape conv_shape(const vit_config *c, size_t i, size_t batch) {
     const size_t channels = i == 0 ? c->channels : vit_config_conv_width(c, i - 1);
     return (vit_conv_shape){batch, c->height >> i, c->width >> i, channels,
@@ -26,7 +26,7 @@ static vit_max_shape max_shape(const vit_config *c, size_t i, size_t batch) {
     return (vit_max_shape){batch, c->height >> i, c->width >> i, vit_config_conv_width(c, i)};
 }
 
-/* Patch norms in inference are made in place. */
+/* In inference, patch norms overwrite their input. */
 static void carve_linear(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
     const size_t pixels = s->capacity * c->height * c->width * c->channels;
     const size_t patches = s->capacity * vit_config_patches(c), tokens = patches * c->dim;
@@ -42,7 +42,7 @@ static void carve_linear(vit_state *s, vit_arena *arena, const vit_config *c, bo
     s->d_inputs = vit_arena_floats(arena, pixels);
 }
 
-/* What the convolutions give before the max pooling need not be kept, and has one place. */
+/* The outputs of convolutions before max pooling are not kept: they share one array. */
 static void carve_tokenizer(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
     size_t columns = 0, most = 0, pooled = 0;
     for (size_t i = 0; i < vit_config_convs(c); i++) {
@@ -91,6 +91,7 @@ void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     s->d_conv = vit_arena_floats(arena, conv_output(c, 0, s->capacity)); /* the largest */
 }
 
+/* s->embedded = x_p E, between the patch norms where there are any. */
 static void embed_patches(const vit_network *n, const vit_exec *exec, vit_state *s, size_t rows) {
     const vit_weights *w = &n->weights;
     if (!n->config.patch_norm) {
@@ -129,7 +130,7 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
     embed_patches(n, exec, s, s->batch * vit_config_patches(c));
 }
 
-/* Through the layer norms around the linear layer. */
+/* The backward pass of embed_patches with patch norms: s->d_patches = d_x_p. */
 static void normed_patches_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                     const vit_gradients *g, const float *d_embedded, size_t rows) {
     const vit_config *c = &n->config;
@@ -145,7 +146,7 @@ static void normed_patches_backward(const vit_network *n, const vit_exec *exec, 
                            &s->patch_stats[0], &n->weights.patch_norms[0], rows);
 }
 
-/* Patches' gradient to the pictures', where that is wanted. */
+/* s->d_images, where it is wanted, from the gradient of the patches. */
 static void images_backward(const vit_config *c, const vit_state *s, const float *d_patches) {
     const vit_patch_shape patch = vit_config_patch_shape(c);
     const size_t pixels = c->height * c->width * c->channels;

@@ -1,5 +1,5 @@
-/* The stem of a stack of texts: from ids to tokens. Texts have lengths of their own, and so rows of
- * their own: none is padding. */
+/* The stem of a stack that reads texts: ids -> tokens, X = E + PE. The rows of the samples follow
+ * one another, as many as a sample has tokens; there is no padding. A part of network.c. */
 #include "vit/model/network.h"
 #include "vit/ops/embed.h"
 #include <math.h>
@@ -13,8 +13,8 @@ void vit_text_carve(vit_state *s, vit_arena *arena, const vit_config *c) {
 }
 
 uint32_t vit_text_place(const vit_config *c, size_t id, size_t place) {
-    const bool fills = c->padding && id + 1 == c->position_offset;
-    return (uint32_t)(fills ? id : place + c->position_offset);
+    const bool is_padding = c->padding && id + 1 == c->position_offset;
+    return (uint32_t)(is_padding ? id : place + c->position_offset);
 }
 
 static void add_token(vit_state *s, const vit_config *c, size_t id, size_t place) {

@@ -10,14 +10,15 @@ struct vit_text_writer {
     vit_writing how;
     const vit_kernels *kernels;
     int threads;
-    size_t samples, rows; /* there is room for; rows: of all beams */
+    size_t samples, rows; /* texts at most; rows: with all their beams */
     vit_arena arena;
     vit_state state;
-    vit_search *searches;            /* [samples] */
-    vit_block_cache *caches, *spare; /* [depth] each: beams go from one to the other */
+    vit_search *searches;    /* [samples] */
+    vit_block_cache *caches; /* [depth] */
+    vit_block_cache *spare;  /* the same, with beams: for putting caches in another order */
 };
 
-/* ---- how ---- */
+/* ---- options ---- */
 
 vit_writing vit_writing_default(const vit_config *c) {
     return (vit_writing){.beams = 1,
@@ -60,10 +61,10 @@ static vit_block_cache *carve_caches(vit_arena *arena, const vit_text_writer *w)
     return caches;
 }
 
-static void carve(vit_text_writer *w) {
+static void carve(vit_arena *arena, void *context) {
+    vit_text_writer *w = context;
     const vit_config *c = &w->network->config, *d = &w->decoder.config;
     const size_t memory = w->samples * vit_config_tokens(c) * 2 * vit_config_attention_dim(d);
-    vit_arena *arena = &w->arena;
     vit_state_carve_writer(&w->state, arena, c, w->samples, w->rows, w->how.length, w->threads);
     w->searches = vit_arena_take(arena, w->samples * sizeof *w->searches);
     for (size_t i = 0; i < w->samples; i++) {
@@ -93,16 +94,12 @@ vit_status vit_text_writer_new(vit_text_writer **out, const vit_network *network
                            .kernels = kernels,
                            .threads = threads,
                            .samples = samples,
-                           .rows = samples * writing->beams,
-                           .arena = vit_arena_count()};
-    carve(w);
-    status = vit_arena_init(&w->arena, w->arena.peak, "writing texts", error);
-    if (status == VIT_OK) {
-        carve(w);
+                           .rows = samples * writing->beams};
+    status = vit_arena_fit(&w->arena, carve, w, "writing texts", error);
+    if (status == VIT_OK)
         *out = w;
-    } else {
+    else
         vit_free(w);
-    }
     return status;
 }
 
@@ -114,16 +111,8 @@ void vit_text_writer_free(vit_text_writer *w) {
 
 /* ---- writing ---- */
 
-/* Keys and values of the memory, for all that will be written. */
-static void make_memory(vit_text_writer *w, const vit_exec *exec) {
-    vit_state *s = &w->state;
-    for (size_t i = 0; i < w->decoder.config.depth; i++)
-        vit_linear_forward(exec, s->decoder->blocks[i].cross_kv, s->memory,
-                           &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
-}
-
-/* A row for each running beam: its last token. Beam b of sample i has place i * beams + b in the
- * caches. */
+/* The decoder's next batch: a row for each running beam, its last token. Beam b of sample i has
+ * place i * beams + b in the caches. */
 static void list_rows(vit_text_writer *w, size_t count) {
     vit_state *d = w->state.decoder;
     const vit_config *c = &w->decoder.config;
@@ -143,7 +132,7 @@ static void list_rows(vit_text_writer *w, size_t count) {
     }
 }
 
-/* The beams of a sample that go on from others get their keys and values. */
+/* Each beam of the sample gets the keys and values of the beam that it continues. */
 static void move_beams(vit_text_writer *w, size_t sample) {
     const vit_search *s = &w->searches[sample];
     const size_t row = 2 * vit_config_attention_dim(&w->decoder.config), text = w->how.length * row;
@@ -157,21 +146,18 @@ static void move_beams(vit_text_writer *w, size_t sample) {
     }
 }
 
-static bool stays(const vit_search *s) {
-    for (size_t b = 0; b < s->runs; b++)
-        if (s->running[b].from != b) return false;
-    return true;
-}
-
+/* Chooses the next token of every text that is not done. */
 static void take_step(vit_text_writer *w, size_t count) {
     const float *logits = w->state.decoder->logits;
     for (size_t i = 0; i < count; i++) {
         vit_search *s = &w->searches[i];
         const size_t runs = s->runs;
+        bool in_place = true;
         if (s->done) continue;
         vit_search_step(s, logits);
         logits += runs * w->decoder.config.vocabulary;
-        if (!s->done && w->how.beams > 1 && !stays(s)) move_beams(w, i);
+        for (size_t b = 0; b < s->runs; b++) in_place = in_place && s->running[b].from == b;
+        if (!s->done && w->how.beams > 1 && !in_place) move_beams(w, i);
     }
 }
 
@@ -184,13 +170,17 @@ typedef struct job {
 static void run(void *context) {
     const job *j = context;
     vit_text_writer *w = j->writer;
-    const vit_exec exec = vit_network_exec(w->network, &w->state, w->kernels, w->threads);
-    vit_network_encode(w->network, &exec, &w->state, j->images, j->count);
-    if (w->decoder.config.memory > 0) make_memory(w, &exec);
+    vit_state *s = &w->state;
+    const vit_exec exec = vit_network_exec(w->network, s, w->kernels, w->threads);
+    vit_network_encode(w->network, &exec, s, j->images, j->count);
+    /* keys and values of the memory, computed once for all tokens */
+    for (size_t i = 0; w->decoder.config.memory > 0 && i < w->decoder.config.depth; i++)
+        vit_linear_forward(&exec, s->decoder->blocks[i].cross_kv, s->memory,
+                           &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
     for (;;) {
         list_rows(w, j->count);
-        if (w->state.decoder->batch == 0) return;
-        vit_decoder_step(&w->decoder, &exec, w->state.decoder, w->caches);
+        if (s->decoder->batch == 0) return;
+        vit_decoder_step(&w->decoder, &exec, s->decoder, w->caches);
         take_step(w, j->count);
     }
 }

@@ -98,7 +98,8 @@ vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *er
                           .recipe = vit_run_recipe(run)};
     const vit_status status = f->recipe ? vit_table_new(&f->table, &f->config, error)
                                         : vit_fail_memory(error, "the recipe", 0);
-    if (status == VIT_OK && vit_config_reads(&f->config)) return copy_vocabularies(f, run, error);
+    if (status == VIT_OK && vit_config_has_decoder(&f->config))
+        return copy_vocabularies(f, run, error);
     return status == VIT_OK ? copy_labels(&f->labels, &run->data, error) : status;
 }
 
@@ -112,7 +113,7 @@ float *vit_run_weights(const vit_run *run) {
 static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
-    if (count == 0 || vit_config_reads(&run->preset.config)) return VIT_OK;
+    if (count == 0 || vit_config_has_decoder(&run->preset.config)) return VIT_OK;
     if (!run->course.logits) run->course.logits = vit_alloc(count, classes * sizeof(float));
     vit_score score = {.logits = run->course.logits};
     if (!score.logits)

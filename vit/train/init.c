@@ -51,7 +51,7 @@ static vit_status fit_size(vit_run *run, vit_error *error) {
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the pictures of %s have %zu channels, the network of %s takes %zu",
                         d->name, d->channels, run->options->init, m->config.channels);
-    if (vit_config_reads(&m->config) &&
+    if (vit_config_has_decoder(&m->config) &&
         (!vit_vocabulary_equal(&m->vocabulary, &d->target_vocabulary) ||
          !vit_vocabulary_equal(&m->source_vocabulary, &d->source_vocabulary)))
         return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -73,7 +73,7 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     run->preset.is_sized_by_data = false;
     run->preset.config = run->start.config;
     run->preset.config.classes = run->data.classes;
-    if (run->start.config.head == VIT_HEAD_NONE && !vit_config_reads(&run->start.config)) {
+    if (run->start.config.head == VIT_HEAD_NONE && !vit_config_has_decoder(&run->start.config)) {
         run->preset.config.head = VIT_HEAD_LINEAR;
         run->preset.config.head_bias = true;
     }

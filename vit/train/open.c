@@ -94,7 +94,7 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
     if (o->init) status = vit_run_adopt_init(run, error);
     if (status == VIT_OK) status = vit_preset_fit(&run->preset, &run->data, error);
     if (status == VIT_OK) status = vit_recipe_check(&run->preset.recipe, error);
-    if (status == VIT_OK && o->report && vit_config_reads(&run->preset.config))
+    if (status == VIT_OK && o->report && vit_config_has_decoder(&run->preset.config))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "a report shows answers that are classes, those of %s are texts: leave it "
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",

@@ -29,7 +29,7 @@
 
 static double guessing(const vit_run *run) {
     const vit_config *c = &run->preset.config;
-    return vit_log((double)(vit_config_reads(c) ? c->decoder.vocabulary : c->classes));
+    return vit_log((double)(vit_config_has_decoder(c) ? c->decoder.vocabulary : c->classes));
 }
 
 static double high_loss(const vit_run *run) {

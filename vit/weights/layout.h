@@ -8,7 +8,7 @@
 #ifndef VIT_WEIGHTS_LAYOUT_H
 #define VIT_WEIGHTS_LAYOUT_H
 
-#include "vit/model/resample_positions.h"
+#include "vit/model/positions.h"
 #include "vit/tensors/tensors.h"
 #include "vit/weights/declared.h"
 #include "vit/weights/model_file.h"

@@ -73,7 +73,7 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     for (size_t i = 0; i < m->table.count; i++)
         if (m->table.rows[i].kind == VIT_PARAMETER_WEIGHT)
             largest = vit_max(largest, m->table.rows[i].count);
-    vit_table_leave_weights(&m->table);
+    vit_table_omit_weights(&m->table);
     m->packed = (vit_packed_weights){.precision = packs->precision,
                                      .transposed = vit_alloc_unset(words, sizeof(float))};
     s->weight = vit_alloc_unset(largest, sizeof(float));
@@ -213,7 +213,7 @@ static vit_status read_vocabulary(vit_vocabulary *out, const vit_tensors *file, 
 static vit_status read_vocabularies(vit_model_file *m, const vit_tensors *file, vit_error *error) {
     const vit_config *c = &m->config;
     vit_status status = VIT_OK;
-    if (vit_config_reads(c))
+    if (vit_config_has_decoder(c))
         status =
             read_vocabulary(&m->vocabulary, file, "vit.vocabulary", c->decoder.vocabulary, error);
     if (status == VIT_OK && c->stem == VIT_STEM_TOKENS)
@@ -229,7 +229,7 @@ static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_
     m->config = vit_config_default();
     status = vit_config_read(&m->config, config, "vit.config", error);
     if (status == VIT_OK) status = vit_table_new(&m->table, &m->config, error);
-    if (status == VIT_OK && vit_config_sees(&m->config)) {
+    if (status == VIT_OK && vit_config_takes_pictures(&m->config)) {
         status = need(&preprocessing, file, "vit.preprocessing", error);
         if (status != VIT_OK) return status;
         status =
@@ -331,7 +331,7 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
                                        "vit.labels",     "vit.temperature",      "vit.threshold",
                                        "vit.vocabulary", "vit.source_vocabulary"};
     const bool wanted[] = {true,
-                           vit_config_sees(&m->config),
+                           vit_config_takes_pictures(&m->config),
                            true,
                            m->labels != NULL,
                            m->temperature > 0,

@@ -29,7 +29,7 @@ static vit_status fill(vit_model_file *to, const vit_model_file *from, vit_error
                              to->config.height, to->config.width, error);
     if (status == VIT_OK) status = vit_table_new(&to->table, &to->config, error);
     if (status != VIT_OK) return status;
-    if (from->packed.transposed) vit_table_leave_weights(&to->table);
+    if (from->packed.transposed) vit_table_omit_weights(&to->table);
     to->values = vit_alloc(to->table.size, sizeof *to->values);
     if (!to->values)
         return vit_fail_memory(error, "the weights", to->table.size * sizeof *to->values);

@@ -388,7 +388,7 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
         c.width = wanted->width;
         c.packs = wanted->packs;
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
-        if (status == VIT_OK && vit_config_reads(&out->config)) {
+        if (status == VIT_OK && vit_config_has_decoder(&out->config)) {
             status = load_tokenizer(out, c.path, error);
             if (status != VIT_OK) vit_model_file_clear(out);
         }

@@ -48,7 +48,7 @@ vit_status bench_read(const bench *b, vit_error *error) {
     vit_status status = bench_load_model(&model, b, error);
     if (status != VIT_OK) return status;
     status = vit_model_needs(model, true, error);
-    if (status == VIT_OK && !vit_config_sees(&model->file.config))
+    if (status == VIT_OK && !vit_config_takes_pictures(&model->file.config))
         status = vit_fail(error, VIT_ERROR_MISMATCH, "%s reads no pictures", b->model);
     if (status == VIT_OK) status = open_reading(&r, b, model, error);
     if (status == VIT_OK) {

@@ -161,7 +161,7 @@ vit_status vit_score_records(vit_score *score, vit_inference *inference, const v
                              const vit_dataset *data, const vit_records *records,
                              const uint32_t *numbers, size_t count, float table[3][256],
                              size_t batch, vit_error *error) {
-    if (vit_config_reads(config)) {
+    if (vit_config_has_decoder(config)) {
         const records_source all = {data, records, numbers, 0, table};
         return score_texts(score, inference, config, &all, count, error);
     }

@@ -272,7 +272,7 @@ static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
 vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
     const bool writes = data->target_vocabulary.count > 0;
-    if (writes != vit_config_reads(c))
+    if (writes != vit_config_has_decoder(c))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         writes
                             ? "preset %s names classes, but the answers of %s are texts: choose "

@@ -55,9 +55,9 @@ static vit_status open_logits(vit_teacher *t, const char *path, const vit_datase
 /* ---- a model ---- */
 
 static vit_status check_size(const vit_config *c, const vit_dataset *d, vit_error *error) {
-    if (vit_config_reads(c) || c->head == VIT_HEAD_NONE)
+    if (vit_config_has_decoder(c) || c->head == VIT_HEAD_NONE)
         return vit_fail(error, VIT_ERROR_MISMATCH, "a teacher names classes, and this network %s",
-                        vit_config_reads(c) ? "writes texts" : "has no head");
+                        vit_config_has_decoder(c) ? "writes texts" : "has no head");
     if (c->height == d->height && c->width == d->width && c->channels == d->channels) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "it takes pictures of %zu x %zu x %zu, those of %s are %zu x %zu x %zu: train "
