@@ -1,3 +1,4 @@
+/* vit_convert: a model in another library's layout, or as one file of ours in another type. */
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -11,12 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words of the options. */
+/* The words of the option `type`, and what they stand for. */
 static const char *const type_names[] = {"f32", "bf16", "f16", NULL};
 static const vit_dtype types[] = {VIT_F32, VIT_BF16, VIT_F16};
 VIT_CHECK_ROWS(type_names, sizeof types / sizeof *types + 1);
 
-/* What each target's tensors are called; NULL: as in the parameter table. And its files. */
+/* The layout of vit/weights/layout_tables.c in which each target's tensors are written; NULL: under
+ * the names of the parameter table. And the target's files. */
 static const char *const layouts[] = {
     [VIT_TARGET_TIMM] = "timm",
     [VIT_TARGET_HF] = "Hugging Face",
@@ -95,8 +97,8 @@ static void note(const conversion *c, const char *text) {
     if (c->options->note) c->options->note(text, c->options->user);
 }
 
-/* `what` is a sentence's end: said when forced, else the reason to stop. What its library could not
- * load is not written in any case. */
+/* `what` would be lost: an error, or with `force` a note. If the library could not even load the
+ * result (loads is false), it is an error in any case. */
 static vit_status lose(const conversion *c, const char *what, bool loads, vit_error *error) {
     vit_error message;
     const char *name = c->options->layout;
@@ -130,38 +132,32 @@ static vit_status check_loss(const conversion *c, vit_error *error) {
 
 /* ---- writing ---- */
 
-static vit_status write_text(const char *path, const vit_text *text, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(writer, text->text, text->length, error);
-    if (status == VIT_OK) return vit_writer_commit(writer, error);
-    vit_writer_abort(writer);
-    return status;
-}
-
-static vit_status write_file(const conversion *c, const char *name, const char *path,
-                             vit_error *error) {
+/* One of the target's files, in the directory that was made for them. */
+static vit_status write_file(const conversion *c, const char *name, vit_error *error) {
     const vit_exported *e = &c->exported;
     const vit_description *d = &c->description;
-    if (name == onnx_name) return vit_onnx_write(path, &c->model, c->dtype, error);
-    if (name == npz_name) return vit_npz_write(path, e->tensors, e->count, error);
-    if (name == config_name) return write_text(path, &d->config, error);
-    if (name == processor_name) return write_text(path, &d->processor, error);
-    if (name == module_name) return write_text(path, &d->module, error);
-    return layouts[c->target] ? vit_safetensors_write(path, e->tensors, e->count, NULL, 0, error)
-                              : vit_model_file_save_as(path, &c->model, c->dtype, error);
-}
-
-static vit_status write_in_directory(const conversion *c, const char *name, vit_error *error) {
+    const vit_text *text = name == config_name      ? &d->config
+                           : name == processor_name ? &d->processor
+                           : name == module_name    ? &d->module
+                                                    : NULL;
     char *path = vit_path_join(c->options->out, name);
+    vit_status status;
     if (!path) return vit_fail_memory(error, "a path", strlen(name));
-    const vit_status status = write_file(c, name, path, error);
+    if (text)
+        status = vit_write_file(path, text->text, text->length, error);
+    else if (name == onnx_name)
+        status = vit_onnx_write(path, &c->model, c->dtype, error);
+    else if (name == npz_name)
+        status = vit_npz_write(path, e->tensors, e->count, error);
+    else if (layouts[c->target])
+        status = vit_safetensors_write(path, e->tensors, e->count, NULL, 0, error);
+    else
+        status = vit_model_file_save_as(path, &c->model, c->dtype, error);
     vit_free(path);
     return status;
 }
 
-/* After a failure: the directory is this call's own. */
+/* After a failure; nobody else has files in the directory, since it was made here. */
 static void remove_files(const conversion *c) {
     const char *const *names = files[c->target];
     for (size_t i = 0; i < MOST_FILES && names[i]; i++) {
@@ -172,7 +168,7 @@ static void remove_files(const conversion *c) {
     vit_remove_directory(c->options->out, NULL);
 }
 
-/* That what was written is a model, for this library too. */
+/* Loads what was written, as this library reads it. */
 static vit_status check_written(conversion *c, vit_error *error) {
     vit_model_file written;
     vit_exported_free(&c->exported);
@@ -189,7 +185,7 @@ static vit_status write_directory(conversion *c, vit_error *error) {
     vit_status status = vit_make_directory(c->options->out, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < MOST_FILES && names[i] && status == VIT_OK; i++)
-        status = write_in_directory(c, names[i], error);
+        status = write_file(c, names[i], error);
     if (status == VIT_OK) status = check_written(c, error);
     if (status != VIT_OK) remove_files(c);
     return status;

@@ -1,8 +1,12 @@
-#include "vit/api/evaluate_text.h"
+/* vit_evaluate: how good a model's answers to labelled data are. */
+#include "datasets/dataset.h"
+#include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/json.h"
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/image/prepare/preprocess.h"
+#include "vit/model/write.h"
 #include "vit/train/measure/score.h"
 #include "vit/train/step/loader.h"
 #include <assert.h>
@@ -14,7 +18,7 @@
 
 static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
     const vit_config *c = &m->file.config;
-    if (c->stem == VIT_STEM_NONE) return VIT_OK; /* it is given nothing */
+    if (c->stem == VIT_STEM_NONE) return VIT_OK; /* a language model has no input */
     if (d->height != c->height || d->width != c->width || d->channels != c->channels)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
@@ -25,20 +29,43 @@ static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error
                     d->classes, c->classes);
 }
 
-/* ---- the data's classes and the model's ---- */
-
-static size_t index_of(const char *label, char *const *labels, size_t count) {
-    size_t i = 0;
-    while (i < count && strcmp(label, labels[i]) != 0) i++;
-    return i;
+/* MISMATCH unless the texts are such as a model that writes was trained on. */
+static vit_status check_text_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
+    const vit_model_file *f = &m->file;
+    const vit_config *c = &f->config;
+    if (d->target_vocabulary.count == 0)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the model writes texts, but the answers of %s are classes", d->name);
+    if (f->tokenizer.count > 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "the model has a tokenizer of its own, which the texts of %s cannot be "
+                        "turned into ids with",
+                        d->name);
+    if (!vit_vocabulary_equal(&f->vocabulary, &d->target_vocabulary) ||
+        (c->stem == VIT_STEM_TOKENS &&
+         !vit_vocabulary_equal(&f->source_vocabulary, &d->source_vocabulary)))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the texts of %s have other signs than those that the model was trained on",
+                        d->name);
+    if (d->most_target + 1 > c->decoder.length)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the longest text of %s has %zu signs, the model writes %zu at most",
+                        d->name, d->most_target, c->decoder.length - 1);
+    if (c->stem == VIT_STEM_TOKENS && d->most_source > c->length)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the longest source of %s has %zu signs, the model reads %zu at most",
+                        d->name, d->most_source, c->length);
+    return VIT_OK;
 }
+
+/* ---- the data's classes and the model's ---- */
 
 static void relabel(vit_records *records, const uint16_t *to) {
     for (size_t i = 0; i < records->count; i++) records->labels[i] = to[records->labels[i]];
 }
 
-/* Classes have the numbers of their names in the model. Where not all names are known to it, the
- * order alone can tell, and only if there are as many. */
+/* Gives the data's classes the numbers that the model has for their names. If it does not know
+ * every name, the numbers stay as they are, provided that both have as many classes. */
 static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_evaluate_options *o,
                                vit_error *error) {
     const size_t classes = m->file.config.classes;
@@ -47,7 +74,8 @@ static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_eva
     uint16_t *to = vit_alloc(d->classes, sizeof *to);
     if (!to) return vit_fail_memory(error, "labels", d->classes * sizeof *to);
     for (size_t i = 0; i < d->classes && !unknown; i++) {
-        const size_t found = index_of(d->labels[i], m->file.labels, classes);
+        size_t found = 0;
+        while (found < classes && strcmp(d->labels[i], m->file.labels[found]) != 0) found++;
         if (found == classes || found > UINT16_MAX) unknown = d->labels[i];
         to[i] = (uint16_t)found;
     }
@@ -69,11 +97,11 @@ static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_eva
 
 /* ---- what is scored ---- */
 
-/* What the model's recipe says of its training, where it has one. */
+/* What the model's recipe, if it has one, tells about its training. */
 typedef struct training {
     uint64_t seed;
-    double val;      /* of the recipe: how many it held back */
-    char *checksums; /* of its data, a space before each; "" where it does not say */
+    double val;      /* the recipe's "val": how many pictures were held back */
+    char *checksums; /* of its data, a space before each; "": not known */
 } training;
 
 static vit_status training_of(training *t, const vit_model *m, vit_error *error) {
@@ -96,14 +124,15 @@ static vit_status training_of(training *t, const vit_model *m, vit_error *error)
     return checksums.failed ? vit_fail_memory(error, "a recipe", checksums.length) : VIT_OK;
 }
 
+/* The records that are answered. */
 typedef struct chosen {
     const vit_records *records;
-    const uint32_t *numbers; /* NULL: all */
+    const uint32_t *numbers; /* [count] of the records; NULL: all */
     size_t count;
-    const char *which;
+    const char *which; /* in words */
 } chosen;
 
-/* The held-back pictures are those that the model's own training held back, or the set's own. */
+/* Held-back pictures are the set's val part, or those that the model's own training held back. */
 static vit_status choose(chosen *c, vit_loader *loader, const training *t, const vit_dataset *d,
                          vit_split split, vit_error *error) {
     vit_recipe recipe = vit_recipe_default();
@@ -135,16 +164,124 @@ static vit_status choose(chosen *c, vit_loader *loader, const training *t, const
     return VIT_OK;
 }
 
-/* The share of signs that are wrong, in what is written. */
-static vit_status judge(vit_evaluation *result, const vit_score *s, const vit_network *network,
-                        const vit_dataset *d, const chosen *c, float table[3][256],
-                        const vit_exec *exec, vit_error *error) {
-    const vit_text_data texts = {network, d, c->records, c->numbers, c->count, table};
-    result->sequences_right = (double)s->correct / (double)s->images;
-    result->tokens_right = (double)s->tokens_right / (double)s->tokens;
-    result->entropy = c->numbers ? 0 : c->records->entropy;
-    return vit_judge_texts(&result->edit_distance, &texts, s->right, exec, error);
+/* ---- texts: how much of what a model writes is wrong ---- */
+
+/* The records that are answered. */
+typedef struct text_data {
+    const vit_network *network;
+    const vit_dataset *data;
+    const vit_records *records;
+    const uint32_t *numbers; /* [count] of the records; NULL: the first `count` */
+    size_t count;
+    float (*table)[256]; /* [channel][byte]: its normalised value */
+} text_data;
+
+/* Writing texts, `samples` at once, and comparing them with the right ones. */
+typedef struct judging {
+    const text_data *data;
+    vit_text_writer *writer;
+    size_t samples;    /* at once */
+    float *images;     /* [samples][height][width][channels], normalised */
+    vit_ids *sources;  /* [samples] */
+    vit_written *done; /* [samples] what was written */
+    size_t *row;       /* [the longest text + 1], for `distance` */
+    uint8_t *pixels;   /* for vit_record_get */
+} judging;
+
+static size_t record_number(const text_data *t, size_t i) {
+    return t->numbers ? t->numbers[i] : i;
 }
+
+/* Levenshtein's edit distance: the fewest signs to insert, delete or replace. row: [b->count + 1].
+ */
+static size_t distance(const vit_ids *a, const vit_ids *b, size_t *row) {
+    for (size_t j = 0; j <= b->count; j++) row[j] = j;
+    for (size_t i = 1; i <= a->count; i++) {
+        size_t corner = row[0]; /* of the row before, one to the left */
+        row[0] = i;
+        for (size_t j = 1; j <= b->count; j++) {
+            const size_t above = row[j], same = a->ids[i - 1] == b->ids[j - 1];
+            row[j] = vit_min(corner + !same, vit_min(above, row[j - 1]) + 1);
+            corner = above;
+        }
+    }
+    return row[b->count];
+}
+
+/* Puts the input of a record, picture or text, at place `at` of the samples. */
+static vit_status take(judging *j, size_t number, size_t at, vit_error *error) {
+    const vit_dataset *d = j->data->data;
+    const size_t pixels = d->height * d->width;
+    const vit_records *r = j->data->records;
+    const uint8_t *found;
+    if (r->source.at) j->sources[at] = vit_texts_get(&r->source, number);
+    if (pixels == 0 || !j->images) return VIT_OK;
+    const vit_status status = vit_record_get(&found, &j->pixels, d, r, number, error);
+    if (status == VIT_OK)
+        vit_normalize(j->images + at * pixels * d->channels, found, pixels, d->channels,
+                      j->data->table[0]);
+    return status;
+}
+
+/* *sum += the distances of all texts that are not known to be right, whose distance is 0. */
+static vit_status add_distances(judging *j, const bool *right, size_t *sum, vit_error *error) {
+    size_t ready = 0, *places = vit_alloc(j->samples, sizeof *places);
+    vit_status status = places ? VIT_OK : vit_fail_memory(error, "answers", j->samples);
+    for (size_t i = 0; i < j->data->count && status == VIT_OK; i++) {
+        if (!right[i]) {
+            places[ready] = record_number(j->data, i);
+            status = take(j, places[ready], ready, error);
+            ready++;
+        }
+        if (status != VIT_OK || ready == 0 || (ready < j->samples && i + 1 < j->data->count))
+            continue;
+        vit_write(j->writer, j->done, j->images, j->sources, ready, 0);
+        for (size_t k = 0; k < ready; k++) {
+            const vit_ids written = {j->done[k].ids, j->done[k].count};
+            const vit_ids truth = vit_texts_get(&j->data->records->target, places[k]);
+            *sum += distance(&truth, &written, j->row);
+        }
+        ready = 0;
+    }
+    vit_free(places);
+    return status;
+}
+
+static vit_status judging_init(judging *j, const text_data *t, const vit_exec *exec,
+                               vit_error *error) {
+    const vit_config *c = &t->network->config;
+    const vit_writing how = vit_writing_default(c);
+    const size_t pixels = c->height * c->width * c->channels;
+    *j = (judging){.data = t, .samples = vit_max(1, 1536 / vit_config_rows(c))};
+    j->images = vit_alloc(j->samples, (pixels + 1) * sizeof(float));
+    j->sources = vit_alloc(j->samples, sizeof *j->sources);
+    j->done = vit_alloc(j->samples, sizeof *j->done);
+    j->row = vit_alloc(c->decoder.length + 2, sizeof *j->row);
+    if (!j->images || !j->sources || !j->done || !j->row)
+        return vit_fail_memory(error, "answers", j->samples * pixels * sizeof(float));
+    return vit_text_writer_new(&j->writer, t->network, &how, exec->kernels, exec->threads,
+                               j->samples, error);
+}
+
+/* *edit_distance: signs to insert, delete or replace in the texts that the model writes greedily,
+ * over the signs of all right texts; NaN: there are none. right: [count], the texts that are known
+ * to be right, which are not written again. */
+static vit_status judge_texts(double *edit_distance, const text_data *t, const bool *right,
+                              const vit_exec *exec, vit_error *error) {
+    judging j;
+    size_t sum = 0, signs = 0;
+    vit_status status = judging_init(&j, t, exec, error);
+    if (status == VIT_OK) status = add_distances(&j, right, &sum, error);
+    for (size_t i = 0; i < t->count; i++)
+        signs += vit_texts_get(&t->records->target, record_number(t, i)).count;
+    *edit_distance = signs > 0 ? (double)sum / (double)signs : NAN;
+    vit_text_writer_free(j.writer);
+    void *const all[] = {j.images, j.sources, j.done, j.row, j.pixels};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) vit_free(all[i]);
+    return status;
+}
+
+/* ---- scores ---- */
 
 static vit_status score(vit_score *out, vit_evaluation *result, const vit_model *m,
                         const vit_dataset *d, const chosen *c, const vit_evaluate_options *o,
@@ -166,8 +303,13 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
         const double start = vit_clock();
         status = vit_score_records(out, inference, &m->file.config, d, c->records, c->numbers,
                                    c->count, table, batch < c->count ? batch : c->count, error);
-        if (status == VIT_OK && vit_config_has_decoder(&m->file.config))
-            status = judge(result, out, network, d, c, table, &exec, error);
+        if (status == VIT_OK && vit_config_has_decoder(&m->file.config)) {
+            const text_data texts = {network, d, c->records, c->numbers, c->count, table};
+            result->sequences_right = (double)out->correct / (double)out->images;
+            result->tokens_right = (double)out->tokens_right / (double)out->tokens;
+            result->entropy = c->numbers ? 0 : c->records->entropy;
+            status = judge_texts(&result->edit_distance, &texts, out->right, &exec, error);
+        }
         result->seconds = vit_clock() - start;
     }
     vit_inference_free(inference);
@@ -179,45 +321,45 @@ static void set_calibration(vit_evaluation *result, const vit_calibration *c) {
     result->ece = vit_calibration_error(c);
     result->brier = vit_calibration_brier(c);
     for (size_t i = 0; i < VIT_BINS; i++) {
-        const double images = (double)c->images[i]; /* of none, all are NaN */
+        const double images = (double)c->images[i]; /* 0: the shares are NaN */
         result->bins[i] = (vit_reliability){c->images[i], c->confidence[i] / images,
                                             (double)c->right[i] / images};
     }
 }
 
-typedef struct telling {
+/* Calls the callback of the options for each picture. */
+typedef struct each_picture {
     const vit_evaluate_options *options;
     const vit_records *records;
-} telling;
+} each_picture;
 
-static void tell_picture(size_t record, size_t label, size_t answer, const float *logits,
+static void call_picture(size_t record, size_t label, size_t answer, const float *logits,
                          const float *probabilities, void *context) {
-    const telling *t = context;
+    const each_picture *e = context;
     const vit_evaluated picture = {
-        vit_record_file(t->records, record), record, label, answer, logits, probabilities};
-    t->options->picture(&picture, t->options->user);
+        vit_record_file(e->records, record), record, label, answer, logits, probabilities};
+    e->options->picture(&picture, e->options->user);
 }
 
-/* Who wants to see the answers. */
-typedef struct onlooker {
-    vit_answers_seen *seen; /* NULL: nobody */
+/* What vit_evaluate_with calls with all answers. */
+typedef struct all_answers {
+    vit_answers_callback *callback; /* or NULL */
     void *context;
-} onlooker;
+} all_answers;
 
-static vit_status show(const onlooker *who, const vit_model *m, const vit_dataset *d,
-                       const chosen *c, const vit_score *s, vit_error *error) {
+static vit_status call_all(const all_answers *a, const vit_model *m, const vit_dataset *d,
+                           const chosen *c, const vit_score *s, vit_error *error) {
     char which[400];
     const vit_answers answers = {
         which,         d, c->records, c->numbers, c->count, m->file.config.classes, s->logits,
         s->temperature};
-    if (!who->seen) return VIT_OK;
     snprintf(which, sizeof which, "%s, %s,", d->name, c->which);
-    return who->seen(&answers, who->context, error);
+    return a->callback(&answers, a->context, error);
 }
 
 static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
                            const vit_evaluate_options *o, vit_evaluation *result,
-                           const onlooker *who, vit_error *error) {
+                           const all_answers *all, vit_error *error) {
     const size_t classes = m->file.config.classes;
     chosen c = {0};
     vit_loader loader = {0};
@@ -229,17 +371,17 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .only_numbers = true};
     const bool writes = vit_config_has_decoder(&m->file.config);
     vit_status status = check_data(m, d, error);
-    if (status == VIT_OK && writes) status = vit_check_text_data(m, d, error);
+    if (status == VIT_OK && writes) status = check_text_data(m, d, error);
     if (status == VIT_OK) status = match_labels(d, m, o, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
-    telling each = {o, c.records};
+    each_picture each = {o, c.records};
     if (o->picture) {
-        s.each = tell_picture;
+        s.each = call_picture;
         s.context = &each;
     }
-    if (status == VIT_OK && who->seen && !writes) {
+    if (status == VIT_OK && all->callback && !writes) {
         s.logits = vit_alloc(c.count, classes * sizeof *s.logits);
         if (!s.logits) status = vit_fail_memory(error, "logits", c.count * classes * sizeof(float));
     }
@@ -248,7 +390,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
         if (!s.right) status = vit_fail_memory(error, "answers", c.count);
     }
     if (status == VIT_OK) status = score(&s, result, m, d, &c, o, error);
-    if (status == VIT_OK && !writes) status = show(who, m, d, &c, &s, error);
+    if (status == VIT_OK && s.logits) status = call_all(all, m, d, &c, &s, error);
     vit_free(s.right);
     vit_free(s.logits);
     vit_loader_free(&loader);
@@ -268,7 +410,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     return VIT_OK;
 }
 
-/* Pictures as people have them go through the model's own preprocessing. */
+/* Pictures that are not prepared yet, those of a folder, go through the model's own preprocessing.
+ */
 static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                             const vit_evaluate_options *o, const char *trained_on,
                             vit_error *error) {
@@ -293,13 +436,13 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
 
 vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         vit_evaluation *result, vit_error *error) {
-    return vit_evaluate_seen(m, options, result, NULL, NULL, error);
+    return vit_evaluate_with(m, options, result, NULL, NULL, error);
 }
 
-vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *options,
-                             vit_evaluation *result, vit_answers_seen *seen, void *context,
+vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *options,
+                             vit_evaluation *result, vit_answers_callback *callback, void *context,
                              vit_error *error) {
-    const onlooker who = {seen, context};
+    const all_answers all = {callback, context};
     const size_t classes = m->file.config.classes;
     static const unsigned parts[] = {[VIT_SPLIT_TEST] = VIT_PART_TEST,
                                      [VIT_SPLIT_TRAIN] = VIT_PART_TRAIN,
@@ -323,7 +466,7 @@ vit_status vit_evaluate_seen(const vit_model *m, const vit_evaluate_options *opt
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion
-                     ? evaluate(m, &data, &before, o, result, &who, error)
+                     ? evaluate(m, &data, &before, o, result, &all, error)
                      : vit_fail_memory(error, "the confusion matrix", classes * classes);
         vit_dataset_close(&data);
     }

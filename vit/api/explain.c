@@ -1,3 +1,4 @@
+/* What vit/maps.h promises, but for vit_map_check's rules and the maps themselves (vit/explain). */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
@@ -8,7 +9,7 @@
 #include "vit/maps.h"
 #include <string.h>
 
-/* The session's explainer, made when first needed. */
+/* The session's explainer, made when it is first needed. */
 static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *error) {
     const vit_exec exec = {.kernels = s->kernels, .threads = s->threads};
     const vit_network *network;
@@ -27,7 +28,7 @@ static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *e
     return status;
 }
 
-/* The picture normalised, freed by vit_free. */
+/* *image: [height][width][channels], the normalised picture, freed by vit_free. */
 static vit_status normalise(float **image, const vit_session *s, const uint8_t *pixels,
                             vit_error *error) {
     const vit_config *c = &s->model->file.config;
@@ -69,7 +70,7 @@ vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_opti
 
 /* ---- how faithful ---- */
 
-enum { MOST_STEPS = 64 };
+enum { MOST_STEPS = 64 }; /* points of a curve, at most, but the first */
 
 void vit_curves_clear(vit_curves *curves) {
     vit_free(curves->deletion);
@@ -118,17 +119,18 @@ vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *
 
 /* ---- layer by layer ---- */
 
-typedef struct telling {
+/* vit_explain_layers at work. */
+typedef struct layers {
     vit_explainer *explainer;
-    vit_layer layer;
-    float *attention, *logits;
+    vit_layer layer;           /* what the callback is given */
+    float *attention, *logits; /* its arrays */
     vit_layer_callback *callback;
     void *user;
-    bool stopped;
-} telling;
+    bool stopped; /* by the callback */
+} layers;
 
-static void tell(const vit_seen *seen, void *context) {
-    telling *t = context;
+static void call_layer(const vit_seen *seen, void *context) {
+    layers *t = context;
     const size_t n = t->layer.tokens, rows = t->layer.heads * n, row = vit_padded(n);
     if (t->stopped) return;
     for (size_t i = 0; i < rows; i++)
@@ -139,7 +141,7 @@ static void tell(const vit_seen *seen, void *context) {
     t->stopped = !t->callback(&t->layer, t->user);
 }
 
-static vit_status tell_all(telling *t, const float *image, float *logits, vit_error *error) {
+static vit_status call_layers(layers *t, const float *image, float *logits, vit_error *error) {
     const vit_config *c = &t->explainer->network->config;
     const size_t n = vit_config_tokens(c);
     t->attention = vit_alloc(c->heads * n, n * sizeof *t->attention);
@@ -150,7 +152,7 @@ static vit_status tell_all(telling *t, const float *image, float *logits, vit_er
         (vit_layer){.heads = c->heads, .tokens = n, .attention = t->attention, .logits = t->logits};
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status =
-        vit_explainer_forward(t->explainer, image, t->callback ? tell : NULL, t, error);
+        vit_explainer_forward(t->explainer, image, t->callback ? call_layer : NULL, t, error);
     vit_fpmode_leave(host);
     if (status != VIT_OK) return status;
     if (logits) memcpy(logits, t->explainer->state.logits, c->classes * sizeof *logits);
@@ -159,11 +161,11 @@ static vit_status tell_all(telling *t, const float *image, float *logits, vit_er
 
 vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, float *logits,
                               vit_layer_callback *callback, void *user, vit_error *error) {
-    telling t = {.callback = callback, .user = user};
+    layers t = {.callback = callback, .user = user};
     float *image = NULL;
     vit_status status = explainer_of(&t.explainer, s, error);
     if (status == VIT_OK) status = normalise(&image, s, pixels, error);
-    if (status == VIT_OK) status = tell_all(&t, image, logits, error);
+    if (status == VIT_OK) status = call_layers(&t, image, logits, error);
     vit_free(t.attention);
     vit_free(t.logits);
     vit_free(image);

@@ -1,14 +1,43 @@
+/* Models, and what all of vit/api needs to work with one. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/parallel.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "4294967295" and its end. */
-#define NUMBER_SIZE 12
+/* ---- what options ask for ---- */
 
+vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error) {
+    vit_cpu highest = VIT_CPU_AVX512BF16;
+    if (cpu && !vit_cpu_parse(cpu, &highest))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "instruction set \"%s\", expected scalar, neon, avx2, avx512 or avx512bf16",
+                        cpu);
+    *kernels = vit_kernels_choose(highest);
+    return VIT_OK;
+}
+
+vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
+                      vit_precision precision, vit_error *error) {
+    const vit_status status = vit_choose_kernels(kernels, cpu, error);
+    if (status != VIT_OK) return status;
+    if (threads < 0 || threads > 1024)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
+    if (precision != VIT_PRECISION_F32 && precision != VIT_PRECISION_BF16)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "precision %d, expected f32 or bf16", precision);
+    *count = threads == 0 ? vit_threads_default() : vit_threads_most();
+    if (threads > 0 && threads < *count) *count = threads; /* more would wait for each other */
+    return vit_precision_check(precision, *kernels, error);
+}
+
+/* ---- making a model ---- */
+
+#define NUMBER_SIZE 12 /* "4294967295" and the terminating zero */
+
+/* The labels of a model without names: its classes' numbers. */
 static vit_status number_labels(vit_model *m, vit_error *error) {
     const size_t n = m->file.config.classes, bytes = n * (sizeof(char *) + NUMBER_SIZE);
     if (m->file.labels) return VIT_OK;
@@ -66,7 +95,7 @@ vit_status vit_model_network(const vit_network **out, const vit_model *m, const 
     _Atomic(vit_rounded *) *shared = (_Atomic(vit_rounded *) *)&m->rounded;
     vit_rounded *found = atomic_load(shared), *made = NULL;
     const vit_status status = found ? VIT_OK : make_rounded(&made, m, exec, error);
-    /* Of two threads that made one, the second takes the first's, which is the same. */
+    /* If another thread was faster, its network is taken and this one freed. */
     if (made && status == VIT_OK && atomic_compare_exchange_strong(shared, &found, made)) {
         found = made;
         made = NULL;
@@ -93,42 +122,26 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
     return status;
 }
 
-/* Sets the size of the network's input and makes the model of *file, which it clears. */
-static vit_status make(vit_model **out, vit_model_file *file, const vit_model_options *options,
-                       vit_error *error) {
-    const vit_config *c = &file->config;
-    const vit_status status =
-        vit_model_file_resize(file, options->height > 0 ? options->height : c->height,
-                              options->width > 0 ? options->width : c->width, error);
-    if (status == VIT_OK) return vit_model_from_file(out, file, error);
-    vit_model_file_clear(file);
-    return status;
-}
-
-/* How the weights are packed. */
-static vit_status choose(vit_exec *packs, const vit_model_options *options, vit_error *error) {
-    int threads;
-    const vit_kernels *kernels = NULL;
-    const vit_status status =
-        vit_choose(&kernels, &threads, options->cpu, 1, options->precision, error);
-    *packs = (vit_exec){.kernels = kernels, .threads = 1, .precision = options->precision};
-    return status;
-}
-
-/* A file: path; or the bytes of one, which `path` names. */
+/* bytes: of a file, which `path` names in messages; NULL: the file at `path` is read. */
 static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
                        const vit_model_options *options, vit_error *error) {
     const vit_model_options usual = {0}, *o = options ? options : &usual;
-    vit_model_file file;
-    vit_exec packs;
+    vit_model_file file = {0};
+    const vit_kernels *kernels;
+    int threads;
     *out = NULL;
-    vit_status status = choose(&packs, o, error);
+    vit_status status = vit_choose(&kernels, &threads, o->cpu, 1, o->precision, error);
     if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
+    const vit_exec packs = {.kernels = kernels, .threads = 1, .precision = o->precision};
     const vit_wanted wanted = {o->config, o->labels, o->height, o->width, &packs};
+    const vit_fpmode host = vit_fpmode_enter();
     status = bytes ? vit_published_parse(&file, bytes, path, &wanted, error)
                    : vit_published_load(&file, path, &wanted, error);
-    if (status == VIT_OK) status = make(out, &file, o, error);
+    if (status == VIT_OK)
+        status = vit_model_file_resize(&file, o->height > 0 ? o->height : file.config.height,
+                                       o->width > 0 ? o->width : file.config.width, error);
+    if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
+    vit_model_file_clear(&file);
     vit_fpmode_leave(host);
     return status;
 }
@@ -157,10 +170,6 @@ void vit_model_free(vit_model *m) {
     vit_free(m->preprocessing);
     vit_free(m->numbers);
     vit_free(m);
-}
-
-double vit_model_temperature(const vit_model *m) {
-    return m->file.temperature > 0 ? m->file.temperature : 1;
 }
 
 vit_model_info vit_model_describe(const vit_model *m) {
@@ -193,4 +202,32 @@ vit_model_info vit_model_describe(const vit_model *m) {
 const char *vit_model_label(const vit_model *m, size_t index) {
     if (index >= m->file.config.classes) return NULL;
     return (m->file.labels ? m->file.labels : m->numbers)[index];
+}
+
+/* ---- using one ---- */
+
+double vit_model_temperature(const vit_model *m) {
+    return m->file.temperature > 0 ? m->file.temperature : 1;
+}
+
+vit_status vit_model_needs(const vit_model *m, bool writes, vit_error *error) {
+    if (vit_config_has_decoder(&m->file.config) == writes) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    writes ? "the model names classes and writes no texts: it is one for "
+                             "vit-classify"
+                           : "the model writes texts and knows no classes: it is one for vit-read");
+}
+
+vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
+                             const vit_picture *p, vit_error *error) {
+    const vit_config *c = &m->file.config;
+    const vit_preprocessing *list = &m->file.preprocessing;
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_status status =
+        p->bytes ? vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height,
+                                        c->width, c->channels, kernels, error)
+                 : vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
+                                       kernels, error);
+    vit_fpmode_leave(host);
+    return status;
 }

@@ -1,4 +1,5 @@
-/* The page of a training that left a log. */
+/* vit_write_report: the page of a training from its log, with its model and data where they are
+ * given. */
 #include "vit/report/report.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
@@ -12,8 +13,8 @@ typedef struct page {
     vit_report *report;
 } page;
 
-/* The page is written while the data are open: it shows their pictures. */
-static vit_status write_seen(const vit_answers *answers, void *context, vit_error *error) {
+/* vit_evaluate_with calls this while the data are still open: the page shows their pictures. */
+static vit_status write_answers(const vit_answers *answers, void *context, vit_error *error) {
     const page *p = context;
     p->report->answers = answers;
     return vit_report_write(p->options->out, p->report, error);
@@ -32,7 +33,7 @@ static vit_status write_with_data(const page *p, vit_error *error) {
     vit_evaluation result;
     vit_status status = vit_model_load_with(&model, o->model, &how, error);
     if (status != VIT_OK) return status;
-    status = vit_evaluate_seen(model, &which, &result, write_seen, (void *)p, error);
+    status = vit_evaluate_with(model, &which, &result, write_answers, (void *)p, error);
     if (status == VIT_OK) vit_evaluation_clear(&result);
     vit_model_free(model);
     return status;

@@ -1,3 +1,4 @@
+/* Sessions: pictures -> logits and features. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/order.h"
@@ -49,7 +50,7 @@ void vit_session_free(vit_session *s) {
 
 /* ---- prepared pictures ---- */
 
-/* count > 0; logits and features as vit_inference_run has them. */
+/* vit_inference_run in the library's floating-point mode. */
 static vit_status run(vit_session *s, vit_image_source *source, void *context, size_t count,
                       float *logits, float *features, vit_error *error) {
     const vit_fpmode host = vit_fpmode_enter();
@@ -59,7 +60,7 @@ static vit_status run(vit_session *s, vit_image_source *source, void *context, s
     return status;
 }
 
-/* Of one picture of several, whose number the message then has. */
+/* Checks answer `index` of `count`; of several, the message has its number. */
 static vit_status check_answer(const vit_session *s, const float *logits, const float *features,
                                size_t index, size_t count, vit_error *error) {
     char name[40];
@@ -72,7 +73,7 @@ static vit_status check_answer(const vit_session *s, const float *logits, const 
     return vit_fail_prefix(error, status, name);
 }
 
-/* The picture answered last, of which vit_session_features and vit_session_warning tell. */
+/* The picture answered last, for vit_session_features and vit_session_warning. */
 static void remember(vit_session *s, const float *features, const char *warning) {
     memcpy(s->features, features,
            vit_config_features(&s->model->file.config) * sizeof *s->features);
@@ -111,7 +112,7 @@ static vit_status normalized_source(float *images, size_t first, size_t count, v
     return VIT_OK;
 }
 
-/* Features may be NULL. */
+/* Answers `count` pictures from the source. features may be NULL. */
 static vit_status embed(vit_session *s, vit_image_source *source, void *context, size_t count,
                         float *logits, float *features, vit_error *error) {
     const size_t width = vit_config_features(&s->model->file.config);
@@ -153,23 +154,9 @@ vit_status vit_session_features(const vit_session *s, float *features, vit_error
     return VIT_OK;
 }
 
-/* ---- pictures as people have them ---- */
+/* ---- pictures that are not prepared yet ---- */
 
-vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
-                             const vit_picture *p, vit_error *error) {
-    const vit_config *c = &m->file.config;
-    const vit_preprocessing *list = &m->file.preprocessing;
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status =
-        p->bytes ? vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height,
-                                        c->width, c->channels, kernels, error)
-                 : vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
-                                       kernels, error);
-    vit_fpmode_leave(host);
-    return status;
-}
-
-/* logits or features may be NULL. Frees the prepared picture. */
+/* Answers one prepared picture and frees it. logits or features may be NULL. */
 static vit_status answer(vit_session *s, vit_image *ready, const char *name, float *logits,
                          float *features, vit_error *error) {
     const size_t classes = s->model->file.config.classes;
@@ -246,12 +233,13 @@ vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t wid
 
 /* ---- many pictures ---- */
 
+/* vit_classify_many at work. */
 typedef struct many {
     const vit_session *session;
     const vit_picture *pictures;
     vit_answer *answers;
-    vit_image *ready; /* [count]; without pixels before it is prepared, and where that failed */
-    bool all_ready;
+    vit_image *ready; /* [count] prepared pictures; pixels NULL: not yet, or that failed */
+    bool all_ready;   /* they were all prepared before the forward pass */
 } many;
 
 static void prepare_task(size_t index, int thread, void *context) {
@@ -266,7 +254,8 @@ static void prepare_task(size_t index, int thread, void *context) {
     a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
 }
 
-/* A picture that failed goes through the network as zeros, and its answer is left aside. */
+/* In place of a picture that could not be prepared the network gets zeros; its answer is not used.
+ */
 static vit_status picture_source(float *images, size_t first, size_t count, void *context,
                                  vit_error *error) {
     (void)error;
@@ -289,7 +278,7 @@ static void fill_nan(float *values, size_t count) {
 }
 
 /* Each slice of the batch prepares its own pictures, so that some threads decode while others
- * compute. Pictures fewer than threads make no slices for all of them: they are prepared first. */
+ * compute. Fewer pictures than threads would leave threads idle; they are all prepared first. */
 static vit_status answer_many(vit_session *s, many *m, size_t count, float *logits, float *features,
                               vit_error *error) {
     const size_t classes = s->model->file.config.classes;

@@ -1,3 +1,4 @@
+/* Files of tensors, for vit-info. */
 #include "vit/tensors/tensors.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
@@ -47,7 +48,7 @@ vit_tensor_info vit_tensor_list_at(const vit_tensor_list *list, size_t index) {
     return info;
 }
 
-/* Two passes: the mean, then the squares of what differs from it. */
+/* Of the finite elements. Two passes: the mean, then the variance around it. */
 static vit_tensor_statistics measure(const float *values, size_t count) {
     vit_tensor_statistics s = {.min = NAN, .max = NAN};
     double sum = 0, squares = 0;

@@ -1,4 +1,4 @@
-/* Reading: pictures, or texts, answered with texts. */
+/* What vit/texts.h promises: pictures or texts, answered with texts. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Tokens of the samples that are answered at once. */
-#define ROWS_AT_ONCE 1536
+#define ROWS_AT_ONCE 1536 /* tokens of all samples that are answered at once */
 
 struct vit_text_session {
     const vit_model *model;
@@ -19,25 +18,17 @@ struct vit_text_session {
     const vit_kernels *kernels;
     int threads;
     vit_text_writer *writer;
-    size_t samples;    /* at once */
-    uint32_t number;   /* of the next text, for its random numbers */
-    float *images;     /* [samples][height][width][channels] */
-    vit_ids *sources;  /* [samples] */
-    uint32_t *ids;     /* [samples][length] of the sources */
-    vit_written *done; /* [samples] */
-    size_t *places;    /* [samples] their answers */
-    float table[3][256];
+    size_t samples;      /* answered at once, at most */
+    uint32_t number;     /* of the next text, for its random numbers */
+    float *images;       /* [samples][height][width][channels], normalised */
+    vit_ids *sources;    /* [samples] */
+    uint32_t *ids;       /* [samples][length] of the sources */
+    vit_written *done;   /* [samples] what was written */
+    size_t *places;      /* [samples] which of the answers each sample's is */
+    float table[3][256]; /* [channel][byte]: its normalised value */
 };
 
 /* ---- sessions ---- */
-
-vit_status vit_model_needs(const vit_model *m, bool reads, vit_error *error) {
-    if (vit_config_has_decoder(&m->file.config) == reads) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH,
-                    reads ? "the model names classes and writes no texts: it is one for "
-                            "vit-classify"
-                          : "the model writes texts and knows no classes: it is one for vit-read");
-}
 
 static vit_early_stopping stopping_of(vit_stop stop) {
     switch (stop) {
@@ -156,19 +147,17 @@ static char *decode(const vit_model *m, const uint32_t *ids, size_t count) {
                                        : vit_vocabulary_decode(&m->file.vocabulary, ids, count);
 }
 
-/* Of published models: more ids may be written than there are tokens. */
-static bool lacks(const vit_tokenizer *t, uint32_t id) {
-    return t->count > 0 && (id >= t->count || !t->tokens[id].text);
-}
-
+/* Copies what was written into the answer. */
 static vit_status keep(vit_text_answer *a, const vit_model *m, const vit_written *w,
                        vit_error *error) {
+    const vit_tokenizer *t = &m->file.tokenizer;
     a->text = decode(m, w->ids, w->count);
     a->ids = vit_alloc(w->count, sizeof *a->ids);
     if (!a->text || !a->ids) return vit_fail_memory(error, "a text", w->count * sizeof *a->ids);
     memcpy(a->ids, w->ids, w->count * sizeof *a->ids);
-    for (size_t i = 0; i < w->count && !a->warning; i++)
-        if (lacks(&m->file.tokenizer, w->ids[i]))
+    /* the network of a published model may write ids that its tokenizer has no token for */
+    for (size_t i = 0; i < w->count && !a->warning && t->count > 0; i++)
+        if (w->ids[i] >= t->count || !t->tokens[w->ids[i]].text)
             a->warning = "the tokenizer has no token for an id that was written: it may be of "
                          "another model";
     a->count = w->count;
@@ -177,12 +166,7 @@ static vit_status keep(vit_text_answer *a, const vit_model *m, const vit_written
     return VIT_OK;
 }
 
-static void refuse(vit_error *error, const char *picture) {
-    const vit_status status = vit_fail_answer(error, "");
-    if (picture) vit_fail_prefix(error, status, picture);
-}
-
-/* The `ready` samples, whose answers are at s->places. */
+/* Writes the texts of the first `ready` samples into their answers. */
 static vit_status write_ready(vit_text_session *s, const vit_picture *pictures,
                               vit_text_answer *answers, size_t ready, vit_error *error) {
     vit_status status = VIT_OK;
@@ -191,14 +175,17 @@ static vit_status write_ready(vit_text_session *s, const vit_picture *pictures,
     s->number += (uint32_t)ready;
     for (size_t i = 0; i < ready && status == VIT_OK; i++) {
         vit_text_answer *a = &answers[s->places[i]];
-        if (!isnan(s->done[i].score))
+        if (!isnan(s->done[i].score)) {
             status = keep(a, s->model, &s->done[i], error);
-        else
-            refuse(&a->error, pictures ? pictures[s->places[i]].name : NULL);
+            continue;
+        }
+        vit_fail_answer(&a->error, "");
+        if (pictures) vit_fail_prefix(&a->error, a->error.status, pictures[s->places[i]].name);
     }
     return status;
 }
 
+/* Puts a picture, or a text, at place `at` of the samples; its error is in the answer. */
 static void take_picture(vit_text_session *s, vit_text_answer *a, const vit_picture *p, size_t at) {
     const vit_config *c = &s->model->file.config;
     const size_t pixels = c->height * c->width;
@@ -226,7 +213,7 @@ static void take_text(vit_text_session *s, vit_text_answer *a, const char *text,
     s->sources[at] = (vit_ids){ids, count};
 }
 
-/* pictures, or texts; of a language model neither is looked at */
+/* Answers pictures or texts; for a language model both are NULL. */
 static vit_status read_all(vit_text_session *s, const vit_picture *pictures,
                            const char *const *texts, size_t count, vit_text_answer *answers,
                            vit_error *error) {
@@ -288,7 +275,7 @@ static void free_signs(char **signs, size_t count) {
     vit_free(signs);
 }
 
-/* What each id stands for, of the source or of what is written. */
+/* The sign that each id stands for, in the source's vocabulary or in that of what is written. */
 static vit_status signs_of(char ***out, const vit_model *m, const vit_ids *ids, bool source,
                            vit_error *error) {
     char **signs = vit_alloc(ids->count, sizeof *signs);
@@ -303,8 +290,9 @@ static vit_status signs_of(char ***out, const vit_model *m, const vit_ids *ids, 
     return all ? VIT_OK : vit_fail_memory(error, "the signs of a text", ids->count);
 }
 
-static vit_status make_sight(vit_bytes *out, vit_text_page_call *call, const vit_model *m, bool png,
-                             vit_error *error) {
+/* The page, or as png the picture, of call, to which it adds the signs. */
+static vit_status make_page(vit_bytes *out, vit_text_page_call *call, const vit_model *m, bool png,
+                            vit_error *error) {
     char **source = NULL, **written = NULL;
     vit_status status = signs_of(&source, m, &call->source, true, error);
     if (status == VIT_OK) status = signs_of(&written, m, &call->written, false, error);
@@ -321,7 +309,7 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
                             const vit_text_answer *answer, const char *title, bool png,
                             vit_buffer *out, vit_error *error) {
     const vit_config *c = &s->model->file.config;
-    vit_text_answer input = {0}; /* an error of what is given is there */
+    vit_text_answer input = {0}; /* for its error: of the picture or text */
     vit_image ready = {0};
     vit_bytes bytes = {0};
     *out = (vit_buffer){0};
@@ -347,7 +335,7 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
                                    .written = {answer->ids, answer->count},
                                    .ended = answer->ended};
         if (c->stem == VIT_STEM_TOKENS) call.source = s->sources[0];
-        status = make_sight(&bytes, &call, s->model, png, error);
+        status = make_page(&bytes, &call, s->model, png, error);
     } else if (error) {
         *error = input.error;
     }

@@ -1,3 +1,4 @@
+/* vit_train and what belongs to it, in vit/train. */
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"

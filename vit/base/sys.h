@@ -128,6 +128,9 @@ vit_status vit_writer_put(vit_writer *writer, const void *data, size_t size, vit
 vit_status vit_writer_commit(vit_writer *writer, vit_error *error);
 void vit_writer_abort(vit_writer *writer); /* takes NULL */
 
+/* A whole file in one call. */
+vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error);
+
 /* Sets `size` bytes aside on the disk for what is put next; VIT_ERROR_IO where there is no room. A
  * file system that cannot set room aside is no error: then a later put may find the disk full. */
 vit_status vit_writer_reserve(vit_writer *writer, size_t size, vit_error *error);

@@ -228,6 +228,16 @@ void vit_writer_abort(vit_writer *w) {
     if (w) clear(w);
 }
 
+vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = vit_writer_open(&writer, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_writer_put(writer, data, size, error);
+    if (status == VIT_OK) return vit_writer_commit(writer, error);
+    vit_writer_abort(writer);
+    return status;
+}
+
 vit_status vit_sync_place(const char *path, vit_error *error) {
     vit_writer w = {.path = (char *)path, .target = (char *)path, .fd = -1, .directory = -1};
     size_t length = strlen(path);

@@ -142,17 +142,6 @@ static vit_status add_data(vit_text *t, const vit_report *r, vit_error *error) {
     return status;
 }
 
-static vit_status put(const char *path, const vit_text *page, vit_error *error) {
-    vit_writer *writer;
-    if (page->failed) return vit_fail_memory(error, "the report", page->length);
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(writer, page->text, page->length, error);
-    if (status == VIT_OK) return vit_writer_commit(writer, error);
-    vit_writer_abort(writer);
-    return status;
-}
-
 vit_status vit_report_write(const char *path, const vit_report *report, vit_error *error) {
     vit_text data = {0}, safe = {0}, page = {0};
     vit_status status = add_data(&data, report, error);
@@ -163,8 +152,9 @@ vit_status vit_report_write(const char *path, const vit_report *report, vit_erro
                                        {"data", NULL, safe.failed ? "" : safe.text}};
         vit_text_add_page(&page, vit_report_html, parts, sizeof parts / sizeof *parts);
     }
-    page.failed |= data.failed || safe.failed;
-    if (status == VIT_OK) status = put(path, &page, error);
+    if (status == VIT_OK && (data.failed || safe.failed || page.failed))
+        status = vit_fail_memory(error, "the report", page.length);
+    if (status == VIT_OK) status = vit_write_file(path, page.text, page.length, error);
     vit_text_free(&data);
     vit_text_free(&safe);
     vit_text_free(&page);
