@@ -52,23 +52,23 @@ const char *vit_finding_name(vit_finding finding) {
     return names[finding];
 }
 
-/* Limits of the findings, shares of pictures. */
-#define GUESSING 1.5 /* times what guessing gets right */
-#define GAP .03      /* between training and held-back pictures */
-#define GOOD .97     /* of the training pictures */
-#define GAIN .005    /* of the last quarter */
-#define RISE 1.05    /* of the held-back loss over its least */
-#define ROUGH .02    /* standard error */
+/* The limits of the findings. Shares are of pictures that are answered right. */
+#define GUESSING 1.5 /* STUCK: below this many times the share that guessing gets right */
+#define GAP .03      /* OVERFITTING: share of training pictures - share of held-back ones */
+#define RISE 1.05    /* OVERFITTING: the held-back loss over its lowest value */
+#define GOOD .97     /* UNDERFITTING: a lower share of the training pictures */
+#define GAIN .005    /* SHORT: how much the held-back share rose in the last quarter */
+#define ROUGH .02    /* FEW: standard error of the held-back share */
 
-/* What is known at the end. */
+/* What the findings follow from. */
 typedef struct figures {
-    double val, train; /* shares right; NaN */
+    double val, train; /* shares of held-back and of training pictures; NaN: not measured */
     double error;      /* standard error of val */
-    double rise;       /* the held-back loss over its least so far */
-    uint64_t least;    /* the step of that */
-    double gain;       /* of val over the last quarter of the epochs; NaN */
+    double rise;       /* the held-back loss over its lowest value so far */
+    uint64_t least;    /* the step of that value */
+    double gain;       /* of val over the last quarter of the epochs; NaN: too few epochs */
     double gap_error;  /* standard error of train - val */
-    bool stalls;       /* the best val is two epochs old, or older */
+    bool stalls;       /* val has been no better for two epochs */
 } figures;
 
 static figures figures_of(const vit_facts *facts, const vit_curves *c) {
@@ -104,7 +104,7 @@ static void add(vit_advice *advice, size_t *count, vit_finding finding, const ch
     memcpy(a->tries, tries[finding], sizeof a->tries);
 }
 
-/* While it goes on, a gap alone is none: it may yet become better on both. */
+/* During a training a gap alone does not count: both shares may still rise. */
 static bool overfits(const figures *f, bool is_over) {
     if (f->rise > RISE && !(f->train <= f->val)) return true;
     return f->train - f->val > fmax(GAP, 3 * f->gap_error) && (is_over || f->stalls);

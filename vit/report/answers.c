@@ -1,5 +1,6 @@
 #include "vit/report/answers.h"
 #include "vit/base/math.h"
+#include "vit/base/order.h"
 #include "vit/base/page.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -9,33 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGEST_SIDE 96
-#define OF_A_CELL 12
-#define WORST 24
-#define MOST_BYTES ((size_t)3 << 20)
-#define ACROSS 8 /* pictures of a row of the sheet */
+#define LARGEST_SIDE 96              /* of a picture on the page */
+#define OF_A_CELL 12                 /* pictures of one pair (truth, answer) */
+#define WORST 24                     /* pictures answered most wrong */
+#define MOST_BYTES ((size_t)3 << 20) /* of all pictures together */
+#define ACROSS 8                     /* pictures in a row of the sheet */
 
-/* ---- judging ---- */
+/* ---- which answers to show ---- */
 
+/* An answer beside the truth. */
 typedef struct judged {
-    uint32_t picture; /* number `picture` of the answers */
-    uint32_t truth, answer;
+    uint32_t picture;                     /* number among the answers */
+    uint32_t truth, answer;               /* classes */
     float probability, truth_probability; /* of the answer, of the truth */
-    uint32_t shown;                       /* its place among the pictures of the page, from 1; 0 */
+    uint32_t shown; /* its place among the pictures of the page, from 1; 0: not there */
 } judged;
 
 static size_t record_of(const vit_answers *a, size_t picture) {
     return a->numbers ? a->numbers[picture] : picture;
 }
 
-/* Of equal logits the smaller index is the answer; NaN comes last. */
+/* The class with the largest logit (vit_comes_before), and its probability. */
 static judged judge(const vit_answers *a, size_t picture) {
     const float *z = a->logits + picture * a->classes;
     const size_t truth = a->records->labels[record_of(a, picture)];
     size_t best = 0;
     double sum = 0;
     for (size_t i = 1; i < a->classes; i++)
-        if (z[i] > z[best] || z[best] != z[best]) best = i;
+        if (vit_comes_before(z, i, best)) best = i;
     for (size_t i = 0; i < a->classes; i++)
         sum += vit_exp(((double)z[i] - (double)z[best]) / a->temperature);
     const double gap = (double)z[truth] - (double)z[best];
@@ -46,53 +48,59 @@ static judged judge(const vit_answers *a, size_t picture) {
                     .truth_probability = (float)(vit_exp(gap / a->temperature) / sum)};
 }
 
+static bool is_right(const judged *j) {
+    return j->answer == j->truth;
+}
+
 static int compare_floats(float a, float b) {
     return (a > b) - (a < b);
 }
 
-/* By cell; within it the most certain wrong answers, and the least certain right ones, first. */
+/* By (truth, answer); among equals wrong answers with the highest probability, right ones with the
+ * lowest, come first. */
 static int by_cell(const void *left, const void *right) {
     const judged *a = left, *b = right;
     if (a->truth != b->truth) return a->truth < b->truth ? -1 : 1;
     if (a->answer != b->answer) return a->answer < b->answer ? -1 : 1;
     const int order = compare_floats(a->probability, b->probability);
-    if (order != 0) return a->answer == a->truth ? order : -order;
+    if (order != 0) return is_right(a) ? order : -order;
     return a->picture < b->picture ? -1 : 1;
 }
 
-/* Wrong answers first, of these the ones whose truth is the least likely. */
+/* Wrong answers first, those to whose truth the model gives the lowest probability first of all. */
 static int by_fault(const void *left, const void *right) {
     const judged *a = *(judged *const *)left, *b = *(judged *const *)right;
-    const int right_a = a->answer == a->truth, right_b = b->answer == b->truth;
+    const int right_a = is_right(a), right_b = is_right(b);
     if (right_a != right_b) return right_a - right_b;
     const int order = compare_floats(a->truth_probability, b->truth_probability);
     return order != 0 ? order : a->picture < b->picture ? -1 : 1;
 }
 
+/* A cell of the confusion matrix: all answers with the same (truth, answer). */
 typedef struct cell {
-    size_t first, count;
+    size_t first, count; /* in ranking.all */
 } cell;
 
-/* Cells with many pictures first, of these the wrong ones: what there is room for begins there. */
+/* Cells with many pictures first. */
 static int by_count(const void *left, const void *right) {
     const cell *a = *(cell *const *)left, *b = *(cell *const *)right;
     if (a->count != b->count) return a->count > b->count ? -1 : 1;
     return a->first < b->first ? -1 : 1;
 }
 
-typedef struct court {
+typedef struct ranking {
     const vit_answers *answers;
-    judged *all;   /* [count], by cell */
-    judged **list; /* [count], by fault */
-    cell *cells;
-    cell **order; /* [cell_count], by count, the wrong ones first */
+    judged *all;   /* [count], sorted by_cell */
+    judged **list; /* [count], sorted by_fault */
+    cell *cells;   /* [cell_count] */
+    cell **order;  /* [cell_count], those of wrong answers first, each part sorted by_count */
     size_t cell_count, right;
-    vit_text pictures; /* JSON, of those that are shown */
-    size_t shown;
-    uint8_t *scratch; /* of vit_record_get */
-} court;
+    vit_text pictures; /* JSON, of those that are on the page */
+    size_t shown;      /* how many these are */
+    uint8_t *scratch;  /* for vit_record_get */
+} ranking;
 
-static void free_court(court *c) {
+static void ranking_free(ranking *c) {
     vit_free(c->all);
     vit_free(c->list);
     vit_free(c->cells);
@@ -101,11 +109,7 @@ static void free_court(court *c) {
     vit_free(c->scratch);
 }
 
-static bool is_right(const judged *j) {
-    return j->answer == j->truth;
-}
-
-static void find_cells(court *c) {
+static void find_cells(ranking *c) {
     const size_t n = c->answers->count;
     for (size_t i = 0; i < n; i++) {
         const judged *j = &c->all[i], *last = &c->all[i > 0 ? i - 1 : 0];
@@ -124,12 +128,12 @@ static void find_cells(court *c) {
     if (right > 0) qsort(c->order + wrong, right, sizeof *c->order, by_count);
 }
 
-static vit_status hold_court(court *c, const vit_answers *a, vit_error *error) {
-    *c = (court){.answers = a,
-                 .all = vit_alloc(a->count, sizeof *c->all),
-                 .list = vit_alloc(a->count, sizeof *c->list),
-                 .cells = vit_alloc(a->count, sizeof *c->cells),
-                 .order = vit_alloc(a->count, sizeof *c->order)};
+static vit_status ranking_init(ranking *c, const vit_answers *a, vit_error *error) {
+    *c = (ranking){.answers = a,
+                   .all = vit_alloc(a->count, sizeof *c->all),
+                   .list = vit_alloc(a->count, sizeof *c->list),
+                   .cells = vit_alloc(a->count, sizeof *c->cells),
+                   .order = vit_alloc(a->count, sizeof *c->order)};
     if (!c->all || !c->list || !c->cells || !c->order)
         return vit_fail_memory(error, "the answers of a report", a->count * sizeof *c->all);
     for (size_t i = 0; i < a->count; i++) c->all[i] = judge(a, i);
@@ -140,13 +144,13 @@ static vit_status hold_court(court *c, const vit_answers *a, vit_error *error) {
     return VIT_OK;
 }
 
-static size_t count_worst(const court *c) {
+static size_t count_worst(const ranking *c) {
     return vit_min(c->answers->count - c->right, WORST);
 }
 
 /* ---- pictures ---- */
 
-/* The size at which pictures are shown. */
+/* The size at which pictures are shown: no side above LARGEST_SIDE. */
 static void shown_size(size_t *height, size_t *width, const vit_dataset *d) {
     const size_t side = d->height > d->width ? d->height : d->width;
     *height = d->height;
@@ -156,8 +160,8 @@ static void shown_size(size_t *height, size_t *width, const vit_dataset *d) {
     *width = (d->width * LARGEST_SIDE + side - 1) / side;
 }
 
-/* Freed by vit_image_free. */
-static vit_status get_picture(vit_image *out, court *c, size_t picture, vit_error *error) {
+/* The picture in that size; freed by vit_image_free. */
+static vit_status get_picture(vit_image *out, ranking *c, size_t picture, vit_error *error) {
     const vit_dataset *d = c->answers->data;
     const uint8_t *pixels;
     size_t height, width;
@@ -175,8 +179,8 @@ static vit_status get_picture(vit_image *out, court *c, size_t picture, vit_erro
     return status;
 }
 
-/* Puts it among the pictures of the page, if it is not there yet. */
-static vit_status show(court *c, judged *j, vit_error *error) {
+/* Adds the picture to those of the page, unless it is there or the page is full. */
+static vit_status show(ranking *c, judged *j, vit_error *error) {
     char probability[32], truth[32];
     vit_image image;
     vit_bytes png = {0};
@@ -200,8 +204,8 @@ static vit_status show(court *c, judged *j, vit_error *error) {
     return VIT_OK;
 }
 
-/* The worst; then of every cell the first, of every cell the second, ... */
-static vit_status show_all(court *c, vit_error *error) {
+/* The worst; then the first picture of every cell, the second of every cell, ... */
+static vit_status show_all(ranking *c, vit_error *error) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < count_worst(c) && status == VIT_OK; i++)
         status = show(c, c->list[i], error);
@@ -212,7 +216,7 @@ static vit_status show_all(court *c, vit_error *error) {
     return status;
 }
 
-static void write_cell(vit_text *json, const court *c, const cell *at) {
+static void write_cell(vit_text *json, const ranking *c, const cell *at) {
     const judged *first = &c->all[at->first];
     const char *comma = "";
     vit_text_add(json, "{\"truth\": %u, \"answer\": %u, \"count\": %zu, \"pictures\": [",
@@ -226,9 +230,9 @@ static void write_cell(vit_text *json, const court *c, const cell *at) {
 }
 
 vit_status vit_answers_write(vit_text *json, const vit_answers *a, vit_error *error) {
-    court c;
+    ranking c;
     size_t height, width;
-    vit_status status = hold_court(&c, a, error);
+    vit_status status = ranking_init(&c, a, error);
     if (status == VIT_OK) status = show_all(&c, error);
     if (status == VIT_OK) {
         shown_size(&height, &width, a->data);
@@ -249,18 +253,18 @@ vit_status vit_answers_write(vit_text *json, const vit_answers *a, vit_error *er
         vit_text_add(json, "]");
         json->failed |= c.pictures.failed;
     }
-    free_court(&c);
+    ranking_free(&c);
     return status;
 }
 
 /* ---- the sheet ---- */
 
 vit_status vit_answers_sheet(vit_sheet *out, const vit_answers *a, vit_error *error) {
-    court c;
+    ranking c;
     size_t height, width;
     uint8_t *pixels = NULL;
     *out = (vit_sheet){.channels = a->data->channels};
-    vit_status status = hold_court(&c, a, error);
+    vit_status status = ranking_init(&c, a, error);
     const size_t count = status == VIT_OK ? count_worst(&c) : 0;
     if (count > 0) {
         shown_size(&height, &width, a->data);
@@ -281,6 +285,6 @@ vit_status vit_answers_sheet(vit_sheet *out, const vit_answers *a, vit_error *er
     if (count > 0 && status == VIT_OK)
         status = vit_png_write(&out->png, pixels, out->width, out->height, out->channels, error);
     vit_free(pixels);
-    free_court(&c);
+    ranking_free(&c);
     return status;
 }

@@ -1,18 +1,19 @@
-/* The course of a training: means over so many steps, and what the end of each epoch measured. */
+/* The curves of a training: means over some steps, and what was measured at the end of each epoch.
+ */
 #ifndef VIT_REPORT_CURVES_H
 #define VIT_REPORT_CURVES_H
 
 #include "vit/base/error.h"
 
-/* Means over `steps` steps, the last of them number `step` (from 1). NaN: not known. */
+/* Means over `steps` steps, the last of which is number `step`, counted from 1. NaN: not known. */
 typedef struct vit_point {
     uint64_t step, steps;
-    double loss, lr, grad_norm; /* of the batches' loss, the gradient before clipping */
+    double loss, lr, grad_norm; /* the norm before clipping */
     double rate;                /* training pictures a second */
 } vit_point;
 
-/* After `step` steps. Answers of the held-back pictures, and of as many training pictures as they
- * are, not augmented. NaN: not measured. */
+/* Measured after `step` steps: share of right answers and loss of the held-back pictures, and of a
+ * sample of training pictures without augmentation. NaN: not measured. */
 typedef struct vit_epoch_point {
     uint64_t step;
     double val_top1, val_loss;
@@ -24,29 +25,32 @@ typedef struct vit_curves {
     vit_epoch_point *epochs;
     size_t point_count, epoch_count;
     size_t point_capacity, epoch_capacity;
-    uint64_t every;                                       /* steps of a point */
-    double loss_sum, lr_sum, norm_sum, seconds, pictures; /* of the steps since the last one */
+    uint64_t every;                                       /* steps in one point */
+    double loss_sum, lr_sum, norm_sum, seconds, pictures; /* of the steps since the last point */
     uint64_t sum_steps;
 } vit_curves;
 
-/* At most so many points for a whole schedule; where they end is a function of its steps alone. */
+/* Points of a whole schedule, at most. At which steps they end depends on the number of steps
+ * alone. */
 #define VIT_CURVE_POINTS 400
 
-/* A training that has `schedule` steps. */
+/* Sets how many steps a point has. *c is zeroed before; schedule: the training's steps. */
 void vit_curves_start(vit_curves *c, uint64_t schedule);
 void vit_curves_free(vit_curves *c);
 
-/* One step, number `step` from 1. *complete: a point was added, the last of c->points. */
+/* Adds step number `step`, counted from 1. *complete: with it a point is complete, the last of
+ * c->points. Errors: MEMORY, here and below. */
 vit_status vit_curves_step(vit_curves *c, uint64_t step, double loss, double lr, double grad_norm,
                            double pictures, double seconds, bool *complete, vit_error *error);
 
-/* Adds a point of the steps since the last one, if there are any: where a training ends. */
+/* At the end of a training: completes the point that was begun, if there is one. */
 vit_status vit_curves_flush(vit_curves *c, uint64_t step, bool *complete, vit_error *error);
 
+/* Append one point. */
 vit_status vit_curves_point(vit_curves *c, vit_point point, vit_error *error);
 vit_status vit_curves_epoch(vit_curves *c, vit_epoch_point point, vit_error *error);
 
-/* Forgets what is beyond `step`: the training goes on from there. */
+/* Removes what is beyond `step`, from which the training continues. */
 void vit_curves_cut(vit_curves *c, uint64_t step);
 
 #endif

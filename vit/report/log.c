@@ -25,7 +25,7 @@ static vit_status set_name(char **name, const json_t *event, const char *key, vi
     return *name ? VIT_OK : vit_fail_memory(error, "the log", 0);
 }
 
-/* A training begins, or goes on: what an earlier part did beyond that step was lost. */
+/* A training begins or is resumed; what an earlier part did beyond that step was lost. */
 static vit_status take_start(vit_log *log, const json_t *event, vit_error *error) {
     vit_report *r = &log->report;
     r->parameters = (size_t)count(event, "parameters");

@@ -5,13 +5,14 @@
 #include "vit/report/report.h"
 
 typedef struct vit_log {
-    char *preset, *data; /* names; NULL: not said */
-    vit_report report;   /* preset, data and curves point into this struct */
+    char *preset, *data; /* names; owned */
+    vit_report report;   /* its preset, data and curves are those of this struct */
     vit_curves curves;
 } vit_log;
 
-/* Of several parts of a training, --resume having appended to the log, all count. A last line that
- * is cut off is left out. FORMAT, naming the line, for what is no log; freed by vit_log_free. */
+/* Reads a log; freed by vit_log_free. A training that was resumed has several parts, which are
+ * joined. A last line that is cut off is ignored. Errors: FORMAT, naming the line, for what is no
+ * log; IO, MEMORY. */
 vit_status vit_log_read(vit_log *out, const char *path, vit_error *error);
 void vit_log_free(vit_log *log);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The template, by scripts/embed-text. */
+/* The files of vit/report/page, line by line, as scripts/embed-text makes them. */
 extern const char *const vit_report_html[];
 extern const char *const vit_report_css[];
 extern const char *const vit_report_js[];
@@ -52,7 +52,8 @@ static void add_title(vit_text *t, const vit_report *r) {
     vit_text_add(t, r->labels ? "],\n" : "null,\n");
 }
 
-/* One number of each of `count` rows, `size` bytes apart. */
+/* "name": [...], one field of each of `count` structures of `size` bytes: a uint64_t (whole) or a
+ * double, `offset` bytes from their beginning. */
 static void add_column(vit_text *t, const char *name, const void *rows, size_t count, size_t size,
                        size_t offset, bool whole) {
     vit_text_add(t, "\"%s\": [", name);
@@ -72,7 +73,7 @@ static void add_column(vit_text *t, const char *name, const void *rows, size_t c
     vit_text_add(t, "]");
 }
 
-/* The rates come last, in a line of their own. */
+/* The rates, which depend on the machine, have a line of their own. */
 static void add_curves(vit_text *t, const vit_curves *c) {
     static const struct {
         const char *name;
@@ -165,7 +166,7 @@ vit_status vit_report_write(const char *path, const vit_report *report, vit_erro
 
 #define LARGEST_PAGE ((size_t)64 << 20)
 
-/* Every page begins with the template's first two lines. */
+/* Whether the file begins with the template's first two lines, as every page does. */
 static bool is_report(const vit_bytes *bytes) {
     size_t at = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -177,7 +178,8 @@ static bool is_report(const vit_bytes *bytes) {
     return true;
 }
 
-/* *out is empty where there is no file, or an empty one. */
+/* Maps the page at `path`; *out is empty if there is no file or an empty one. MISMATCH: it is no
+ * page. */
 static vit_status open_report(vit_bytes *out, const char *path, vit_error *error) {
     *out = (vit_bytes){0};
     if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
@@ -198,7 +200,7 @@ vit_status vit_report_check(const char *path, vit_error *error) {
     return status;
 }
 
-/* Where the text `what` ends in bytes[from..), or their size. */
+/* Where the first text `what` from byte `from` on ends; bytes->size: there is none. */
 static size_t after(const vit_bytes *bytes, size_t from, const char *what) {
     const size_t length = strlen(what);
     for (size_t i = from; i + length <= bytes->size; i++)

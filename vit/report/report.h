@@ -1,4 +1,5 @@
-/* A training as a page: one HTML file that needs nothing else and asks nobody. */
+/* A training as a page: one HTML file that loads nothing else, neither other files nor the network.
+ */
 #ifndef VIT_REPORT_REPORT_H
 #define VIT_REPORT_REPORT_H
 
@@ -9,7 +10,7 @@ typedef enum vit_report_state {
     VIT_REPORT_DONE,
     VIT_REPORT_STOPPED, /* before its last step */
     VIT_REPORT_RUNNING,
-    VIT_REPORT_LOG, /* made of a log, which does not say */
+    VIT_REPORT_LOG, /* not known: the report is made from a log that has no end */
     VIT_REPORT_STATE_COUNT,
 } vit_report_state;
 
@@ -26,16 +27,16 @@ typedef struct vit_report {
     const vit_shown_weights *weights; /* NULL: they are not known */
 } vit_report;
 
-/* Writes the page, in place of what is there, in one piece. The bytes are a function of *report
- * alone; of its figures only the rates, which stand in one line, depend on the machine. */
+/* Writes the page, atomically replacing a file that is there. Its bytes depend on *report alone,
+ * and of the figures only the rates, all in one line, depend on the machine. Errors: IO, MEMORY. */
 vit_status vit_report_write(const char *path, const vit_report *report, vit_error *error);
 
-/* MISMATCH where there is a file that is no such page: it must not be replaced. */
+/* MISMATCH if there is a file at `path` that is no such page and must not be replaced. */
 vit_status vit_report_check(const char *path, vit_error *error);
 
-/* Appends the curves of a page that was written before, up to `step`, so that a training that goes
- * on has them; nothing where there is no page, or one of another schedule. FORMAT for a page that
- * is not as this library writes it. */
+/* For a training that is resumed: appends the curves, up to `step`, of the page that it wrote
+ * before; none if there is no page, or its schedule does not have `steps` steps. FORMAT for a page
+ * that this library did not write so. */
 vit_status vit_report_read_curves(vit_curves *curves, const char *path, uint64_t step,
                                   uint64_t steps, vit_error *error);
 

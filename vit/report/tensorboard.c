@@ -1,5 +1,6 @@
 #include "vit/report/tensorboard.h"
 #include "vit/base/append.h"
+#include "vit/base/protobuf.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 
@@ -13,66 +14,11 @@ struct vit_tensorboard {
     double time;
 };
 
-/* ---- protocol buffers: a field is its number and the kind of its value, then the value ---- */
-
-static void add_varint(vit_text *t, uint64_t value) {
-    do {
-        const uint8_t byte = (uint8_t)((value & 127) | (value > 127 ? 128 : 0));
-        vit_text_add_bytes(t, (const char *)&byte, 1);
-        value >>= 7;
-    } while (value > 0);
-}
-
-/* The `size` low bytes of a number, the lowest first. */
-static void add_fixed(vit_text *t, uint64_t value, size_t size) {
-    for (; size > 0; size--, value >>= 8) {
-        const uint8_t byte = (uint8_t)value;
-        vit_text_add_bytes(t, (const char *)&byte, 1);
-    }
-}
-
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-
-static void add_key(vit_text *t, unsigned field, unsigned kind) {
-    add_varint(t, field << 3 | kind);
-}
-
-static void add_number(vit_text *t, unsigned field, uint64_t value) {
-    add_key(t, field, VARINT);
-    add_varint(t, value);
-}
-
-static void add_double(vit_text *t, unsigned field, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    add_key(t, field, FIXED64);
-    add_fixed(t, bits, sizeof bits);
-}
-
-static void add_float(vit_text *t, unsigned field, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    add_key(t, field, FIXED32);
-    add_fixed(t, bits, sizeof bits);
-}
-
-static void add_bytes(vit_text *t, unsigned field, const void *bytes, size_t size) {
-    add_key(t, field, BYTES);
-    add_varint(t, size);
-    vit_text_add_bytes(t, bytes, size);
-}
-
-/* A message within another, which is freed. */
-static void add_message(vit_text *t, unsigned field, vit_text *message) {
-    add_bytes(t, field, message->text, message->length);
-    t->failed |= message->failed;
-    vit_text_free(message);
-}
-
 /* ---- records ---- */
 
-/* CRC-32C (RFC 3720, the polynomial 0x1edc6f41, its bits turned round), masked as TFRecords have
- * it. */
+/* CRC-32C (RFC 3720, polynomial 0x1edc6f41, lowest bit first), masked as in TensorFlow's TFRecord
+ * files.
+ */
 static uint32_t masked_crc(const void *bytes, size_t size) {
     const uint8_t *b = bytes;
     uint32_t crc = UINT32_MAX;
@@ -84,13 +30,14 @@ static uint32_t masked_crc(const void *bytes, size_t size) {
     return (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
 }
 
-/* Writes an event that begins with its time and step, and frees it. */
+/* Appends the event to the file as one record: its length and the bytes, each followed by its
+ * masked CRC. Frees the event. */
 static vit_status put(vit_tensorboard *b, vit_text *event, vit_error *error) {
     vit_text record = {0};
-    add_fixed(&record, event->length, 8);
-    if (!record.failed) add_fixed(&record, masked_crc(record.text, 8), 4);
+    vit_protobuf_fixed(&record, event->length, 8);
+    if (!record.failed) vit_protobuf_fixed(&record, masked_crc(record.text, 8), 4);
     vit_text_add_bytes(&record, event->text, event->length);
-    add_fixed(&record, masked_crc(event->text, event->length), 4);
+    vit_protobuf_fixed(&record, masked_crc(event->text, event->length), 4);
     const vit_status status = event->failed || record.failed
                                   ? vit_fail_memory(error, "an event of TensorBoard", event->length)
                                   : vit_append_put(b->file, record.text, record.length, error);
@@ -99,16 +46,17 @@ static vit_status put(vit_tensorboard *b, vit_text *event, vit_error *error) {
     return status;
 }
 
-/* Field numbers of the messages. */
+/* Field numbers of the messages Event, SessionLog, Summary, Summary.Value and Summary.Image. */
 enum { EVENT_TIME = 1, EVENT_STEP = 2, EVENT_VERSION = 3, EVENT_SUMMARY = 5, EVENT_SESSION = 7 };
-enum { SESSION_STATUS = 1, SESSION_START = 1 }; /* a field, and its value */
+enum { SESSION_STATUS = 1, SESSION_START = 1 }; /* the field, and the value of it */
 enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_NUMBER = 2, VALUE_IMAGE = 4 };
 enum { IMAGE_HEIGHT = 1, IMAGE_WIDTH = 2, IMAGE_CHANNELS = 3, IMAGE_PNG = 4 };
 
+/* The beginning of an event: its time and step. */
 static vit_text event_at(const vit_tensorboard *b, uint64_t step) {
     vit_text event = {0};
-    add_double(&event, EVENT_TIME, b->has_time ? b->time : vit_wall_clock());
-    if (step > 0) add_number(&event, EVENT_STEP, step);
+    vit_protobuf_double(&event, EVENT_TIME, b->has_time ? b->time : vit_wall_clock());
+    if (step > 0) vit_protobuf_int(&event, EVENT_STEP, (int64_t)step);
     return event;
 }
 
@@ -118,15 +66,15 @@ vit_status vit_tensorboard_scalars(vit_tensorboard *b, uint64_t step, const vit_
     for (size_t i = 0; i < count; i++) {
         vit_text value = {0};
         if (isnan(scalars[i].value)) continue;
-        add_bytes(&value, VALUE_TAG, scalars[i].tag, strlen(scalars[i].tag));
-        add_float(&value, VALUE_NUMBER, (float)scalars[i].value);
-        add_message(&summary, SUMMARY_VALUE, &value);
+        vit_protobuf_string(&value, VALUE_TAG, scalars[i].tag);
+        vit_protobuf_float(&value, VALUE_NUMBER, (float)scalars[i].value);
+        vit_protobuf_message(&summary, SUMMARY_VALUE, &value);
     }
     if (summary.length == 0 && !summary.failed) {
         vit_text_free(&event);
         return VIT_OK;
     }
-    add_message(&event, EVENT_SUMMARY, &summary);
+    vit_protobuf_message(&event, EVENT_SUMMARY, &summary);
     return put(b, &event, error);
 }
 
@@ -134,33 +82,32 @@ vit_status vit_tensorboard_image(vit_tensorboard *b, uint64_t step, const char *
                                  size_t height, size_t channels, const void *png, size_t size,
                                  vit_error *error) {
     vit_text event = event_at(b, step), summary = {0}, value = {0}, image = {0};
-    add_number(&image, IMAGE_HEIGHT, height);
-    add_number(&image, IMAGE_WIDTH, width);
-    add_number(&image, IMAGE_CHANNELS, channels);
-    add_bytes(&image, IMAGE_PNG, png, size);
-    add_bytes(&value, VALUE_TAG, tag, strlen(tag));
-    add_message(&value, VALUE_IMAGE, &image);
-    add_message(&summary, SUMMARY_VALUE, &value);
-    add_message(&event, EVENT_SUMMARY, &summary);
+    vit_protobuf_int(&image, IMAGE_HEIGHT, (int64_t)height);
+    vit_protobuf_int(&image, IMAGE_WIDTH, (int64_t)width);
+    vit_protobuf_int(&image, IMAGE_CHANNELS, (int64_t)channels);
+    vit_protobuf_bytes(&image, IMAGE_PNG, png, size);
+    vit_protobuf_string(&value, VALUE_TAG, tag);
+    vit_protobuf_message(&value, VALUE_IMAGE, &image);
+    vit_protobuf_message(&summary, SUMMARY_VALUE, &value);
+    vit_protobuf_message(&event, EVENT_SUMMARY, &summary);
     return put(b, &event, error);
 }
 
 /* ---- the file ---- */
 
-/* The first record says which format this is, the second where the training begins. */
+/* The first event names the file's format, the second the step at which the training starts. */
 static vit_status put_head(vit_tensorboard *b, uint64_t step, vit_error *error) {
-    static const char version[] = "brain.Event:2";
     vit_text first = event_at(b, 0), second = event_at(b, step), session = {0};
-    add_bytes(&first, EVENT_VERSION, version, sizeof version - 1);
-    add_number(&session, SESSION_STATUS, SESSION_START);
-    add_message(&second, EVENT_SESSION, &session);
+    vit_protobuf_string(&first, EVENT_VERSION, "brain.Event:2");
+    vit_protobuf_int(&session, SESSION_STATUS, SESSION_START);
+    vit_protobuf_message(&second, EVENT_SESSION, &session);
     const vit_status status = put(b, &first, error);
     if (status == VIT_OK) return put(b, &second, error);
     vit_text_free(&second);
     return status;
 }
 
-/* The first name that is free: files are read in the order of their names. */
+/* A new file under the first free name; TensorBoard reads files in the order of their names. */
 static vit_status make_file(vit_tensorboard *b, const char *directory, vit_error *error) {
     const double now = b->has_time ? b->time : vit_wall_clock();
     for (unsigned n = 0; n < 1000; n++) {

@@ -15,8 +15,9 @@
 
 /* ---- filters ---- */
 
-/* Weight (channel, row, column) of filter i is values[i * stride + channel * of_channel +
- * (row * size + column) * of_pixel]. */
+/* The filters of a layer in either order: weight (channel, row, column) of filter i is values[i *
+ * stride
+ * + channel * of_channel + (row * size + column) * of_pixel]. */
 typedef struct bank {
     const float *values;
     size_t count, size, channels;
@@ -34,7 +35,7 @@ static bank bank_of(const vit_shown_weights *w) {
               .count = p->shape[0],
               .stride = p->count / p->shape[0],
               .channels = w->config->channels};
-    /* [out][row][column][channel], else [out][channel][row][column]. */
+    /* [out][row][column][channel], or else [out][channel][row][column] */
     const bool by_pixel = convolves ? w->config->stem == VIT_STEM_CCT : p->dims == 2;
     b.size = convolves ? 3 : w->config->patch;
     b.of_channel = by_pixel ? 1 : b.size * b.size;
@@ -135,7 +136,7 @@ static vit_status write_filters(vit_text *json, const vit_shown_weights *weights
 
 /* ---- positions ---- */
 
-/* cosines: [n][n] of rows [n][dim]; of a row of zeros it is 0. */
+/* cosines: [n][n] of the pairs of rows: [n][dim], as bytes; that of a row of zeros is 0. */
 static void compare_rows(uint8_t *cosines, const float *rows, size_t n, size_t dim) {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++) {

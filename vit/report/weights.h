@@ -1,5 +1,5 @@
-/* What a network's first weights look like: the patterns of its first layer, and which positions
- * are alike. */
+/* A network's weights as pictures, for the report: the filters of its first layer, and how similar
+ * its positions are. */
 #ifndef VIT_REPORT_WEIGHTS_H
 #define VIT_REPORT_WEIGHTS_H
 
@@ -12,20 +12,22 @@ typedef struct vit_shown_weights {
     const float *values; /* [table->size] */
 } vit_shown_weights;
 
-/* A sheet of filters: 16 in a row, a pixel between them. */
+/* Filters as a sheet, 16 in a row, with a pixel between them. */
 typedef struct vit_filters {
     vit_sheet sheet;
-    size_t size, count, of; /* pixels of a side; how many of them are here, of how many */
+    size_t size, count,
+        of; /* pixels of a filter's side; filters on the sheet; filters altogether */
 } vit_filters;
 
-/* The weights of the first layer, of a linear stem or of convolutions, as pictures of one patch:
- * the largest (by their norm) 128, largest first, each divided by its largest weight, 0 being the
- * middle grey; those of other than 1 or 3 channels as their mean. */
+/* The filters of the first layer, be it linear or a convolution, each as the picture of a patch:
+ * the 128 with the largest norm, the largest first. Each is divided by its largest weight, and 0 is
+ * the middle grey. Where there are not 1 or 3 channels, the picture is their mean. out->sheet.png
+ * is freed by vit_free. Errors: MEMORY. */
 vit_status vit_filters_new(vit_filters *out, const vit_shown_weights *weights, vit_error *error);
 
-/* Appends "filters": {"png", "width", "height", "size", "count", "of"} and "positions": {"rows",
- * "columns", "cosine": base64 of [N][N] bytes, (cosine + 1) 127.5}, or null, where there are none
- * or more than 784. */
+/* Appends two members of a JSON object: "filters": {"png", "width", "height", "size", "count",
+ * "of"} and "positions": {"rows", "columns", "cosine": base64 of [N][N] bytes, 127.5 (cosine + 1)};
+ * each is null if there are none, "positions" also for more than 784. Errors: MEMORY. */
 vit_status vit_weights_write(vit_text *json, const vit_shown_weights *weights, vit_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef VIT_WEIGHTS_ONNX_NODE_H
 #define VIT_WEIGHTS_ONNX_NODE_H
 
-#include "vit/weights/protobuf.h"
+#include "vit/base/protobuf.h"
 
 /* onnx.proto's TensorProto.DataType. */
 enum { VIT_ONNX_FLOAT = 1, VIT_ONNX_INT64 = 7, VIT_ONNX_FLOAT16 = 10, VIT_ONNX_BFLOAT16 = 16 };

@@ -1,9 +1,9 @@
-#include "vit/weights/protobuf.h"
+#include "vit/base/protobuf.h"
 #include <string.h>
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
+enum { WIRE_VARINT = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
 
-/* Seven bits a byte, the lowest first; all but the last have their highest bit set. */
+/* Seven bits in each byte, the lowest first; all bytes but the last have their highest bit set. */
 static void add_varint(vit_text *t, uint64_t value) {
     char bytes[10];
     size_t count = 0;
@@ -23,13 +23,24 @@ void vit_protobuf_int(vit_text *t, unsigned field, int64_t value) {
     add_varint(t, (uint64_t)value);
 }
 
+void vit_protobuf_fixed(vit_text *t, uint64_t value, size_t size) {
+    char bytes[8];
+    for (size_t i = 0; i < size; i++) bytes[i] = (char)(value >> (8 * i));
+    vit_text_add_bytes(t, bytes, size);
+}
+
 void vit_protobuf_float(vit_text *t, unsigned field, float value) {
     uint32_t bits;
-    char bytes[4];
     memcpy(&bits, &value, sizeof bits);
-    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)(bits >> (8 * i));
     add_key(t, field, WIRE_32_BITS);
-    vit_text_add_bytes(t, bytes, sizeof bytes);
+    vit_protobuf_fixed(t, bits, sizeof bits);
+}
+
+void vit_protobuf_double(vit_text *t, unsigned field, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    add_key(t, field, WIRE_64_BITS);
+    vit_protobuf_fixed(t, bits, sizeof bits);
 }
 
 void vit_protobuf_head(vit_text *t, unsigned field, size_t size) {
