@@ -22,15 +22,16 @@ typedef struct course {
 } course;
 
 static size_t advise(vit_advice *advice, const vit_facts *f, const course *c) {
-    vit_curves curves = {0};
+    vit_training_curves curves = {0};
     for (size_t i = 0; i < 8; i++)
-        assert_int_equal(vit_curves_epoch(&curves,
-                                          (vit_epoch_point){100 * (i + 1), c->val_top1[i],
-                                                            c->val_loss[i], c->train_top1[i], NAN},
-                                          NULL),
-                         VIT_OK);
+        assert_int_equal(
+            vit_training_curves_epoch(&curves,
+                                      (vit_epoch_point){100 * (i + 1), c->val_top1[i],
+                                                        c->val_loss[i], c->train_top1[i], NAN},
+                                      NULL),
+            VIT_OK);
     const size_t count = vit_advise(advice, f, &curves);
-    vit_curves_free(&curves);
+    vit_training_curves_free(&curves);
     for (size_t i = 0; i < count; i++) {
         assert_true(strlen(advice[i].why) > 10);
         assert_non_null(advice[i].tries[0]);
@@ -115,7 +116,7 @@ static void guessing_and_few_pictures(void **state) {
 static void nothing_measured_nothing_said(void **state) {
     (void)state;
     vit_advice advice[VIT_FINDING_COUNT];
-    const vit_curves none = {0};
+    const vit_training_curves none = {0};
     const course c = {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
                       {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
                       {.1, .1, .1, .1, .1, .1, .1, .1}};

@@ -1,4 +1,4 @@
-/* Attention as it is, and through all layers. */
+/* Maps of attention: of one layer as it is, and combined over all layers (rollout). */
 #include "vit/base/size.h"
 #include "vit/explain/maps.h"
 #include "vit/ops/gemm/gemm.h"
@@ -8,13 +8,7 @@
 
 /* ---- attention ---- */
 
-/* The pooling's own attention, [heads][padded keys], and its number of heads. */
-static const float *pooling_p(const vit_map_call *m, size_t *heads) {
-    const vit_config *c = &m->explainer->network->config;
-    *heads = c->pool == VIT_POOL_MAP ? c->heads : 1;
-    return c->pool == VIT_POOL_MAP ? m->explainer->state.map.p : m->explainer->state.pool_p;
-}
-
+/* Whether the map is of the pooling's attention instead of a layer's. */
 static bool wants_pooling(const vit_map_call *m) {
     const vit_query query = m->options->query;
     const bool by_default = query == VIT_QUERY_DEFAULT && !m->options->layer_given;
@@ -35,20 +29,13 @@ static float fuse_two(vit_fuse fuse, float a, float b) {
     return a;
 }
 
-/* Heads h of what is `size` floats a head become the first. */
-static void fuse_heads(float *values, size_t heads, size_t size, vit_fuse fuse) {
-    for (size_t h = 1; h < heads; h++)
-        for (size_t i = 0; i < size; i++)
-            values[i] = fuse_two(fuse, values[i], values[h * size + i]);
-    for (size_t i = 0; i < size && fuse == VIT_FUSE_MEAN; i++) values[i] /= (float)heads;
-}
-
 static size_t attention_room(const vit_map_call *m) {
     const size_t heads = m->explainer->network->config.heads;
     return heads * (m->options->query == VIT_QUERY_ALL ? m->tokens * m->tokens : m->patches);
 }
 
-/* Every head's map into the room; then what is wanted of them. */
+/* Makes every head's map in m->room, then the map that was asked for. p: [heads] matrices, or of a
+ * pooling [heads] rows. */
 static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool pooling) {
     const vit_map_options *o = m->options;
     const bool all = o->query == VIT_QUERY_ALL;
@@ -64,10 +51,15 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
         else
             vit_map_read(m, out, p + h * m->tokens * m->row, m->row);
     }
-    if (o->fused) fuse_heads(m->room, heads, size, o->fuse);
+    for (size_t h = 1; h < heads && o->fused; h++)
+        for (size_t i = 0; i < size; i++)
+            m->room[i] = fuse_two(o->fuse, m->room[i], m->room[h * size + i]);
+    for (size_t i = 0; i < size && o->fused && o->fuse == VIT_FUSE_MEAN; i++)
+        m->room[i] /= (float)heads;
     const bool one = o->head_given || o->fused;
     const float *from = m->room + (o->head_given ? vit_min(o->head, heads - 1) * size : 0);
-    for (size_t h = 0; h < (one ? 1 : c->heads); h++) /* a pooling may have one head only */
+    for (size_t h = 0; h < (one ? 1 : c->heads);
+         h++) /* sequence pooling has one head: all show it */
         memcpy(m->map->values + h * size, from + (h < heads ? h : 0) * size, size * sizeof *from);
 }
 
@@ -85,8 +77,8 @@ static void attention_look(const vit_seen *seen, void *context) {
 
 static vit_status attention_end(vit_map_call *m, vit_error *error) {
     (void)error;
-    size_t heads;
-    const float *p = pooling_p(m, &heads);
+    size_t heads, keys;
+    const float *p = vit_map_pooling(m, &heads, &keys);
     if (wants_pooling(m)) keep_heads(m, p, heads, true);
     return VIT_OK;
 }
@@ -101,6 +93,7 @@ const vit_map_method vit_map_attention = {.name = "attention",
 
 /* ---- rollout ---- */
 
+/* The arguments of the tasks below, one row each. */
 typedef struct fusing {
     float *a;
     const float *p;
@@ -114,8 +107,9 @@ static size_t count_below(const float *a, size_t n, float limit) {
     return count;
 }
 
-/* The smallest `dropped` of n numbers, none of them below 0, become 0, the first of equals first.
- * Of floats from 0 on, greater bits are greater numbers: the limit is found bit by bit. */
+/* The smallest `dropped` of n numbers become 0, of equal ones the first. None is negative; the bits
+ * of such floats, read as integers, have the same order, so the limit is found by bisection, bit by
+ * bit. */
 static void drop_smallest(float *a, size_t n, size_t dropped) {
     uint32_t bits = 0;
     float limit = 0;
@@ -135,7 +129,7 @@ static void drop_smallest(float *a, size_t n, size_t dropped) {
     }
 }
 
-/* Row t. */
+/* Row t of A: the heads combined, the smallest left out, plus I, divided by its sum. */
 static void fuse_task(size_t t, int thread, void *context) {
     (void)thread;
     const fusing *f = context;
@@ -180,7 +174,7 @@ void vit_rollout_step(const vit_exec *exec, float *next, const float *a, const f
     vit_parallel(vit_exec_threads(exec, tokens * tokens), tokens, normalise_task, &f);
 }
 
-/* room: A of a layer, the product so far, and the next one. */
+/* m->room: three matrices, A of a layer, the product so far, and the next product. */
 static size_t rollout_room(const vit_map_call *m) {
     return 3 * m->tokens * m->row;
 }

@@ -5,22 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sides of a panel are at least that long; a panel of many may be shorter. */
+/* The longer side of a panel is at least so many pixels: of one map alone, of one of several. */
 #define SIDE_ALONE ((size_t)448)
 #define SIDE_OF_MANY ((size_t)168)
-#define GAP ((size_t)4)
+#define GAP ((size_t)4) /* pixels between panels */
 
-/* A canvas of panels, RGB. */
+/* A canvas of panels, each as large as the enlarged picture. */
 typedef struct canvas {
     const vit_config *config;
-    const uint8_t *pixels;
-    uint8_t *rgb;
-    size_t scale;          /* pixels of a panel for each of the picture */
-    size_t across, panels; /* panels side by side, and all */
+    const uint8_t *pixels; /* the picture */
+    uint8_t *rgb;          /* [height][width][3] */
+    size_t scale;          /* pixels of a panel for one of the picture */
+    size_t across, panels; /* panels side by side; all panels */
     size_t width, height;
 } canvas;
 
-/* viridis (van der Walt, Smith: matplotlib's colour map, even to the eye), at eighths. */
+/* The colour map viridis (van der Walt, Smith: matplotlib), interpolated between its colours at
+ * eighths. */
 static void colour_of(uint8_t rgb[3], float share) {
     static const uint8_t stops[][3] = {{68, 1, 84},    {71, 44, 122},  {59, 81, 139},
                                        {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
@@ -77,7 +78,8 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What is dark and what is bright: the smallest value, or 0, and the 99th percentile. */
+/* The values that get the darkest and the brightest colour: the smallest, or 0 if that is smaller,
+ * and the 99th percentile. */
 static vit_status range_of(float range[2], const float *values, size_t n, vit_error *error) {
     float *sorted = vit_alloc(n, sizeof *sorted);
     if (!sorted) return vit_fail_memory(error, "a map", n * sizeof *sorted);
@@ -91,7 +93,7 @@ static vit_status range_of(float range[2], const float *values, size_t n, vit_er
     return VIT_OK;
 }
 
-/* The picture grey and dimmed, two fifths, and the colour. */
+/* Two fifths the picture in grey, three fifths the map's colour; outliers get a white frame. */
 static vit_status draw_map(const canvas *c, size_t panel, const vit_map *map, const float *values,
                            vit_error *error) {
     float range[2] = {0, 1};
@@ -114,7 +116,7 @@ static vit_status draw_map(const canvas *c, size_t panel, const vit_map *map, co
     return status;
 }
 
-/* Maps over the grid that a map is of: its heads. */
+/* How many maps over the patch grid it has, one or one a head; 0: it is not over the grid. */
 static size_t panels_of(const vit_map *map) {
     const size_t n = map->dims;
     if (n < 2 || map->shape[n - 2] != map->rows || map->shape[n - 1] != map->columns) return 0;
@@ -132,6 +134,7 @@ static vit_status draw_all(const canvas *c, const vit_map *maps, size_t count, v
     return status;
 }
 
+/* The canvas as PNG, unless drawing failed with `status`; frees it. */
 static vit_status encode(vit_bytes *png, canvas *c, vit_status status, vit_error *error) {
     if (status == VIT_OK) status = vit_png_write(png, c->rgb, c->width, c->height, 3, error);
     vit_free(c->rgb);

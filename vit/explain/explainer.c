@@ -10,30 +10,39 @@ static size_t packed_rows_size(const vit_linear *w) {
     return w->out > 0 ? vit_packed_size(w->in, w->out) : 0;
 }
 
-static size_t block_size(const vit_block_weights *w) {
-    return packed_rows_size(&w->qkv) + packed_rows_size(&w->proj) + packed_rows_size(&w->fc1) +
-           packed_rows_size(&w->fc2);
+/* The linear layers of a block, and those outside the blocks. */
+enum { BLOCK_LAYERS = 4, OTHER_LAYERS = 9 + VIT_MOST_CONVS };
+
+static void list_block(vit_linear *layers[BLOCK_LAYERS], vit_block_weights *w) {
+    vit_linear *const all[BLOCK_LAYERS] = {&w->qkv, &w->proj, &w->fc1, &w->fc2};
+    memcpy(layers, all, sizeof all);
 }
 
-/* Of the layers before the blocks and behind them. */
-static size_t around_size(const vit_weights *w) {
-    size_t size = packed_rows_size(&w->patch_embed) + packed_rows_size(&w->attention_pool) +
-                  packed_rows_size(&w->head[0]) + packed_rows_size(&w->head[1]) +
-                  packed_rows_size(&w->map.q) + packed_rows_size(&w->map.kv) +
-                  packed_rows_size(&w->map.proj) + packed_rows_size(&w->map.fc1) +
-                  packed_rows_size(&w->map.fc2);
-    for (size_t i = 0; i < VIT_MOST_CONVS; i++) size += packed_rows_size(&w->convs[i]);
+static void list_others(vit_linear *layers[OTHER_LAYERS], vit_weights *w) {
+    vit_map_weights *map = &w->map;
+    vit_linear *const all[] = {&w->patch_embed, &w->attention_pool, &w->head[0], &w->head[1],
+                               &map->q,         &map->kv,           &map->proj,  &map->fc1,
+                               &map->fc2};
+    memcpy(layers, all, sizeof all);
+    for (size_t i = 0; i < VIT_MOST_CONVS; i++)
+        layers[OTHER_LAYERS - VIT_MOST_CONVS + i] = &w->convs[i];
+}
+
+static size_t sum_sizes(vit_linear *const *layers, size_t count) {
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) size += packed_rows_size(layers[i]);
     return size;
 }
 
-static void carve(vit_explainer *e) {
+static void carve(vit_arena *arena, void *context) {
+    vit_explainer *e = context;
     const vit_config *c = &e->network->config;
     const size_t tokens = vit_config_tokens(c), row = vit_padded(tokens);
-    vit_state_carve(&e->state, &e->arena, c, 1, e->threads, VIT_KEPT_TOKENS, 0);
-    e->d_p = vit_arena_floats(&e->arena, c->heads * tokens * row);
-    e->d_map_p = vit_arena_floats(&e->arena, c->heads * row);
-    e->d_norm = vit_arena_floats(&e->arena, tokens * c->dim);
-    e->unpacked = vit_arena_floats(&e->arena, e->unpacked_size);
+    vit_state_carve(&e->state, arena, c, 1, e->threads, VIT_KEPT_TOKENS, 0);
+    e->d_p = vit_arena_floats(arena, c->heads * tokens * row);
+    e->d_map_p = vit_arena_floats(arena, c->heads * row);
+    e->d_norm = vit_arena_floats(arena, tokens * c->dim);
+    e->unpacked = vit_arena_floats(arena, e->unpacked_size);
 }
 
 vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
@@ -43,18 +52,20 @@ vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
     e->network = network;
     e->temperature = 1;
     e->threads = threads;
-    e->unpacked_size = around_size(&network->weights);
-    for (size_t i = 0; i < network->config.depth; i++)
-        e->unpacked_size = vit_max(e->unpacked_size, block_size(&network->weights.blocks[i]));
-    e->arena = vit_arena_count();
-    carve(e);
-    const vit_status status = vit_arena_init(&e->arena, e->arena.peak, "an explanation", error);
+    vit_weights weights = network->weights;
+    vit_linear *layers[OTHER_LAYERS];
+    list_others(layers, &weights);
+    e->unpacked_size = sum_sizes(layers, OTHER_LAYERS);
+    for (size_t i = 0; i < network->config.depth; i++) {
+        list_block(layers, &weights.blocks[i]);
+        e->unpacked_size = vit_max(e->unpacked_size, sum_sizes(layers, BLOCK_LAYERS));
+    }
+    const vit_status status = vit_arena_fit(&e->arena, carve, e, "an explanation", error);
     if (status != VIT_OK) {
         vit_free(e);
         *out = NULL;
         return status;
     }
-    carve(e);
     e->exec = vit_network_exec(network, &e->state, kernels, threads);
     return VIT_OK;
 }
@@ -67,15 +78,15 @@ void vit_explainer_free(vit_explainer *e) {
 
 /* ---- weights for dx = dy W ---- */
 
-/* A model keeps W^T, packed for y = x W^T. Going backward asks for W: it is made where it is
- * needed, panel by panel, and the next layers' take its place. */
+/* A model keeps only W^T, packed for y = x W^T. The backward pass needs W, which is made for one
+ * block at a time, panel by panel. */
 typedef struct unpacking {
     const vit_explainer *explainer;
     const vit_linear *w;
     float *to;
 } unpacking;
 
-/* Inputs 32 i .. 32 i + 31 of all outputs. */
+/* Panel i of W: VIT_PANEL inputs of all outputs. */
 static void unpack_task(size_t i, int thread, void *context) {
     (void)thread;
     const unpacking *u = context;
@@ -87,35 +98,32 @@ static void unpack_task(size_t i, int thread, void *context) {
             vit_min(in - first, VIT_PANEL), vit_min(out - o, VIT_PANEL));
 }
 
-/* w->packed_rows, at *at, which moves on. */
-static void unpack(const vit_explainer *e, vit_linear *w, float **at) {
-    if (w->out == 0) return;
-    unpacking u = {e, w, *at};
-    vit_parallel(vit_exec_threads(&e->exec, w->in * w->out), vit_ceil_div(w->in, VIT_PANEL),
-                 unpack_task, &u);
-    w->weight = NULL;
-    w->packed_rows = vit_b_packed(*at, w->out);
-    *at += packed_rows_size(w);
+/* Sets packed_rows of the layers, one after the other in e->unpacked. */
+static void unpack(const vit_explainer *e, vit_linear *const *layers, size_t count) {
+    float *at = e->unpacked;
+    for (size_t i = 0; i < count; i++) {
+        vit_linear *w = layers[i];
+        if (w->out == 0) continue;
+        unpacking u = {e, w, at};
+        vit_parallel(vit_exec_threads(&e->exec, w->in * w->out), vit_ceil_div(w->in, VIT_PANEL),
+                     unpack_task, &u);
+        w->weight = NULL;
+        w->packed_rows = vit_b_packed(at, w->out);
+        at += packed_rows_size(w);
+    }
 }
 
-static void unpack_block(const vit_explainer *e, vit_block_weights *w) {
-    float *at = e->unpacked;
-    vit_linear *const layers[] = {&w->qkv, &w->proj, &w->fc1, &w->fc2};
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) unpack(e, layers[i], &at);
-}
-
-static void unpack_around(const vit_explainer *e, vit_weights *w) {
-    float *at = e->unpacked;
-    vit_map_weights *map = &w->map;
-    vit_linear *const layers[] = {&w->patch_embed, &w->attention_pool, &w->head[0], &w->head[1],
-                                  &map->q,         &map->kv,           &map->proj,  &map->fc1,
-                                  &map->fc2};
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) unpack(e, layers[i], &at);
-    for (size_t i = 0; i < VIT_MOST_CONVS; i++) unpack(e, &w->convs[i], &at);
+/* *w becomes a copy of the weights whose layers outside the blocks are unpacked. */
+static void unpack_others(const vit_explainer *e, vit_weights *w) {
+    vit_linear *layers[OTHER_LAYERS];
+    *w = e->network->weights;
+    list_others(layers, w);
+    unpack(e, layers, OTHER_LAYERS);
 }
 
 /* ---- passes ---- */
 
+/* The arguments of the functions that vit_with_team runs. */
 typedef struct pass {
     vit_explainer *explainer;
     const float *image;
@@ -155,7 +163,9 @@ static void block_backward(const pass *p, size_t i) {
     const size_t depth = e->network->config.depth;
     vit_block_weights weights = e->network->weights.blocks[i];
     vit_block_call call = vit_network_block(e->network, &e->exec, s, NULL, i);
-    unpack_block(e, &weights);
+    vit_linear *layers[BLOCK_LAYERS];
+    list_block(layers, &weights);
+    unpack(e, layers, BLOCK_LAYERS);
     call.weights = &weights;
     call.d_p = e->d_p;
     call.d_norm1 = e->d_norm;
@@ -178,7 +188,7 @@ static void head_backward(void *context) {
     memset(s->d_logits, 0, network.config.classes * sizeof *s->d_logits);
     s->d_logits[p->index] = 1;
     s->map.d_p = e->d_map_p;
-    unpack_around(e, &network.weights);
+    unpack_others(e, &network.weights);
     vit_head_backward(&network, &e->exec, s, &(vit_gradients){0});
 }
 
@@ -201,7 +211,7 @@ static void picture_backward(void *context) {
     const pass *p = context;
     vit_explainer *e = p->explainer;
     vit_network network = *e->network;
-    unpack_around(e, &network.weights);
+    unpack_others(e, &network.weights);
     vit_tokens_backward(&network, &e->exec, &e->state, &(vit_gradients){0});
 }
 

@@ -1,8 +1,9 @@
-/* A network that one looks into: one picture goes forward, and a class's logit backward, block by
- * block, and after each block the caller sees what ordinary answers do not keep. The logits are
- * those of an ordinary answer, to the bit.
+/* A forward pass of one picture, and a backward pass from one class's logit, block by block: after
+ * each block the caller is shown attention weights, states and gradients that ordinary answers do
+ * not keep. The logits are to the bit those of an ordinary answer.
  *
- * Only one layer's attention weights are in memory at a time. T tokens, D = dim.
+ * Only one block's attention weights are in memory at a time. T tokens, D = dim, F features; dx is
+ * the gradient of the logit with respect to x.
  */
 #ifndef VIT_EXPLAIN_EXPLAINER_H
 #define VIT_EXPLAIN_EXPLAINER_H
@@ -11,48 +12,50 @@
 
 typedef struct vit_explainer {
     const vit_network *network; /* borrowed */
-    double temperature;         /* of the probabilities that are told; maps are of the logits */
+    double temperature;         /* of the probabilities beside maps; maps are of the logits */
     int threads;
     vit_exec exec;
     vit_arena arena;
     vit_state state;
     float *d_p;      /* [heads][T][padded T] */
-    float *d_map_p;  /* [heads][padded T], map pooling */
+    float *d_map_p;  /* [heads][padded T], of pooling by attention */
     float *d_norm;   /* [T][D] */
-    float *unpacked; /* the weights of a block, or of what lies around the blocks, for dx = dy W */
+    float *unpacked; /* [unpacked_size] W of one block's layers, or of those outside the blocks, for
+                        dx = dy W: a model keeps W^T alone */
     size_t unpacked_size;
 } vit_explainer;
 
-/* In f32. */
+/* network: in f32, borrowed. Freed by vit_explainer_free, which takes NULL. Errors: MEMORY. */
 vit_status vit_explainer_new(vit_explainer **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error);
 void vit_explainer_free(vit_explainer *explainer);
 
-/* What a block shows while it is at work; pointers live for the call. */
+/* What is shown of a block when it is done; the arrays are valid during the call. */
 typedef struct vit_seen {
-    size_t layer;
-    const float *p; /* [heads][T][padded T] attention weights: rows sum to 1 */
-    float *z;       /* forward: [T][D] what the block puts out */
-    /* backward: */
-    const float *d_p;           /* as p: the gradient of the class's logit */
-    const float *norm, *d_norm; /* [T][D] what its first norm puts out, and its gradient */
+    size_t layer;   /* number of the block, from 0 */
+    const float *p; /* [heads][T][padded T] attention weights, softmax(Q K^T / sqrt(d)) */
+    float *z;       /* [T][D] the block's output; of the forward pass alone */
+    /* Of the backward pass alone: */
+    const float *d_p;           /* as p: its gradient */
+    const float *norm, *d_norm; /* [T][D] the output of the first norm, and its gradient */
 } vit_seen;
 typedef void vit_look(const vit_seen *seen, void *context);
 
-/* image: [height][width][channels], normalised, to be kept until after the backward pass. Fills
- * state.logits. look NULL: nobody does. FORMAT where the answer is none, as vit_check_answer says.
+/* image: [height][width][channels], normalised, borrowed until after the backward pass. Fills
+ * state.logits. look: called after each block; or NULL. FORMAT for an answer that is NaN or
+ * infinite.
  */
 vit_status vit_explainer_forward(vit_explainer *explainer, const float *image, vit_look *look,
                                  void *context, vit_error *error);
 
-/* The gradient of logit `index` of the picture that went forward, one after another: through the
- * head, whose state.d_pooled, d_map_p and state.d_z then stand; from the last block to the first;
- * and to the picture, state.d_images. */
+/* The gradient of logit `index` for the last forward pass, in three steps: through the head, which
+ * fills state.d_pooled: [F], d_map_p and state.d_z: [T][D]; through the blocks, the last first; and
+ * to the picture, state.d_images: [height][width][channels]. */
 void vit_explainer_backward_head(vit_explainer *explainer, size_t index);
 void vit_explainer_backward_blocks(vit_explainer *explainer, vit_look *look, void *context);
 void vit_explainer_backward_picture(vit_explainer *explainer);
 
-/* logits: [classes], of the tokens z, [T][D], as if they came from the last block. */
+/* logits: [classes], the head applied to z: [T][D] as if that were the last block's output. */
 void vit_explainer_head(vit_explainer *explainer, float *logits, float *z);
 
 #endif

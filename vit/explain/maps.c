@@ -113,17 +113,24 @@ static void weigh_evenly(float *weights, size_t first, size_t end, float all) {
     for (size_t t = first; t < end; t++) weights[t] += all / (float)(end - first);
 }
 
-/* The mean over heads of a pooling's attention. */
-static void weigh_pooling(const vit_map_call *m, float *weights) {
+const float *vit_map_pooling(const vit_map_call *m, size_t *heads, size_t *keys) {
     const vit_config *c = &m->explainer->network->config;
     const vit_state *s = &m->explainer->state;
-    const size_t skip = c->pool_prefix ? 0 : m->prefix, keys = m->tokens - skip;
-    const size_t heads = c->pool == VIT_POOL_MAP ? c->heads : 1, row = vit_padded(keys);
-    const float *p = c->pool == VIT_POOL_MAP ? s->map.p : s->pool_p;
+    *heads = c->pool == VIT_POOL_MAP ? c->heads : 1;
+    *keys = c->pool_prefix ? m->tokens : m->patches;
+    return c->pool == VIT_POOL_MAP ? s->map.p : s->pool_p;
+}
+
+/* The mean over heads of the pooling's attention weights. */
+static void weigh_pooling(const vit_map_call *m, float *weights) {
+    size_t heads, keys;
+    const float *p = vit_map_pooling(m, &heads, &keys);
+    const size_t skip = m->tokens - keys, row = vit_padded(keys);
     for (size_t h = 0; h < heads; h++, p += row)
         for (size_t t = 0; t < keys; t++) weights[skip + t] += p[t] / (float)heads;
 }
 
+/* The tokens that the head reads. */
 static void weigh_as_head(const vit_map_call *m, float *weights) {
     const vit_config *c = &m->explainer->network->config;
     const size_t skip = c->pool_prefix ? 0 : m->prefix;
@@ -195,19 +202,13 @@ double vit_map_doubt(const float *logits, size_t classes, size_t index) {
     return others / (others + vit_exp(logits[index] - highest));
 }
 
-static size_t likeliest(const float *logits, size_t classes) {
-    size_t best = 0;
-    for (size_t i = 1; i < classes; i++)
-        if (logits[i] > logits[best]) best = i;
-    return best;
-}
-
 static int compare_floats(const void *a, const void *b) {
     const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* lengths: [2][N], room. */
+/* Patches whose last state is more than three times as long as the median. lengths: [2][N] of
+ * scratch. */
 static void mark_outliers(const vit_map_call *m, float *lengths) {
     const vit_explainer *e = m->explainer;
     const size_t dim = e->network->config.dim, n = m->patches;
@@ -225,22 +226,21 @@ static void mark_outliers(const vit_map_call *m, float *lengths) {
 
 /* ---- the whole ---- */
 
-static void set_shape(const vit_map_call *m, size_t a, size_t b, size_t c) {
-    const size_t shape[3] = {a, b, c};
-    m->map->dims = a > 0 ? 3 : 2;
-    memcpy(m->map->shape, a > 0 ? shape : shape + 1, m->map->dims * sizeof *shape);
-}
-
+/* The shape that vit/maps.h promises. */
 static void shape_map(const vit_map_call *m) {
     const vit_map_options *o = m->options;
     const vit_config *c = &m->explainer->network->config;
     const bool heads = o->method == VIT_METHOD_ATTENTION && !o->head_given && !o->fused;
     const bool all = o->query == VIT_QUERY_ALL && methods[o->method]->of_query;
     const size_t side = o->method == VIT_METHOD_POSITIONS ? m->patches : m->tokens;
-    if (o->method == VIT_METHOD_LENS)
-        set_shape(m, 0, c->depth, c->classes);
-    else
-        set_shape(m, heads ? c->heads : 0, all ? side : m->map->rows, all ? side : m->map->columns);
+    size_t *shape = m->map->shape;
+    m->map->dims = heads ? 3 : 2;
+    if (heads) *shape++ = c->heads;
+    shape[0] = all ? side : m->map->rows;
+    shape[1] = all ? side : m->map->columns;
+    if (o->method != VIT_METHOD_LENS) return;
+    shape[0] = c->depth;
+    shape[1] = c->classes;
 }
 
 static vit_status allocate(vit_map_call *m, vit_error *error) {
@@ -256,7 +256,7 @@ static vit_status allocate(vit_map_call *m, vit_error *error) {
     return vit_fail_memory(error, "a map", count * sizeof *m->map->values);
 }
 
-/* A gradient may be beyond the largest float32 where the answer is not. */
+/* Gradients may exceed the largest float even if the logits do not. */
 static vit_status check_values(const vit_map *map, vit_error *error) {
     size_t count = 1;
     for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
@@ -273,15 +273,17 @@ static vit_status make(vit_map_call *m, vit_error *error) {
     const vit_map_method *method = methods[m->options->method];
     const vit_config *c = &m->explainer->network->config;
     const float *logits = m->explainer->state.logits;
+    size_t best = 0;
     vit_status status = allocate(m, error);
     if (status != VIT_OK) return status;
     if (method->begin) method->begin(m);
     status = vit_explainer_forward(m->explainer, m->image, method->look, m, error);
     if (status != VIT_OK) return status;
     mark_outliers(m, m->weights);
-    m->map->class_index = m->options->class_given && method->of_class
-                              ? m->options->class_index
-                              : likeliest(logits, c->classes);
+    for (size_t i = 1; i < c->classes; i++)
+        if (logits[i] > logits[best]) best = i;
+    m->map->class_index =
+        m->options->class_given && method->of_class ? m->options->class_index : best;
     m->map->probability =
         vit_softmax_one(logits, c->classes, m->map->class_index, m->explainer->temperature);
     if (method->end) status = method->end(m, error);

@@ -5,6 +5,7 @@
 #include "vit/model/infer.h"
 #include <string.h>
 
+/* The context of `fill`. */
 typedef struct source {
     const vit_config *config;
     const float *image;
@@ -63,7 +64,7 @@ vit_status vit_occlude(double *doubts, const vit_explainer *e, const float *imag
     return status;
 }
 
-/* rank: [n], the place of each value when they fall. */
+/* *rank: [n], freed by vit_free: the place of each value in descending order. */
 static vit_status rank_values(size_t **rank, const float *values, size_t n, vit_error *error) {
     size_t *order = vit_alloc(n, sizeof *order);
     *rank = vit_alloc(n, sizeof **rank);
@@ -80,7 +81,7 @@ size_t vit_curve_points(size_t patches, size_t step) {
     return vit_ceil_div(patches, step) + 1;
 }
 
-/* By the trapezoid rule; the last step may be a shorter one. */
+/* By the trapezoid rule; the last step may be shorter than the others. */
 static double area_below(const double *doubts, size_t points, size_t step, size_t patches) {
     double area = 0;
     for (size_t i = 1; i < points; i++) {

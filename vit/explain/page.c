@@ -7,19 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* vit/explain/page/, by scripts/embed-text. */
+/* The files of vit/explain/page, line by line, as scripts/embed-text makes them. */
 extern const char *const vit_explain_page_html[], *const vit_explain_common_css[],
                                                       *const vit_explain_common_js[];
 
-/* Layers whose patches' similarity is in the page, and classes whose relevance is, at most. */
+/* At most: layers whose patches' similarity is in the page, classes whose relevance is, likeliest
+ * classes of each layer by the lens. */
 enum { MOST_SIMILAR = 6, MOST_CLASSES = 5, MOST_LENS = 3 };
 
-/* A page being made: weights as bytes, 255 sqrt(weight), so that small ones keep their digits. */
+/* A page that is being made. Weights are stored as bytes, 255 sqrt(weight), so that small ones
+ * differ. */
 typedef struct page {
     const vit_page_call *call;
     size_t tokens, prefix, patches, layers, heads, classes;
-    uint8_t *attention;  /* [layers asked for][heads asked for][T][T] */
-    uint8_t *similarity; /* [similar][N (N + 1) / 2], 127.5 (1 + cosine), rows up to the diagonal */
+    uint8_t *attention;  /* [layers][heads][T][T], of the layers and heads that are asked for */
+    uint8_t *similarity; /* [similar][N (N + 1) / 2] 127.5 (1 + cosine), rows up to the diagonal */
     float *lens;         /* [depth][classes] */
     size_t similar_layers[MOST_SIMILAR], similar;
     size_t shown[MOST_CLASSES + 1], shown_count; /* the classes whose relevance is in the page */
@@ -52,16 +54,13 @@ static vit_status check_list(const size_t *list, size_t count, size_t limit, con
     return VIT_OK;
 }
 
-/* Bytes that are not attention's, generously. */
-static size_t rest_size(const page *p) {
-    const vit_config *c = config_of(p);
-    const size_t n = p->patches,
-                 matrices = p->tokens * p->tokens + (p->similar + 1) * (n + 1) * n / 2;
-    return matrices / 3 * 4 + c->height * c->width * c->channels + ((size_t)40 << 10);
-}
-
+/* That the page is not too large. If it is, the error says what would fit. */
 static vit_status check_size(const page *p, vit_error *error) {
-    const size_t head = vit_ceil_div(p->tokens * p->tokens, 3) * 4, rest = rest_size(p);
+    const vit_config *c = config_of(p);
+    const size_t n = p->patches, head = vit_ceil_div(p->tokens * p->tokens, 3) * 4;
+    /* what is not attention: rollout, similarities and positions, the picture, the page itself */
+    const size_t matrices = p->tokens * p->tokens + (p->similar + 1) * (n + 1) * n / 2;
+    const size_t rest = matrices / 3 * 4 + c->height * c->width * c->channels + ((size_t)40 << 10);
     const size_t size = p->layers * p->heads * head + rest;
     if (size <= VIT_PAGE_MOST) return VIT_OK;
     const size_t fit = rest < VIT_PAGE_MOST ? (VIT_PAGE_MOST - rest) / head : 0;
@@ -107,7 +106,8 @@ static double dot(const float *a, const float *b, size_t n) {
     return sum;
 }
 
-/* to: the cosines of the rows of x, [n][dim], up to the diagonal. */
+/* to: [n (n + 1) / 2], the cosines of the rows of x: [n][dim] as bytes, each row up to the
+ * diagonal. */
 static void keep_similarity(uint8_t *to, const float *x, size_t n, size_t dim) {
     for (size_t i = 0; i < n; i++) {
         const double own = dot(x + i * dim, x + i * dim, dim);
@@ -178,7 +178,7 @@ static void add_lens(page *p) {
     vit_text_add(&p->json, "],");
 }
 
-/* A map's values as shares of the largest, or of the given number. */
+/* The map as bytes, 255 sqrt(value / largest); largest 0: its own largest value. */
 static void add_map(page *p, const char *key, const vit_map *map, float largest) {
     size_t count = 1;
     for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
@@ -205,7 +205,7 @@ static vit_status add_rollout(page *p, vit_error *error) {
     return VIT_OK;
 }
 
-/* How a head that pools by attention weights the patches: [heads][N]. */
+/* How each head of a pooling by attention weights the patches: [heads][N]. */
 static vit_status add_pooling(page *p, vit_error *error) {
     const vit_pool pool = config_of(p)->pool;
     const vit_map_options o = {.query = VIT_QUERY_POOL};
@@ -218,7 +218,7 @@ static vit_status add_pooling(page *p, vit_error *error) {
     return VIT_OK;
 }
 
-/* The likeliest classes, and the one that is asked for. */
+/* The classes to show: the likeliest, and the one that is asked for. */
 static void choose_classes(page *p, const float *logits) {
     const vit_map_options *first = p->call->options->first;
     bool there = !first || !first->class_given;
@@ -228,7 +228,7 @@ static void choose_classes(page *p, const float *logits) {
     if (!there) p->shown[p->shown_count++] = first->class_index;
 }
 
-/* Of the classes shown, and the network's own reading of the tokens. */
+/* A map of relevance for each of these classes. */
 static vit_status add_relevance(page *p, vit_error *error) {
     const float *logits = p->lens + (config_of(p)->depth - 1) * p->classes;
     vit_status status = VIT_OK;
@@ -264,7 +264,7 @@ static void add_positions(page *p) {
     vit_free(bytes);
 }
 
-/* The tokens before the patches, by name. */
+/* The names of the tokens before the patches. */
 static void add_prefix(page *p) {
     const vit_config *c = config_of(p);
     static const char *const names[] = {"class token", "distillation token", "register"};
@@ -277,7 +277,7 @@ static void add_prefix(page *p) {
     vit_text_add(&p->json, "],");
 }
 
-/* What is shown first, by places in the page's lists; -1: nothing was said. */
+/* What the page shows first: places in its lists of layers, heads (-1: their mean) and classes. */
 static void add_first(page *p) {
     const vit_map_options *o = p->call->options->first;
     const vit_map_options none = {0};
@@ -359,7 +359,7 @@ static bool among(const size_t *list, size_t count, size_t value) {
     return found;
 }
 
-/* That what is to be shown first is in the page. */
+/* That the map to be shown first is in the page. */
 static vit_status check_first(const page *p, vit_error *error) {
     const vit_page_options *o = p->call->options;
     const vit_map_options *first = o->first;

@@ -1,4 +1,5 @@
-/* Maps of a class from the picture's pixels: gradients, and the picture without a patch. */
+/* Maps of a class by its pixels: gradients with respect to them, and what happens without a patch.
+ */
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/explain/maps.h"
@@ -10,7 +11,7 @@ static size_t picture_size(const vit_map_call *m) {
     return c->height * c->width * c->channels;
 }
 
-/* d_images of a class's logit, of the picture that went forward last. */
+/* The gradient of the class's logit, [height][width][channels], for the last forward pass. */
 static const float *pixel_gradient(const vit_map_call *m) {
     vit_explainer_backward_head(m->explainer, m->map->class_index);
     vit_explainer_backward_blocks(m->explainer, NULL, NULL);
@@ -18,7 +19,8 @@ static const float *pixel_gradient(const vit_map_call *m) {
     return m->explainer->state.d_images;
 }
 
-/* values: [N] = sums over the patches' pixels and channels of factor * value, or of |value|. */
+/* values: [N] = sums over each patch's pixels and channels of factor * value; factor NULL: of
+ * |value|. */
 static void sum_patches(const vit_map_call *m, float *values, const float *value,
                         const float *factor) {
     const vit_config *c = &m->explainer->network->config;
@@ -41,11 +43,11 @@ static vit_status gradient_end(vit_map_call *m, vit_error *error) {
 
 const vit_map_method vit_map_gradient = {.name = "gradient", .of_class = true, .end = gradient_end};
 
-/* ---- integrated gradients (Sundararajan, Taly, Yan: Axiomatic Attribution for Deep Networks):
- * x times the mean gradient along the way from 0, the mean picture, to x, at the middle of each of
- * the steps ---- */
+/* ---- integrated gradients (Sundararajan, Taly, Yan: Axiomatic Attribution for Deep Networks): x
+ * times the mean gradient on the straight path from 0, the mean picture, to x, taken at the middle
+ * of each step ---- */
 
-/* Room: the picture on its way, the sum of its gradients. */
+/* m->room: the picture on the path, and the sum of the gradients. */
 static size_t integrated_room(const vit_map_call *m) {
     return 2 * picture_size(m);
 }

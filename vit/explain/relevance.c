@@ -1,19 +1,23 @@
-/* Maps of a class from gradients within the network. */
+/* Maps of a class by gradients inside the network. */
 #include "vit/base/size.h"
 #include "vit/explain/maps.h"
 #include <string.h>
 
-/* ---- relevance (Chefer, Gur, Wolf: Generic Attention-model Explainability, ICCV 2021, section
- * 3.1): R = I; of every layer, R += mean over heads of max(0, dy/dA * A), times R. A row of R only
- * needs the layers' matrices from the last to the first, as the backward pass meets them: r = a
- * row of I, or what the pooling reads; r += r Abar ---- */
+/* ---- relevance (Chefer, Gur, Wolf: Generic Attention-model Explainability, ICCV 2021,
+ * section 3.1)
+ *
+ * R = I; for each layer, the first first, R += Abar R, where Abar is the mean over heads of
+ * max(0, dy/dA * A), y being the class's logit. One row r of R can be computed from the last layer
+ * to the first, in the order of the backward pass: r = a row of I, or what the pooling reads; r +=
+ * r Abar ---- */
 
-/* Room: the row, what a layer adds to it, a row of Abar. */
+/* m->room: r, what a layer adds to it, a row of Abar. */
 static size_t relevance_room(const vit_map_call *m) {
     return 3 * m->row;
 }
 
-/* row: [keys] += factor / heads * sum over heads of max(0, dA * A), heads being `step` apart. */
+/* row: [keys] += factor / heads * sum over heads of max(0, dA * A); heads of p and d_p are `step`
+ * floats apart. */
 static void add_relevance(float *row, const float *p, const float *d_p, size_t heads, size_t step,
                           size_t keys, float factor) {
     for (size_t h = 0; h < heads; h++, p += step, d_p += step)
@@ -28,9 +32,9 @@ typedef struct layer_call {
     const vit_seen *seen;
 } layer_call;
 
-enum { COLUMNS = 64 }; /* of a task */
+enum { COLUMNS = 64 }; /* of one task */
 
-/* COLUMNS of r Abar: a thread's are nobody else's, and each is one sum over queries and heads. */
+/* Some columns of r Abar; each is one sum over queries and heads, so the threads do not meet. */
 static void layer_task(size_t i, int thread, void *context) {
     (void)thread;
     const layer_call *l = context;
@@ -55,8 +59,8 @@ static void relevance_look(const vit_seen *seen, void *context) {
     for (size_t t = 0; t < m->tokens; t++) m->room[t] += m->room[m->row + t];
 }
 
-/* A pooling by attention is a layer of one query, which has no row of its own: r = its Abar. Called
- * for the last block, when the head's gradients are there. */
+/* Pooling by attention is like a layer with one query: r is the one row of its Abar. Called when
+ * the head's gradients are there, before those of the last block. */
 static void begin_at_pooling(vit_map_call *m) {
     const vit_explainer *e = m->explainer;
     const vit_config *c = &e->network->config;
@@ -98,13 +102,13 @@ const vit_map_method vit_map_relevance = {.name = "relevance",
                                           .room = relevance_room,
                                           .end = relevance_end};
 
-/* ---- Grad-CAM (Selvaraju et al.) over tokens: features of a patch, each times the mean over
- * patches of its gradient, summed, and what is below 0 left out. At the first norm's output of the
- * last block whose patches have a gradient ---- */
+/* ---- Grad-CAM (Selvaraju et al.) over tokens: max(0, sum over features of a patch's feature times
+ * the mean over patches of that feature's gradient). The features are the output of the first norm
+ * of the last block in which the patches have a gradient ---- */
 
 typedef struct cam {
     vit_map_call *call;
-    bool done;
+    bool done; /* that block was found */
 } cam;
 
 static void gradcam_look(const vit_seen *seen, void *context) {

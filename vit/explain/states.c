@@ -1,11 +1,11 @@
-/* What the layers' tokens are like. */
+/* Maps of the layers' states: what the head would make of them, and how similar they are. */
 #include "vit/base/size.h"
 #include "vit/explain/maps.h"
 #include <math.h>
 #include <string.h>
 
-/* ---- lens (nostalgebraist: interpreting GPT, the logit lens): the head applied to each layer ----
- */
+/* ---- lens (nostalgebraist: interpreting GPT, the logit lens): the head applied to every layer's
+ * output ---- */
 
 static void lens_look(const vit_seen *seen, void *context) {
     vit_map_call *m = context;
@@ -17,7 +17,7 @@ const vit_map_method vit_map_lens = {.name = "lens", .look = lens_look};
 
 /* ---- similarity ---- */
 
-/* out: [n] = cosines of x, [dim], with the rows of y: [n][dim]; 0 with a row of zeros. */
+/* out: [n] = the cosines of x: [dim] with the rows of y: [n][dim]; 0 for a row of zeros. */
 static void cosines(float *out, const float *x, const float *y, size_t n, size_t dim) {
     double own = 0;
     for (size_t j = 0; j < dim; j++) own += (double)x[j] * (double)x[j];
@@ -31,8 +31,8 @@ static void cosines(float *out, const float *x, const float *y, size_t n, size_t
     }
 }
 
-/* The whole matrix of n tokens, or the row of their mean by `weights`, among which the patches are
- * the last. mean: [dim], room. */
+/* The map of n tokens z: [n][dim], whose last are the patches: the cosines of all of them, or those
+ * of the patches with the tokens' mean by `weights`: [n]. mean: [dim] of scratch. */
 static void similarity_of(const vit_map_call *m, const float *z, const float *weights, size_t n,
                           float *mean) {
     const size_t dim = m->explainer->network->config.dim, patches = m->patches;

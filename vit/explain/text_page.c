@@ -7,18 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-/* vit/explain/page/text.html, by scripts/embed-text. */
+/* vit/explain/page/text.html, line by line, as scripts/embed-text makes it. */
 extern const char *const vit_explain_text_html[];
 
-/* A forward pass over a text that is there already: row i of the decoder is given START or token
- * i - 1, and writes token i or END. */
+/* A forward pass over a text that was written: row i of the decoder is given START or token i - 1,
+ * and predicts token i or END. */
 typedef struct pass {
     const vit_text_page_call *call;
     vit_config decoder;
     vit_arena arena;
     vit_state state;
-    vit_ids given;       /* what the decoder is given: nothing that it wrote nothing after */
-    size_t rows, memory; /* of the decoder; tokens that it looks at, 0: none */
+    vit_ids given; /* what the decoder is given: not a last token that nothing was written after */
+    size_t rows, memory; /* tokens of the decoder, with START; tokens of the memory, 0: none */
 } pass;
 
 static const vit_config *config_of(const pass *p) {
@@ -49,7 +49,7 @@ static vit_status look(pass *p, const vit_text_page_call *call, vit_error *error
 
 /* ---- weights of attention ---- */
 
-/* What the blocks of a stack keep of an attention: [heads][queries] rows of vit_padded(keys). */
+/* The attention weights of a stack: of each layer [heads][queries] rows of vit_padded(keys). */
 typedef struct matrices {
     const vit_state *stack;
     bool cross;
@@ -70,13 +70,13 @@ static size_t matrices_size(const matrices *m) {
     return m->layers * m->heads * m->queries * m->keys;
 }
 
-/* Of one query. */
+/* The row of one query. */
 static const float *weights_of(const matrices *m, size_t layer, size_t head, size_t query) {
     const vit_block_state *b = &m->stack->blocks[layer];
     return (m->cross ? b->cross_p : b->p) + (head * m->queries + query) * vit_padded(m->keys);
 }
 
-/* As bytes, 255 sqrt(weight), so that small ones keep their digits. */
+/* As bytes, 255 sqrt(weight), so that small weights differ. */
 static void add_matrices(vit_text *json, const char *key, const matrices *m) {
     uint8_t *bytes = vit_alloc(matrices_size(m), 1), *to = bytes;
     json->failed = json->failed || !bytes;
@@ -95,6 +95,7 @@ static void add_matrices(vit_text *json, const char *key, const matrices *m) {
 
 /* ---- the page ---- */
 
+/* "key": [first, signs..., last]; first and last may be NULL. */
 static void add_signs(vit_text *json, const char *key, const char *first, const char *const *signs,
                       size_t count, const char *last) {
     size_t any = 0;
@@ -108,7 +109,7 @@ static void add_signs(vit_text *json, const char *key, const char *first, const 
     vit_text_add(json, "],");
 }
 
-/* How probable each token was when it was written. */
+/* The probability of each token that was written. */
 static void add_probabilities(vit_text *json, const pass *p) {
     const vit_ids *written = &p->call->written;
     const size_t ids = p->decoder.vocabulary;

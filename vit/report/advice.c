@@ -71,7 +71,7 @@ typedef struct figures {
     bool stalls;       /* val has been no better for two epochs */
 } figures;
 
-static figures figures_of(const vit_facts *facts, const vit_curves *c) {
+static figures figures_of(const vit_facts *facts, const vit_training_curves *c) {
     const vit_epoch_point *e = c->epochs, *last = &e[c->epoch_count - 1];
     figures f = {.val = last->val_top1, .train = last->train_top1, .gain = NAN, .rise = 1};
     f.error = sqrt(f.val * (1 - f.val) / (double)facts->val_images);
@@ -110,7 +110,7 @@ static bool overfits(const figures *f, bool is_over) {
     return f->train - f->val > fmax(GAP, 3 * f->gap_error) && (is_over || f->stalls);
 }
 
-size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_curves *c) {
+size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training_curves *c) {
     size_t count = 0;
     char why[400], a[32], b[32], d[32];
     if (c->epoch_count == 0 || isnan(c->epochs[c->epoch_count - 1].val_top1)) return 0;

@@ -37,6 +37,6 @@ const char *vit_finding_name(vit_finding finding);
 
 /* Fills advice: [VIT_FINDING_COUNT] and returns how many there are: 0 where nothing was measured
  * yet. */
-size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_curves *curves);
+size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training_curves *curves);
 
 #endif

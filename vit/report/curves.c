@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-void vit_curves_start(vit_curves *c, uint64_t schedule) {
+void vit_training_curves_start(vit_training_curves *c, uint64_t schedule) {
     c->every = (schedule + VIT_CURVE_POINTS - 1) / VIT_CURVE_POINTS;
     if (c->every == 0) c->every = 1;
 }
 
-void vit_curves_free(vit_curves *c) {
+void vit_training_curves_free(vit_training_curves *c) {
     vit_free(c->points);
     vit_free(c->epochs);
-    *c = (vit_curves){0};
+    *c = (vit_training_curves){0};
 }
 
-vit_status vit_curves_point(vit_curves *c, vit_point point, vit_error *error) {
+vit_status vit_training_curves_point(vit_training_curves *c, vit_point point, vit_error *error) {
     vit_point *points = vit_make_room(c->points, c->point_count, &c->point_capacity, sizeof *points,
                                       "the curves", error);
     if (!points) return VIT_ERROR_MEMORY;
@@ -23,7 +23,8 @@ vit_status vit_curves_point(vit_curves *c, vit_point point, vit_error *error) {
     return VIT_OK;
 }
 
-vit_status vit_curves_epoch(vit_curves *c, vit_epoch_point point, vit_error *error) {
+vit_status vit_training_curves_epoch(vit_training_curves *c, vit_epoch_point point,
+                                     vit_error *error) {
     vit_epoch_point *epochs = vit_make_room(c->epochs, c->epoch_count, &c->epoch_capacity,
                                             sizeof *epochs, "the curves", error);
     if (!epochs) return VIT_ERROR_MEMORY;
@@ -32,7 +33,8 @@ vit_status vit_curves_epoch(vit_curves *c, vit_epoch_point point, vit_error *err
     return VIT_OK;
 }
 
-vit_status vit_curves_flush(vit_curves *c, uint64_t step, bool *complete, vit_error *error) {
+vit_status vit_training_curves_flush(vit_training_curves *c, uint64_t step, bool *complete,
+                                     vit_error *error) {
     const double n = (double)c->sum_steps;
     *complete = c->sum_steps > 0;
     if (!*complete) return VIT_OK;
@@ -40,11 +42,12 @@ vit_status vit_curves_flush(vit_curves *c, uint64_t step, bool *complete, vit_er
                              c->lr_sum / n, c->norm_sum / n, c->pictures / c->seconds};
     c->loss_sum = c->lr_sum = c->norm_sum = c->seconds = c->pictures = 0;
     c->sum_steps = 0;
-    return vit_curves_point(c, point, error);
+    return vit_training_curves_point(c, point, error);
 }
 
-vit_status vit_curves_step(vit_curves *c, uint64_t step, double loss, double lr, double grad_norm,
-                           double pictures, double seconds, bool *complete, vit_error *error) {
+vit_status vit_training_curves_step(vit_training_curves *c, uint64_t step, double loss, double lr,
+                                    double grad_norm, double pictures, double seconds,
+                                    bool *complete, vit_error *error) {
     c->loss_sum += loss;
     c->lr_sum += lr;
     c->norm_sum += grad_norm;
@@ -52,10 +55,10 @@ vit_status vit_curves_step(vit_curves *c, uint64_t step, double loss, double lr,
     c->seconds += seconds;
     c->sum_steps++;
     *complete = false;
-    return step % c->every == 0 ? vit_curves_flush(c, step, complete, error) : VIT_OK;
+    return step % c->every == 0 ? vit_training_curves_flush(c, step, complete, error) : VIT_OK;
 }
 
-void vit_curves_cut(vit_curves *c, uint64_t step) {
+void vit_training_curves_cut(vit_training_curves *c, uint64_t step) {
     while (c->point_count > 0 && c->points[c->point_count - 1].step > step) c->point_count--;
     while (c->epoch_count > 0 && c->epochs[c->epoch_count - 1].step > step) c->epoch_count--;
 }

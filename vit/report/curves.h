@@ -20,7 +20,7 @@ typedef struct vit_epoch_point {
     double train_top1, train_loss;
 } vit_epoch_point;
 
-typedef struct vit_curves {
+typedef struct vit_training_curves {
     vit_point *points; /* ascending steps */
     vit_epoch_point *epochs;
     size_t point_count, epoch_count;
@@ -28,29 +28,32 @@ typedef struct vit_curves {
     uint64_t every;                                       /* steps in one point */
     double loss_sum, lr_sum, norm_sum, seconds, pictures; /* of the steps since the last point */
     uint64_t sum_steps;
-} vit_curves;
+} vit_training_curves;
 
 /* Points of a whole schedule, at most. At which steps they end depends on the number of steps
  * alone. */
 #define VIT_CURVE_POINTS 400
 
 /* Sets how many steps a point has. *c is zeroed before; schedule: the training's steps. */
-void vit_curves_start(vit_curves *c, uint64_t schedule);
-void vit_curves_free(vit_curves *c);
+void vit_training_curves_start(vit_training_curves *c, uint64_t schedule);
+void vit_training_curves_free(vit_training_curves *c);
 
 /* Adds step number `step`, counted from 1. *complete: with it a point is complete, the last of
  * c->points. Errors: MEMORY, here and below. */
-vit_status vit_curves_step(vit_curves *c, uint64_t step, double loss, double lr, double grad_norm,
-                           double pictures, double seconds, bool *complete, vit_error *error);
+vit_status vit_training_curves_step(vit_training_curves *c, uint64_t step, double loss, double lr,
+                                    double grad_norm, double pictures, double seconds,
+                                    bool *complete, vit_error *error);
 
 /* At the end of a training: completes the point that was begun, if there is one. */
-vit_status vit_curves_flush(vit_curves *c, uint64_t step, bool *complete, vit_error *error);
+vit_status vit_training_curves_flush(vit_training_curves *c, uint64_t step, bool *complete,
+                                     vit_error *error);
 
 /* Append one point. */
-vit_status vit_curves_point(vit_curves *c, vit_point point, vit_error *error);
-vit_status vit_curves_epoch(vit_curves *c, vit_epoch_point point, vit_error *error);
+vit_status vit_training_curves_point(vit_training_curves *c, vit_point point, vit_error *error);
+vit_status vit_training_curves_epoch(vit_training_curves *c, vit_epoch_point point,
+                                     vit_error *error);
 
 /* Removes what is beyond `step`, from which the training continues. */
-void vit_curves_cut(vit_curves *c, uint64_t step);
+void vit_training_curves_cut(vit_training_curves *c, uint64_t step);
 
 #endif

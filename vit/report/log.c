@@ -37,7 +37,7 @@ static vit_status take_start(vit_log *log, const json_t *event, vit_error *error
     r->step = count(event, "step");
     r->state = VIT_REPORT_LOG;
     r->test_top1 = NAN;
-    vit_curves_cut(&log->curves, r->step);
+    vit_training_curves_cut(&log->curves, r->step);
     const vit_status status = set_name(&log->preset, event, "preset", error);
     return status == VIT_OK ? set_name(&log->data, event, "data", error) : status;
 }
@@ -54,8 +54,8 @@ static vit_status take_epoch(vit_log *log, const json_t *event, vit_error *error
                                      NAN, NAN};
     log->report.step = step;
     log->report.facts.lr = fmax(log->report.facts.lr, point.lr);
-    const vit_status status = vit_curves_point(&log->curves, point, error);
-    return status == VIT_OK ? vit_curves_epoch(&log->curves, answers, error) : status;
+    const vit_status status = vit_training_curves_point(&log->curves, point, error);
+    return status == VIT_OK ? vit_training_curves_epoch(&log->curves, answers, error) : status;
 }
 
 static vit_status take_event(vit_log *log, const json_t *event, const char *where,
@@ -112,7 +112,7 @@ vit_status vit_log_read(vit_log *out, const char *path, vit_error *error) {
 }
 
 void vit_log_free(vit_log *log) {
-    vit_curves_free(&log->curves);
+    vit_training_curves_free(&log->curves);
     vit_free(log->preset);
     vit_free(log->data);
     *log = (vit_log){0};

@@ -7,7 +7,7 @@
 typedef struct vit_log {
     char *preset, *data; /* names; owned */
     vit_report report;   /* its preset, data and curves are those of this struct */
-    vit_curves curves;
+    vit_training_curves curves;
 } vit_log;
 
 /* Reads a log; freed by vit_log_free. A training that was resumed has several parts, which are

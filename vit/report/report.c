@@ -74,7 +74,7 @@ static void add_column(vit_text *t, const char *name, const void *rows, size_t c
 }
 
 /* The rates, which depend on the machine, have a line of their own. */
-static void add_curves(vit_text *t, const vit_curves *c) {
+static void add_curves(vit_text *t, const vit_training_curves *c) {
     static const struct {
         const char *name;
         size_t offset;
@@ -218,18 +218,18 @@ static uint64_t step_at(const json_t *table, const char *column, size_t i) {
     return value > 0 ? (uint64_t)value : 0;
 }
 
-static vit_status take_curves(vit_curves *c, const json_t *page, vit_error *error) {
+static vit_status take_curves(vit_training_curves *c, const json_t *page, vit_error *error) {
     const json_t *p = json_object_get(page, "points"), *e = json_object_get(page, "epochs");
     vit_status status = VIT_OK;
     for (size_t i = 0; i < json_array_size(json_object_get(p, "step")) && status == VIT_OK; i++)
-        status =
-            vit_curves_point(c,
-                             (vit_point){step_at(p, "step", i), step_at(p, "steps", i),
-                                         number_at(p, "loss", i), number_at(p, "lr", i),
-                                         number_at(p, "grad_norm", i), number_at(p, "rate", i)},
-                             error);
+        status = vit_training_curves_point(
+            c,
+            (vit_point){step_at(p, "step", i), step_at(p, "steps", i), number_at(p, "loss", i),
+                        number_at(p, "lr", i), number_at(p, "grad_norm", i),
+                        number_at(p, "rate", i)},
+            error);
     for (size_t i = 0; i < json_array_size(json_object_get(e, "step")) && status == VIT_OK; i++)
-        status = vit_curves_epoch(
+        status = vit_training_curves_epoch(
             c,
             (vit_epoch_point){step_at(e, "step", i), number_at(e, "val_top1", i),
                               number_at(e, "val_loss", i), number_at(e, "train_top1", i),
@@ -238,7 +238,7 @@ static vit_status take_curves(vit_curves *c, const json_t *page, vit_error *erro
     return status;
 }
 
-vit_status vit_report_read_curves(vit_curves *curves, const char *path, uint64_t step,
+vit_status vit_report_read_curves(vit_training_curves *curves, const char *path, uint64_t step,
                                   uint64_t steps, vit_error *error) {
     vit_bytes bytes;
     json_t *page = NULL;
@@ -255,7 +255,7 @@ vit_status vit_report_read_curves(vit_curves *curves, const char *path, uint64_t
     if (status == VIT_OK &&
         json_integer_value(json_object_get(title, "steps")) == (json_int_t)steps)
         status = take_curves(curves, page, error);
-    if (status == VIT_OK) vit_curves_cut(curves, step);
+    if (status == VIT_OK) vit_training_curves_cut(curves, step);
     json_decref(page);
     vit_unmap_file(&bytes);
     return status;

@@ -22,7 +22,7 @@ typedef struct vit_report {
     uint64_t step;
     double test_top1;          /* NaN: not measured */
     const char *const *labels; /* [facts.classes]; NULL: numbers */
-    const vit_curves *curves;
+    const vit_training_curves *curves;
     const vit_answers *answers;       /* NULL: there are none */
     const vit_shown_weights *weights; /* NULL: they are not known */
 } vit_report;
@@ -37,7 +37,7 @@ vit_status vit_report_check(const char *path, vit_error *error);
 /* For a training that is resumed: appends the curves, up to `step`, of the page that it wrote
  * before; none if there is no page, or its schedule does not have `steps` steps. FORMAT for a page
  * that this library did not write so. */
-vit_status vit_report_read_curves(vit_curves *curves, const char *path, uint64_t step,
+vit_status vit_report_read_curves(vit_training_curves *curves, const char *path, uint64_t step,
                                   uint64_t steps, vit_error *error);
 
 #endif

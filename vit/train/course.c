@@ -36,7 +36,7 @@ static void put_scalars(vit_run *run, uint64_t step, const vit_scalar *scalars, 
 /* ---- steps ---- */
 
 static void put_point(vit_run *run) {
-    const vit_curves *c = &run->course.curves;
+    const vit_training_curves *c = &run->course.curves;
     const vit_point *p = &c->points[c->point_count - 1];
     const vit_scalar scalars[] = {{"loss/train", p->loss},
                                   {"lr", p->lr},
@@ -49,9 +49,9 @@ void vit_course_step(vit_run *run, double loss, double lr, double seconds) {
     bool complete;
     vit_error error;
     if (!run->course.wanted) return;
-    if (vit_curves_step(&run->course.curves, step_of(run), loss, lr,
-                        vit_trainer_get(run->trainer).norm, (double)run->preset.recipe.batch,
-                        seconds, &complete, &error) != VIT_OK)
+    if (vit_training_curves_step(
+            &run->course.curves, step_of(run), loss, lr, vit_trainer_get(run->trainer).norm,
+            (double)run->preset.recipe.batch, seconds, &complete, &error) != VIT_OK)
         failed(run, &error);
     else if (complete)
         put_point(run);
@@ -60,7 +60,7 @@ void vit_course_step(vit_run *run, double loss, double lr, double seconds) {
 static void flush(vit_run *run) {
     bool complete;
     vit_error error;
-    if (vit_curves_flush(&run->course.curves, step_of(run), &complete, &error) != VIT_OK)
+    if (vit_training_curves_flush(&run->course.curves, step_of(run), &complete, &error) != VIT_OK)
         failed(run, &error);
     else if (complete)
         put_point(run);
@@ -220,7 +220,7 @@ vit_status vit_course_epoch(vit_run *run, vit_error *error) {
     if (run->loader.val_count > 0 && s->logits) s->answered = point.step;
     const vit_status status = answer_sample(&point, run, error);
     if (status != VIT_OK) return status;
-    if (vit_curves_epoch(&s->curves, point, &why) != VIT_OK) failed(run, &why);
+    if (vit_training_curves_epoch(&s->curves, point, &why) != VIT_OK) failed(run, &why);
     give_hints(run, false);
     if (!s->wanted) return VIT_OK;
     const vit_scalar scalars[] = {{"accuracy/val", point.val_top1},
@@ -290,7 +290,7 @@ vit_status vit_course_open(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     s->wanted = o->report || o->tensorboard;
     if (!s->wanted) return VIT_OK;
-    vit_curves_start(&s->curves, run->schedule);
+    vit_training_curves_start(&s->curves, run->schedule);
     s->tenth = step_of(run) * 10 / run->schedule;
     s->answers = run->data.target_vocabulary.count == 0;
     if (s->answers) s->logits = vit_alloc(count, classes * sizeof *s->logits);
@@ -306,7 +306,7 @@ void vit_course_close(vit_run *run) {
     vit_error error;
     if (vit_tensorboard_close(run->course.board, &error) != VIT_OK) failed(run, &error);
     run->course.board = NULL;
-    vit_curves_free(&run->course.curves);
+    vit_training_curves_free(&run->course.curves);
     vit_free(run->course.logits);
     run->course.logits = NULL;
 }

@@ -12,7 +12,7 @@ typedef struct vit_course {
     bool wanted;     /* a report or event files are */
     bool answers;    /* so are answers: the pictures have classes */
     unsigned hinted; /* the findings, bits 1 << vit_finding, that have been said */
-    vit_curves curves;
+    vit_training_curves curves;
     vit_tensorboard *board; /* NULL: none */
     float *logits;          /* [val_count][classes] of the held-back pictures, where wanted */
     uint64_t answered;      /* the step whose answers they are; 0: there are none yet */
