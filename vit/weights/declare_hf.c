@@ -6,7 +6,7 @@
 
 /* ---- config.json ---- */
 
-/* The families whose blocks are ours; what the library takes where a config is silent. */
+/* The kinds of network whose blocks are ours, with the library's default of "layer_norm_eps". */
 static const struct {
     const char *type;
     double norm_eps;
@@ -48,7 +48,8 @@ static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *e
                     d->name);
 }
 
-/* DINOv2 gives a ratio; of a gated MLP, which has two thirds of that, the tensors tell. */
+/* The width of the MLPs. DINOv2's configs have a ratio instead, and its gated MLPs are two thirds
+ * as wide, which the tensors show. */
 static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object,
                            vit_error *error) {
     double ratio = 0;
@@ -62,7 +63,8 @@ static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object
     return status;
 }
 
-/* Whether all are "LABEL_0", "LABEL_1", ..., which the library writes where it has no names. */
+/* Whether all names are "LABEL_0", "LABEL_1", ..., which the library writes where there are none.
+ */
 static bool are_numbers(const json_t *labels) {
     static const char start[] = "LABEL_";
     const char *key;
@@ -76,7 +78,7 @@ static bool are_numbers(const json_t *labels) {
     return json_object_size(labels) > 0;
 }
 
-/* "num_labels" stands in few files; "id2label" in all that were fine-tuned. */
+/* Few files have "num_labels"; all that were fine-tuned have "id2label". */
 static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *error) {
     if (d->is_backbone) return VIT_OK;
     const vit_status status = vit_declare_size(&d->classes, d, object, "num_labels", error);
@@ -87,7 +89,9 @@ static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *
     return vit_declare_labels(d, labels, "id2label", error);
 }
 
-/* "ViTModel", "ViTMAEForPreTraining"; a classifier is "...ForImageClassification..." */
+/* Whether "architectures" names a network without a classifier, such as "ViTModel"; classifiers are
+ * named
+ * "...ForImageClassification...". */
 static bool names_backbone(const json_t *object) {
     const json_t *list = json_object_get(object, "architectures");
     const char *name = json_string_value(json_array_get(list, 0));
@@ -114,12 +118,7 @@ static vit_status read_config(vit_declared *d, const char **type, const json_t *
 
 /* ---- preprocessor_config.json ---- */
 
-static bool ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* PIL's numbers. */
+/* "resample", by the numbers that PIL gives the filters. */
 static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *error) {
     static const vit_filter filters[] = {VIT_FILTER_NEAREST,  VIT_FILTER_LANCZOS,
                                          VIT_FILTER_BILINEAR, VIT_FILTER_BICUBIC,
@@ -135,7 +134,7 @@ static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *
     return VIT_OK;
 }
 
-/* {"shortest_edge": S}, or both sides. */
+/* "size": {"shortest_edge": S}, or both sides. */
 static vit_status read_size(vit_declared *d, const json_t *object, vit_error *error) {
     vit_prepare *p = &d->prepare;
     const json_t *size = json_object_get(object, "size");
@@ -172,16 +171,6 @@ static vit_status read_mean(vit_declared *d, const json_t *object, vit_error *er
     return VIT_OK;
 }
 
-/* Steps that no Vision Transformer's processor has; one that asks for them is another's. */
-static vit_status refuse_steps(const vit_declared *d, const json_t *object, vit_error *error) {
-    static const char *const steps[] = {"do_pad", "do_grayscale", "do_flip_channel_order"};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (json_is_true(json_object_get(object, steps[i])))
-            return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name,
-                            steps[i]);
-    return VIT_OK;
-}
-
 static vit_status read_rescale(vit_declared *d, const json_t *object, vit_error *error) {
     int rescales = true;
     vit_status status = vit_declare_flag(&rescales, d, object, "do_rescale", error);
@@ -195,7 +184,7 @@ static vit_status read_rescale(vit_declared *d, const json_t *object, vit_error 
                     d->name, d->prepare.rescale);
 }
 
-/* The middle is cut out where that is said; a picture resized by its shorter side needs it. */
+/* The centre crop, which pictures that are resized by their shorter side need. */
 static vit_status read_crop(vit_declared *d, const json_t *object, vit_error *error) {
     vit_prepare *p = &d->prepare;
     int crops = false;
@@ -214,9 +203,13 @@ static vit_status read_crop(vit_declared *d, const json_t *object, vit_error *er
 }
 
 static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *error) {
+    static const char *const refused[] = {"do_pad", "do_grayscale", "do_flip_channel_order"};
     int resizes = true;
-    vit_status status = refuse_steps(d, object, error);
-    if (status == VIT_OK) status = vit_declare_flag(&resizes, d, object, "do_resize", error);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (json_is_true(json_object_get(object, refused[i])))
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name,
+                            refused[i]);
+    vit_status status = vit_declare_flag(&resizes, d, object, "do_resize", error);
     if (status == VIT_OK) status = read_rescale(d, object, error);
     if (status != VIT_OK) return status;
     if (!resizes)
@@ -236,19 +229,12 @@ static vit_status read_processor(vit_declared *d, const json_t *object, vit_erro
     vit_status status = vit_declare_text(&type, d, object, "image_processor_type", error);
     if (status == VIT_OK) status = read_steps(d, object, error);
     p->rounding = VIT_ROUNDING_FLOOR;
-    if (!ends_with(type, "Fast")) return status;
+    const size_t length = strlen(type);
+    if (length < 4 || strcmp(type + length - 4, "Fast") != 0) return status;
     p->arithmetic = VIT_ARITHMETIC_TORCH;
     p->rounding = VIT_ROUNDING_ZERO;
     p->fused = true;
     return status;
-}
-
-/* DINOv2 resamples its positions for whatever size comes; the others take one size only. */
-static void follow_processor(vit_declared *d) {
-    const vit_prepare *p = &d->prepare;
-    const size_t *end = p->crop[0] > 0 ? p->crop : p->resize;
-    d->input_height = end[0];
-    d->input_width = end[1];
 }
 
 vit_status vit_declare_hf(vit_declared *d, json_t *object, json_t *processor,
@@ -259,6 +245,10 @@ vit_status vit_declare_hf(vit_declared *d, json_t *object, json_t *processor,
     d->name = processor_name;
     status = read_processor(d, processor, error);
     d->name = name;
-    if (status == VIT_OK && strncmp(type, "dinov2", 6) == 0) follow_processor(d);
-    return status;
+    if (status != VIT_OK || strncmp(type, "dinov2", 6) != 0) return status;
+    /* DINOv2 resamples its positions to the size of the pictures; the others take one size only */
+    const size_t *end = d->prepare.crop[0] > 0 ? d->prepare.crop : d->prepare.resize;
+    d->input_height = end[0];
+    d->input_width = end[1];
+    return VIT_OK;
 }

@@ -1,4 +1,5 @@
-/* Configs of libraries that write none, in forms of our own, and OpenCLIP's. */
+/* Configs of vit-pytorch and torchvision, which write none, in a form of our own; OpenCLIP's
+ * config; what holds for Google's files without any. */
 #include "vit/weights/declared.h"
 #include <string.h>
 
@@ -12,7 +13,7 @@ static vit_status check_keys(const vit_declared *d, json_t *object, const char *
     return vit_json_read(object, fields, count, d->name, error);
 }
 
-/* mean and std, both or none; `usual` where there are none and the library has its own. */
+/* "mean" and "std", both or none; has_usual: the library's own are set where there are none. */
 static vit_status read_mean(vit_declared *d, const json_t *object, bool has_usual,
                             vit_error *error) {
     bool has_mean, has_std;
@@ -41,7 +42,9 @@ static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *
 
 /* ---- vit-pytorch ---- */
 
-/* Its first versions divide by the root of the tokens' width, later ones by that of a head's. */
+/* "attention_scale", because its first versions divide scores by sqrt(D), later ones by sqrt(d_k);
+ * and "pool".
+ */
 static vit_status read_attention(vit_declared *d, const json_t *object, vit_error *error) {
     const char *scale = NULL, *pool = "cls";
     vit_status status = vit_declare_text(&scale, d, object, "attention_scale", error);
@@ -123,7 +126,7 @@ vit_status vit_declare_torchvision(vit_declared *d, json_t *object, vit_error *e
 
 /* ---- OpenCLIP ---- */
 
-/* What the tower for pictures may be told; the rest are networks of another kind. */
+/* The keys of an image encoder that is ours; others mean a network of another kind. */
 static vit_status check_tower(const vit_declared *d, json_t *vision, vit_error *error) {
     static const char *const known[] = {"layers",        "width",         "head_width",
                                         "mlp_ratio",     "patch_size",    "image_size",
@@ -136,7 +139,7 @@ static vit_status check_tower(const vit_declared *d, json_t *vision, vit_error *
         size_t i = 0;
         while (i < COUNT(known) && strcmp(known[i], key) != 0) i++;
         if (i < COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
-        /* These only count beside "attentional_pool" and "timm_model_name". */
+        /* these mean something only together with "attentional_pool" and "timm_model_name" */
         if (strncmp(key, "attn_pooler_", 12) == 0) continue;
         if (strncmp(key, "timm_", 5) == 0 && strcmp(key, "timm_model_name") != 0) continue;
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,

@@ -8,7 +8,7 @@
 
 /* ---- what a name says ---- */
 
-/* The sizes that names of architectures have. */
+/* The words for sizes in names of architectures. */
 static const struct {
     const char *word;
     size_t dim, depth, heads;
@@ -17,7 +17,7 @@ static const struct {
              {"base", 768, 12, 12},  {"large", 1024, 24, 16}, {"huge", 1280, 32, 16},
              {"giant", 1408, 40, 16}};
 
-/* Words between and after them, with what their constructors set. */
+/* Other words in these names; apply_name has what they mean. */
 typedef enum word {
     WORD_DISTILLED,
     WORD_DINOV2,
@@ -35,14 +35,14 @@ VIT_CHECK_ROWS(words, WORDS);
 
 typedef struct architecture {
     const char *name;
-    bool known; /* every word of it */
+    bool known; /* all its words are */
     bool is_deit;
     bool has[WORDS];
     size_t size; /* index, or SIZE_MAX */
     size_t patch, image, registers;
 } architecture;
 
-/* "patch16" -> 16; false: it is not `word` with a number. */
+/* "patch16" -> 16; false: text is not the prefix and a number. */
 static bool numbered(size_t *number, const char *text, const char *prefix) {
     const size_t n = strlen(prefix);
     uint64_t value;
@@ -65,7 +65,7 @@ static bool read_word(architecture *a, const char *text) {
     return a->registers > 0;
 }
 
-/* "vit_base_patch16_224.augreg_in21k": what follows the point names the weights. */
+/* "vit_base_patch16_224.augreg_in21k"; what follows the dot names the weights. */
 static architecture parse_name(const char *name) {
     architecture a = {.name = name, .size = SIZE_MAX, .known = true};
     const char *at = name, *end = name + strcspn(name, ".");
@@ -91,15 +91,10 @@ static architecture parse_name(const char *name) {
     return a;
 }
 
-static bool is_siglip_tanh(const architecture *a) {
-    const char *size = sizes[a->size].word;
-    return (strcmp(size, "base") == 0 && a->patch == 32) ||
-           (strcmp(size, "large") == 0 && a->image == 512);
-}
-
-/* The arguments that the architecture's constructor sets. */
+/* What the architecture's constructor in timm sets. */
 static void apply_name(vit_declared *d, const architecture *a) {
-    const bool is_giant = strcmp(sizes[a->size].word, "giant") == 0;
+    const char *size = sizes[a->size].word;
+    const bool is_giant = strcmp(size, "giant") == 0, is_base = strcmp(size, "base") == 0;
     d->dim = sizes[a->size].dim;
     d->depth = sizes[a->size].depth;
     d->heads = sizes[a->size].heads;
@@ -115,13 +110,14 @@ static void apply_name(vit_declared *d, const architecture *a) {
     if (a->has[WORD_QUICKGELU]) d->activation = VIT_GELU_QUICK;
     if (a->has[WORD_SIGLIP]) {
         d->pool = VIT_POOL_MAP;
-        if (is_siglip_tanh(a)) d->activation = VIT_GELU_TANH;
+        if ((is_base && a->patch == 32) || (strcmp(size, "large") == 0 && a->image == 512))
+            d->activation = VIT_GELU_TANH;
     }
     if (!a->has[WORD_GAP] && !(a->has[WORD_REGISTERS] && !a->has[WORD_DINOV2])) return;
     d->pool = VIT_POOL_MEAN;
     if (a->has[WORD_REGISTERS]) return;
     d->norm_before_pool = true;
-    if (strcmp(sizes[a->size].word, "base") == 0 && !a->has[WORD_SIGLIP]) d->heads = 16;
+    if (is_base && !a->has[WORD_SIGLIP]) d->heads = 16;
 }
 
 /* ---- model_args ---- */
@@ -131,12 +127,13 @@ static const char *const idle[] = {"drop_rate",       "pos_drop_rate",  "patch_d
                                    "proj_drop_rate",  "attn_drop_rate", "drop_path_rate",
                                    "weight_init",     "fix_init",       "dynamic_img_size",
                                    "strict_img_size", "use_naflex",     "dynamic_img_pad"};
-/* Arguments of which only this value is one of ours. */
+/* Arguments of which only this value is supported. */
 static const struct {
     const char *key;
     bool only;
 } fixed[] = {{"scale_attn_norm", false}, {"scale_mlp_norm", false}, {"proj_bias", true}};
 
+/* Arguments that are read below. */
 static const char *const used[] = {"img_size",       "patch_size",  "in_chans",
                                    "num_classes",    "global_pool", "embed_dim",
                                    "depth",          "num_heads",   "mlp_ratio",
@@ -195,13 +192,13 @@ static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *err
     if (!(ratio > 0 && ratio < 1000))
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: \"mlp_ratio\" is %g, expected above 0 to 1000", d->name, ratio);
-    /* A gated MLP has twice the outputs; what there is of them, the tensors say. */
+    /* of a gated MLP this is both halves; its tensors show the width */
     d->mlp = (size_t)((double)d->dim * ratio);
     return VIT_OK;
 }
 
 static vit_status read_flags(vit_declared *d, const json_t *args, vit_error *error) {
-    int no_embed_class = VIT_NOT_SAID, fc_norm = VIT_NOT_SAID;
+    int no_embed_class = VIT_UNSPECIFIED, fc_norm = VIT_UNSPECIFIED;
     double init_values = 0;
     const struct {
         const char *key;
@@ -217,8 +214,8 @@ static vit_status read_flags(vit_declared *d, const json_t *args, vit_error *err
     const vit_status status = vit_declare_number(&init_values, d, args, "init_values", error);
     if (status != VIT_OK) return status;
     if (init_values > 0) d->layer_scale = true;
-    if (no_embed_class != VIT_NOT_SAID) d->prefix_positions = !no_embed_class;
-    if (fc_norm != VIT_NOT_SAID) d->norm_before_pool = !fc_norm;
+    if (no_embed_class != VIT_UNSPECIFIED) d->prefix_positions = !no_embed_class;
+    if (fc_norm != VIT_UNSPECIFIED) d->norm_before_pool = !fc_norm;
     return VIT_OK;
 }
 
@@ -241,11 +238,6 @@ static vit_status set_pool(vit_declared *d, const char *pool, vit_error *error) 
     return VIT_OK;
 }
 
-static bool is_layer_norm(const char *name) {
-    return strcmp(name, "layernorm") == 0 || strcmp(name, "LayerNorm") == 0 ||
-           strcmp(name, "layernormfp32") == 0;
-}
-
 static vit_status read_words(vit_declared *d, const json_t *args, vit_error *error) {
     const char *pool = NULL, *act = NULL, *norm = NULL, *mlp = NULL, *positions = NULL;
     const struct {
@@ -262,7 +254,9 @@ static vit_status read_words(vit_declared *d, const json_t *args, vit_error *err
     if (status == VIT_OK) status = set_pool(d, pool, error);
     if (status == VIT_OK) status = vit_declare_activation(d, act, "act_layer", error);
     if (status != VIT_OK) return status;
-    if (norm && !is_layer_norm(norm)) return unsupported(d, "norm_layer", norm, "layernorm", error);
+    if (norm && strcmp(norm, "layernorm") != 0 && strcmp(norm, "LayerNorm") != 0 &&
+        strcmp(norm, "layernormfp32") != 0)
+        return unsupported(d, "norm_layer", norm, "layernorm", error);
     if (norm) d->norm_eps = 1e-6;
     if (positions && strcmp(positions, "learn") != 0)
         return unsupported(d, "pos_embed", positions, "learn", error);
@@ -291,8 +285,8 @@ static vit_status set_mode(vit_declared *d, const char *mode, vit_error *error) 
     return VIT_OK;
 }
 
-/* Where the network's size is not among its arguments, it is that of the weights; where it is, a
- * network that takes pictures of any size gets them of this one. */
+/* "input_size" is the network's size unless the arguments have one. If they do, and the network
+ * takes pictures of any size, it is the size of prepared pictures. */
 static vit_status read_input_size(vit_declared *d, const json_t *cfg, const json_t *args,
                                   vit_error *error) {
     const json_t *size = json_object_get(cfg, "input_size"),
@@ -349,7 +343,7 @@ static void set_triple(double triple[3], double a, double b, double c) {
     triple[2] = c;
 }
 
-/* How weights of that name are evaluated, unless they say otherwise. */
+/* How timm prepares pictures for weights of that name, unless the config says otherwise. */
 static void apply_family(vit_declared *d, const architecture *a) {
     vit_prepare *p = &d->prepare;
     p->has_mean = true;
@@ -385,22 +379,12 @@ static vit_status read_name(vit_declared *d, architecture *a, const json_t *obje
     return VIT_OK;
 }
 
-/* Of a name that is not known only the arguments count; the class itself has defaults for those
- * that shapes do not show, but not for the heads. */
-static vit_status check_known(const vit_declared *d, const architecture *a, vit_error *error) {
-    if (a->known || d->heads > 0) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: the architecture \"%s\" is not known, and nothing else says how many "
-                    "heads the network has: add \"num_heads\" to \"model_args\"",
-                    d->name, a->name);
-}
-
 static bool says_zero(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     return json_is_integer(value) && json_integer_value(value) == 0;
 }
 
-/* Whether one of its names says that it was trained, in the end, on ImageNet-1k:
+/* Whether one of the names says that the weights were last trained on ImageNet-1k, like
  * "vit_base_patch16_224.augreg2_in21k_ft_in1k". */
 static bool names_imagenet(const json_t *object) {
     static const char *const keys[] = {"architecture", "tag", "hf_hub_id", "url", "file"};
@@ -412,7 +396,8 @@ static bool names_imagenet(const json_t *object) {
 }
 
 vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
-    json_t *args = NULL, *cfg = object; /* without the latter: as timm wrote it once */
+    json_t *args = NULL,
+           *cfg = object; /* older configs have the keys of "pretrained_cfg" themselves */
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
     architecture a;
@@ -430,12 +415,18 @@ vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     if (status == VIT_OK) status = read_sizes(d, args, error);
     if (status == VIT_OK) status = read_flags(d, args, error);
     if (status == VIT_OK) status = read_words(d, args, error);
-    if (status == VIT_OK) status = check_known(d, &a, error);
+    /* what shapes do not show has a default in timm's class, but for the heads */
+    if (status == VIT_OK && !a.known && d->heads == 0)
+        status =
+            vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                     "%s: the architecture \"%s\" is not known, and nothing else says how many "
+                     "heads the network has: add \"num_heads\" to \"model_args\"",
+                     d->name, a.name);
     if (status != VIT_OK) return status;
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
     if (a.known) apply_family(d, &a);
-    if (a.known && d->pool == VIT_POOL_MEAN && d->norm_before_pool == VIT_NOT_SAID)
+    if (a.known && d->pool == VIT_POOL_MEAN && d->norm_before_pool == VIT_UNSPECIFIED)
         d->norm_before_pool = false;
     status = read_pictures(d, cfg, error);
     if (status != VIT_OK || d->is_backbone) return status;

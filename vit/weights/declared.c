@@ -1,4 +1,4 @@
-/* Values of configs, read strictly. */
+/* Reading single values of configs: a value of a wrong type is an error, never ignored. */
 #include "vit/weights/declared.h"
 #include "vit/base/sys.h"
 #include "vit/weights/labels.h"
@@ -9,21 +9,21 @@
 
 void vit_declared_init(vit_declared *out, const char *name) {
     *out = (vit_declared){.name = name,
-                          .activation = VIT_NOT_SAID,
-                          .gate = VIT_NOT_SAID,
-                          .gated = VIT_NOT_SAID,
-                          .pool = VIT_NOT_SAID,
-                          .attention_scale = VIT_NOT_SAID,
-                          .registers = VIT_NOT_SAID,
-                          .qkv_bias = VIT_NOT_SAID,
-                          .class_token = VIT_NOT_SAID,
-                          .prefix_positions = VIT_NOT_SAID,
-                          .norm_pre = VIT_NOT_SAID,
-                          .qk_norm = VIT_NOT_SAID,
-                          .layer_scale = VIT_NOT_SAID,
-                          .final_norm = VIT_NOT_SAID,
-                          .norm_before_pool = VIT_NOT_SAID,
-                          .pool_prefix = VIT_NOT_SAID};
+                          .activation = VIT_UNSPECIFIED,
+                          .gate = VIT_UNSPECIFIED,
+                          .gated = VIT_UNSPECIFIED,
+                          .pool = VIT_UNSPECIFIED,
+                          .attention_scale = VIT_UNSPECIFIED,
+                          .registers = VIT_UNSPECIFIED,
+                          .qkv_bias = VIT_UNSPECIFIED,
+                          .class_token = VIT_UNSPECIFIED,
+                          .prefix_positions = VIT_UNSPECIFIED,
+                          .norm_pre = VIT_UNSPECIFIED,
+                          .qk_norm = VIT_UNSPECIFIED,
+                          .layer_scale = VIT_UNSPECIFIED,
+                          .final_norm = VIT_UNSPECIFIED,
+                          .norm_before_pool = VIT_UNSPECIFIED,
+                          .pool_prefix = VIT_UNSPECIFIED};
 }
 
 void vit_declared_clear(vit_declared *d) {

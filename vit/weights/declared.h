@@ -1,5 +1,6 @@
-/* What a config beside published weights says of their network, in the words of its library. What
- * it leaves out is "not said", and then follows from the tensors or is asked for.
+/* What a config file beside published weights declares about their network: the libraries' keys,
+ * read into one structure. What the config leaves out is unspecified; it then follows from the
+ * tensors (facts.h), or the caller is told what to add.
  */
 #ifndef VIT_WEIGHTS_DECLARED_H
 #define VIT_WEIGHTS_DECLARED_H
@@ -8,58 +9,60 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/config.h"
 
-#define VIT_NOT_SAID (-1)
+#define VIT_UNSPECIFIED (-1)
 
-/* How a library makes the network's input of a picture. */
+/* How a library turns a picture into the network's input. */
 typedef enum vit_prepare_kind {
     VIT_PREPARE_UNKNOWN,
-    VIT_PREPARE_CENTER,     /* timm: the shorter side to floor(size / share), the middle */
-    VIT_PREPARE_SQUASH,     /* timm: both sides to that, the middle */
-    VIT_PREPARE_BORDER,     /* timm: the longer side to that, bordered with the mean */
-    VIT_PREPARE_STRETCH,    /* both sides to the network's, or to `resize`, of which the middle */
-    VIT_PREPARE_SHORTER,    /* the shorter side to resize[0], the middle */
-    VIT_PREPARE_BIG_VISION, /* at 224: the shorter side to 256, the middle; else STRETCH */
+    VIT_PREPARE_CENTER,     /* timm: shorter side to floor(size / share), centre crop */
+    VIT_PREPARE_SQUASH,     /* timm: both sides to floor(size / share), centre crop */
+    VIT_PREPARE_BORDER,     /* timm: longer side to floor(size / share), padded with the mean */
+    VIT_PREPARE_STRETCH,    /* both sides to the network's, or to `resize` and centre crop */
+    VIT_PREPARE_SHORTER,    /* shorter side to resize[0], centre crop */
+    VIT_PREPARE_BIG_VISION, /* at 224: shorter side to 256, centre crop; else STRETCH */
 } vit_prepare_kind;
 
 typedef struct vit_prepare {
     vit_prepare_kind kind;
-    double share;     /* CENTER, SQUASH, BORDER: crop_pct */
+    double share;     /* CENTER, SQUASH, BORDER: timm's crop_pct */
     size_t resize[2]; /* height, width; 0: the network's */
-    size_t crop[2];   /* 0: the network's; what the network then gets must be this */
+    size_t crop[2];   /* height, width, which must be the network's; 0: unspecified */
     vit_filter filter;
     vit_arithmetic arithmetic;
     vit_rounding rounding;
-    double rescale; /* as vit_operation */
+    double rescale; /* as in vit_operation */
     bool fused;
-    bool has_mean;          /* mean and std are said */
-    double mean[3], std[3]; /* as they stand in the config */
+    bool has_mean;          /* the config has mean and std */
+    double mean[3], std[3]; /* a value a channel */
 } vit_prepare;
 
 typedef struct vit_declared {
-    const char *name; /* of the config, for messages */
-    /* 0: not said */
+    const char *name; /* of the config file, for messages */
+    /* 0: unspecified */
     size_t height, width, channels, patch, dim, depth, heads, head_dim, mlp, classes;
-    size_t input_height, input_width; /* to which the positions are resampled when opened */
+    size_t input_height, input_width; /* of the prepared pictures; positions are resampled to it */
     double norm_eps;
-    /* VIT_NOT_SAID, or a value, or 0 and 1 */
+    /* VIT_UNSPECIFIED, or the value of the config's enum, a number, false or true */
     int activation, pool, attention_scale, registers;
-    int gate; /* the activation of a gated MLP, where that is said apart */
+    int gate; /* the activation of gated MLPs, where the config has one of its own for them */
     int gated;
     int qkv_bias, class_token, prefix_positions, norm_pre, qk_norm, layer_scale;
     int final_norm, norm_before_pool, pool_prefix;
     bool is_backbone; /* the config says that there is no classifier */
     vit_prepare prepare;
-    json_t *preprocessing; /* borrowed: the list itself, in our own form; or NULL */
-    char **labels;         /* owned, one block; or NULL */
+    json_t *preprocessing; /* a list in our own form, borrowed from the config; or NULL */
+    char **labels;         /* [label_count], owned, one block; or NULL */
     size_t label_count;
-    bool is_imagenet; /* a thousand classes without names are ImageNet-1k's */
+    bool is_imagenet; /* if there are 1,000 classes without names, they are ImageNet-1k's */
 } vit_declared;
 
+/* Everything unspecified. name: of the config, borrowed. */
 void vit_declared_init(vit_declared *out, const char *name);
 void vit_declared_clear(vit_declared *declared);
 
-/* The readers, one a library; `object` is the config and must outlive *out. Errors: FORMAT for a
- * value of the wrong type; UNSUPPORTED, naming the key, for a network that is none of ours. */
+/* One function for each library's config, `object`, which must outlive *out. *out was initialised.
+ * Errors: FORMAT for a value of the wrong type; UNSUPPORTED, naming the key, for a network that
+ * vit/model does not have; MEMORY. */
 vit_status vit_declare_timm(vit_declared *out, json_t *object, vit_error *error);
 
 /* processor: preprocessor_config.json, or NULL. */
@@ -69,13 +72,14 @@ vit_status vit_declare_lucidrains(vit_declared *out, json_t *object, vit_error *
 vit_status vit_declare_torchvision(vit_declared *out, json_t *object, vit_error *error);
 vit_status vit_declare_open_clip(vit_declared *out, json_t *object, vit_error *error);
 
-/* Without a config: Google's and big_vision's own libraries, which have but one way. */
+/* What holds for all weights of Google's libraries, which have no config. */
 void vit_declare_google(vit_declared *out);
 void vit_declare_big_vision(vit_declared *out);
 
 /* ---- values of JSON objects ---- */
 
-/* Each leaves *value as it is where the key is absent or null. FORMAT names config and key. */
+/* Read one key's value. *value stays as it is if the key is absent or null. FORMAT, naming config
+ * and key, for a value of another type. Texts and objects are borrowed from `object`. */
 vit_status vit_declare_object(json_t **value, const vit_declared *d, const json_t *object,
                               const char *key, vit_error *error);
 vit_status vit_declare_size(size_t *value, const vit_declared *d, const json_t *object,
@@ -87,35 +91,39 @@ vit_status vit_declare_flag(int *value, const vit_declared *d, const json_t *obj
 vit_status vit_declare_text(const char **value, const vit_declared *d, const json_t *object,
                             const char *key, vit_error *error);
 
-/* One number, or [height, width], or {"height", "width"}. */
+/* The same of two sides: one number for both, [height, width], or {"height": ..., "width": ...}. */
 vit_status vit_declare_sides(size_t sides[2], const vit_declared *d, const json_t *object,
                              const char *key, vit_error *error);
 
-/* The same into d->height and d->width, and into d->patch: UNSUPPORTED where that is not square. */
+/* The same into d->height and d->width; and into d->patch, UNSUPPORTED unless the sides are equal.
+ */
 vit_status vit_declare_image(vit_declared *d, const json_t *object, const char *key,
                              vit_error *error);
 vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *key,
                              vit_error *error);
 
-/* One number, or one a channel. *found: whether the key is there. */
+/* The same of one number for all channels, or one for each. *found: whether the key is there. */
 vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared *d,
                               const json_t *object, const char *key, vit_error *error);
 
-/* ["cat", "dog"], or {"0": "cat", "1": "dog"}. */
+/* d->labels from ["cat", "dog"] or {"0": "cat", "1": "dog"}; nothing if `labels` is NULL or null.
+ * `key` is for messages. Errors: FORMAT, MEMORY. */
 vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char *key,
                               vit_error *error);
 
-/* "gelu", "quick_gelu", ...: the names of all libraries. UNSUPPORTED for one that is not ours. */
+/* d->activation from its name in any of the libraries: "gelu", "quick_gelu", ...; nothing if name
+ * is NULL. UNSUPPORTED for a name that is not known. */
 vit_status vit_declare_activation(vit_declared *d, const char *name, const char *key,
                                   vit_error *error);
 
-/* ---- the preprocessing list ---- */
+/* ---- the preprocessing list, prepare.c ---- */
 
-/* Whether the config says that pictures are prepared to this size, whatever the network's. */
+/* Whether the config declares that pictures are prepared to this size. */
 bool vit_prepares_to(const vit_declared *d, size_t height, size_t width);
 
-/* MISMATCH where the network would not get its size; UNSUPPORTED, saying what to add, where the
- * config does not say enough. */
+/* The operations that prepare pictures as declared. Errors: MISMATCH if they lead to another size
+ * than the network's; UNSUPPORTED, saying what to add, if the config declares too little; FORMAT,
+ * MEMORY. */
 vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const vit_config *config,
                             vit_error *error);
 

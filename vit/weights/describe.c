@@ -1,69 +1,74 @@
-/* The config files beside weights. This file leads: it finds out what a library can say of a
- * network and its pictures; its parts, describe_hf.c and describe_timm.c, write that down, with the
- * helpers here. */
+/* What a library's config files say of a network, its labels and its preprocessing. */
 #include "vit/weights/describe.h"
-#include "vit/image/prepare/preprocess.h"
-
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
-
+#include "vit/image/prepare/preprocess.h"
 #include <math.h>
 #include <string.h>
 
-void vit_describe_add(vit_text *list, const char *sentence) {
+/* Appends a sentence to the list, after "; " unless it is the first. */
+static void add_sentence(vit_text *list, const char *sentence) {
     vit_text_add(list, "%s%s", list->length > 0 ? "; " : "", sentence);
 }
 
-void vit_describe_numbers(vit_text *t, const float *numbers, size_t count) {
+/* "[0.5, 0.25]", one number a channel, in the shortest digits */
+static void add_numbers(vit_text *t, const float *numbers, size_t count) {
     char number[32];
     for (size_t i = 0; i < count; i++)
         vit_text_add(t, "%s%s", i > 0 ? ", " : "[", vit_format_float(number, numbers[i]));
     vit_text_add(t, "]");
 }
 
-void vit_describe_labels(vit_text *t, const vit_model_file *m) {
-    vit_text_add(t, "[");
-    for (size_t i = 0; i < m->config.classes; i++) {
-        vit_text_add(t, i > 0 ? ", " : "");
-        vit_text_add_json(t, m->labels[i]);
-    }
-    vit_text_add(t, "]");
+/* `,\n  "key": json`; frees json, which is NULL if there was no memory. */
+static void add_list(vit_text *t, const char *key, char *json) {
+    t->failed = t->failed || !json;
+    vit_text_add(t, ",\n  \"%s\": %s", key, json ? json : "");
+    vit_free(json);
 }
 
 /* ---- pictures ---- */
 
-/* Sorts the operations by what they are; those that no library has are reasons, those that it does
- * in its own way before are notes. */
-static void find_operations(vit_described_pictures *p, vit_description *d,
-                            const vit_preprocessing *list) {
+/* How pictures are prepared, in the libraries' terms: the shorter side, or both, to `resize`, then
+ * the middle, `crop`. */
+typedef struct pictures {
+    const vit_operation *resize, *crop, *normalize; /* resize, crop NULL: there is none */
+    const vit_operation *digit;                     /* NULL: they are not prepared as digits */
+    bool squashes;                                  /* resize does not keep the shape */
+    double share;                                   /* of a side that the crop keeps */
+} pictures;
+
+/* Finds the operations by their kind. What no library can do is a reason not to write the layout;
+ * what libraries leave out, or do before in their own way, is a note. */
+static void find_operations(pictures *p, vit_description *d, const vit_preprocessing *list) {
     for (size_t i = 0; i < list->count; i++) {
         const vit_operation *op = &list->operations[i];
         switch (op->kind) {
         case VIT_OP_DIGIT:
             p->digit = op;
-            vit_describe_add(&d->notes, "its library does not prepare pictures as digits, with "
-                                        "what is \"preprocessing\" in config.json");
+            add_sentence(&d->notes, "its library does not prepare pictures as digits, with "
+                                    "what is \"preprocessing\" in config.json");
             break;
         case VIT_OP_ORIENT:
-            vit_describe_add(&d->notes, "its library does not turn pictures as EXIF says");
+            add_sentence(&d->notes, "its library does not turn pictures as EXIF says");
             break;
         case VIT_OP_COMPOSITE:
-            vit_describe_add(&d->notes, "its library does not put transparent pictures on a "
-                                        "background");
+            add_sentence(&d->notes, "its library does not put transparent pictures on a "
+                                    "background");
             break;
         case VIT_OP_RESIZE:
             if (p->resize || p->crop)
-                vit_describe_add(&d->reasons, "pictures are resized twice, or after cropping");
+                add_sentence(&d->reasons, "pictures are resized twice, or after cropping");
             p->resize = op;
             break;
         case VIT_OP_CENTER_CROP:
-            if (p->crop) vit_describe_add(&d->reasons, "pictures are cropped twice");
+            if (p->crop) add_sentence(&d->reasons, "pictures are cropped twice");
             p->crop = op;
             break;
         case VIT_OP_NORMALIZE:
             p->normalize = op;
             break;
         case VIT_OP_GREY:
-            vit_describe_add(&d->notes, "its library does not make pictures grey");
+            add_sentence(&d->notes, "its library does not make pictures grey");
             break;
         case VIT_OP_RGB:
             break;
@@ -71,8 +76,8 @@ static void find_operations(vit_described_pictures *p, vit_description *d,
     }
 }
 
-/* timm says by which share the crop is smaller than what it is cut from. */
-static double share_of(const vit_described_pictures *p, const vit_config *c) {
+/* timm's crop_pct: the size of the crop as a share of what it is cut from. */
+static double share_of(const pictures *p, const vit_config *c) {
     const vit_operation *r = p->resize;
     if (!r || !p->crop) return 1;
     if (r->crop_share > 0) return r->crop_share;
@@ -81,12 +86,9 @@ static double share_of(const vit_described_pictures *p, const vit_config *c) {
     return floor((double)c->height / share) < whole ? nextafter(share, 0) : share;
 }
 
-static bool is_crop_of(const vit_described_pictures *p, const vit_config *c) {
-    return !p->crop || (p->crop->height == c->height && p->crop->width == c->width);
-}
-
-/* What timm makes of its share again. */
-static bool has_share(const vit_described_pictures *p, const vit_config *c) {
+/* Whether timm's two steps, resizing to floor(size / share) and cropping, lead to the same
+ * pictures. */
+static bool has_share(const pictures *p, const vit_config *c) {
     const vit_operation *r = p->resize;
     const double height = floor((double)c->height / p->share);
     const double width = floor((double)c->width / p->share);
@@ -94,78 +96,252 @@ static bool has_share(const vit_described_pictures *p, const vit_config *c) {
     return (double)r->height == height && (double)r->width == width;
 }
 
-static void check_timm(vit_description *d, const vit_described_pictures *p, const vit_config *c) {
-    if (!has_share(p, c))
-        vit_describe_add(&d->reasons, "pictures are cropped from a size that timm's crop_pct does "
-                                      "not give");
-    if (p->crop && p->crop->rounding != VIT_ROUNDING_EVEN)
-        vit_describe_add(&d->notes, "the middle of an odd number of pixels may be one pixel off");
-}
-
-static void check_hf(vit_description *d, const vit_described_pictures *p) {
-    if (p->resize->fit != VIT_FIT_STRETCH)
-        vit_describe_add(&d->reasons, "pictures are fitted without being squashed");
-    const vit_rounding own =
-        p->resize->arithmetic == VIT_ARITHMETIC_TORCH ? VIT_ROUNDING_ZERO : VIT_ROUNDING_FLOOR;
-    if (p->crop && p->crop->rounding != own)
-        vit_describe_add(&d->notes, "the middle of an odd number of pixels may be one pixel off");
-}
-
-static void check_torchvision(vit_description *d, const vit_described_pictures *p,
-                              const vit_config *c) {
-    if (p->resize->shorter == 0 || !p->crop)
-        vit_describe_add(&d->reasons, "pictures are not resized by their shorter side and cropped");
-    (void)c;
-}
-
-void vit_describe_pictures(vit_described_pictures *p, vit_description *d, vit_target target,
-                           const vit_model_file *m) {
-    *p = (vit_described_pictures){0};
+/* Finds *p, and adds to d->reasons and d->notes what the library cannot do, or does otherwise. */
+static void find_pictures(pictures *p, vit_description *d, vit_target target,
+                          const vit_model_file *m) {
+    const vit_config *c = &m->config;
+    vit_rounding own = VIT_ROUNDING_EVEN; /* how the library finds the middle of an odd number */
+    *p = (pictures){0};
     find_operations(p, d, &m->preprocessing);
-    p->share = share_of(p, &m->config);
+    p->share = share_of(p, c);
     p->squashes = p->resize && p->resize->shorter == 0 && p->resize->fit == VIT_FIT_STRETCH;
-    if (!p->resize || !is_crop_of(p, &m->config)) {
+    if (!p->resize || (p->crop && (p->crop->height != c->height || p->crop->width != c->width))) {
         if (!p->digit)
-            vit_describe_add(&d->reasons, "pictures are not resized to what the network takes");
+            add_sentence(&d->reasons, "pictures are not resized to what the network takes");
         return;
     }
-    if (target == VIT_TARGET_HF)
-        check_hf(d, p);
-    else if (target == VIT_TARGET_TORCHVISION)
-        check_torchvision(d, p, &m->config);
+    const bool is_hf = target == VIT_TARGET_HF, is_torchvision = target == VIT_TARGET_TORCHVISION;
+    if (is_hf)
+        own =
+            p->resize->arithmetic == VIT_ARITHMETIC_TORCH ? VIT_ROUNDING_ZERO : VIT_ROUNDING_FLOOR;
+    if (is_hf && p->resize->fit != VIT_FIT_STRETCH)
+        add_sentence(&d->reasons, "pictures are fitted without being squashed");
+    if (is_torchvision && (p->resize->shorter == 0 || !p->crop))
+        add_sentence(&d->reasons, "pictures are not resized by their shorter side and cropped");
+    if (!is_hf && !is_torchvision && !has_share(p, c))
+        add_sentence(&d->reasons, "pictures are cropped from a size that timm's crop_pct does not "
+                                  "give");
+    if (!is_torchvision && p->crop && p->crop->rounding != own)
+        add_sentence(&d->notes, "the middle of an odd number of pixels may be one pixel off");
+    if (!is_hf && p->resize->arithmetic != VIT_ARITHMETIC_PILLOW)
+        add_sentence(&d->notes, "its library resizes with Pillow, which rounds otherwise");
+}
+
+/* Our own list of operations, where the library's words cannot express all of it. */
+static void add_own_pictures(vit_text *t, const vit_description *d, const vit_model_file *m) {
+    if (d->reasons.length > 0 || d->notes.length > 0)
+        add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+}
+
+/* ---- Hugging Face: ViT and DeiT ---- */
+
+/* The numbers that the filters have in PIL. */
+static const unsigned filters[] = {
+    [VIT_FILTER_NEAREST] = 0, [VIT_FILTER_LANCZOS] = 1, [VIT_FILTER_BILINEAR] = 2,
+    [VIT_FILTER_BICUBIC] = 3, [VIT_FILTER_BOX] = 4,     [VIT_FILTER_HAMMING] = 5,
+};
+VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
+
+static void add_config(vit_description *d, const vit_model_file *m) {
+    vit_text *t = &d->config;
+    const vit_config *c = &m->config;
+    const bool is_distilled = c->pool == VIT_POOL_CLASS_DIST;
+    char number[32];
+    vit_text_add(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\",\n",
+                 is_distilled ? "DeiTForImageClassificationWithTeacher"
+                              : "ViTForImageClassification",
+                 is_distilled ? "deit" : "vit");
+    vit_text_add(t, "  \"hidden_size\": %zu,\n  \"num_hidden_layers\": %zu,\n", c->dim, c->depth);
+    vit_text_add(t, "  \"num_attention_heads\": %zu,\n  \"intermediate_size\": %zu,\n", c->heads,
+                 c->mlp);
+    vit_text_add(t, "  \"hidden_act\": \"%s\",\n  \"layer_norm_eps\": %s,\n",
+                 vit_activations[c->activation].hf, vit_format_double(number, c->norm_eps));
+    vit_text_add(t, "  \"hidden_dropout_prob\": 0.0,\n  \"attention_probs_dropout_prob\": 0.0,\n");
+    if (c->height == c->width)
+        vit_text_add(t, "  \"image_size\": %zu,\n", c->height);
     else
-        check_timm(d, p, &m->config);
-    if (target != VIT_TARGET_HF && p->resize->arithmetic != VIT_ARITHMETIC_PILLOW)
-        vit_describe_add(&d->notes, "its library resizes with Pillow, which rounds otherwise");
+        vit_text_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
+    vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
+                 c->patch, c->channels, c->qkv_bias ? "true" : "false");
+    vit_text_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
+    for (size_t i = 0; i < c->classes; i++) {
+        vit_text_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);
+        if (m->labels)
+            vit_text_add_json(t, m->labels[i]);
+        else
+            vit_text_add(t, "\"LABEL_%zu\"", i);
+    }
+    vit_text_add(t, "}");
+    add_own_pictures(t, d, m);
+    vit_text_add(t, "\n}\n");
 }
 
-void vit_describe_own(vit_text *t, const vit_description *d, const vit_model_file *m) {
-    if (d->reasons.length == 0 && d->notes.length == 0) return;
-    char *list = vit_preprocessing_write(&m->preprocessing);
-    t->failed = t->failed || !list;
-    vit_text_add(t, ",\n  \"preprocessing\": %s", list ? list : "");
-    vit_free(list);
+/* ViT's processor only squashes pictures, DeiT's squashes and crops, BiT's keeps the shape and
+ * crops. */
+static void add_resize(vit_text *t, const pictures *p, const vit_config *c) {
+    const vit_operation all = {.height = c->height, .width = c->width};
+    const vit_operation *r = p->resize ? p->resize : &all;
+    const bool is_shorter = r->shorter > 0, crops = p->crop;
+    const char *name = is_shorter ? "BitImageProcessor"
+                       : crops    ? "DeiTImageProcessor"
+                                  : "ViTImageProcessor";
+    vit_text_add(t, "  \"image_processor_type\": \"%s%s\",\n  \"do_resize\": true,\n", name,
+                 r->arithmetic == VIT_ARITHMETIC_TORCH ? "Fast" : "");
+    if (is_shorter)
+        vit_text_add(t, "  \"size\": {\"shortest_edge\": %zu},\n", r->shorter);
+    else
+        vit_text_add(t, "  \"size\": {\"height\": %zu, \"width\": %zu},\n", r->height, r->width);
+    vit_text_add(t, "  \"resample\": %u,\n", filters[r->filter]);
+    if (crops)
+        vit_text_add(t,
+                     "  \"do_center_crop\": true,\n"
+                     "  \"crop_size\": {\"height\": %zu, \"width\": %zu},\n",
+                     c->height, c->width);
 }
 
-/* ---- a class of our own ---- */
+static void add_processor(vit_text *t, const vit_model_file *m, const pictures *p) {
+    char number[32];
+    const vit_operation *n = p->normalize;
+    vit_text_add(t, "{\n");
+    add_resize(t, p, &m->config);
+    vit_text_add(t, "  \"do_rescale\": true,\n  \"rescale_factor\": %s,\n",
+                 vit_format_double(number, n->rescale > 0 ? n->rescale : 1 / 255.0));
+    vit_text_add(t, "  \"do_normalize\": true,\n  \"image_mean\": ");
+    add_numbers(t, n->mean, m->config.channels);
+    vit_text_add(t, ",\n  \"image_std\": ");
+    add_numbers(t, n->std, m->config.channels);
+    vit_text_add(t, "\n}\n");
+}
+
+/* config.json and preprocessor_config.json */
+static void describe_hf(vit_description *d, const vit_model_file *m, const pictures *p) {
+    add_config(d, m);
+    add_processor(&d->processor, m, p);
+}
+
+/* ---- timm and torchvision ---- */
+
+static const char *truth(bool value) {
+    return value ? "true" : "false";
+}
+
+/* The architecture's name decides which class of network and of MLP timm builds; the arguments
+ * decide all else. */
+static const char *architecture(const vit_config *c) {
+    if (c->pool == VIT_POOL_CLASS_DIST) return "deit_base_distilled_patch16_224";
+    return c->gated ? "vit_giant_patch14_dinov2" : "vit_base_patch16_224";
+}
+
+static const char *pool_name(const vit_config *c) {
+    return c->pool == VIT_POOL_MEAN ? "avg" : c->pool == VIT_POOL_MAP ? "map" : "token";
+}
+
+/* The ratio from which timm computes the MLP's width again, as int(dim * ratio). */
+static double mlp_ratio(const vit_config *c) {
+    const size_t hidden = vit_config_hidden(c);
+    double ratio = (double)hidden / (double)c->dim;
+    if ((size_t)((double)c->dim * ratio) < hidden) ratio *= 1 + 0x1p-52;
+    return ratio;
+}
+
+static void add_timm_arguments(vit_text *t, const vit_config *c) {
+    char number[32];
+    vit_text_add(t, "  \"model_args\": {\n    \"img_size\": [%zu, %zu],\n", c->height, c->width);
+    vit_text_add(t, "    \"patch_size\": %zu,\n    \"in_chans\": %zu,\n", c->patch, c->channels);
+    vit_text_add(t, "    \"embed_dim\": %zu,\n    \"depth\": %zu,\n    \"num_heads\": %zu,\n",
+                 c->dim, c->depth, c->heads);
+    vit_text_add(t, "    \"mlp_ratio\": %s,\n", vit_format_double(number, mlp_ratio(c)));
+    vit_text_add(t, "    \"qkv_bias\": %s", truth(c->qkv_bias));
+    if (c->pool != VIT_POOL_CLASS_DIST) {
+        vit_text_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
+                     truth(c->class_token));
+        if (c->pool != VIT_POOL_CLASS)
+            vit_text_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
+        vit_text_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
+    }
+    if (!c->prefix_positions) vit_text_add(t, ",\n    \"no_embed_class\": true");
+    if (c->registers > 0) vit_text_add(t, ",\n    \"reg_tokens\": %zu", c->registers);
+    if (c->norm_pre) vit_text_add(t, ",\n    \"pre_norm\": true");
+    if (c->qk_norm) vit_text_add(t, ",\n    \"qk_norm\": true");
+    if (!c->final_norm) vit_text_add(t, ",\n    \"final_norm\": false");
+    if (c->pool_prefix) vit_text_add(t, ",\n    \"pool_include_prefix\": true");
+    if (c->activation != (c->gated ? VIT_SILU : VIT_GELU))
+        vit_text_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
+    vit_text_add(t, "\n  },\n");
+}
+
+static const char *crop_mode(const pictures *p) {
+    if (p->squashes) return "squash";
+    return p->resize && p->resize->fit == VIT_FIT_CONTAIN ? "border" : "center";
+}
+
+static void add_timm_pictures(vit_text *t, const vit_config *c, const pictures *p) {
+    char number[32];
+    const vit_operation *n = p->normalize;
+    vit_text_add(t, "  \"pretrained_cfg\": {\n    \"input_size\": [%zu, %zu, %zu],\n", c->channels,
+                 c->height, c->width);
+    vit_text_add(t, "    \"fixed_input_size\": true,\n");
+    if (p->resize) {
+        vit_text_add(t, "    \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+        vit_text_add(t, "    \"crop_pct\": %s,\n    \"crop_mode\": \"%s\",\n",
+                     vit_format_double(number, p->share), crop_mode(p));
+    }
+    vit_text_add(t, "    \"mean\": ");
+    add_numbers(t, n->mean, c->channels);
+    vit_text_add(t, ",\n    \"std\": ");
+    add_numbers(t, n->std, c->channels);
+    vit_text_add(t, ",\n    \"num_classes\": %zu,\n    \"first_conv\": \"patch_embed.proj\",\n",
+                 c->classes);
+    vit_text_add(t, "    \"classifier\": %s\n  }",
+                 c->pool == VIT_POOL_CLASS_DIST ? "[\"head\", \"head_dist\"]" : "\"head\"");
+}
+
+/* config.json with "architecture", "model_args" and "pretrained_cfg" */
+static void describe_timm(vit_description *d, const vit_model_file *m, const pictures *p) {
+    vit_text *t = &d->config;
+    const vit_config *c = &m->config;
+    vit_text_add(t, "{\n  \"architecture\": \"%s\",\n  \"num_classes\": %zu,\n", architecture(c),
+                 c->classes);
+    vit_text_add(t, "  \"num_features\": %zu,\n  \"global_pool\": \"%s\",\n", c->dim, pool_name(c));
+    add_timm_arguments(t, c);
+    add_timm_pictures(t, c, p);
+    if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
+    add_own_pictures(t, d, m);
+    vit_text_add(t, "\n}\n");
+}
+
+/* torchvision has no config of its own; this is the one that vit_declare_torchvision reads. */
+static void describe_torchvision(vit_description *d, const vit_model_file *m, const pictures *p) {
+    vit_text *t = &d->config;
+    const vit_config *c = &m->config;
+    vit_text_add(t, "{\n  \"architecture\": \"torchvision\",\n  \"num_heads\": %zu,\n", c->heads);
+    if (p->resize) {
+        vit_text_add(t, "  \"resize\": %zu,\n  \"crop\": %zu,\n",
+                     p->resize->shorter > 0 ? p->resize->shorter : p->resize->height, c->height);
+        vit_text_add(t, "  \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+    }
+    vit_text_add(t, "  \"mean\": ");
+    add_numbers(t, p->normalize->mean, c->channels);
+    vit_text_add(t, ",\n  \"std\": ");
+    add_numbers(t, p->normalize->std, c->channels);
+    if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
+    add_own_pictures(t, d, m);
+    vit_text_add(t, "\n}\n");
+}
+
+/* ---- a PyTorch class of our own ---- */
 
 extern const char *const vit_pytorch_model[]; /* vit/weights/pytorch_model.py, line by line */
 
-static void add_member(vit_text *t, const char *key, char *json) {
-    t->failed = t->failed || !json;
-    vit_text_add(t, "%s\n  \"%s\": %s", t->length > 1 ? "," : "", key, json ? json : "");
-    vit_free(json);
-}
-
+/* config.json in our own form, and model.py */
 static void describe_pytorch(vit_description *d, const vit_model_file *m) {
     vit_text *t = &d->config;
-    vit_text_add(t, "{");
-    add_member(t, "model", vit_config_write(&m->config));
-    add_member(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
-    if (m->labels) {
-        vit_text_add(t, ",\n  \"labels\": ");
-        vit_describe_labels(t, m);
-    }
+    char *config = vit_config_write(&m->config);
+    t->failed = !config;
+    vit_text_add(t, "{\n  \"model\": %s", config ? config : "");
+    vit_free(config);
+    add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+    if (m->labels) add_list(t, "labels", vit_model_file_labels(m));
     vit_text_add(t, "\n}\n");
     for (size_t i = 0; vit_pytorch_model[i]; i++)
         vit_text_add(&d->module, "%s", vit_pytorch_model[i]);
@@ -175,21 +351,21 @@ static void describe_pytorch(vit_description *d, const vit_model_file *m) {
 
 vit_status vit_describe(vit_description *d, vit_target target, const vit_model_file *m,
                         vit_error *error) {
-    vit_described_pictures pictures;
+    pictures p;
     *d = (vit_description){0};
     d->builds = target == VIT_TARGET_ONNX || target == VIT_TARGET_PYTORCH;
     if (!d->builds) {
         d->builds = vit_layout_limits(&d->reasons, target, &m->config);
-        vit_describe_pictures(&pictures, d, target, m);
+        find_pictures(&p, d, target, m);
     }
     if (target == VIT_TARGET_HF)
-        vit_describe_hf(d, m, &pictures);
+        describe_hf(d, m, &p);
     else if (target == VIT_TARGET_PYTORCH)
         describe_pytorch(d, m);
     else if (target == VIT_TARGET_TORCHVISION)
-        vit_describe_torchvision(d, m, &pictures);
+        describe_torchvision(d, m, &p);
     else if (target != VIT_TARGET_ONNX)
-        vit_describe_timm(d, m, &pictures);
+        describe_timm(d, m, &p);
     if (!d->config.failed && !d->processor.failed && !d->module.failed && !d->reasons.failed &&
         !d->notes.failed)
         return VIT_OK;

@@ -17,7 +17,7 @@ static vit_status missing(const vit_binding *b, const char *ours, vit_error *err
                     vit_tensors_name(b->file), vit_binding_name(name, b, ours));
 }
 
-/* A backbone has no head, and its config says so. */
+/* That there is a head exactly if the config does not call the network a backbone. */
 static vit_status check_head(const vit_binding *b, const vit_declared *d, vit_error *error) {
     char name[VIT_THEIR_NAME];
     const bool has_head = has(b, "head.weight") || has(b, "head.2.weight");
@@ -39,7 +39,7 @@ static vit_status check_head(const vit_binding *b, const vit_declared *d, vit_er
                     vit_tensors_name(b->file), name);
 }
 
-/* Tensors that every network has, and without which nothing else can be told. */
+/* That the tensors are there from which everything else follows. */
 static vit_status check_skeleton(const vit_binding *b, const vit_declared *d, vit_error *error) {
     static const char *const all[] = {"patch_embed.proj.weight",
                                       "blocks.0.norm1.weight",
@@ -55,18 +55,9 @@ static vit_status check_skeleton(const vit_binding *b, const vit_declared *d, vi
 
 /* ---- sizes ---- */
 
-/* Side and channels of a patch, where the tensor has them as dimensions. */
-static void patch_facts(vit_config *c, const vit_binding *b) {
-    const vit_source *s = vit_binding_find(b, "patch_embed.proj.weight");
-    const size_t *shape = s->tensor->shape;
-    c->patch_order = s->tensor->dims == 4 ? VIT_PATCH_CONV : VIT_PATCH_PIXEL;
-    if (s->tensor->dims != 4) return;
-    const bool turned = s->row->reshape == VIT_FROM_PIXELS;
-    c->patch = turned ? shape[0] : shape[2];
-    c->channels = turned ? shape[2] : shape[1];
-}
-
-/* Google's queries have the heads as a dimension: [in][h][d]. 0: others do not show them. */
+/* The number of heads, which is a dimension of Google's queries, [in][h][d]; 0: the tensors do not
+ * show it.
+ */
 static size_t tensor_heads(const vit_binding *b) {
     const vit_source *s = vit_binding_find(b, "blocks.0.attn.qkv.weight");
     return s->row->reshape == VIT_TRANSPOSED && s->tensor->dims == 3 ? s->tensor->shape[1] : 0;
@@ -79,8 +70,15 @@ static void size_facts(vit_config *c, const vit_binding *b) {
     c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / dim;
     c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0;
     c->registers = elements(b, "reg_token") / dim;
-    patch_facts(c, b);
     c->heads = tensor_heads(b);
+    /* side and channels of a patch, where they are dimensions of the tensor */
+    const vit_source *s = vit_binding_find(b, "patch_embed.proj.weight");
+    const size_t *shape = s->tensor->shape;
+    c->patch_order = s->tensor->dims == 4 ? VIT_PATCH_CONV : VIT_PATCH_PIXEL;
+    if (s->tensor->dims != 4) return;
+    const bool from_pixels = s->row->reshape == VIT_FROM_PIXELS; /* [P][P][C][out] */
+    c->patch = from_pixels ? shape[0] : shape[2];
+    c->channels = from_pixels ? shape[2] : shape[1];
 }
 
 static void flag_facts(vit_config *c, const vit_binding *b) {
@@ -117,47 +115,47 @@ static void class_facts(vit_config *c, const vit_binding *b) {
     c->classes = c->head == VIT_HEAD_NONE ? features : elements(b, name) / (inputs ? inputs : 1);
 }
 
-/* ---- what the config says ---- */
+/* ---- what the config declares ---- */
 
-static void say(size_t *value, size_t said) {
-    if (said > 0) *value = said;
+static void set_size(size_t *value, size_t declared) {
+    if (declared > 0) *value = declared;
 }
 
-static void say_flag(bool *value, int said) {
-    if (said != VIT_NOT_SAID) *value = said != 0;
+static void set_flag(bool *value, int declared) {
+    if (declared != VIT_UNSPECIFIED) *value = declared != 0;
 }
 
 static void apply_sizes(vit_config *c, const vit_declared *d) {
-    say(&c->height, d->height);
-    say(&c->width, d->width);
-    say(&c->channels, d->channels);
-    say(&c->patch, d->patch);
-    say(&c->dim, d->dim);
-    say(&c->depth, d->depth);
-    say(&c->heads, d->heads);
-    say(&c->head_dim, d->head_dim);
-    say(&c->mlp, d->mlp);
-    say(&c->classes, d->classes);
-    if (d->registers != VIT_NOT_SAID) c->registers = (size_t)d->registers;
+    set_size(&c->height, d->height);
+    set_size(&c->width, d->width);
+    set_size(&c->channels, d->channels);
+    set_size(&c->patch, d->patch);
+    set_size(&c->dim, d->dim);
+    set_size(&c->depth, d->depth);
+    set_size(&c->heads, d->heads);
+    set_size(&c->head_dim, d->head_dim);
+    set_size(&c->mlp, d->mlp);
+    set_size(&c->classes, d->classes);
+    if (d->registers != VIT_UNSPECIFIED) c->registers = (size_t)d->registers;
     c->norm_eps = d->norm_eps;
 }
 
 static void apply_flags(vit_config *c, const vit_declared *d) {
-    say_flag(&c->qkv_bias, d->qkv_bias);
-    say_flag(&c->class_token, d->class_token);
-    say_flag(&c->norm_pre, d->norm_pre);
-    say_flag(&c->qk_norm, d->qk_norm);
-    say_flag(&c->layer_scale, d->layer_scale);
-    say_flag(&c->final_norm, d->final_norm);
-    say_flag(&c->norm_before_pool, d->norm_before_pool);
-    say_flag(&c->pool_prefix, d->pool_prefix);
-    if (d->pool != VIT_NOT_SAID && c->pool != VIT_POOL_CLASS_DIST) c->pool = (vit_pool)d->pool;
-    if (d->activation != VIT_NOT_SAID) c->activation = (vit_activation)d->activation;
-    if (d->attention_scale != VIT_NOT_SAID)
+    set_flag(&c->qkv_bias, d->qkv_bias);
+    set_flag(&c->class_token, d->class_token);
+    set_flag(&c->norm_pre, d->norm_pre);
+    set_flag(&c->qk_norm, d->qk_norm);
+    set_flag(&c->layer_scale, d->layer_scale);
+    set_flag(&c->final_norm, d->final_norm);
+    set_flag(&c->norm_before_pool, d->norm_before_pool);
+    set_flag(&c->pool_prefix, d->pool_prefix);
+    if (d->pool != VIT_UNSPECIFIED && c->pool != VIT_POOL_CLASS_DIST) c->pool = (vit_pool)d->pool;
+    if (d->activation != VIT_UNSPECIFIED) c->activation = (vit_activation)d->activation;
+    if (d->attention_scale != VIT_UNSPECIFIED)
         c->attention_scale = (vit_attention_scale)d->attention_scale;
 }
 
-/* ---- what is left ---- */
+/* ---- what follows from both ---- */
 
 static size_t square_root(size_t n) {
     const size_t root = (size_t)lround(sqrt((double)n));
@@ -190,13 +188,6 @@ static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_de
                     d->name);
 }
 
-/* Hugging Face's registers have no positions of their own: those of the others are laid around. */
-static void position_facts(vit_config *c, const vit_binding *b, const vit_declared *d) {
-    const size_t patches = c->patch > 0 ? vit_config_patches(c) : 0;
-    c->prefix_positions = position_rows(c, b) != patches;
-    say_flag(&c->prefix_positions, d->prefix_positions);
-}
-
 static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_declared *d,
                               vit_error *error) {
     if (c->heads == 0)
@@ -216,21 +207,23 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_dec
     return VIT_OK;
 }
 
-/* The name of the norm tells whether the tokens are normed or their mean. */
+/* In some layouts the final norm's name tells whether it is of the tokens or of their mean; it must
+ * agree with the config. */
 static vit_status check_norm(const vit_binding *b, const vit_declared *d, vit_error *error) {
     const char *name = d->norm_before_pool ? "norm.weight" : "fc_norm.weight";
     const char *other = d->norm_before_pool ? "fc_norm.weight" : "norm.weight";
-    if (!b->layout->names_norm || d->norm_before_pool == VIT_NOT_SAID || !has(b, other))
+    if (!b->layout->names_norm || d->norm_before_pool == VIT_UNSPECIFIED || !has(b, other))
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is there, by %s it should be %s",
                     vit_tensors_name(b->file), vit_binding_find(b, other)->tensor->name, d->name,
                     name);
 }
 
-/* The library changed it between two versions whose files look alike. */
+/* vit-pytorch changed the scale between versions whose files look alike. */
 static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_error *error) {
     const vit_source *patches = vit_binding_find(b, "patch_embed.proj.weight");
-    if (d->attention_scale != VIT_NOT_SAID || !strstr(patches->tensor->name, "patch_to_embedding"))
+    if (d->attention_scale != VIT_UNSPECIFIED ||
+        !strstr(patches->tensor->name, "patch_to_embedding"))
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: vit-pytorch's first versions divided scores by the root of \"dim\", later "
@@ -239,7 +232,7 @@ static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_e
                     d->name);
 }
 
-/* Of a gated MLP the activation is a choice that no shape shows. */
+/* The activation of a gated MLP, which no shape shows. */
 static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_declared *d,
                              vit_error *error) {
     if (!c->gated && d->gated == true)
@@ -249,8 +242,8 @@ static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_decl
                         vit_binding_find(b, "blocks.0.mlp.fc1.weight")->tensor->name);
     if (!c->gated) return VIT_OK;
     if (d->mlp > 0) c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
-    if (d->gate != VIT_NOT_SAID) c->activation = (vit_activation)d->gate;
-    if (d->gate != VIT_NOT_SAID) return VIT_OK;
+    if (d->gate != VIT_UNSPECIFIED) c->activation = (vit_activation)d->gate;
+    if (d->gate != VIT_UNSPECIFIED) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: tensor %s is of a gated MLP, but the config does not say that it is "
                     "SwiGLU: add \"act_layer\": \"silu\" to \"model_args\"",
@@ -274,7 +267,9 @@ vit_status vit_facts_config(vit_config *out, const vit_binding *b, const vit_dec
     if (status == VIT_OK) status = check_heads(&c, b, d, error);
     if (status == VIT_OK) status = check_gate(&c, b, d, error);
     if (status == VIT_OK) status = picture_size(&c, b, d, error);
-    if (status == VIT_OK) position_facts(&c, b, d);
+    if (status != VIT_OK) return status;
+    c.prefix_positions = position_rows(&c, b) != vit_config_patches(&c);
+    set_flag(&c.prefix_positions, d->prefix_positions);
     *out = c;
-    return status;
+    return VIT_OK;
 }

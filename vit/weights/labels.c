@@ -7,7 +7,7 @@
 
 #define LARGEST_FILE ((size_t)16 << 20) /* names of 20,000 classes are about a megabyte */
 
-/* A list of labels, one block as vit_model_file has it. */
+/* Labels in one block, as in vit_model_file. */
 typedef struct names {
     char **labels;
     size_t count;
@@ -66,7 +66,7 @@ static vit_status read_json(names *out, const char *text, size_t size, const cha
 
 /* ---- lines ---- */
 
-/* A name: UTF-8 without characters that steer a terminal. */
+/* Whether it is a name: UTF-8 without control characters, not empty. */
 static bool is_name(const char *text) {
     bool fine = *text != '\0';
     while (*text != '\0' && fine) {
@@ -77,7 +77,7 @@ static bool is_name(const char *text) {
     return fine;
 }
 
-/* Cuts text [size + 1], which ends in zero, into lines. */
+/* One name a line. text: [size + 1], ended by a zero. */
 static vit_status read_lines(names *out, char *text, size_t size, const char *path,
                              vit_error *error) {
     size_t lines = 0;
@@ -134,6 +134,7 @@ vit_status vit_labels_read(char ***labels, size_t *count, const char *path, vit_
 
 /* ---- into a model ---- */
 
+/* Moves the names into the model. */
 static vit_status take(vit_model_file *m, names *n, const char *name, vit_error *error) {
     if (n->count != m->config.classes)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s has %zu name%s, the model %zu classes", name,

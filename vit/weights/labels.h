@@ -7,22 +7,23 @@
 
 #define VIT_IMAGENET_CLASSES 1000
 
-/* Of ImageNet-1k, in its order, each with a line's end; NULL after the last. */
+/* The names of ImageNet-1k's classes in their order, each with a newline; ended by NULL. */
 extern const char *const vit_imagenet_labels[];
 
-/* Puts names in place of the model's: those of a file, one a line or JSON, ["cat", "dog"] or
- * {"0": "cat", "1": "dog"}, which may stand under "id2label" or "label_names"; or "imagenet-1k".
- * MISMATCH unless there are as many as the model has classes. */
+/* Gives the model's classes other names. labels: "imagenet-1k", or the path of a file with one name
+ * a line, or JSON: ["cat", "dog"] or {"0": "cat", "1": "dog"}, which may be the value of
+ * "id2label", "label_names" or "labels". Errors: MISMATCH unless there are as many names as
+ * classes; FORMAT, IO, MEMORY. */
 vit_status vit_labels_set(vit_model_file *model, const char *labels, vit_error *error);
 
-/* Names of such a file. *labels: [*count], one block with the names, freed by vit_free. */
+/* The names in such a file. *labels: [*count], one block with the names, freed by vit_free. */
 vit_status vit_labels_read(char ***labels, size_t *count, const char *path, vit_error *error);
 
-/* ImageNet's, for a model of 1,000 classes without names. */
+/* Names the classes of a model that has 1,000 of them as ImageNet-1k does. */
 vit_status vit_labels_set_imagenet(vit_model_file *model, vit_error *error);
 
-/* {"0": "cat", "1": "dog"} as a list, or {"0": [..., "cat"], ...}; NULL: it is no such object. A
- * new reference. */
+/* {"0": "cat", "1": "dog"}, or {"0": [..., "cat"], ...}, as the list ["cat", "dog"]; a new
+ * reference. NULL: it is no such object. */
 json_t *vit_labels_list(const json_t *object);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which layout a file has, and what each of its tensors is. */
+/* Finds a file's layout, and binds its tensors to the rows of that layout. */
 #include "vit/weights/layout.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -6,22 +6,33 @@
 #include <string.h>
 
 #define NO_BLOCK SIZE_MAX
-#define MOST_BLOCKS 4096 /* numbers beyond are no block's */
+#define MOST_BLOCKS 4096 /* larger numbers are no block's */
+
+void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
+                        const vit_parameter *p) {
+    const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
+    *in = is_weight ? p->count / p->shape[0] : 1;
+    *out = p->count / *in;
+    if (row->join == VIT_ROWS) *out /= row->parts;
+    if (row->join == VIT_COLUMNS && is_weight) *in /= row->parts;
+}
 
 /* ---- names and patterns ---- */
 
+/* What follows the prefix; NULL: text does not begin with it. */
 static const char *skip(const char *text, const char *prefix) {
     const size_t n = strlen(prefix);
     return strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* What saving a wrapped model puts before its names. */
+/* What names begin with if a wrapper of the model was saved. */
 static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "net.", "network."};
 
-/* Beside a network, what a training module keeps of its loss, such as weights of classes. */
+/* Names of what a training saved of its loss, such as weights of classes; they are ignored. */
 static const char *const losses[] = {"criterion.", "loss.", "loss_fn.", "loss_function."};
 
-/* What follows `pattern`, which may hold one '%', at the start of `name`; NULL: it is not there. */
+/* What follows the pattern, which may have one '%', in `name`; NULL: name does not begin with it.
+ */
 static const char *match_start(const char *pattern, const char *name, size_t *block) {
     for (; *pattern; pattern++) {
         if (*pattern != '%') {
@@ -38,7 +49,7 @@ static const char *match_start(const char *pattern, const char *name, size_t *bl
     return name;
 }
 
-/* Whether `name` is that of a row; *ending: what '@' stood for, or "". */
+/* Whether `name` matches the pattern of a row; *ending: what '@' stands for, or "". */
 static bool match_row(const char *pattern, const char *name, const char **ending) {
     const size_t n = strlen(pattern), stem = n - 1;
     const char last = n > 0 ? pattern[stem] : '\0';
@@ -50,13 +61,13 @@ static bool match_row(const char *pattern, const char *name, const char **ending
     return strcmp(*ending, ".weight") == 0 || strcmp(*ending, ".bias") == 0;
 }
 
-/* What a tensor of the file is, by one layout. */
+/* A name of the file, matched by one layout. */
 typedef struct match {
     const vit_layout_row *row;
-    size_t block; /* NO_BLOCK: beside the blocks */
+    size_t block; /* NO_BLOCK: it is of no block */
     const char *ending;
     const char *block_pattern;
-    size_t prefix; /* characters of the name before what the tables know */
+    size_t prefix; /* characters of the name before what the table has */
 } match;
 
 static bool match_rows(match *m, const vit_layout_rows *rows, const char *name) {
@@ -68,6 +79,7 @@ static bool match_rows(match *m, const vit_layout_rows *rows, const char *name) 
     return false;
 }
 
+/* A layout with its alternatives chosen. */
 typedef struct choice {
     const vit_layout *layout;
     const char *part;
@@ -94,14 +106,7 @@ static const char *unwrapped(const char *name) {
     return name;
 }
 
-static bool is_of_loss(const char *name) {
-    bool found = false;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        found |= skip(name, losses[i]) != NULL;
-    return found;
-}
-
-/* The name without that of its part; NULL: it is of the other one. */
+/* The name without its part's prefix; NULL: it belongs to the other part. */
 static const char *name_in(const char *part, const char *name) {
     if (!part) return name;
     const char *start = unwrapped(name), *rest = skip(start, part);
@@ -109,7 +114,7 @@ static const char *name_in(const char *part, const char *name) {
     return skip(start, VIT_PART_ENCODER) ? NULL : start;
 }
 
-/* With and without what may stand before the name, which is of the part. */
+/* Matches the name as it is, without wrappers, and without the layout's prefixes. */
 static bool match_name(match *m, const choice *c, const char *name) {
     const char *inside = name_in(c->part, name), *start = unwrapped(inside);
     m->prefix = (size_t)(inside - name);
@@ -136,7 +141,7 @@ static size_t matches(const choice *c, const vit_tensors *file) {
     return count;
 }
 
-/* The one of the alternatives that knows most names. */
+/* The alternative that knows most names of the file. */
 static const vit_layout_rows *choose_rows(const choice *base, const vit_layout_rows *alternatives,
                                           bool is_head, const vit_tensors *file) {
     const vit_layout_rows *best = alternatives[0].count > 0 ? &alternatives[0] : NULL;
@@ -200,14 +205,14 @@ static vit_status no_layout(const vit_tensors *file, const char *part, vit_error
 #define NAME_SIZE VIT_THEIR_NAME
 #define MOST_NAMES 256
 
-/* All names that a table knows, with the block's number and both endings. */
+/* All names that a layout knows, with one block's number, and with both endings. */
 typedef struct name_set {
     char text[MOST_NAMES][NAME_SIZE];
     const char *names[MOST_NAMES];
     size_t count;
 } name_set;
 
-/* prefix + block with its number + name with the ending. */
+/* text = prefix, block with its number, name with '@' replaced by the ending. */
 static void join_name(char text[NAME_SIZE], const char *prefix, const char *block, size_t number,
                       const char *name, const char *ending) {
     const char *percent = strchr(block, '%');
@@ -286,13 +291,7 @@ const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *b, co
 
 /* ---- binding ---- */
 
-static void set_ours(vit_source *s, const match *m) {
-    char text[NAME_SIZE];
-    join_name(text, "", m->block != NO_BLOCK ? "blocks.%." : "", m->block, m->row->ours, m->ending);
-    snprintf(s->ours, sizeof s->ours, "%.47s", text);
-}
-
-/* Two tensors may not be the same part of the same thing. */
+/* MISMATCH if an earlier tensor is the same part of the same tensor of ours. */
 static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_error *error) {
     char shown[VIT_NAME_TEXT], other[VIT_NAME_TEXT];
     for (const vit_source *o = b->sources; o < s; o++)
@@ -307,29 +306,31 @@ static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_err
     return VIT_OK;
 }
 
-/* Where the blocks are, from the first name in one. */
-static void note_prefix(vit_binding *b, const match *m, const char *name) {
-    if (m->block == NO_BLOCK) return;
-    if (m->block + 1 > b->depth) b->depth = m->block + 1;
-    b->block = m->block_pattern;
-    snprintf(b->prefix, sizeof b->prefix, "%.*s", (int)m->prefix, name);
-}
-
+/* Binds every tensor of the part, and notes how the names of blocks begin. */
 static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     const char *strange = NULL;
+    char text[NAME_SIZE];
     for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
         const vit_tensor *tensor = vit_tensors_at(b->file, i);
         match m;
         if (!name_in(c->part, tensor->name)) continue;
         if (!match_name(&m, c, tensor->name)) {
-            if (!strange && !is_of_loss(tensor->name)) strange = tensor->name;
+            bool is_of_loss = false;
+            for (size_t l = 0; l < sizeof losses / sizeof *losses; l++)
+                is_of_loss = is_of_loss || skip(tensor->name, losses[l]);
+            if (!strange && !is_of_loss) strange = tensor->name;
             continue;
         }
-        note_prefix(b, &m, tensor->name);
-        if (!m.row->ours || tensor->count == 0) continue; /* "no class token", of no rows */
+        if (m.block != NO_BLOCK) {
+            if (m.block + 1 > b->depth) b->depth = m.block + 1;
+            b->block = m.block_pattern;
+            snprintf(b->prefix, sizeof b->prefix, "%.*s", (int)m.prefix, tensor->name);
+        }
+        if (!m.row->ours || tensor->count == 0) continue; /* some have a class token of no rows */
         vit_source *s = &b->sources[b->count];
         *s = (vit_source){.tensor = tensor, .row = m.row};
-        set_ours(s, &m);
+        join_name(text, "", m.block != NO_BLOCK ? "blocks.%." : "", m.block, m.row->ours, m.ending);
+        snprintf(s->ours, sizeof s->ours, "%.47s", text);
         const vit_status status = check_twice(b, s, error);
         if (status != VIT_OK) return status;
         b->count++;

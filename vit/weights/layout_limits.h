@@ -1,4 +1,4 @@
-/* What the libraries cannot say of a network: the reasons not to write it in their layout. */
+/* What the libraries' layouts cannot express of a network. */
 #ifndef VIT_WEIGHTS_LAYOUT_LIMITS_H
 #define VIT_WEIGHTS_LAYOUT_LIMITS_H
 
@@ -18,9 +18,9 @@ typedef enum vit_target {
 /* "timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL */
 extern const char *const vit_target_names[];
 
-/* Adds to `reasons`, separated by "; ", what `target` cannot express of the network; nothing if it
- * can express all of it. Returns whether the library could still build a network that computes
- * almost the same. */
+/* Appends to `reasons`, separated by "; ", what `target` cannot express of the network. Returns
+ * whether the library could still load it and would compute almost the same; true if there are no
+ * reasons. */
 bool vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *config);
 
 #endif

@@ -1,40 +1,23 @@
-/* From the tensors of a file to those of a parameter table: checked, turned, joined. */
+/* From the tensors of a file to those of the parameter table: their shapes are checked, elements
+ * reordered, parts joined. */
 #include "vit/base/sys.h"
 #include "vit/weights/layout.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Where the elements of one tensor go. */
+/* A tensor of the file and where its elements go. */
 typedef struct place {
     const vit_binding *binding;
     const vit_table *table;
     const char *config;
     const vit_parameter *p;
     const vit_source *s;
-    size_t out, in; /* of the part, as a matrix of ours; a vector: [count][1] */
+    size_t out, in; /* vit_layout_measure */
 } place;
-
-/* Tokens and vectors are one row after the other; of weights the first dimension is the outputs. */
-static void measure(place *at) {
-    const vit_parameter *p = at->p;
-    const vit_layout_row *row = at->s->row;
-    at->in = p->kind == VIT_PARAMETER_WEIGHT ? p->count / p->shape[0] : 1;
-    at->out = p->count / at->in;
-    switch (row->join) {
-    case VIT_WHOLE:
-        break;
-    case VIT_ROWS:
-        at->out /= row->parts;
-        break;
-    case VIT_COLUMNS:
-        if (p->kind == VIT_PARAMETER_WEIGHT) at->in /= row->parts;
-        break;
-    }
-}
 
 /* ---- shapes ---- */
 
-/* shape without dimensions of 1. */
+/* out = shape without dimensions of 1; returns how many are left. */
 static size_t squeeze(size_t out[VIT_MAX_DIMS], const size_t *shape, size_t dims) {
     size_t n = 0;
     for (size_t i = 0; i < dims; i++)
@@ -42,20 +25,9 @@ static size_t squeeze(size_t out[VIT_MAX_DIMS], const size_t *shape, size_t dims
     return n;
 }
 
-static bool same_shape(const vit_tensor *t, const size_t *shape, size_t dims) {
-    size_t a[VIT_MAX_DIMS], b[VIT_MAX_DIMS];
-    const size_t n = squeeze(a, t->shape, t->dims);
-    return n == squeeze(b, shape, dims) && memcmp(a, b, n * sizeof *a) == 0;
-}
-
 static size_t registers_of(const vit_table *table) {
     const vit_parameter *p = vit_table_find(table, "reg_token");
     return p ? p->shape[1] : 0;
-}
-
-/* Whether the file's positions are none of the registers'. */
-static bool leaves_registers(const place *at) {
-    return at->s->row->reshape == VIT_AROUND_REGISTERS && at->s->tensor->count != at->p->count;
 }
 
 /* The shape that the file's tensor should have. */
@@ -64,7 +36,8 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     const vit_layout_row *row = at->s->row;
     const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
     memcpy(shape, p->shape, p->dims * sizeof *shape);
-    if (leaves_registers(at)) shape[1] -= registers_of(at->table);
+    if (row->reshape == VIT_AROUND_REGISTERS && at->s->tensor->count != p->count)
+        shape[1] -= registers_of(at->table); /* the file has no positions for them */
     if (is_weight && row->reshape == VIT_TRANSPOSED) {
         shape[0] = at->in;
         shape[1] = at->out;
@@ -80,7 +53,8 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     return p->dims;
 }
 
-/* Google's kernels and biases have the heads as a dimension of their own: [in][h][d], [h][d]. */
+/* Whether t has the shape but for dimensions that are split: Google's kernels and biases have the
+ * heads as a dimension of their own, [in][h][d], [h][d]. */
 static bool splits(const vit_tensor *t, const size_t *shape, size_t dims) {
     size_t product = 1, k = 0;
     for (size_t i = 0; i < t->dims && k < dims; i++) {
@@ -97,11 +71,12 @@ static bool splits(const vit_tensor *t, const size_t *shape, size_t dims) {
 }
 
 static vit_status check_shape(const place *at, vit_error *error) {
-    size_t shape[VIT_MAX_DIMS];
+    size_t shape[VIT_MAX_DIMS], a[VIT_MAX_DIMS], b[VIT_MAX_DIMS];
     char found[128], expected[128], name[VIT_NAME_TEXT];
     const vit_tensor *t = at->s->tensor;
     const size_t dims = expected_shape(shape, at);
-    if (same_shape(t, shape, dims)) return VIT_OK;
+    const size_t count = squeeze(a, t->shape, t->dims);
+    if (count == squeeze(b, shape, dims) && memcmp(a, b, count * sizeof *a) == 0) return VIT_OK;
     if (strchr(t->name, '/') && splits(t, shape, dims)) return VIT_OK;
     vit_shape_text(found, t->shape, t->dims);
     vit_shape_text(expected, shape, dims);
@@ -112,11 +87,11 @@ static vit_status check_shape(const place *at, vit_error *error) {
 
 /* ---- elements ---- */
 
-/* `from` holds the tensor as the file has it; to: the whole tensor of ours. */
+/* Puts the file's tensor `from`, as a part or the whole, into our tensor `to`. */
 static void put_matrix(float *to, const place *at, const float *from) {
     const vit_layout_row *row = at->s->row;
     const bool is_weight = at->p->kind == VIT_PARAMETER_WEIGHT;
-    const bool turned = is_weight && row->reshape == VIT_TRANSPOSED;
+    const bool is_transposed = is_weight && row->reshape == VIT_TRANSPOSED;
     const size_t stride = row->join == VIT_COLUMNS && is_weight ? at->in * row->parts : at->in;
     if (row->join == VIT_ROWS) to += row->part * at->out * at->in;
     if (row->join == VIT_COLUMNS && is_weight) to += row->part * at->in;
@@ -124,7 +99,7 @@ static void put_matrix(float *to, const place *at, const float *from) {
     const bool adds = row->join == VIT_COLUMNS && !is_weight && row->part > 0;
     for (size_t o = 0; o < at->out; o++)
         for (size_t i = 0; i < at->in; i++) {
-            const float x = factor * (turned ? from[i * at->out + o] : from[o * at->in + i]);
+            const float x = factor * (is_transposed ? from[i * at->out + o] : from[o * at->in + i]);
             to[o * stride + i] = adds ? to[o * stride + i] + x : x;
         }
 }
@@ -137,6 +112,7 @@ static void put_pixels(float *to, const vit_parameter *p, const float *from) {
             for (size_t i = 0; i < area; i++) *to++ = from[(i * channels + c) * out + o];
 }
 
+/* Positions without the registers', after which zeros for these are inserted. */
 static void put_around_registers(float *to, const place *at, const float *from) {
     const size_t dim = at->p->shape[2], none = registers_of(at->table) * dim;
     size_t before = vit_table_find(at->table, "cls_token") ? dim : 0;
@@ -146,7 +122,7 @@ static void put_around_registers(float *to, const place *at, const float *from) 
     memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
 }
 
-/* The file's tensor, as it has it. */
+/* values: [count], the tensor as it is in the file, converted to float. */
 static vit_status read_tensor(float *values, const place *at, vit_error *error) {
     const vit_tensors *file = at->binding->file;
     vit_status status = vit_tensors_read(file, at->s->tensor, values, error);
@@ -155,7 +131,7 @@ static vit_status read_tensor(float *values, const place *at, vit_error *error) 
     return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
 }
 
-/* to: the whole tensor of ours; NULL: only checks. */
+/* Checks the tensor's shape, and puts it into our tensor `to`; NULL: only checks. */
 static vit_status load_source(float *to, const place *at, vit_error *error) {
     const vit_tensor *t = at->s->tensor;
     const vit_layout_row *row = at->s->row;
@@ -187,8 +163,9 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
 
 /* ---- rows of the table ---- */
 
-/* A norm after pooling is the same thing under two names; so is a distillation token without a
- * head of its own and a register. */
+/* Whether `ours`, a name that a layout gives, is the row of that name. Two tensors have two names
+ * each: the norm after pooling ("norm", "fc_norm"), and a distillation token without a head of its
+ * own, which is a register. */
 static bool means(const char *ours, const char *row) {
     if (strcmp(ours, row) == 0) return true;
     if (strcmp(ours, "dist_token") == 0) return strcmp(row, "reg_token") == 0;
@@ -197,8 +174,7 @@ static bool means(const char *ours, const char *row) {
     return strcmp(a, b) == 0;
 }
 
-/* The name of a row of the part, without what says that it is a decoder's; NULL: it is of the other
- * part. */
+/* The row's name without "decoder."; NULL: it belongs to the part that is not bound. */
 static const char *name_here(const vit_binding *b, const vit_parameter *p) {
     const size_t n = sizeof VIT_PART_DECODER - 1;
     const bool decodes = strncmp(p->name, VIT_PART_DECODER, n) == 0;
@@ -214,7 +190,7 @@ static vit_status missing(const vit_binding *b, const char *ours, const char *co
                     vit_tensors_name(b->file), vit_binding_name(name, b, ours), config);
 }
 
-/* to: as above. */
+/* One row of the table, from all its parts. to: as in load_source. */
 static vit_status load_row(float *to, const vit_binding *b, const vit_table *table,
                            const vit_parameter *p, const char *config, vit_error *error) {
     const char *ours = name_here(b, p);
@@ -224,7 +200,7 @@ static vit_status load_row(float *to, const vit_binding *b, const vit_table *tab
         place at = {b, table, config, p, &b->sources[i], 0, 0};
         if (!means(at.s->ours, ours)) continue;
         if (at.s->row->join != VIT_WHOLE) parts = at.s->row->parts;
-        measure(&at);
+        vit_layout_measure(&at.out, &at.in, at.s->row, p);
         const vit_status status = load_source(to, &at, error);
         if (status != VIT_OK) return status;
         found++;

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Long enough for every name that a table can make. */
-#define NAME_SIZE VIT_THEIR_NAME
+#define NAME_SIZE VIT_THEIR_NAME /* long enough for every name that a table can make */
 
-/* A part of a tensor of ours, and the row that says what it is called and how it is turned. */
+/* A tensor that is written: a part of one of ours, with the row that it comes from. */
 typedef struct piece {
     const vit_layout_row *row;
     const vit_parameter *p;
     char name[NAME_SIZE];
-    size_t out, in; /* of the part, as a matrix of ours; a vector: [count][1] */
+    size_t out, in; /* vit_layout_measure */
 } piece;
 
 typedef struct exporter {
@@ -38,28 +37,15 @@ static bool is_weight(const piece *p) {
     return p->p->kind == VIT_PARAMETER_WEIGHT;
 }
 
-static void measure(piece *p) {
-    const vit_layout_row *row = p->row;
-    p->in = is_weight(p) ? p->p->count / p->p->shape[0] : 1;
-    p->out = p->p->count / p->in;
-    if (row->join == VIT_ROWS) p->out /= row->parts;
-    if (row->join == VIT_COLUMNS && is_weight(p)) p->in /= row->parts;
-}
-
-/* Another row may have named the same part before. */
-static bool is_known(const exporter *e, const vit_parameter *p, const vit_layout_row *row) {
+/* Adds a piece, unless another row has named the same part before. */
+static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_parameter *p,
+                            const char *before, const char *theirs, const char *ending) {
     for (size_t i = 0; i < e->count; i++) {
         const vit_layout_row *other = e->pieces[i].row;
         if (e->pieces[i].p == p &&
             (other->join == VIT_WHOLE || row->join == VIT_WHOLE || other->part == row->part))
-            return true;
+            return VIT_OK;
     }
-    return false;
-}
-
-static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_parameter *p,
-                            const char *before, const char *theirs, const char *ending) {
-    if (is_known(e, p, row)) return VIT_OK;
     piece *pieces =
         vit_make_room(e->pieces, e->count, &e->capacity, sizeof *pieces, "the tensors", e->error);
     if (!pieces) return VIT_ERROR_MEMORY;
@@ -67,7 +53,7 @@ static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_pa
     piece *next = &e->pieces[e->count++];
     *next = (piece){.row = row, .p = p};
     snprintf(next->name, NAME_SIZE, "%s%s%s", before, theirs, ending);
-    measure(next);
+    vit_layout_measure(&next->out, &next->in, row, p);
     return VIT_OK;
 }
 
@@ -78,7 +64,7 @@ static void stem_of(char stem[NAME_SIZE], const char *pattern) {
     if (length > 0 && stem[length - 1] == '@') stem[length - 1] = '\0';
 }
 
-/* The tensors that a row means; before_theirs and before_ours begin their names. */
+/* The pieces of a row. before_theirs, before_ours: what the names begin with. */
 static vit_status add_row(exporter *e, const vit_layout_row *row, const char *before_theirs,
                           const char *before_ours) {
     static const char *const endings[] = {".weight", ".bias"};
@@ -119,13 +105,10 @@ static vit_status add_blocks(exporter *e, const char *prefix) {
     return VIT_OK;
 }
 
-static const char *backbone_prefix(const exporter *e, bool is_distilled) {
-    return e->layout->wraps ? e->layout->prefixes[is_distilled ? 1 : 0] : "";
-}
-
+/* All pieces. */
 static vit_status collect(exporter *e) {
     const bool is_distilled = e->config->pool == VIT_POOL_CLASS_DIST;
-    const char *prefix = backbone_prefix(e, is_distilled);
+    const char *prefix = e->layout->wraps ? e->layout->prefixes[is_distilled ? 1 : 0] : "";
     vit_status status = add_rows(e, &e->layout->beside, prefix, "");
     if (status == VIT_OK) status = add_rows(e, &e->layout->stems[0], prefix, "");
     if (status == VIT_OK) status = add_rows(e, &e->layout->heads[is_distilled ? 1 : 0], "", "");
@@ -134,7 +117,9 @@ static vit_status collect(exporter *e) {
 
 /* ---- shapes ---- */
 
-/* Google keeps the heads apart: [in][h][d] and [h][d] before attention, [h][d][in] after it. */
+/* Google's tensors have the heads as a dimension: [in][h][d] and [h][d] of Q, K and V, [h][d][out]
+ * of W^O.
+ */
 static void split_heads(vit_tensor *t, const exporter *e, const piece *p) {
     if (!strchr(p->name, '/') || !strstr(p->p->name, "attn")) return;
     const size_t heads = e->config->heads, width = vit_config_head_dim(e->config);
@@ -175,21 +160,22 @@ static void set_shape(vit_tensor *t, const exporter *e, const piece *p) {
 
 /* ---- elements ---- */
 
-/* Two heads whose mean counts: each has its half, doubled, and both the bias. */
+/* to = the piece's elements of our tensor `from`. Of two heads whose mean is the answer, each gets
+ * its half doubled, and both get the bias. */
 static void take_matrix(float *to, const piece *p, const float *from) {
     const vit_layout_row *row = p->row;
     const bool columns = row->join == VIT_COLUMNS && is_weight(p);
-    const bool turned = is_weight(p) && row->reshape == VIT_TRANSPOSED;
+    const bool is_transposed = is_weight(p) && row->reshape == VIT_TRANSPOSED;
     const size_t stride = columns ? p->in * row->parts : p->in;
     const float factor = columns ? (float)row->parts : 1;
     if (row->join == VIT_ROWS) from += row->part * p->out * p->in;
     if (columns) from += row->part * p->in;
     for (size_t o = 0; o < p->out; o++)
         for (size_t i = 0; i < p->in; i++)
-            to[turned ? i * p->out + o : o * p->in + i] = factor * from[o * stride + i];
+            to[is_transposed ? i * p->out + o : o * p->in + i] = factor * from[o * stride + i];
 }
 
-/* Patches: ours [D][C][P][P] or, in the order "pixel", [D][P][P][C]. */
+/* The same of the patch embedding: ours is [D][C][P][P] or, in the order "pixel", [D][P][P][C]. */
 static void take_patches(float *to, const exporter *e, const piece *p, const float *from) {
     const size_t channels = e->config->channels, area = e->config->patch * e->config->patch;
     const bool theirs_pixels = p->row->reshape == VIT_FROM_PIXELS;
@@ -204,29 +190,10 @@ static void take_patches(float *to, const exporter *e, const piece *p, const flo
             }
 }
 
-static void fill(float *to, const exporter *e, const piece *p, const float *values) {
-    const float *from = values + p->p->offset;
-    if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0)
-        take_patches(to, e, p, from);
-    else
-        take_matrix(to, p, from);
-}
-
 /* ---- the whole ---- */
 
 static int compare_tensors(const void *a, const void *b) {
-    const vit_tensor *left = a, *right = b;
-    return strcmp(left->name, right->name);
-}
-
-static void find_lost(vit_exported *out, const exporter *e) {
-    for (size_t i = 0; i < e->table->count; i++) {
-        size_t k = 0;
-        while (k < e->count && e->pieces[k].p != &e->table->rows[i]) k++;
-        if (k < e->count) continue;
-        if (!out->lost) out->lost = e->table->rows[i].name;
-        out->lost_count++;
-    }
+    return strcmp(((const vit_tensor *)a)->name, ((const vit_tensor *)b)->name);
 }
 
 static vit_status name_all(vit_exported *out, const exporter *e) {
@@ -250,7 +217,12 @@ static vit_status fill_all(vit_exported *out, const exporter *e, const float *va
     float *at = out->elements = vit_alloc(elements, sizeof *at);
     if (!at) return vit_fail_memory(e->error, "the tensors", elements * sizeof *at);
     for (size_t i = 0; i < e->count; i++) {
-        fill(at, e, &e->pieces[i], values);
+        const piece *p = &e->pieces[i];
+        const float *from = values + p->p->offset;
+        if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0)
+            take_patches(at, e, p, from);
+        else
+            take_matrix(at, p, from);
         out->tensors[i].data = at;
         at += out->tensors[i].count;
     }
@@ -265,10 +237,14 @@ vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_con
     vit_status status = collect(&e);
     if (status == VIT_OK) status = name_all(out, &e);
     if (status == VIT_OK) status = fill_all(out, &e, values);
-    if (status == VIT_OK)
-        find_lost(out, &e);
-    else
-        vit_exported_free(out);
+    for (size_t i = 0; i < table->count && status == VIT_OK; i++) {
+        size_t k = 0;
+        while (k < e.count && e.pieces[k].p != &table->rows[i]) k++;
+        if (k < e.count) continue;
+        if (!out->lost) out->lost = table->rows[i].name;
+        out->lost_count++;
+    }
+    if (status != VIT_OK) vit_exported_free(out);
     vit_free(e.pieces);
     return status;
 }

@@ -1,4 +1,5 @@
-/* The layouts. A row: their name, ours, and, where it is not whole and as it is, what is done. */
+/* The layouts. A row: their name, ours, and how one becomes the other where it is not a mere copy.
+ */
 #include "vit/weights/layout.h"
 
 #define ROWS(array) \
@@ -12,10 +13,10 @@
 #define TURNED .reshape = VIT_TRANSPOSED
 #define TURNED_PART(i, n) TURNED, PART(i, n)
 
-/* The mean of the heads of class token and distillation token. */
+/* Part i of a head that is the mean of two: of the class token's and the distillation token's. */
 #define HALF(i) .join = VIT_COLUMNS, .part = (i), .parts = 2
 
-/* ---- timm, and what follows it: DeiT, DINOv2, MAE as their authors published them ---- */
+/* ---- timm, and DeiT, DINOv2 and MAE as their authors published them ---- */
 
 static const vit_layout_row timm_beside[] = {
     ROW("cls_token", "cls_token"),
@@ -167,7 +168,7 @@ static const vit_layout_row google_beside[] = {
     ROW("MAPHead_0/MlpBlock_0/Dense_1/bias", "attn_pool.mlp.fc2.bias"),
 };
 
-/* Both number the modules of a block, each in its own way. */
+/* Flax numbers the modules of a block; the two libraries count differently. */
 #define GOOGLE_BLOCK(attention, norm2, mlp)                                                        \
     ROW("LayerNorm_0/scale", "norm1.weight"), ROW("LayerNorm_0/bias", "norm1.bias"),               \
         ROW_AS(attention "/query/kernel", "attn.qkv.weight", TURNED_PART(0, 3)),                   \
@@ -244,7 +245,7 @@ static const vit_layout_row lucidrains_linear_head[] = {
     ROW("mlp_head@", "head@"),
 };
 
-/* ---- OpenCLIP's tower for pictures; what belongs to the text is left out ---- */
+/* ---- OpenCLIP's image encoder; its text encoder is not needed ---- */
 
 static const vit_layout_row open_clip_beside[] = {
     ROW("visual.class_embedding", "cls_token"),
@@ -277,7 +278,7 @@ static const vit_layout_row open_clip_block[] = {
 
 /* ---- the decoders of Hugging Face's VisionEncoderDecoder ---- */
 
-/* Of fixed positions older versions kept a tensor that says nothing. */
+/* Older versions saved an empty tensor for fixed positions. */
 static const vit_layout_row trocr_beside[] = {
     ROW("enc_to_dec_proj@", "memory_proj@"),
     ROW("model.decoder.embed_tokens.weight", "embed.weight"),
@@ -302,7 +303,7 @@ static const vit_layout_row trocr_block[] = {
     ROW("final_layer_norm@", "norm2@"),
 };
 
-/* Its layers are [in][out]; the masks of older versions are tensors, too. */
+/* Linear layers are [in][out]; older versions saved the causal masks, too. */
 static const vit_layout_row gpt2_beside[] = {
     ROW("enc_to_dec_proj@", "memory_proj@"),
     ROW("transformer.wte.weight", "embed.weight"),

@@ -28,16 +28,13 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
     return VIT_OK;
 }
 
-static vit_status missing(const vit_tensors *file, const char *name, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing", vit_tensors_name(file),
-                    name);
-}
-
-/* values: [p->count] */
+/* values: [p->count] = the tensor `name`, which must have the shape of p. */
 static vit_status load_one(float *values, const vit_parameter *p, const vit_tensors *file,
                            const char *name, vit_error *error) {
     const vit_tensor *t = vit_tensors_find(file, name);
-    if (!t) return missing(file, name, error);
+    if (!t)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing",
+                        vit_tensors_name(file), name);
     if (t->dims != p->dims || memcmp(t->shape, p->shape, p->dims * sizeof *p->shape) != 0) {
         char found[128], expected[128];
         vit_shape_text(found, t->shape, t->dims);
@@ -116,23 +113,14 @@ bool vit_model_file_is_checkpoint(const vit_tensors *file) {
     return vit_tensors_metadata(file, "vit.step") != NULL;
 }
 
-/* What is before the names of the tensors that are the model. */
-static const char *prefix_of(const vit_tensors *file, const vit_table *table) {
-    char name[NAME_SIZE];
-    snprintf(name, sizeof name, "ema.%s", table->rows[0].name);
-    return vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name) ? "ema." : "";
-}
-
-static bool is_of_training(const vit_tensors *file, const char *name) {
-    return vit_model_file_is_checkpoint(file) &&
-           (strncmp(name, "adamw.", 6) == 0 || strncmp(name, "ema.", 4) == 0);
-}
-
 static vit_status refuse_unexpected(const vit_table *table, const vit_tensors *file,
                                     vit_error *error) {
     for (size_t i = 0; i < vit_tensors_count(file); i++) {
         const char *name = vit_tensors_at(file, i)->name;
-        if (!vit_table_find(table, name) && !is_of_training(file, name))
+        const bool is_of_training =
+            vit_model_file_is_checkpoint(file) &&
+            (strncmp(name, "adamw.", 6) == 0 || strncmp(name, "ema.", 4) == 0);
+        if (!vit_table_find(table, name) && !is_of_training)
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor %s does not belong to the network of its config",
                             vit_tensors_name(file), name);
@@ -140,6 +128,7 @@ static vit_status refuse_unexpected(const vit_table *table, const vit_tensors *f
     return VIT_OK;
 }
 
+/* A value of the metadata without which there is no model. */
 static vit_status need(const char **value, const vit_tensors *file, const char *key,
                        vit_error *error) {
     *value = vit_tensors_metadata(file, key);
@@ -165,27 +154,23 @@ static vit_status read_labels(vit_model_file *m, const vit_tensors *file, vit_er
                     m->config.classes);
 }
 
-static vit_status read_temperature(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+static vit_status read_numbers(vit_model_file *m, const vit_tensors *file, vit_error *error) {
     const char *text = vit_tensors_metadata(file, "vit.temperature");
-    if (!text) return VIT_OK;
-    if (vit_parse_double(text, &m->temperature) && m->temperature >= 1e-3 && m->temperature <= 1e3)
-        return VIT_OK;
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: \"vit.temperature\" is \"%.40s\", expected a number from 0.001 to 1000",
-                    vit_tensors_name(file), text);
+    if (text && !(vit_parse_double(text, &m->temperature) && m->temperature >= 1e-3 &&
+                  m->temperature <= 1e3))
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "%s: \"vit.temperature\" is \"%.40s\", expected a number from 0.001 to 1000",
+            vit_tensors_name(file), text);
+    text = vit_tensors_metadata(file, "vit.threshold");
+    if (text && !(vit_parse_double(text, &m->threshold) && m->threshold > 0 && m->threshold <= 1))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"vit.threshold\" is \"%.40s\", expected a number above 0, at most 1",
+                        vit_tensors_name(file), text);
+    return VIT_OK;
 }
 
-static vit_status read_threshold(vit_model_file *m, const vit_tensors *file, vit_error *error) {
-    const char *text = vit_tensors_metadata(file, "vit.threshold");
-    if (!text) return VIT_OK;
-    if (vit_parse_double(text, &m->threshold) && m->threshold > 0 && m->threshold <= 1)
-        return VIT_OK;
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: \"vit.threshold\" is \"%.40s\", expected a number above 0, at most 1",
-                    vit_tensors_name(file), text);
-}
-
-/* One line of JSON: between its words, white space of any kind means the same. */
+/* Keeps the JSON as one line: white space between its words may be of any kind. */
 static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *error) {
     json_t *object;
     const vit_status status = vit_json_parse(&object, text, strlen(text), "vit.recipe", error);
@@ -198,7 +183,7 @@ static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *er
     return VIT_OK;
 }
 
-/* As many ids as the config says. */
+/* A vocabulary, which must have `ids` ids, as the config says. */
 static vit_status read_vocabulary(vit_vocabulary *out, const vit_tensors *file, const char *key,
                                   size_t ids, vit_error *error) {
     const char *text, *name = vit_tensors_name(file);
@@ -238,8 +223,7 @@ static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
     status = read_recipe(m, recipe ? recipe : "{}", error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
-    status = read_temperature(m, file, error);
-    if (status == VIT_OK) status = read_threshold(m, file, error);
+    status = read_numbers(m, file, error);
     if (status == VIT_OK) status = read_vocabularies(m, file, error);
     return status == VIT_OK ? read_labels(m, file, error) : status;
 }
@@ -247,11 +231,14 @@ static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_
 static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
                                vit_error *error) {
     vit_store store;
-    const char *prefix = prefix_of(file, &m->table);
+    char name[NAME_SIZE];
     vit_status status = vit_store_open(&store, m, packs, error);
+    /* a checkpoint with an average of the weights: that is the model */
+    snprintf(name, sizeof name, "ema.%s", m->table.rows[0].name);
+    const bool has_average = vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name);
+    const char *prefix = has_average ? "ema." : "";
     for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &m->table.rows[i];
-        char name[NAME_SIZE];
         snprintf(name, sizeof name, "%s%s", prefix, p->name);
         status = load_one(vit_store_place(&store, p), p, file, name, error);
         if (status == VIT_OK) vit_store_keep(&store, p);
@@ -284,7 +271,6 @@ void vit_model_file_clear(vit_model_file *m) {
 
 /* ---- writing ---- */
 
-/* ["0", "1"], NULL when there is no memory. */
 char *vit_model_file_labels(const vit_model_file *m) {
     vit_text t = {0};
     for (size_t i = 0; i < m->config.classes; i++) {
@@ -388,5 +374,59 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
     vit_free(values[3]);
     vit_free(values[6]);
     vit_free(values[7]);
+    return status;
+}
+
+/* ---- another size of picture ---- */
+
+static vit_grid grid_of(const vit_config *c) {
+    return (vit_grid){c->height / c->patch, c->width / c->patch};
+}
+
+/* Copies tensor i, or if it is the positions, resamples it. */
+static vit_status take_over(const vit_model_file *to, const vit_model_file *from, size_t i,
+                            vit_error *error) {
+    const vit_parameter *p = &from->table.rows[i];
+    if (p->offset == VIT_ONLY_PACKED) return VIT_OK; /* packed weights do not depend on the size */
+    const float *in = from->values + p->offset;
+    float *out = to->values + to->table.rows[i].offset;
+    if (p->kind != VIT_PARAMETER_POSITIONS) {
+        memcpy(out, in, p->count * sizeof *out);
+        return VIT_OK;
+    }
+    const size_t dim = from->config.dim,
+                 prefix = p->count / dim - vit_config_patches(&from->config);
+    return vit_positions_resample(out, in, prefix, dim, grid_of(&to->config),
+                                  grid_of(&from->config), from->position_rule, error);
+}
+
+static vit_status fill(vit_model_file *to, const vit_model_file *from, vit_error *error) {
+    vit_status status =
+        vit_preprocessing_at(&to->preprocessing, from->config.height, from->config.width,
+                             to->config.height, to->config.width, error);
+    if (status == VIT_OK) status = vit_table_new(&to->table, &to->config, error);
+    if (status != VIT_OK) return status;
+    if (from->packed.transposed) vit_table_omit_weights(&to->table);
+    to->values = vit_alloc(to->table.size, sizeof *to->values);
+    if (!to->values)
+        return vit_fail_memory(error, "the weights", to->table.size * sizeof *to->values);
+    for (size_t i = 0; status == VIT_OK && i < from->table.count; i++)
+        status = take_over(to, from, i, error);
+    return status;
+}
+
+vit_status vit_model_file_resize(vit_model_file *m, size_t height, size_t width, vit_error *error) {
+    vit_model_file resized = *m;
+    resized.config.height = height;
+    resized.config.width = width;
+    resized.table = (vit_table){0};
+    resized.values = NULL;
+    if (height == m->config.height && width == m->config.width) return VIT_OK;
+    vit_status status = vit_config_check(&resized.config, error);
+    if (status == VIT_OK) status = fill(&resized, m, error);
+    vit_model_file *useless = status == VIT_OK ? m : &resized;
+    vit_table_free(&useless->table);
+    vit_free(useless->values);
+    if (status == VIT_OK) *m = resized;
     return status;
 }

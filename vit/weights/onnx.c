@@ -1,6 +1,7 @@
+/* The ONNX file: the message ModelProto, written field by field; the graph's nodes are made in
+ * onnx_graph.c. The weights come last, so that all before them is in memory and they are not. */
 #include "vit/weights/onnx.h"
 #include "vit/base/sys.h"
-#include "vit/weights/describe.h"
 #include "vit/weights/onnx_graph.h"
 #include <stdio.h>
 
@@ -19,18 +20,18 @@ enum { GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT };
 enum { INFO_NAME = 1, INFO_TYPE, TYPE_TENSOR = 1, TENSOR_ELEMENT = 1, TENSOR_SHAPE };
 enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME };
 
-enum { IR_VERSION = 8, OPSET = 17 }; /* of ONNX 1.12: what opset 17 came with */
+enum { IR_VERSION = 8, OPSET = 17 }; /* those of ONNX 1.12 */
 #define LARGEST ((size_t)INT32_MAX)  /* a message's size is a signed number of 32 bits */
 
 typedef struct onnx_file {
     const vit_model_file *model;
     vit_dtype dtype;
     vit_onnx_nodes nodes;
-    vit_text before; /* all of the file but the weights, which end it */
+    vit_text before; /* the file up to its weights, which are its end */
     vit_writer *writer;
 } onnx_file;
 
-/* ---- what is around the weights ---- */
+/* ---- what comes before the weights ---- */
 
 static void add_dimension(vit_text *shape, size_t size, const char *name) {
     vit_text dimension = {0};
@@ -41,7 +42,7 @@ static void add_dimension(vit_text *shape, size_t size, const char *name) {
     vit_protobuf_message(shape, SHAPE_DIM, &dimension);
 }
 
-/* An input or output of the graph: "batch", then `sizes`. */
+/* An input or output of the graph, of shape [batch][sizes...]. */
 static void add_info(vit_text *graph, unsigned field, const char *name, const size_t *sizes,
                      size_t count) {
     vit_text shape = {0}, tensor = {0}, type = {0}, info = {0};
@@ -62,43 +63,25 @@ static void add_metadata(vit_text *t, const char *key, const char *value) {
     vit_protobuf_message(t, MODEL_METADATA, &entry);
 }
 
-/* As in a model file. */
+/* The metadata of a model file. */
 static void add_description(vit_text *t, const vit_model_file *m) {
     char *config = vit_config_write(&m->config);
     char *preprocessing = vit_preprocessing_write(&m->preprocessing);
-    vit_text labels = {0};
-    t->failed = t->failed || !config || !preprocessing;
+    char *labels = m->labels ? vit_model_file_labels(m) : NULL;
+    t->failed = t->failed || !config || !preprocessing || (m->labels && !labels);
     add_metadata(t, "vit.config", config ? config : "");
     add_metadata(t, "vit.preprocessing", preprocessing ? preprocessing : "");
-    if (m->labels) {
-        vit_describe_labels(&labels, m);
-        t->failed = t->failed || labels.failed;
-        add_metadata(t, "vit.labels", labels.failed ? "" : labels.text);
-    }
+    if (labels) add_metadata(t, "vit.labels", labels);
     add_metadata(t, "vit.recipe", m->recipe);
-    vit_text_free(&labels);
+    vit_free(labels);
     vit_free(config);
     vit_free(preprocessing);
 }
 
-static void add_head(vit_text *t) {
-    vit_text opset = {0};
-    vit_protobuf_int(t, MODEL_IR, IR_VERSION);
-    vit_protobuf_string(t, MODEL_PRODUCER, "vit");
-    vit_protobuf_string(t, MODEL_VERSION, VIT_VERSION);
-    vit_protobuf_int(&opset, OPSET_VERSION, OPSET);
-    vit_protobuf_message(t, MODEL_OPSET, &opset);
-}
-
 /* ---- weights ---- */
 
-static int element_type(vit_dtype dtype) {
-    return dtype == VIT_F16    ? VIT_ONNX_FLOAT16
-           : dtype == VIT_BF16 ? VIT_ONNX_BFLOAT16
-                               : VIT_ONNX_FLOAT;
-}
-
-/* Weights of half the size stand under another name, and a node makes them float32 again. */
+/* Weights in 16 bits are stored under a name of their own; a node converts them to float32 under
+ * the name of the parameter table. */
 static vit_onnx_value stored_name(const onnx_file *f, const vit_parameter *p) {
     const char *ending = f->dtype == VIT_F16 ? "_f16" : f->dtype == VIT_BF16 ? "_bf16" : "";
     char name[sizeof p->name + 8];
@@ -113,36 +96,35 @@ static bool is_matrix(const vit_parameter *p) {
 
 /* The field of the graph that holds a weight, up to its elements. */
 static void add_weight_head(vit_text *t, const onnx_file *f, const vit_parameter *p) {
+    const int type = f->dtype == VIT_F16    ? VIT_ONNX_FLOAT16
+                     : f->dtype == VIT_BF16 ? VIT_ONNX_BFLOAT16
+                                            : VIT_ONNX_FLOAT;
     const size_t size = p->count * vit_dtype_size(f->dtype);
     const size_t turned[2] = {p->shape[1], p->shape[0]};
     vit_text tensor = {0};
-    vit_onnx_tensor_head(&tensor, stored_name(f, p).name, element_type(f->dtype),
-                         is_matrix(p) ? turned : p->shape, p->dims, size);
+    vit_onnx_tensor_head(&tensor, stored_name(f, p).name, type, is_matrix(p) ? turned : p->shape,
+                         p->dims, size);
     vit_protobuf_head(t, GRAPH_INITIALIZER, tensor.length + size);
     vit_text_add_bytes(t, tensor.text, tensor.length);
     t->failed = t->failed || tensor.failed;
     vit_text_free(&tensor);
 }
 
-static void transpose(float *to, const float *from, const vit_parameter *p) {
-    const size_t out = p->shape[0], in = p->shape[1];
-    for (size_t i = 0; i < in; i++)
-        for (size_t o = 0; o < out; o++) to[i * out + o] = from[o * in + i];
-}
-
-/* room: of the largest tensor, as float32 and as what is stored. */
-static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float *room[2],
+/* scratch: [of the largest tensor] each, for the transposed weight and for its stored elements. */
+static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float *scratch[2],
                                vit_error *error) {
+    const size_t out = p->shape[0], in = p->count / out;
     const float *values = f->model->values + p->offset;
     const void *elements = values;
     vit_text head = {0};
     if (is_matrix(p)) {
-        transpose(room[0], values, p);
-        elements = values = room[0];
+        for (size_t i = 0; i < in; i++)
+            for (size_t o = 0; o < out; o++) scratch[0][i * out + o] = values[o * in + i];
+        elements = values = scratch[0];
     }
     if (f->dtype != VIT_F32) {
-        const size_t done = vit_tensor_encode(room[1], f->dtype, values, p->count);
-        elements = room[1];
+        const size_t done = vit_tensor_encode(scratch[1], f->dtype, values, p->count);
+        elements = scratch[1];
         if (done < p->count)
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "tensor %s: an element is %g, which float16 cannot hold: use bf16 or "
@@ -163,13 +145,15 @@ static vit_status write_weights(const onnx_file *f, vit_error *error) {
     size_t most = 0;
     for (size_t i = 0; i < table->count; i++)
         most = table->rows[i].count > most ? table->rows[i].count : most;
-    float *room[2] = {vit_alloc_unset(most, sizeof(float)), vit_alloc_unset(most, sizeof(float))};
-    vit_status status =
-        room[0] && room[1] ? VIT_OK : vit_fail_memory(error, "a tensor", 2 * most * sizeof(float));
+    float *scratch[2] = {vit_alloc_unset(most, sizeof(float)),
+                         vit_alloc_unset(most, sizeof(float))};
+    vit_status status = scratch[0] && scratch[1]
+                            ? VIT_OK
+                            : vit_fail_memory(error, "a tensor", 2 * most * sizeof(float));
     for (size_t i = 0; i < table->count && status == VIT_OK; i++)
-        status = write_weight(f, &table->rows[i], room, error);
-    vit_free(room[0]);
-    vit_free(room[1]);
+        status = write_weight(f, &table->rows[i], scratch, error);
+    vit_free(scratch[0]);
+    vit_free(scratch[1]);
     return status;
 }
 
@@ -187,23 +171,27 @@ static size_t weights_size(const onnx_file *f, vit_text *head) {
     return size;
 }
 
-/* f->before: metadata, then the graph up to its weights, which are the end of both. */
+/* Makes f->before: the metadata, then the graph up to its weights. */
 static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
     const vit_config *c = &f->model->config;
     const size_t pixels[] = {c->channels, c->height, c->width};
-    vit_text graph = {0}, rest = {0}; /* rest: heads of tensors, for their sizes */
-    const size_t weights = weights_size(f, &rest);
+    vit_text graph = {0}, opset = {0}, heads = {0}; /* heads: of tensors, only for their sizes */
+    const size_t weights = weights_size(f, &heads);
     vit_protobuf_string(&graph, GRAPH_NAME, "vit");
     add_info(&graph, GRAPH_INPUT, VIT_ONNX_INPUT, pixels, 3);
     add_info(&graph, GRAPH_OUTPUT, VIT_ONNX_OUTPUT, &c->classes, 1);
     vit_text_add_bytes(&graph, f->nodes.nodes.text, f->nodes.nodes.length);
     vit_text_add_bytes(&graph, f->nodes.constants.text, f->nodes.constants.length);
-    add_head(&f->before);
+    vit_protobuf_int(&f->before, MODEL_IR, IR_VERSION);
+    vit_protobuf_string(&f->before, MODEL_PRODUCER, "vit");
+    vit_protobuf_string(&f->before, MODEL_VERSION, VIT_VERSION);
+    vit_protobuf_int(&opset, OPSET_VERSION, OPSET);
+    vit_protobuf_message(&f->before, MODEL_OPSET, &opset);
     add_description(&f->before, f->model);
     vit_protobuf_head(&f->before, MODEL_GRAPH, graph.length + weights);
     vit_text_add_bytes(&f->before, graph.text, graph.length);
-    const bool failed = rest.failed || graph.failed || f->before.failed;
-    vit_text_free(&rest);
+    const bool failed = heads.failed || graph.failed || f->before.failed;
+    vit_text_free(&heads);
     vit_text_free(&graph);
     if (failed) return vit_fail_memory(error, "an ONNX graph", 0);
     if (weights <= LARGEST && f->before.length <= LARGEST - weights) return VIT_OK;
@@ -211,16 +199,6 @@ static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
                     "%s would have %zu bytes, an ONNX file of one piece at most %zu%s", path,
                     f->before.length + weights, LARGEST,
                     f->dtype == VIT_F32 ? ": type bf16 or f16 halves that" : "");
-}
-
-static vit_status write_all(onnx_file *f, const char *path, vit_error *error) {
-    vit_status status = vit_writer_open(&f->writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(f->writer, f->before.text, f->before.length, error);
-    if (status == VIT_OK) status = write_weights(f, error);
-    if (status == VIT_OK) return vit_writer_commit(f->writer, error);
-    vit_writer_abort(f->writer);
-    return status;
 }
 
 vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype dtype,
@@ -232,7 +210,13 @@ vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype d
     }
     vit_status status = vit_onnx_network(&f.nodes, &m->config, error);
     if (status == VIT_OK) status = plan(&f, path, error);
-    if (status == VIT_OK) status = write_all(&f, path, error);
+    if (status == VIT_OK) status = vit_writer_open(&f.writer, path, error);
+    if (status == VIT_OK) status = vit_writer_put(f.writer, f.before.text, f.before.length, error);
+    if (status == VIT_OK) status = write_weights(&f, error);
+    if (status == VIT_OK)
+        status = vit_writer_commit(f.writer, error);
+    else
+        vit_writer_abort(f.writer);
     vit_text_free(&f.nodes.nodes);
     vit_text_free(&f.nodes.constants);
     vit_text_free(&f.before);

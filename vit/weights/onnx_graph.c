@@ -1,4 +1,5 @@
-/* Each function here is the one of vit/model that has its name, in ONNX's operators. */
+/* The network in ONNX's operators. Each function corresponds to the one of that name in vit/model.
+ */
 #include "vit/weights/onnx_graph.h"
 #include "vit/base/sys.h"
 #include "vit/model/positions.h"
@@ -54,14 +55,6 @@ static value gelu(network *n, value x) {
     return half_of(n, x, vit_onnx_one(n->nodes, "Erf", scaled));
 }
 
-static value gelu_tanh(network *n, value x) {
-    const value square = vit_onnx_two(n->nodes, "Mul", x, x);
-    const value cube = vit_onnx_two(n->nodes, "Mul", square, x);
-    const value sum = vit_onnx_two(n->nodes, "Add", x, times(n, cube, 0.044715f));
-    const value scaled = times(n, sum, (float)sqrt(2 / 3.14159265358979323846));
-    return half_of(n, x, vit_onnx_one(n->nodes, "Tanh", scaled));
-}
-
 /* x sigma(factor x) */
 static value sigmoid_gate(network *n, value x, float factor) {
     const value scaled = factor == 1 ? x : times(n, x, factor);
@@ -72,8 +65,13 @@ static value activation(network *n, value x, vit_activation f) {
     switch (f) {
     case VIT_RELU:
         return vit_onnx_one(n->nodes, "Relu", x);
-    case VIT_GELU_TANH:
-        return gelu_tanh(n, x);
+    case VIT_GELU_TANH: {
+        const value square = vit_onnx_two(n->nodes, "Mul", x, x);
+        const value cube = vit_onnx_two(n->nodes, "Mul", square, x);
+        const value sum = vit_onnx_two(n->nodes, "Add", x, times(n, cube, 0.044715f));
+        const value scaled = times(n, sum, (float)sqrt(2 / 3.14159265358979323846));
+        return half_of(n, x, vit_onnx_one(n->nodes, "Tanh", scaled));
+    }
     case VIT_GELU_QUICK:
         return sigmoid_gate(n, x, 1.702f);
     case VIT_SILU:
@@ -167,7 +165,9 @@ static value to_tokens(network *n, value x) {
     return vit_onnx_transpose(n->nodes, flat, 3, (int64_t[]){0, 2, 1});
 }
 
-/* Patches in the order (row, column, channel), maybe normed, and one linear layer. */
+/* Patches in the order (row, column, channel) and one linear layer, with patch norms where there
+ * are any.
+ */
 static value pixel_stem(network *n, value x) {
     const vit_config *c = n->config;
     const int64_t p = (int64_t)c->patch, channels = (int64_t)c->channels;
@@ -197,7 +197,7 @@ static value stem(network *n, value x) {
 
 /* ---- tokens before the patches, and positions ---- */
 
-/* The tokens that every picture has, as often as there are pictures. */
+/* The tokens before the patches, repeated for each picture: [batch][prefix][D]. */
 static value prefix(network *n, value patches) {
     const vit_config *c = n->config;
     value kinds[VIT_PREFIX_KINDS];
@@ -243,7 +243,8 @@ static vit_status embed(network *n, value *x, vit_error *error) {
 
 /* ---- blocks ---- */
 
-/* [batch][rows][heads * head_dim] -> [batch][rows][heads][head_dim], maybe normed -> in `order`. */
+/* [batch][rows][heads * head_dim] -> [batch][rows][heads][head_dim], normed unless norm is NULL ->
+ * the dimensions in `order`. */
 static value heads_of(network *n, value x, size_t head_dim, const char *norm,
                       const int64_t order[4]) {
     const int64_t shape[] = {0, -1, (int64_t)n->config->heads, (int64_t)head_dim};
@@ -254,7 +255,7 @@ static value heads_of(network *n, value x, size_t head_dim, const char *norm,
 
 static const int64_t by_head[] = {0, 2, 1, 3}, transposed[] = {0, 2, 3, 1};
 
-/* softmax(scale q k^T) v, heads side by side again. */
+/* softmax(Q K^T scale) V, the heads side by side: [batch][rows][width]. */
 static value attend(network *n, value q, value k, value v, double scale, size_t width) {
     const value scaled = times(n, q, (float)scale);
     const value scores = vit_onnx_two(n->nodes, "MatMul", scaled, k);
@@ -322,7 +323,7 @@ static value mean(network *n, value x) {
                                    .attributes_count = 2});
 }
 
-/* By a learned query's attention over the tokens: vit/model/map_pool.c. */
+/* Pooling by attention, vit/model/map_pool.c. */
 static value map_pool(network *n, value x) {
     const vit_config *c = n->config;
     const size_t head_dim = c->dim / c->heads;
@@ -339,7 +340,7 @@ static value map_pool(network *n, value x) {
     return first_of(n, vit_onnx_two(n->nodes, "Add", hidden, y));
 }
 
-/* The mean of the tokens, weighted by a softmax over one linear output. */
+/* Sequence pooling: the mean of the tokens, weighted by a softmax over one linear output. */
 static value sequence_pool(network *n, value x) {
     const value scores = linear(n, x, "attention_pool", false);
     value p = vit_onnx_axis(n->nodes, "Softmax", scores, 1);

@@ -1,5 +1,5 @@
-/* The network of a config as an ONNX graph: pixel_values, [batch][C][H][W], normalised as the
- * preprocessing says -> logits, [batch][classes]. */
+/* The network of a config as an ONNX graph, from pixel_values: [batch][C][H][W], normalised as the
+ * preprocessing says, to logits: [batch][classes]. */
 #ifndef VIT_WEIGHTS_ONNX_GRAPH_H
 #define VIT_WEIGHTS_ONNX_GRAPH_H
 
@@ -9,8 +9,9 @@
 #define VIT_ONNX_INPUT "pixel_values"
 #define VIT_ONNX_OUTPUT "logits"
 
-/* Adds the network's nodes and constants to *g. A weight has its name in the parameter table; those
- * of linear layers, [out][in] there, are expected as [in][out] if they have two dimensions. MEMORY.
+/* Appends the network's nodes and constants to *g. Weights have the names of the parameter table;
+ * those of linear layers, [out][in] there, must be stored as [in][out] if they have two dimensions.
+ * Errors: MEMORY.
  */
 vit_status vit_onnx_network(vit_onnx_nodes *g, const vit_config *config, vit_error *error);
 

@@ -118,12 +118,12 @@ static void add_constant(vit_onnx_nodes *g, const char *name, int type, const si
     vit_protobuf_message(&g->constants, GRAPH_INITIALIZER, &t);
 }
 
-/* Whether there is a constant of that name; there is then, if the list is not full. */
+/* Whether a constant of that name was added; if not, it is noted. */
 static bool is_known(vit_onnx_nodes *g, const char *name) {
     for (size_t i = 0; i < g->known_count; i++)
         if (strcmp(g->known[i].name, name) == 0) return true;
     if (g->known_count == sizeof g->known / sizeof *g->known) {
-        g->nodes.failed = true; /* a network has some twenty */
+        g->nodes.failed = true; /* does not happen: networks have some twenty */
         return true;
     }
     snprintf(g->known[g->known_count++].name, sizeof g->known->name, "%s", name);

@@ -1,4 +1,4 @@
-/* From what a config says of pictures to the list of operations. */
+/* From what a config declares about pictures to the list of operations. */
 #include "vit/base/text.h"
 #include "vit/weights/declared.h"
 #include <math.h>
@@ -60,7 +60,7 @@ static void add_given(vit_preprocessing *out, const vit_prepare *p, const vit_co
     if (crops) add(out, crop);
 }
 
-/* The list that a config may hold in our own form. */
+/* The list that a config may have in our own form. */
 static vit_status read_own(vit_preprocessing *out, const vit_declared *d, vit_error *error) {
     char *text = json_dumps(d->preprocessing, JSON_REAL_PRECISION(17));
     if (!text) return vit_fail_memory(error, "preprocessing", 0);
@@ -69,7 +69,7 @@ static vit_status read_own(vit_preprocessing *out, const vit_declared *d, vit_er
     return status == VIT_OK ? status : vit_fail_prefix(error, status, d->name);
 }
 
-/* Where the picture ends up; 0: where the network wants it. */
+/* The size of prepared pictures, height and width; 0: the network's. */
 static const size_t *end_of(const vit_prepare *p) {
     const bool stretched = p->kind == VIT_PREPARE_STRETCH && p->resize[0] > 0 && p->crop[0] == 0;
     return stretched ? p->resize : p->crop;

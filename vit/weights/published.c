@@ -1,3 +1,5 @@
+/* From files of published weights to a model: the config files beside them, the layout of their
+ * tensors, the network that both describe, its values, labels and preprocessing. */
 #include "vit/weights/published.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -31,7 +33,8 @@ static vit_status read_json(json_t **object, const char *path, vit_error *error)
     return status;
 }
 
-/* The first of `names` that stands beside `path`. */
+/* Reads the first of `names` that lies beside `path`; *found: its path, freed by vit_free; *object
+ * stays as it is if there is none. */
 static vit_status find_beside(json_t **object, char **found, const char *path,
                               const char *const *names, vit_error *error) {
     *found = NULL;
@@ -44,16 +47,7 @@ static vit_status find_beside(json_t **object, char **found, const char *path,
     return VIT_OK;
 }
 
-/* A processor of pictures and texts keeps that of pictures inside. */
-static void take_inner(json_t **processor) {
-    json_t *inner = json_object_get(*processor, "image_processor");
-    if (!json_is_object(inner)) return;
-    json_incref(inner);
-    json_decref(*processor);
-    *processor = inner;
-}
-
-/* weights: a path, or NULL: they lie in memory. */
+/* Reads the config files. weights: a path; NULL: the weights are in memory. */
 static vit_status configs_open(vit_configs *c, const char *weights, const char *config,
                                vit_error *error) {
     static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
@@ -75,7 +69,12 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
         vit_free(c->processor_path);
         status = find_beside(&c->processor, &c->processor_path, weights, processors, error);
     }
-    take_inner(&c->processor);
+    json_t *inner = json_object_get(c->processor, "image_processor");
+    if (json_is_object(inner)) { /* a processor of pictures and texts contains that of pictures */
+        json_incref(inner);
+        json_decref(c->processor);
+        c->processor = inner;
+    }
     if (status == VIT_OK && vit_is_reader(c->object))
         status = find_beside(&c->generation, &c->generation_path, c->path, generations, error);
     return status;
@@ -83,17 +82,16 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
 
 /* ---- which library's config it is ---- */
 
-static vit_status no_config(const vit_binding *b, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: tensors in the layout of %s do not say how many heads there are nor how "
-                    "pictures are prepared: put a config.json beside the file, or name one with "
-                    "--config (%s)",
-                    vit_tensors_name(b->file), b->layout->name,
-                    b->layout->hint ? b->layout->hint : "the library's own");
-}
-
-/* timm leaves that layer out, as all weights since have; the library itself does not. */
-static vit_status refuse_pre_logits(const vit_binding *b, vit_error *error) {
+/* Of a file without a config, which only some layouts can do without. */
+static vit_status declare_alone(vit_declared *d, const vit_binding *b, vit_error *error) {
+    if (!b->layout->declare)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: tensors in the layout of %s do not say how many heads there are nor "
+                        "how pictures are prepared: put a config.json beside the file, or name one "
+                        "with --config (%s)",
+                        vit_tensors_name(b->file), b->layout->name,
+                        b->layout->hint ? b->layout->hint : "the library's own");
+    /* Google's own library has a layer before the head, "pre_logits", which timm leaves out */
     for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
         const char *name = vit_tensors_at(b->file, i)->name;
         if (strstr(name, "pre_logits/"))
@@ -102,25 +100,17 @@ static vit_status refuse_pre_logits(const vit_binding *b, vit_error *error) {
                             "timm leaves it out: with timm's config.json beside it, so is it here",
                             vit_tensors_name(b->file), name);
     }
-    return VIT_OK;
-}
-
-/* What a file is that tells all by itself. */
-static vit_status declare_alone(vit_declared *d, const vit_binding *b, vit_error *error) {
-    if (!b->layout->declare) return no_config(b, error);
-    const vit_status status = refuse_pre_logits(b, error);
-    if (status != VIT_OK) return status;
     d->name = vit_tensors_name(b->file);
     b->layout->declare(d);
     return VIT_OK;
 }
 
-/* A config is of the first kind whose key it has, and whose value there, if that is said. */
+/* A config is of the first kind whose key it has, with this value unless that is NULL. */
 static const struct kind {
     const char *name, *key, *value;
     vit_status (*declare)(vit_declared *d, json_t *object, vit_error *error);
 } kinds[] = {
-    /* has a second file: vit_declare_hf */
+    /* declare is NULL, since there is a second file: vit_declare_hf */
     [VIT_CONFIG_HF] = {"Hugging Face", "model_type", NULL, NULL},
     [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "model_cfg", NULL, vit_declare_open_clip},
     [VIT_CONFIG_LUCIDRAINS] = {"vit-pytorch", "architecture", "vit-pytorch",
@@ -169,7 +159,8 @@ static vit_position_rule rule_of(const vit_binding *b, const json_t *config) {
     return b->layout->positions;
 }
 
-/* In place of a recipe: {"layout": "timm", "architecture": ...}; NULL when there is no memory. */
+/* What a published model has as its recipe: {"layout": "timm", "architecture": ...}; NULL: no
+ * memory. */
 static char *origin(const vit_binding *b, const vit_configs *c) {
     const json_t *list = json_object_get(c->object, "architectures");
     const json_t *name =
@@ -186,7 +177,7 @@ static char *origin(const vit_binding *b, const vit_configs *c) {
     return t.text;
 }
 
-/* Labels as many as classes, or none; or those that everybody knows. */
+/* The labels of the config, or ImageNet's where the classes are known to be those. */
 static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *error) {
     if (!d->labels && d->is_imagenet && m->config.classes == VIT_IMAGENET_CLASSES)
         return vit_labels_set_imagenet(m, error);
@@ -199,7 +190,8 @@ static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *err
     return VIT_OK;
 }
 
-/* b: [count] the parts of the file. */
+/* Makes the table of m->config and loads its values. b: [count] the bindings of the file's parts.
+ */
 static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t count,
                               const vit_declared *d, const vit_exec *packs, vit_error *error) {
     vit_store store;
@@ -215,7 +207,8 @@ static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t co
     return status;
 }
 
-/* Networks that resample their positions for whatever size pictures are prepared to. */
+/* Makes the preprocessing. Where the config declares the size of prepared pictures, the network
+ * gets that size, or the one that the caller wants; its positions are resampled. */
 static vit_status follow_pictures(vit_model_file *m, const vit_declared *d, const vit_configs *c,
                                   vit_error *error) {
     vit_config prepared = m->config;
@@ -249,7 +242,8 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d
     return status;
 }
 
-/* Names of a Swin's or a ConvNeXt's tensors: that it is one, says more than the first of them. */
+/* If the config is one of another kind of network (Swin, ConvNeXt, ...), says so, which helps more
+ * than the name of the first unknown tensor. */
 static vit_status explain(const vit_configs *c, vit_status status, vit_error *error) {
     static const char *const keys[] = {"model_type", "architecture"};
     for (size_t i = 0; i < 2 && status == VIT_ERROR_MISMATCH; i++) {
@@ -266,7 +260,8 @@ static vit_status explain(const vit_configs *c, vit_status status, vit_error *er
 /* ---- encoder and decoder ---- */
 
 static vit_status build_parts(vit_model_file *m, const vit_binding parts[2], const vit_declared *d,
-                              const vit_reader *reader, const vit_configs *c, vit_error *error) {
+                              const vit_reader_facts *reader, const vit_configs *c,
+                              vit_error *error) {
     vit_status status = vit_facts_config(&m->config, &parts[0], d, error);
     if (status == VIT_OK) status = vit_reader_config(&m->config, reader, d, &parts[1], error);
     if (status == VIT_OK) status = load_values(m, parts, 2, d, c->packs, error);
@@ -282,7 +277,7 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
     static const char *const names[] = {VIT_PART_ENCODER, VIT_PART_DECODER};
     vit_binding parts[2] = {{0}};
     vit_declared d;
-    vit_reader reader;
+    vit_reader_facts reader;
     json_t *encoder = NULL;
     vit_declared_init(&d, c->path);
     vit_status status = vit_declare_object(&encoder, &d, c->object, "encoder", error);
@@ -302,15 +297,8 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
     return status;
 }
 
-/* Where the config lies; freed by vit_free. */
-static char *directory_of(const char *path) {
-    const size_t length = (size_t)(vit_path_last(path) - path);
-    char *directory = vit_strdup(length > 0 ? path : ".");
-    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
-    return directory;
-}
-
-/* The tokenizer's ids are those of the network: there may be fewer, as tables are rounded up. */
+/* That the tokenizer's ids are the network's. It may have fewer, since tables of ids are rounded
+ * up. */
 static vit_status check_tokenizer(const vit_model_file *m, const char *directory,
                                   vit_error *error) {
     const vit_tokenizer *t = &m->tokenizer;
@@ -329,8 +317,11 @@ static vit_status check_tokenizer(const vit_model_file *m, const char *directory
                     directory, end);
 }
 
+/* The tokenizer in the directory of the config. */
 static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_error *error) {
-    char *directory = directory_of(config);
+    const size_t length = (size_t)(vit_path_last(config) - config);
+    char *directory = vit_strdup(length > 0 ? config : ".");
+    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
     vit_status status = vit_tokenizer_open(&m->tokenizer, directory, error);
     if (status == VIT_OK) status = check_tokenizer(m, directory, error);
@@ -360,6 +351,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     return status;
 }
 
+/* A model file of ours, or a checkpoint. */
 static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
                            vit_error *error) {
     size_t size;
@@ -375,7 +367,8 @@ static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit
     return vit_model_file_load(m, file, packs, error);
 }
 
-/* Closes the file. path: what lies beside it counts, too; NULL: it lies in memory. */
+/* Loads the model and closes the file. path: of the weights, beside which config files may lie;
+ * NULL: they are in memory. */
 static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
                        const vit_wanted *wanted, vit_error *error) {
     vit_status status;

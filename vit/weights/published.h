@@ -1,4 +1,5 @@
-/* Published weights: the tensors of some library and the config beside them -> a model. */
+/* Models from files: our own, and published weights of other libraries with the config beside them.
+ */
 #ifndef VIT_WEIGHTS_PUBLISHED_H
 #define VIT_WEIGHTS_PUBLISHED_H
 
@@ -7,40 +8,40 @@
 #include "vit/tensors/tensors.h"
 #include "vit/weights/model_file.h"
 
-/* What the caller asks for beside the weights; zeroed: nothing. */
+/* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
 typedef struct vit_wanted {
-    const char *config;
-    const char *labels;    /* as vit_labels_set has them, or NULL */
-    size_t height, width;  /* the size to which the model will be resized afterwards */
-    const vit_exec *packs; /* as vit_model_file_load has it */
+    const char *config;    /* path of the config file; NULL: config.json beside the weights */
+    const char *labels;    /* as for vit_labels_set, or NULL */
+    size_t height, width;  /* the size to which the model will be resized afterwards, or 0 */
+    const vit_exec *packs; /* as for vit_model_file_load */
 } vit_wanted;
 
-/* Opens what vit_tensors_open takes: our own model file, or weights of one of the layouts of
- * layout_tables.c, whose config is config.json beside the file, or wanted->config, a path. A
- * preprocessing that makes pictures of another size than the network's is refused, unless that size
- * is wanted. What the tensors do not show and the config does not say is an error that says what to
- * add; where the two disagree, the error names the tensor. docs/weights.md has the rules. */
+/* Loads a model file of ours, or weights in one of the layouts of layout_tables.c, from whatever
+ * vit_tensors_open opens. A preprocessing that makes pictures of another size than the network's is
+ * refused, unless that size is wanted. *out is freed by vit_model_file_clear. Errors: UNSUPPORTED,
+ * saying what to add, for what neither the tensors nor the config tell; MISMATCH, naming the
+ * tensor, where the two contradict each other; those of reading, parsing and memory.
+ * docs/weights.md has the rules. */
 vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
                               vit_error *error);
 
-/* The same from the bytes of a file, which may be freed afterwards; `name` stands for it in
- * messages. There is no directory to look in: the config is wanted->config, and other files are
- * looked for beside that one. */
+/* The same from the bytes of a file, which may be freed afterwards; `name` is its name in messages.
+ * The config is wanted->config, and other config files are looked for beside that one. */
 vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
                                const vit_wanted *wanted, vit_error *error);
 
-/* The JSON files beside the weights. */
+/* The config files beside the weights, read, and what the caller wants. */
 typedef struct vit_configs {
-    char *path, *processor_path; /* config.json, preprocessor_config.json: for messages */
-    json_t *object, *processor;  /* NULL: there is none */
-    size_t height, width;        /* wanted, or 0 */
-    const vit_exec *packs;       /* wanted, or NULL */
-    char *generation_path;       /* generation_config.json, of what writes texts */
-    json_t *generation;          /* NULL: there is none */
+    char *path, *processor_path; /* of config.json and preprocessor_config.json */
+    json_t *object, *processor;  /* what is in them; NULL: there is no such file */
+    size_t height, width;        /* as in vit_wanted */
+    const vit_exec *packs;       /* as in vit_wanted */
+    char *generation_path;       /* of generation_config.json, for networks that write texts */
+    json_t *generation;          /* NULL: there is no such file */
 } vit_configs;
 
-/* The same of tensors that are open already and are no model file of ours; without the tokenizer of
- * one that writes texts. */
+/* The same from tensors that are open and no model file of ours. Without the tokenizer of a network
+ * that writes texts. */
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file,
                                const vit_configs *configs, vit_error *error);
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* TrOCR's alone: the table of learned positions has two rows before the first, fixed ones begin
- * behind padding. */
+/* What only TrOCR has. Its table of learned positions has two unused rows; fixed positions begin
+ * after the id of the padding. */
 static vit_status read_trocr(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
                              vit_error *error) {
     int learned = true, norm_pre = c->norm_pre, scale = false;
@@ -21,16 +21,16 @@ static vit_status read_trocr(vit_decoder_config *c, const vit_declared *d, const
     return status;
 }
 
-/* Everything that differs between decoders: their keys, and what the library takes where they are
- * missing. key NULL: there is none for it. */
+/* Everything in which decoders differ: their keys (NULL: there is none), and the values that the
+ * library has where a key is missing. */
 static const struct decoder_kind {
     const char *type, *layout;
     const char *dim, *depth, *heads, *mlp, *length, *norm_eps;
     vit_decoder_config usual;
-    const char *refused[3];  /* switches that are not ours where they are true */
-    const char *required[2]; /* ... where they are false */
+    const char *refused[3];  /* keys that must not be true */
+    const char *required[2]; /* keys that must not be false */
     vit_status (*more)(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
-                       vit_error *error); /* what it alone has; NULL: nothing */
+                       vit_error *error); /* reads what only this decoder has; NULL: nothing */
 } kinds[] = {
     {.type = "trocr",
      .layout = "TrOCR",
@@ -117,8 +117,8 @@ static vit_status read_sizes(vit_decoder_config *c, const struct decoder_kind *k
 
 static vit_status check_switches(const struct decoder_kind *kind, const vit_declared *d,
                                  const json_t *decoder, vit_error *error) {
-    const char *const *lists[] = {kind->required,
-                                  kind->refused}; /* by the value that is not ours */
+    /* by the value that is not supported, 0 or 1 */
+    const char *const *lists[] = {kind->required, kind->refused};
     for (int value = 0; value < 2; value++)
         for (const char *const *key = lists[value]; *key; key++) {
             int flag = !value;
@@ -134,17 +134,18 @@ static vit_status check_switches(const struct decoder_kind *kind, const vit_decl
 
 static vit_status read_activation(vit_decoder_config *c, const vit_declared *d,
                                   const json_t *decoder, vit_error *error) {
-    vit_declared said;
+    vit_declared named;
     const char *name = NULL;
-    vit_declared_init(&said, d->name);
+    vit_declared_init(&named, d->name);
     vit_status status = vit_declare_text(&name, d, decoder, "activation_function", error);
     if (status == VIT_OK)
-        status = vit_declare_activation(&said, name, "activation_function", error);
-    if (said.activation != VIT_NOT_SAID) c->activation = (vit_activation)said.activation;
+        status = vit_declare_activation(&named, name, "activation_function", error);
+    if (named.activation != VIT_UNSPECIFIED) c->activation = (vit_activation)named.activation;
     return status;
 }
 
-/* Where the widths differ, and the decoder does not say that it takes the encoder's. */
+/* Whether the encoder's states are projected: where the widths differ and cross-attention is not
+ * declared to have the encoder's. */
 static vit_status read_memory(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
                               vit_error *error) {
     size_t width = 0;
@@ -159,13 +160,14 @@ static vit_status read_memory(vit_decoder_config *c, const vit_declared *d, cons
 
 /* ---- how texts are written ---- */
 
-/* Where that is said: the first of two objects that has a key says it. */
-typedef struct said {
-    vit_declared d; /* of their name, for messages */
+/* The objects that may have a key; the first that has it counts. */
+typedef struct key_sources {
+    vit_declared d; /* with their name, for messages */
     const json_t *objects[2];
-} said;
+} key_sources;
 
-static const json_t *where(const said *s, const char *key) {
+/* The object that has the key; NULL: none. */
+static const json_t *where(const key_sources *s, const char *key) {
     for (size_t i = 0; i < 2; i++) {
         const json_t *value = json_object_get(s->objects[i], key);
         if (value && !json_is_null(value)) return s->objects[i];
@@ -173,9 +175,9 @@ static const json_t *where(const said *s, const char *key) {
     return NULL;
 }
 
-/* What changes the answer and is none of our ways, unless it has the value that does nothing; all
- * but the first are to be absent, null or false. */
-static vit_status refuse_others(const said *s, vit_error *error) {
+/* Refuses keys of ways of writing that are not supported, unless their value changes nothing: for
+ * the numbers the value in the table, for the others null, false or an empty list. */
+static vit_status refuse_others(const key_sources *s, vit_error *error) {
     static const struct {
         const char *key;
         double nothing;
@@ -208,8 +210,8 @@ static vit_status refuse_others(const said *s, vit_error *error) {
     return VIT_OK;
 }
 
-/* An id, or a list of one. *found: whether it is there. */
-static vit_status read_id(size_t *id, bool *found, const said *s, const char *key,
+/* An id, or a list of one id. *found: whether it is there. */
+static vit_status read_id(size_t *id, bool *found, const key_sources *s, const char *key,
                           vit_error *error) {
     const json_t *object = where(s, key), *value = json_object_get(object, key);
     *found = object && !(json_is_array(value) && json_array_size(value) == 0);
@@ -226,9 +228,9 @@ static vit_status read_id(size_t *id, bool *found, const said *s, const char *ke
     return status;
 }
 
-/* usual: NULL: what is not said is not known. */
-static vit_status read_ids(vit_decoder_config *c, const said *s, const vit_decoder_config *usual,
-                           vit_error *error) {
+/* START and END. usual: the decoder's defaults; NULL: a missing id is an error. */
+static vit_status read_ids(vit_decoder_config *c, const key_sources *s,
+                           const vit_decoder_config *usual, vit_error *error) {
     bool starts = false, begins, ends;
     size_t bos = usual ? usual->start : 0;
     vit_status status = read_id(&c->start, &starts, s, "decoder_start_token_id", error);
@@ -242,8 +244,8 @@ static vit_status read_ids(vit_decoder_config *c, const said *s, const vit_decod
                     ends ? "start" : "end", ends ? "decoder_start_token_id" : "eos_token_id");
 }
 
-/* With START; without a word the library writes 20 tokens. */
-static vit_status read_length(vit_writing *w, const vit_decoder_config *c, const said *s,
+/* The greatest length, START included. If nothing is declared, the library writes 20 tokens. */
+static vit_status read_length(vit_writing *w, const vit_decoder_config *c, const key_sources *s,
                               vit_error *error) {
     size_t length = 0, more = 0;
     vit_status status =
@@ -256,7 +258,7 @@ static vit_status read_length(vit_writing *w, const vit_decoder_config *c, const
     return status;
 }
 
-static vit_status read_stopping(vit_writing *w, const said *s, vit_error *error) {
+static vit_status read_stopping(vit_writing *w, const key_sources *s, vit_error *error) {
     static const char key[] = "early_stopping";
     const json_t *object = where(s, key), *value = json_object_get(object, key);
     const char *text = json_string_value(value);
@@ -270,7 +272,7 @@ static vit_status read_stopping(vit_writing *w, const said *s, vit_error *error)
     return status;
 }
 
-static vit_status read_writing(vit_reader *out, const said *s, vit_error *error) {
+static vit_status read_writing(vit_reader_facts *out, const key_sources *s, vit_error *error) {
     vit_writing *w = &out->writing;
     *w = (vit_writing){.beams = 1, .length_penalty = 1, .end = out->decoder.end, .temperature = 1};
     vit_status status = refuse_others(s, error);
@@ -287,25 +289,19 @@ static vit_status read_writing(vit_reader *out, const said *s, vit_error *error)
     return status == VIT_OK ? read_stopping(w, s, error) : status;
 }
 
-/* ---- all ---- */
+/* ---- the whole ---- */
 
-static vit_status need_decoder(json_t **decoder, const vit_declared *d, const json_t *object,
-                               vit_error *error) {
-    *decoder = NULL;
-    const vit_status status = vit_declare_object(decoder, d, object, "decoder", error);
-    if (status != VIT_OK || *decoder) return status;
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"decoder\", the config of one",
-                    d->name);
-}
-
-vit_status vit_declare_reader(vit_reader *out, vit_declared *d, const json_t *object,
+vit_status vit_declare_reader(vit_reader_facts *out, vit_declared *d, const json_t *object,
                               const json_t *generation, const char *generation_name,
                               vit_error *error) {
     const struct decoder_kind *kind = NULL;
-    json_t *decoder;
+    json_t *decoder = NULL;
     int ties = true;
-    *out = (vit_reader){0};
-    vit_status status = need_decoder(&decoder, d, object, error);
+    *out = (vit_reader_facts){0};
+    vit_status status = vit_declare_object(&decoder, d, object, "decoder", error);
+    if (status == VIT_OK && !decoder)
+        status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"decoder\", the config of one",
+                          d->name);
     if (status == VIT_OK) status = find_kind(&kind, d, decoder, error);
     if (status != VIT_OK) return status;
     out->layout = kind->layout;
@@ -319,7 +315,7 @@ vit_status vit_declare_reader(vit_reader *out, vit_declared *d, const json_t *ob
         status = vit_declare_flag(&ties, d, decoder, "tie_word_embeddings", error);
     if (status != VIT_OK) return status;
     out->ties = ties;
-    said s = {.objects = {generation ? generation : object, generation ? NULL : decoder}};
+    key_sources s = {.objects = {generation ? generation : object, generation ? NULL : decoder}};
     vit_declared_init(&s.d, generation ? generation_name : d->name);
     status = read_ids(&out->decoder, &s, generation ? NULL : &kind->usual, error);
     if (status == VIT_OK) status = read_writing(out, &s, error);
@@ -329,7 +325,7 @@ vit_status vit_declare_reader(vit_reader *out, vit_declared *d, const json_t *ob
     return status;
 }
 
-vit_status vit_reader_config(vit_config *c, const vit_reader *r, const vit_declared *d,
+vit_status vit_reader_config(vit_config *c, const vit_reader_facts *r, const vit_declared *d,
                              const vit_binding *decoder, vit_error *error) {
     if (strcmp(decoder->layout->name, r->layout) != 0)
         return vit_fail(error, VIT_ERROR_MISMATCH,

@@ -1,5 +1,5 @@
-/* Hugging Face's VisionEncoderDecoder: an encoder of pictures and a decoder that writes. What their
- * config.json says of the decoder, and how texts are written with it. */
+/* Hugging Face's VisionEncoderDecoder, an encoder of pictures and a decoder that writes texts: what
+ * config.json and generation_config.json declare about the decoder and about writing. */
 #ifndef VIT_WEIGHTS_READER_H
 #define VIT_WEIGHTS_READER_H
 
@@ -7,27 +7,28 @@
 #include "vit/weights/declared.h"
 #include "vit/weights/layout.h"
 
-typedef struct vit_reader {
+typedef struct vit_reader_facts {
     vit_decoder_config decoder;
-    bool ties; /* the head is the table of ids, where the file has none */
+    bool ties; /* without a head in the file, the head's weight is the table of ids */
     vit_writing writing;
-    const char *layout; /* of the decoder's tensors */
-} vit_reader;
+    const char *layout; /* the name of the layout of the decoder's tensors */
+} vit_reader_facts;
 
-/* Whether a config.json is one of an encoder-decoder. */
+/* Whether it is the config.json of an encoder-decoder. */
 bool vit_is_reader(const json_t *object);
 
-/* object: config.json; generation: generation_config.json, called `generation_name`, or NULL: the
- * config says that, too, as it did before there were such files. d has been filled by the encoder's
- * config; here it becomes one of an encoder. UNSUPPORTED, naming the key, for a decoder or a way of
- * writing that is none of ours. */
-vit_status vit_declare_reader(vit_reader *out, vit_declared *d, const json_t *object,
+/* object: config.json; generation: generation_config.json, whose path is generation_name; NULL:
+ * config.json has its keys, as in files from before there was a second one. d: filled from the
+ * encoder's config; what differs in an encoder, which has no classifier, is changed. Errors:
+ * UNSUPPORTED, naming the key, for a decoder, or a way of writing, that vit/model does not have;
+ * FORMAT, MISMATCH, MEMORY. */
+vit_status vit_declare_reader(vit_reader_facts *out, vit_declared *d, const json_t *object,
                               const json_t *generation, const char *generation_name,
                               vit_error *error);
 
-/* The network's config, whose encoder is filled, and how it writes, with what the tensors of the
- * decoder show. MISMATCH for the tensors of another decoder. */
-vit_status vit_reader_config(vit_config *config, const vit_reader *reader, const vit_declared *d,
-                             const vit_binding *decoder, vit_error *error);
+/* Completes *config, whose encoder is filled: the decoder as declared, and what its tensors show.
+ * MISMATCH for tensors of another decoder. */
+vit_status vit_reader_config(vit_config *config, const vit_reader_facts *reader,
+                             const vit_declared *d, const vit_binding *decoder, vit_error *error);
 
 #endif
