@@ -13,8 +13,16 @@ void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
     const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
     *in = is_weight ? p->count / p->shape[0] : 1;
     *out = p->count / *in;
-    if (row->join == VIT_ROWS) *out /= row->parts;
-    if (row->join == VIT_COLUMNS && is_weight) *in /= row->parts;
+    switch (row->join) {
+    case VIT_WHOLE:
+        break;
+    case VIT_ROWS:
+        *out /= row->parts;
+        break;
+    case VIT_COLUMNS:
+        if (is_weight) *in /= row->parts;
+        break;
+    }
 }
 
 /* ---- names and patterns ---- */
