@@ -30,3 +30,10 @@ run 2 "" "the network has 2 blocks" \
 run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
 run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"
+
+one_step="vit-train --data pets --init $published/hf_4 --steps 1 --batch 2"
+echo '{"train": {"lr": 0.01}}' >mine.json
+check "the recipe is that of finetune" \
+    sh -c "$one_step --out plain && vit-info --json plain | grep -q '\"preset\": \"finetune\"'"
+check "or the one that is named" \
+    sh -c "$one_step --preset ./mine.json --out own && vit-info --json own | grep -q '\"mine\"'"

@@ -256,8 +256,8 @@ static void expect_network(size_t side, size_t pictures, size_t patch, size_t di
     assert_int_equal(vit_preset_load(&p, "folder", &error), VIT_OK);
     if (vit_preset_fit(&p, &set, &error) != VIT_OK) fail_msg("%s", error.message);
     assert_int_equal(p.config.patch, patch);
-    assert_int_equal(p.config.stem, patch > 1 ? VIT_STEM_CONV : VIT_STEM_LINEAR);
-    assert_int_equal(p.config.pool, VIT_POOL_MEAN);
+    assert_int_equal(p.config.stem, patch > 1 ? VIT_STEM_CCT : VIT_STEM_LINEAR);
+    assert_int_equal(p.config.pool, VIT_POOL_SEQ);
     assert_int_equal(p.config.dim, dim);
     assert_int_equal(p.config.depth, depth);
 }
@@ -292,13 +292,13 @@ static void test_preset_follows_the_data(void **state) {
     assert_false(set_has_characters("cat", "dog"));
     assert_true(set_has_characters("3", "other"));
     assert_true(set_has_characters("other", "\xc3\x84"));
-    expect_network(8, 50, 1, 96, 5);
-    expect_network(16, 50, 2, 96, 5);
-    expect_network(64, 2250, 8, 96, 5);
-    expect_network(72, 5000, 8, 96, 5);
-    expect_network(96, 5001, 8, 128, 6);
-    expect_network(128, 20001, 16, 128, 6);
-    expect_network(224, 1200000, 16, 192, 9);
+    expect_network(8, 50, 1, 96, 3);
+    expect_network(16, 50, 2, 96, 3);
+    expect_network(64, 2250, 8, 96, 3);
+    expect_network(72, 5000, 8, 96, 3);
+    expect_network(96, 5001, 8, 128, 4);
+    expect_network(128, 20001, 16, 128, 4);
+    expect_network(224, 1200000, 16, 192, 6);
 }
 
 /* ---- through the library ---- */

@@ -35,11 +35,12 @@ enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
 #define RANGE(type, member, letter, low, high) \
     VALUE(type, member), .argument = letter, .min = low, .max = high
 
-#define PRESET_HELP                                          \
-    "network and recipe: mnist, mnist-quick, fashion,\n"     \
-    "fashion-best, digits, cifar10, cifar10-best, folder,\n" \
-    "handwriting, lecture, or a JSON file (default: the\n"   \
-    "data decides)"
+#define PRESET_HELP                                           \
+    "network and recipe: mnist, mnist-quick, mnist-best,\n"   \
+    "fashion, fashion-best, digits, cifar10, cifar10-best,\n" \
+    "folder, finetune, handwriting, lecture, strips,\n"       \
+    "numbers, language, or a JSON file (default: the data\n"  \
+    "decides; with --init: finetune)"
 
 #define SET_HELP                                                 \
     "another value for a key of the preset (docs/presets.md);\n" \

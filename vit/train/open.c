@@ -103,10 +103,15 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
     return status;
 }
 
+/* A network that goes on from other weights wants a smaller learning rate than random ones. */
+#define PRESET_OF_INIT "finetune"
+
 static vit_status open_inputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status = open_data(run, error);
-    if (status == VIT_OK) status = choose_preset(run, o->preset, error);
+    const bool is_text = run->data.target_vocabulary.count > 0;
+    const char *preset = o->preset || !o->init || is_text ? o->preset : PRESET_OF_INIT;
+    if (status == VIT_OK) status = choose_preset(run, preset, error);
     if (status == VIT_OK && o->teacher)
         status = vit_teacher_open(&run->teacher, o->teacher, &run->data, run->kernels, error);
     return status;

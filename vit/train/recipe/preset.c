@@ -177,10 +177,10 @@ static const struct {
     size_t dim, depth, heads, mlp;
     double epochs;
 } networks[] = {
-    {5000, 96, 5, 3, 192, 100},
-    {20000, 128, 6, 4, 256, 60},
-    {100000, 128, 6, 4, 256, 40},
-    {SIZE_MAX, 192, 9, 6, 768, 20},
+    {5000, 96, 3, 3, 192, 100},
+    {20000, 128, 4, 4, 256, 60},
+    {100000, 128, 4, 4, 256, 40},
+    {SIZE_MAX, 192, 6, 6, 768, 20},
 };
 
 static size_t patch_of(size_t side) {
