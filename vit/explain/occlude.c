@@ -81,16 +81,6 @@ size_t vit_curve_points(size_t patches, size_t step) {
     return vit_ceil_div(patches, step) + 1;
 }
 
-/* By the trapezoid rule; the last step may be shorter than the others. */
-static double area_below(const double *doubts, size_t points, size_t step, size_t patches) {
-    double area = 0;
-    for (size_t i = 1; i < points; i++) {
-        const size_t width = vit_min(i * step, patches) - (i - 1) * step;
-        area += (double)width / (double)patches * (1 - .5 * (doubts[i - 1] + doubts[i]));
-    }
-    return area;
-}
-
 vit_status vit_map_curve(float *curve, double *area, const vit_explainer *e, const float *image,
                          const float *values, bool insertion, size_t step, size_t index,
                          vit_error *error) {
@@ -104,8 +94,13 @@ vit_status vit_map_curve(float *curve, double *area, const vit_explainer *e, con
                                    .step = step,
                                    .rank = rank};
     if (status == VIT_OK) status = vit_occlude(doubts, e, image, &pictures, index, error);
-    for (size_t i = 0; i < points && status == VIT_OK; i++) curve[i] = (float)(1 - doubts[i]);
-    *area = status == VIT_OK ? area_below(doubts, points, step, n) : 0;
+    *area = 0;
+    for (size_t i = 0; i < points && status == VIT_OK; i++) {
+        curve[i] = (float)(1 - doubts[i]);
+        if (i == 0) continue;
+        const size_t width = vit_min(i * step, n) - (i - 1) * step; /* the last may be smaller */
+        *area += (double)width / (double)n * (1 - .5 * (doubts[i - 1] + doubts[i]));
+    }
     vit_free(doubts);
     vit_free(rank);
     return status;

@@ -90,6 +90,7 @@ uint8_t vit_page_byte(float share) {
     return (uint8_t)(255 * fminf(fmaxf(share, 0), 1) + .5f);
 }
 
+/* The weights of a layer, the page's layer number `place`, as bytes. */
 static void keep_attention(const page *p, const vit_seen *seen, size_t place) {
     const size_t n = p->tokens, row = vit_padded(n);
     for (size_t h = 0; h < p->heads; h++)
@@ -119,6 +120,7 @@ static void keep_similarity(uint8_t *to, const float *x, size_t n, size_t dim) {
     }
 }
 
+/* After each block: what the page shows of its attention, similarity and lens. */
 static void look(const vit_seen *seen, void *context) {
     page *p = context;
     const vit_config *c = config_of(p);
@@ -158,21 +160,19 @@ static void add_answer(page *p, const float *logits, size_t index) {
                      6));
 }
 
-static void add_answers(page *p, const float *logits, size_t most) {
-    size_t best[MOST_CLASSES];
-    const size_t count = vit_min(most, p->classes);
-    vit_top_k(logits, p->classes, count, best);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) vit_text_add(&p->json, ",");
-        add_answer(p, logits, best[i]);
-    }
-}
-
+/* The likeliest answers of each layer by the lens. */
 static void add_lens(page *p) {
+    size_t best[MOST_LENS];
+    const size_t count = vit_min(MOST_LENS, p->classes);
     vit_text_add(&p->json, "\"lens\":[");
     for (size_t l = 0; l < config_of(p)->depth; l++) {
+        const float *logits = p->lens + l * p->classes;
+        vit_top_k(logits, p->classes, count, best);
         vit_text_add(&p->json, l > 0 ? ",[" : "[");
-        add_answers(p, p->lens + l * p->classes, MOST_LENS);
+        for (size_t i = 0; i < count; i++) {
+            if (i > 0) vit_text_add(&p->json, ",");
+            add_answer(p, logits, best[i]);
+        }
         vit_text_add(&p->json, "]");
     }
     vit_text_add(&p->json, "],");
@@ -218,21 +218,16 @@ static vit_status add_pooling(page *p, vit_error *error) {
     return VIT_OK;
 }
 
-/* The classes to show: the likeliest, and the one that is asked for. */
-static void choose_classes(page *p, const float *logits) {
+/* A map of relevance for each of the likeliest classes, and for the one that is asked for. */
+static vit_status add_relevance(page *p, vit_error *error) {
+    const float *logits = p->lens + (config_of(p)->depth - 1) * p->classes;
     const vit_map_options *first = p->call->options->first;
     bool there = !first || !first->class_given;
+    vit_status status = VIT_OK;
     p->shown_count = vit_min(MOST_CLASSES, p->classes);
     vit_top_k(logits, p->classes, p->shown_count, p->shown);
     for (size_t i = 0; i < p->shown_count && !there; i++) there = p->shown[i] == first->class_index;
     if (!there) p->shown[p->shown_count++] = first->class_index;
-}
-
-/* A map of relevance for each of these classes. */
-static vit_status add_relevance(page *p, vit_error *error) {
-    const float *logits = p->lens + (config_of(p)->depth - 1) * p->classes;
-    vit_status status = VIT_OK;
-    choose_classes(p, logits);
     vit_text_add(&p->json, "\"relevance\":[");
     for (size_t i = 0; i < p->shown_count && status == VIT_OK; i++) {
         const vit_map_options o = {
@@ -296,15 +291,7 @@ static void add_first(page *p) {
     vit_text_add(&p->json, "},");
 }
 
-static vit_status add_picture(page *p, vit_error *error) {
-    vit_bytes png;
-    const vit_status status = vit_draw_picture(&png, config_of(p), p->call->pixels, 1, error);
-    if (status != VIT_OK) return status;
-    add_base64(p, "picture", png.data, png.size);
-    vit_free(png.data);
-    return VIT_OK;
-}
-
+/* The title, sizes, and what each list of the page contains. */
 static void add_facts(page *p) {
     const vit_config *c = config_of(p);
     const vit_page_options *o = p->call->options;
@@ -324,24 +311,24 @@ static void add_facts(page *p) {
 
 /* ---- the whole ---- */
 
-static vit_status allocate(page *p, vit_error *error) {
-    const size_t n = p->tokens, depth = config_of(p)->depth;
-    const size_t half = p->patches * (p->patches + 1) / 2;
-    p->attention = vit_alloc(p->layers * p->heads, n * n);
-    p->similarity = vit_alloc(p->similar, half);
-    p->lens = vit_alloc(depth * p->classes, sizeof *p->lens);
-    if (p->attention && p->similarity && p->lens) return VIT_OK;
-    return vit_fail_memory(error, "a page", p->layers * p->heads * n * n + p->similar * half);
-}
-
+/* Makes p->json. */
 static vit_status fill(page *p, vit_error *error) {
     const size_t n = p->tokens, half = p->patches * (p->patches + 1) / 2;
+    vit_bytes png;
+    p->attention = vit_alloc(p->layers * p->heads, n * n);
+    p->similarity = vit_alloc(p->similar, half);
+    p->lens = vit_alloc(config_of(p)->depth * p->classes, sizeof *p->lens);
+    if (!p->attention || !p->similarity || !p->lens)
+        return vit_fail_memory(error, "a page", p->layers * p->heads * n * n + p->similar * half);
     vit_status status = vit_explainer_forward(p->call->explainer, p->call->image, look, p, error);
     if (status != VIT_OK) return status;
     add_facts(p);
     add_lens(p);
-    status = add_picture(p, error);
-    if (status == VIT_OK) status = add_rollout(p, error);
+    status = vit_draw_picture(&png, config_of(p), p->call->pixels, 1, error);
+    if (status != VIT_OK) return status;
+    add_base64(p, "picture", png.data, png.size);
+    vit_free(png.data);
+    status = add_rollout(p, error);
     if (status == VIT_OK) status = add_relevance(p, error);
     if (status == VIT_OK) status = add_pooling(p, error);
     if (status != VIT_OK) return status;
@@ -416,7 +403,7 @@ vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_te
     return VIT_OK;
 }
 
-static page page_of(const vit_page_call *call) {
+vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *error) {
     const vit_config *c = &call->explainer->network->config;
     const vit_page_options *o = call->options;
     page p = {.call = call,
@@ -429,18 +416,10 @@ static page page_of(const vit_page_call *call) {
               .similar = vit_min(MOST_SIMILAR, c->depth)};
     for (size_t i = 0; i < p.similar; i++)
         p.similar_layers[i] = p.similar > 1 ? i * (c->depth - 1) / (p.similar - 1) : 0;
-    return p;
-}
-
-vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *error) {
-    const vit_config *c = &call->explainer->network->config;
-    const vit_page_options *o = call->options;
-    page p = page_of(call);
     vit_status status = check_list(o->layers, o->layer_count, c->depth, "layer", error);
     if (status == VIT_OK) status = check_list(o->heads, o->head_count, c->heads, "head", error);
     if (status == VIT_OK) status = check_first(&p, error);
     if (status == VIT_OK) status = check_size(&p, error);
-    if (status == VIT_OK) status = allocate(&p, error);
     if (status == VIT_OK) status = fill(&p, error);
     if (status == VIT_OK) status = vit_page_fill(html, vit_explain_page_html, &p.json, error);
     vit_text_free(&p.json);

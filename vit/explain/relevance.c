@@ -130,6 +130,7 @@ static void gradcam_look(const vit_seen *seen, void *context) {
     }
 }
 
+/* [D], the mean over patches of the features' gradients. */
 static size_t gradcam_room(const vit_map_call *m) {
     return m->explainer->network->config.dim;
 }

@@ -56,14 +56,10 @@ typedef struct matrices {
     size_t layers, heads, queries, keys;
 } matrices;
 
+/* Those of the decoder: of cross-attention or of self-attention. */
 static matrices of_decoder(const pass *p, bool cross) {
     return (matrices){p->state.decoder, cross,   p->decoder.depth,
                       p->decoder.heads, p->rows, cross ? p->memory : p->rows};
-}
-
-static matrices of_encoder(const pass *p) {
-    const vit_config *c = config_of(p);
-    return (matrices){&p->state, false, c->depth, c->heads, p->state.rows, p->state.rows};
 }
 
 static size_t matrices_size(const matrices *m) {
@@ -142,7 +138,8 @@ static vit_status add_picture(vit_text *json, const pass *p, vit_error *error) {
 static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
     const vit_text_page_call *call = p->call;
     const matrices self = of_decoder(p, false), cross = of_decoder(p, true);
-    const matrices encoder = of_encoder(p);
+    const vit_config *c = config_of(p);
+    const matrices encoder = {&p->state, false, c->depth, c->heads, p->state.rows, p->state.rows};
     const bool reads = call->source.count > 0;
     const size_t bytes = matrices_size(&self) + (p->memory > 0 ? matrices_size(&cross) : 0) +
                          (reads ? matrices_size(&encoder) : 0);
@@ -181,16 +178,6 @@ vit_status vit_text_page_make(vit_bytes *html, const vit_text_page_call *call, v
 
 /* ---- the picture ---- */
 
-/* [queries][keys - skip]: the mean of the last block's heads. */
-static void mean_of_heads(float *to, const matrices *m, size_t skip) {
-    for (size_t q = 0; q < m->queries; q++)
-        for (size_t k = skip; k < m->keys; k++) {
-            float sum = 0;
-            for (size_t h = 0; h < m->heads; h++) sum += weights_of(m, m->layers - 1, h, q)[k];
-            *to++ = sum / (float)m->heads;
-        }
-}
-
 vit_status vit_text_png_make(vit_bytes *png, const vit_text_page_call *call, vit_error *error) {
     pass p;
     vit_status status = look(&p, call, error);
@@ -205,7 +192,13 @@ vit_status vit_text_png_make(vit_bytes *png, const vit_text_page_call *call, vit
         if (!values || !black) status = vit_fail_memory(error, "a map", m.queries * m.keys);
     }
     if (status == VIT_OK) {
-        mean_of_heads(values, &m, skip);
+        float *to = values;
+        for (size_t q = 0; q < m.queries; q++)
+            for (size_t k = skip; k < m.keys; k++) {
+                float sum = 0;
+                for (size_t h = 0; h < m.heads; h++) sum += weights_of(&m, m.layers - 1, h, q)[k];
+                *to++ = sum / (float)m.heads;
+            }
         vit_map map = {.dims = 2, .shape = {m.queries, m.keys}, .values = values};
         vit_config matrix = {.height = m.queries, .width = m.keys, .channels = 1, .patch = 1};
         map.rows = m.queries;

@@ -1,4 +1,4 @@
-/* The decoder's part of a config. A part of config.c. */
+/* The decoder's part of a config: checked, read and written. A part of config.c. */
 #include "vit/base/size.h"
 #include "vit/model/config_parts.h"
 

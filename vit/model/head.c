@@ -121,8 +121,8 @@ static void features_forward(const vit_network *n, const vit_exec *exec, vit_sta
 void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
     const vit_config *c = &n->config;
     const vit_linear *head = n->weights.head;
-    if (c->pool ==
-        VIT_POOL_TOKENS) { /* logits of every token; of an encoder none: it has no head */
+    if (c->pool == VIT_POOL_TOKENS) {
+        /* logits of every token; an encoder has no head, and none */
         if (c->final_norm)
             vit_layernorm_forward(exec, s->normed, &s->stats, s->z, &n->weights.norm, s->rows);
         if (c->head != VIT_HEAD_NONE)

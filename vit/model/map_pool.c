@@ -1,7 +1,12 @@
 /* Pooling by attention: one learned query attends to the patches' tokens (Zhai et al.: Scaling
  * Vision Transformers, section 3.2; timm's "map"), then an MLP. x: [batch][T][D], h heads of width
- * d = D / h: Q = latent W^Q, K = x W^K, V = x W^V; o = softmax(Q K^T / sqrt(d)) V; y = o W^O;
- * pooled = y + MLP(LN(y)): [batch][D]. A part of head.c. */
+ * d = D / h:
+ *
+ *     Q = latent W^Q, K = x W^K, V = x W^V
+ *     y = softmax(Q K^T / sqrt(d)) V W^O
+ *     pooled = y + MLP(LN(y)): [batch][D]
+ *
+ * A part of head.c. */
 #include "vit/model/network.h"
 #include <math.h>
 #include <string.h>

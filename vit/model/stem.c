@@ -126,7 +126,7 @@ void vit_stem_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                    conv_output(c, i, s->batch));
         }
     }
-    if (c->stem == VIT_STEM_CCT) return; /* the last are s->embedded */
+    if (c->stem == VIT_STEM_CCT) return; /* the last active are s->embedded already */
     embed_patches(n, exec, s, s->batch * vit_config_patches(c));
 }
 

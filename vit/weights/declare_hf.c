@@ -6,26 +6,38 @@
 
 /* ---- config.json ---- */
 
-/* The kinds of network whose blocks are ours, with the library's default of "layer_norm_eps". */
-static const struct {
-    const char *type;
-    double norm_eps;
-} families[] = {{"vit", 1e-12},  {"vit_mae", 1e-12}, {"vit_msn", 1e-6},
-                {"deit", 1e-12}, {"dinov2", 1e-6},   {"dinov2_with_registers", 1e-6}};
+/* The kinds of network whose blocks are ours, and everything in which they differ. */
+typedef struct family {
+    const char *type; /* "model_type" */
+    double norm_eps;  /* the library's default */
+    bool is_dinov2; /* the MLPs' width is a ratio; classifiers pool class token and mean; positions
+                       are resampled to the size of the pictures */
+    int position_rule; /* where it is not that of the library's other networks; or VIT_UNSPECIFIED
+                        */
+} family;
 
-static vit_status read_family(vit_declared *d, const char **type, const json_t *object,
+static const family families[] = {
+    {"vit", 1e-12, false, VIT_UNSPECIFIED},
+    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED},
+    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED},
+    {"deit", 1e-12, false, VIT_UNSPECIFIED},
+    {"dinov2", 1e-6, true, VIT_UNSPECIFIED},
+    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM},
+};
+
+static vit_status find_family(const family **found, const vit_declared *d, const json_t *object,
                               vit_error *error) {
-    const vit_status status = vit_declare_text(type, d, object, "model_type", error);
+    const char *type = "";
+    const vit_status status = vit_declare_text(&type, d, object, "model_type", error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (strcmp(families[i].type, *type) != 0) continue;
-        d->norm_eps = families[i].norm_eps;
-        return VIT_OK;
+        *found = &families[i];
+        if (strcmp(families[i].type, type) == 0) return VIT_OK;
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
                     "dinov2_with_registers, vit_mae or vit_msn",
-                    d->name, *type);
+                    d->name, type);
 }
 
 static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *error) {
@@ -89,8 +101,8 @@ static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *
     return vit_declare_labels(d, labels, "id2label", error);
 }
 
-/* Whether "architectures" names a network without a classifier, such as "ViTModel"; classifiers are
- * named
+/* Whether "architectures" names a network without a classifier, such as "ViTModel"; those with one
+ * are
  * "...ForImageClassification...". */
 static bool names_backbone(const json_t *object) {
     const json_t *list = json_object_get(object, "architectures");
@@ -98,13 +110,13 @@ static bool names_backbone(const json_t *object) {
     return name && !strstr(name, "ForImageClassification");
 }
 
-static vit_status read_config(vit_declared *d, const char **type, const json_t *object,
+static vit_status read_config(vit_declared *d, const family *f, const json_t *object,
                               vit_error *error) {
     const char *act = "gelu";
-    vit_status status = read_family(d, type, object, error);
-    if (status == VIT_OK) status = read_sizes(d, object, error);
-    const bool is_dinov2 = status == VIT_OK && strncmp(*type, "dinov2", 6) == 0;
-    if (status == VIT_OK) status = read_mlp(d, is_dinov2, object, error);
+    d->norm_eps = f->norm_eps;
+    d->position_rule = f->position_rule;
+    vit_status status = read_sizes(d, object, error);
+    if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, object, error);
     if (status == VIT_OK)
         status = vit_declare_number(&d->norm_eps, d, object, "layer_norm_eps", error);
     if (status == VIT_OK) status = vit_declare_flag(&d->qkv_bias, d, object, "qkv_bias", error);
@@ -112,7 +124,7 @@ static vit_status read_config(vit_declared *d, const char **type, const json_t *
     if (status == VIT_OK) status = vit_declare_activation(d, act, "hidden_act", error);
     if (status != VIT_OK) return status;
     d->is_backbone = names_backbone(object);
-    d->pool = is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
+    d->pool = f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
     return read_labels(d, object, error);
 }
 
@@ -239,14 +251,15 @@ static vit_status read_processor(vit_declared *d, const json_t *object, vit_erro
 
 vit_status vit_declare_hf(vit_declared *d, json_t *object, json_t *processor,
                           const char *processor_name, vit_error *error) {
-    const char *type = "", *name = d->name;
-    vit_status status = read_config(d, &type, object, error);
+    const char *name = d->name;
+    const family *f;
+    vit_status status = find_family(&f, d, object, error);
+    if (status == VIT_OK) status = read_config(d, f, object, error);
     if (status != VIT_OK || !processor) return status;
     d->name = processor_name;
     status = read_processor(d, processor, error);
     d->name = name;
-    if (status != VIT_OK || strncmp(type, "dinov2", 6) != 0) return status;
-    /* DINOv2 resamples its positions to the size of the pictures; the others take one size only */
+    if (status != VIT_OK || !f->is_dinov2) return status;
     const size_t *end = d->prepare.crop[0] > 0 ? d->prepare.crop : d->prepare.resize;
     d->input_height = end[0];
     d->input_width = end[1];

@@ -42,8 +42,8 @@ static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *
 
 /* ---- vit-pytorch ---- */
 
-/* "attention_scale", because its first versions divide scores by sqrt(D), later ones by sqrt(d_k);
- * and "pool".
+/* "pool", and "attention_scale": its first versions divide scores by sqrt(D), later ones by
+ * sqrt(d_k).
  */
 static vit_status read_attention(vit_declared *d, const json_t *object, vit_error *error) {
     const char *scale = NULL, *pool = "cls";

@@ -396,8 +396,8 @@ static bool names_imagenet(const json_t *object) {
 }
 
 vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
-    json_t *args = NULL,
-           *cfg = object; /* older configs have the keys of "pretrained_cfg" themselves */
+    /* older configs have the keys of "pretrained_cfg" themselves */
+    json_t *args = NULL, *cfg = object;
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
     architecture a;

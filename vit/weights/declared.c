@@ -15,6 +15,7 @@ void vit_declared_init(vit_declared *out, const char *name) {
                           .pool = VIT_UNSPECIFIED,
                           .attention_scale = VIT_UNSPECIFIED,
                           .registers = VIT_UNSPECIFIED,
+                          .position_rule = VIT_UNSPECIFIED,
                           .qkv_bias = VIT_UNSPECIFIED,
                           .class_token = VIT_UNSPECIFIED,
                           .prefix_positions = VIT_UNSPECIFIED,

@@ -8,6 +8,7 @@
 #include "vit/base/json.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/config.h"
+#include "vit/model/positions.h"
 
 #define VIT_UNSPECIFIED (-1)
 
@@ -43,7 +44,7 @@ typedef struct vit_declared {
     size_t input_height, input_width; /* of the prepared pictures; positions are resampled to it */
     double norm_eps;
     /* VIT_UNSPECIFIED, or the value of the config's enum, a number, false or true */
-    int activation, pool, attention_scale, registers;
+    int activation, pool, attention_scale, registers, position_rule;
     int gate; /* the activation of gated MLPs, where the config has one of its own for them */
     int gated;
     int qkv_bias, class_token, prefix_positions, norm_pre, qk_norm, layer_scale;

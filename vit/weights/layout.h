@@ -8,7 +8,6 @@
 #ifndef VIT_WEIGHTS_LAYOUT_H
 #define VIT_WEIGHTS_LAYOUT_H
 
-#include "vit/model/positions.h"
 #include "vit/tensors/tensors.h"
 #include "vit/weights/declared.h"
 #include "vit/weights/model_file.h"
@@ -62,7 +61,9 @@ typedef struct vit_layout {
     bool decodes;           /* it is a layout of decoders, see VIT_PART_DECODER */
     const char *heads_key;  /* the config's key for the number of heads; NULL: "num_heads" */
     void (*declare)(vit_declared *d); /* declares what holds without a config; NULL: it needs one */
-    vit_position_rule positions;      /* how the library resamples positions */
+    /* how the library resamples positions, without a config and with one; unless that declares it
+     */
+    vit_position_rule positions[2];
     bool names_norm; /* the final norm's name says whether it stands before or after the pooling */
     bool pools_dist; /* a backbone with a distillation token pools that token, too */
     bool wraps; /* when written, all names but the head's begin with prefixes[0], of a distilled

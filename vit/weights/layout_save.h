@@ -6,8 +6,7 @@
 #include "vit/weights/layout.h"
 
 typedef struct vit_exported {
-    vit_tensor
-        *tensors; /* [count], float32, sorted by name; data and names are in the memory below */
+    vit_tensor *tensors; /* [count], float32, sorted by name; their data and names are below */
     size_t count;
     float *elements;
     char *names;

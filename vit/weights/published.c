@@ -152,13 +152,6 @@ static vit_status declare(vit_declared *d, const vit_binding *b, const vit_confi
 
 /* ---- from there to a model ---- */
 
-static vit_position_rule rule_of(const vit_binding *b, const json_t *config) {
-    const char *type = json_string_value(json_object_get(config, "model_type"));
-    if (type && strcmp(type, "dinov2_with_registers") == 0) return VIT_POSITIONS_OF_TIMM;
-    if (config && b->layout->declare) return VIT_POSITIONS_OF_TIMM_NPZ; /* the config is timm's */
-    return b->layout->positions;
-}
-
 /* What a published model has as its recipe: {"layout": "timm", "architecture": ...}; NULL: no
  * memory. */
 static char *origin(const vit_binding *b, const vit_configs *c) {
@@ -230,7 +223,9 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d
                         const vit_configs *c, vit_error *error) {
     vit_status status = vit_facts_config(&m->config, b, d, error);
     if (status == VIT_OK) status = load_values(m, b, 1, d, c->packs, error);
-    m->position_rule = rule_of(b, c->object);
+    m->position_rule = d->position_rule != VIT_UNSPECIFIED
+                           ? (vit_position_rule)d->position_rule
+                           : b->layout->positions[c->object != NULL];
     m->recipe = origin(b, c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     if (status == VIT_OK && d->input_height == 0 && vit_prepares_to(d, c->height, c->width)) {
@@ -265,7 +260,7 @@ static vit_status build_parts(vit_model_file *m, const vit_binding parts[2], con
     vit_status status = vit_facts_config(&m->config, &parts[0], d, error);
     if (status == VIT_OK) status = vit_reader_config(&m->config, reader, d, &parts[1], error);
     if (status == VIT_OK) status = load_values(m, parts, 2, d, c->packs, error);
-    m->position_rule = parts[0].layout->positions;
+    m->position_rule = parts[0].layout->positions[true];
     m->writing = reader->writing;
     m->recipe = origin(&parts[1], c);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
