@@ -1,4 +1,4 @@
-/* Tells what a picture shows: once from its file, once from the file's bytes in memory.
+/* Classifies a picture twice: from its file, and from the bytes of the file in memory.
  *
  *     cc classify.c $(pkg-config --cflags --libs libvit) -o classify
  *     ./classify mnist.safetensors digit.png
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <vit/vit.h>
 
-static uint8_t bytes[16 << 20]; /* room for the file of one picture */
+static uint8_t bytes[16 << 20]; /* the file of one picture, at most */
 
 static void answer(const char *from, const vit_model *model, const float *logits, float *chances) {
     size_t best, classes = vit_model_describe(model).classes;
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     if (vit_classify_memory(session, bytes, size, argv[2], logits, &error) != VIT_OK) goto done;
     answer("from memory", model, logits, logits + classes);
 
-done: /* what was not made is NULL, which every vit_x_free takes */
+done: /* what was not created is NULL, which every vit_..._free accepts */
     if (error.status != VIT_OK) fprintf(stderr, "classify: %s\n", error.message);
     free(logits);
     vit_session_free(session);

@@ -1,4 +1,5 @@
-/* Draws a digit with the library, writes it as a PNG file ten times enlarged, and shows it here.
+/* Draws a digit with the library, writes it as a PNG file, ten times enlarged, and prints it as
+ * text.
  *
  * usage: draw_digit FILE.png [NUMBER]      NUMBER 0, 1, 2, ... is one of four billion digits
  */
@@ -19,7 +20,7 @@ int main(int argc, char **argv) {
     uint8_t pixels[SIDE * SIDE];
     int label = vit_draw_digit(pixels, SEED, number);
 
-    /* Two rows to a line of text: a character is about twice as high as wide. */
+    /* Each line of text is two rows of pixels: a character is about twice as high as wide. */
     for (int y = 0; y < SIDE; y += 2) {
         printf("    ");
         for (int x = 0; x < SIDE; x++)

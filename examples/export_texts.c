@@ -1,6 +1,7 @@
-/* Writes a data set whose answers are texts for another program: DIR/train.tsv and test.tsv, a line
- * "source, tab, target" for each record, tokens with spaces between them as numbers of the
- * vocabulary (0 begins a text, 1 ends it), and of pictures DIR/train.u8 and test.u8, their bytes.
+/* Writes a data set whose answers are texts in a form that other programs can read: DIR/train.tsv
+ * and test.tsv have a line "source, tab, target" for each record, the ids of its tokens separated
+ * by spaces (0 starts a text, 1 ends it). If the sources are pictures, their bytes are in
+ * DIR/train.u8 and test.u8.
  *
  * usage: export_texts DATA DIR TRAIN TEST      records of each part, at most
  */

@@ -1,12 +1,13 @@
-/* Prints every matrix of a small Transformer, in the lecture's symbols, so that a result found with
- * pencil and paper can be compared: an encoder-decoder of one block each, two tokens, two heads,
- * D = 4, d_k = d_v = 2, post-norm as the original has it. docs/lecture.md follows the same steps.
+/* Prints every matrix of a small Transformer, with the symbols of the lecture, to be compared with
+ * a calculation by hand: encoder and decoder of one block each, two tokens, two heads, D = 4, d_k =
+ * d_v = 2, post-norm as in the original paper. docs/lecture.md follows the same steps.
  *
  * usage: lecture
  *
- * The network computes everything but the scores before the softmax and sums that it does not keep;
- * the library's insides (vit/model/network.h) show what a program of vit/vit.h does not see.
- * Weights are halves from -1 to 1, biases are 0, gamma is 1 and beta 0.
+ * All numbers are the network's own, read from its state (vit/model/network.h), which programs that
+ * use vit/vit.h do not see; only what it does not keep is computed here: the scores before the
+ * softmax and outputs of norms. Weights are multiples of 1/2 from -1 to 1, biases 0, gamma 1, beta
+ * 0.
  */
 #include "vit/base/sys.h"
 #include "vit/model/network.h"
@@ -48,7 +49,8 @@ static matrix dense(const float *values, size_t rows, size_t columns) {
     return (matrix){values, rows, columns, columns, 1};
 }
 
-/* A layer is kept as [out][in]; the lecture's W is [in][out]. Of its outputs those from `first`. */
+/* `count` outputs of a layer, from `first` on, as the lecture's W, which is [in][out]; a layer has
+ * [out][in]. */
 static matrix weight(const vit_linear *w, size_t first, size_t count) {
     return (matrix){w->weight + first * w->in, w->in, count, 1, w->in};
 }
@@ -58,8 +60,8 @@ static matrix weight(const vit_linear *w, size_t first, size_t count) {
 typedef struct attention {
     const char *input, *other; /* symbols: where queries come from; keys and values */
     const vit_linear *q, *kv, *proj;
-    size_t first_k;       /* output of kv that the keys begin with: Q, K, V may be one layer */
-    matrix queries, k, v; /* of all heads, side by side */
+    size_t first_k;       /* the first output of kv that is a key: Q, K and V may be one layer */
+    matrix queries, k, v; /* all heads side by side */
     const float *p, *o;   /* softmax: [HEADS][N] rows of vit_padded(N); heads side by side */
     bool causal;
 } attention;
@@ -70,7 +72,7 @@ static matrix head_of(matrix all, size_t h) {
     return all;
 }
 
-/* S = Q K^T / sqrt(d_k), where a token must not see what comes after it minus infinity. */
+/* S = Q K^T / sqrt(d_k); minus infinity where a token must not see a later one. */
 static void print_scores(const attention *a, size_t h) {
     const matrix q = head_of(a->queries, h), k = head_of(a->k, h);
     float scores[N * N];
@@ -103,7 +105,7 @@ static void print_head(const attention *a, size_t h) {
     print("Z", " = P V", (matrix){a->o + h * DK, N, DK, D, 1});
 }
 
-/* out: x + cat(Z_1, Z_2) W^O, as the network has it. */
+/* out: x + cat(Z_1, Z_2) W^O, from the network's state. */
 static void print_attention(const attention *a, const float *out) {
     for (size_t h = 0; h < HEADS; h++) print_head(a, h);
     printf("-- both heads\n\n");
@@ -213,7 +215,7 @@ static void print_decoder(const vit_network *n, const vit_state *s, const vit_ex
 
 /* ---- the network ---- */
 
-/* Halves from -1 to 1, another pattern in each tensor. */
+/* Multiples of 1/2 from -1 to 1, in a different pattern in each tensor. */
 static void fill(float *values, const vit_table *table) {
     for (size_t k = 0; k < table->count; k++) {
         const vit_parameter *p = &table->rows[k];

@@ -1,4 +1,4 @@
-/* Trains a network on digits the library draws, measures it, and lets it read one more digit.
+/* Trains a network on digits that the library draws, measures it, and classifies one more digit.
  *
  *     cc train.c $(pkg-config --cflags --libs libvit) -o train
  *     ./train 300
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <vit/vit.h>
 
-/* The training calls this now and then; `false` would stop it. */
+/* Called again and again during the training, which ends if it returns false. */
 static bool show(const vit_event *event, void *user) {
     (void)user;
     if (event->kind == VIT_EVENT_START)
@@ -19,7 +19,7 @@ static bool show(const vit_event *event, void *user) {
     return true;
 }
 
-/* How often the model is right on the 2,000 test pictures. */
+/* Prints the accuracy on the 2,000 test pictures. */
 static vit_status measure(const vit_model *model, vit_error *error) {
     vit_evaluate_options options = {.data = "digits"};
     vit_evaluation result;
@@ -31,7 +31,7 @@ static vit_status measure(const vit_model *model, vit_error *error) {
     return status;
 }
 
-/* Draws a digit that is neither in the training nor in the test pictures, and has it read. */
+/* Draws a digit that is in neither the training nor the test pictures, and classifies it. */
 static vit_status read_digit(const vit_model *model, vit_error *error) {
     uint8_t pixels[28 * 28];
     float logits[10];

@@ -46,7 +46,7 @@ double check_difference(const float *got, const float *want, size_t n) {
 
 size_t check_tables(const vit_kernels *out[CHECK_MOST_TABLES]) {
     static const vit_kernels *tables[CHECK_MOST_TABLES];
-    static size_t count; /* kept: a virtual machine takes long to say what its processor has */
+    static size_t count; /* computed once: CPUID is slow in a virtual machine */
     if (count == 0) {
         for (vit_cpu highest = VIT_CPU_SCALAR; highest <= VIT_CPU_AVX512; highest++) {
             const vit_kernels *k = vit_kernels_choose(highest);
@@ -77,7 +77,7 @@ static double loss_at(const slope *s, double step) {
     return s->loss(s->moved, s->context);
 }
 
-/* Central difference of fourth order. */
+/* The central difference of fourth order. */
 static double difference(const slope *s, double h) {
     const double near = loss_at(s, h) - loss_at(s, -h);
     const double far = loss_at(s, 2 * h) - loss_at(s, -2 * h);
@@ -88,7 +88,8 @@ static bool check_slope(const char *what, const slope *s, const float *gradient,
                         const float *before, const double *bound) {
     const double step = 2e-4;
     const double want = difference(s, step / 2);
-    /* The step's own error, and the rounding of losses that are sums of some n terms of size 1. */
+    /* The error of the step, and the rounding of a loss that is a sum of about n terms of size 1.
+     */
     const double rounding = (double)s->n * 0x1p-52 / step;
     double got = 0, allowed = fabs(difference(s, step) - want) + rounding;
     for (size_t i = 0; i < s->n; i++) {
@@ -204,11 +205,10 @@ size_t check_layer(const char *name, size_t depth) {
 
 /* ---- memory between forbidden pages ---- */
 
-/* A signalling NaN: nothing computes it. */
+/* A signalling NaN, which no operation returns. */
 static const uint32_t pattern = 0x7fa5a5a5;
 
-/* Floats before and behind that are watched; what strays further meets a forbidden page or not. */
-#define WATCHED 64
+#define WATCHED 64 /* floats before and after that are checked */
 
 static void fill_pattern(float *from, const float *to) {
     for (; from < to; from++) memcpy(from, &pattern, sizeof pattern);

@@ -39,7 +39,7 @@ void fault_trickle(bool on) {
     trickling = on;
 }
 
-/* True when this call is the one to fail; then errno says why. */
+/* Whether this call is the one that must fail; then sets errno. */
 static bool fails(const char *name, int number) {
     if (!armed || atomic_fetch_add(&count, 1) + 1 != target) {
         return false;
@@ -49,7 +49,7 @@ static bool fails(const char *name, int number) {
     return true;
 }
 
-/* True when the power is gone (tests/power.h). */
+/* Whether the power is gone (tests/power.h); then sets errno. */
 static bool off(void) {
     const bool gone = power_gone();
     if (gone) errno = EIO;
@@ -68,7 +68,7 @@ static bool interrupted(size_t *size) {
     return false;
 }
 
-/* What the linker puts in place of the calls (--wrap=call), and the names it gives the originals.
+/* The linker (--wrap=call) replaces the calls by __wrap_call, and names the originals __real_call.
  */
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
@@ -137,7 +137,7 @@ int __wrap_unlink(const char *path) {
     return result;
 }
 
-/* A close that fails has closed all the same. */
+/* A close that fails has closed the file nevertheless. */
 int __wrap_close(int fd) {
     bool failing = fails("close", EIO);
     int result = __real_close(fd);
@@ -166,7 +166,7 @@ struct dirent *__wrap_readdir(DIR *directory) {
     return fails("readdir", EIO) ? NULL : __real_readdir(directory);
 }
 
-/* AddressSanitizer otherwise ends the program where an allocator would say no. */
+/* By default AddressSanitizer ends the program when an allocation fails. */
 const char *__asan_default_options(void);
 
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {

@@ -1,11 +1,11 @@
-/* A data set of a few drawn digits. To draw those of "digits" and to test with 2,000 takes longer
- * than a few steps of training do. */
+/* A small data set of drawn digits, for tests that train a few steps: drawing all of "digits", and
+ * testing on 2,000 pictures, takes longer than these steps. */
 #ifndef VIT_TESTS_FEW_DIGITS_H
 #define VIT_TESTS_FEW_DIGITS_H
 
 #include "vit/vit.h"
 
-/* 500 to train on, 50 for the test; as long as the process lives. One thread at a time. */
+/* 500 training and 50 test pictures, in static memory. Not thread-safe. */
 const vit_arrays *few_digits(void);
 
 #endif

@@ -1,10 +1,10 @@
-/* Files of tests/fixtures that several tests read. */
+/* Reading files of tests/fixtures. */
 #ifndef VIT_TESTS_FIXTURE_H
 #define VIT_TESTS_FIXTURE_H
 
 #include <jansson.h>
 
-/* A file of JSON; freed by json_decref. The test fails, saying why, where it cannot be read. */
+/* Reads a JSON file; freed by json_decref. The test fails if it cannot be read. */
 json_t *read_json(const char *path);
 
 #endif

@@ -1,38 +1,41 @@
-/* Folders of pictures, made for the tests of what reads them; opening any set of data. */
+/* For tests of data sets: makes folders of pictures, and opens data sets. */
 #ifndef TESTS_FOLDERS_H
 #define TESTS_FOLDERS_H
 
 #include "datasets/dataset.h"
 #include "tests/pictures.h"
 
-/* Makes the folders that lead to a file. */
+/* Makes the directories of a path, up to its last '/'. */
 void make_way(const char *path);
 
-/* Writes a builder's PNG file, way included. */
+/* Writes the PNG file of a builder, and makes its directories. */
 void put_built_png(const char *path, png_builder *png);
 
-/* A picture of one colour; grey when all three are equal. */
+/* Writes a picture of one colour, as a grey one if the three numbers are equal. */
 void put_png(const char *path, uint32_t width, uint32_t height, uint8_t red, uint8_t green,
              uint8_t blue);
 
-/* count square pictures of one colour, (shade, number, 7): DIRECTORY/0.png, ... */
+/* Writes `count` square pictures DIRECTORY/0.png, ...: number i has the colour (shade, i, 7). */
 void put_class(const char *directory, int count, uint32_t side, uint8_t shade);
 
-/* Sound from outside, its pixels are no zlib stream. */
+/* Writes a PNG file whose header is right, and whose pixels are not a zlib stream. */
 void put_hollow_png(const char *path);
 
-/* Opens a set, which must succeed. */
+/* Opens a data set; the test fails if that fails. */
 void open_set(vit_dataset *set, const char *data, const vit_dataset_options *options);
 
-/* Opening fails with that status, says a and b, and leaves nothing behind. */
+/* The test fails unless opening fails with that status and a message with a and b, and leaves the
+ * set zeroed. */
 void refuse_set(const char *data, const vit_dataset_options *options, vit_status status,
                 const char *a, const char *b);
 
-/* Opens a set while the n-th call of the system fails: that leaves nothing behind and says why, or
- * did not need the call; then `check`, or NULL, looks at the set. Returns the status of opening. */
+/* Opens a data set while the n-th system call fails, and returns the status. If it was opened
+ * nevertheless, `check` (or NULL) is called and the set is closed; else there must be a message. In
+ * both cases the set must be zeroed in the end. */
 vit_status open_with_fault(const char *data, const vit_dataset_options *options, long n,
                            void (*check)(const vit_dataset *set));
 
+/* Whether one of the set's notes contains `part`. */
 bool has_note(const vit_dataset *set, const char *part);
 
 #endif

@@ -14,10 +14,10 @@
 /* A file with data, or a change of names, that a failure would lose. */
 typedef struct change {
     enum { NOTHING, DATA, NAMES } kind;
-    ino_t inode;        /* of DATA */
-    char from[LENGTH];  /* NAMES: "" where it was removed */
-    char to[LENGTH];    /* the file's name now; of NAMES, what came or went */
-    char saved[LENGTH]; /* what `to` was before, or "" */
+    ino_t inode;        /* DATA: of the file */
+    char from[LENGTH];  /* NAMES: the name before a renaming; "" for a removal */
+    char to[LENGTH];    /* the file's present name; NAMES: the name that came or went */
+    char saved[LENGTH]; /* copy of the file that `to` was before; "" for none */
 } change;
 
 static change changes[MOST];
@@ -69,7 +69,7 @@ void power_wrote(int fd) {
         if (changes[i].kind == NOTHING && changes[i].inode == inode_of(fd)) changes[i].kind = DATA;
 }
 
-/* A file's data are safe; or the names in a directory. */
+/* The data of a file are safe, or the names in a directory. */
 void power_synced(int fd) {
     struct stat info;
     if (!watching || fstat(fd, &info) != 0) return;

@@ -1,9 +1,9 @@
-/* An operator under test: its parameters, their gradient and the errors allowed, for comparison
+/* An operator under test: its parameters, their gradient and the errors that are allowed, compared
  * with a reference in double.
  *
- * Bounds are first-order rounding analysis, u = 2^-24: a chain of n roundings is off by at most
- * gamma(n) = n u / (1 - n u) times the sum of its terms' absolute values. Products of two errors,
- * below 1e-4 of the bounds, are covered by SECOND_ORDER. */
+ * Bounds come from rounding analysis of first order, u = 2^-24: the error of a chain of n roundings
+ * is at most gamma(n) = n u / (1 - n u) times the sum of the absolute values of its terms. Products
+ * of two errors, below 1e-4 of the bounds, are covered by the factor SECOND_ORDER. */
 #ifndef TESTS_PROBLEM_H
 #define TESTS_PROBLEM_H
 
@@ -16,19 +16,23 @@
 /* The fastest kernels on one thread. */
 vit_exec one_thread(void);
 
-/* The parameters of one test in one array, as floats and doubles; their gradient, what it is added
- * to, and the errors allowed. `dy` is the gradient of the output, of `outputs` elements. */
 typedef struct problem {
     size_t n, outputs;
-    float *theta, *gradient, *before, *dy, *y;
-    double *exact, *bound, *want, *want_bound;
+    float *theta;       /* [n] all parameters and inputs, */
+    double *exact;      /* [n] and the same as doubles */
+    float *gradient;    /* [n] of theta; the operator's result */
+    float *before;      /* [n] what the gradient is added to */
+    double *bound;      /* [n] the error that is allowed */
+    float *y, *dy;      /* [outputs] the operator's output; the loss's gradient by it */
+    double *want;       /* [outputs] the output of the reference */
+    double *want_bound; /* [outputs] the error that is allowed */
 } problem;
 
-/* theta in +-2, dy in +-1; all else 0. */
+/* theta is random in +-2 and dy in +-1; all else is 0. Freed by problem_free. */
 problem problem_new(size_t n, size_t outputs, uint32_t seed);
 void problem_free(problem *p);
 
-/* gradient[from ..) is added to, not set. */
+/* The operator adds to the gradients from index `from` on: gives them values before. */
 void problem_add_to(problem *p, size_t from);
 
 /* Fails the test unless y is want within want_bound. */

@@ -1,4 +1,4 @@
-/* A test in an empty directory of its own, which is also the current one while it runs:
+/* Runs a test in an empty directory of its own, as the current directory:
  *
  *     IN_DIRECTORY(test_something),    // among the tests of cmocka_run_group_tests
  */
@@ -9,23 +9,23 @@
 
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
 
-/* The same in memory where there is such a place: for tests that sync often. */
+/* The same in a file system in memory, if there is one: for tests that sync often. */
 #define IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, enter_memory, leave_directory)
 
 int enter_directory(void **state);
 int enter_memory(void **state);
 int leave_directory(void **state);
 
-/* Makes a file with this text. */
+/* Writes a file with this text. */
 void put_file(const char *path, const char *text);
 
-/* The file holds exactly this text of at most 4000 bytes. */
+/* The test fails unless the file is exactly this text, of at most 4000 bytes. */
 void assert_content(const char *path, const char *expected);
 
-/* Names in the current directory, hidden ones included. */
+/* The number of files in the current directory, hidden ones included. */
 size_t count_entries(void);
 
-/* The error has this status, and both `a` and `b` occur in its message. */
+/* The test fails unless the error has this status, and a message that contains `a` and `b`. */
 void assert_says(const vit_error *error, vit_status status, const char *a, const char *b);
 
 #endif

@@ -163,7 +163,7 @@ def forms(s):
     check("encoding_format base64", ["%.9g" % n for n in numbers] == ["%.9g" % n for n in alone])
     for value, text in (("http://127.0.0.1:1/x.png", "not fetched"),
                         ("file:///etc/passwd", "not fetched"),
-                        ("data:image/png,xx", "not fetched"), ("data:;base64,@@@@", "no base64"),
+                        ("data:image/png,xx", "not fetched"), ("data:;base64,@@@@", "not base64"),
                         ([], "is empty"), (7, "expected pictures"), ([[]], "expected pictures")):
         got = embed(input=value)
         check("input %r is refused" % value, got[0] == 400 and text in got[1]["error"], got)

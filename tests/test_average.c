@@ -5,7 +5,6 @@
 #include "tests/scratch.h"
 #include "vit/base/sys.h"
 #include "vit/train/checkpoint.h"
-#include "vit/train/step/drop_path.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* What the library computes in float, in double by libm: exp, the activations and their slopes. All
- * inline, so that tests/fixtures/errors.c needs no other file. */
+/* Reference values, in double by libm, for what the library computes in float: exp, the activations
+ * and their slopes. All inline, so that tests/fixtures/errors.c needs no other file. */
 #ifndef TESTS_TRUTH_H
 #define TESTS_TRUTH_H
 
@@ -32,7 +32,7 @@ static inline double truth_sigmoid(double t) {
     return 1 / (1 + exp(-t));
 }
 
-/* The slope of x sigmoid(t): s + x s (1 - s) t', s where s or 1 - s is 0. */
+/* The slope of x sigmoid(t): s + x s (1 - s) t', and s if s or 1 - s is 0. */
 static inline double truth_swish_slope(double x, double t, double t_slope) {
     const double s = truth_sigmoid(t), rest = truth_sigmoid(-t);
     return s + (s == 0 || rest == 0 ? 0 : x * s * rest * t_slope);
@@ -68,7 +68,7 @@ static inline double truth_silu_slope(double x) {
     return truth_swish_slope(x, x, 1);
 }
 
-/* An activation and its slope in double; errors: of the value over |x|, of the slope absolute. */
+/* An activation and its slope in double. y_error is relative to |x|, slope_error absolute. */
 static const struct {
     vit_activation value;
     double (*y)(double x), (*slope)(double x);
@@ -84,7 +84,7 @@ static const struct {
 };
 VIT_CHECK_ROWS(truths, VIT_ACTIVATION_COUNT);
 
-/* ---- the library's, y[n] of x[n] ---- */
+/* ---- the library's functions, y[n] of x[n], with the same signature ---- */
 
 typedef void truth_call(const vit_kernels *k, vit_activation f, float *y, const float *x, size_t n);
 

@@ -6,7 +6,8 @@
 
 /* ---- text ---- */
 
-/* A bar of 24 columns for 1, in eighths of a column where the terminal can show them. */
+/* A bar, 24 columns long for a probability of 1, in eighths of a column if the terminal can show
+ * them. */
 static void add_bar(vit_text *text, float probability) {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     enum { COLUMNS = 24 };
@@ -19,16 +20,7 @@ static void add_bar(vit_text *text, float probability) {
     vit_text_add(text, "%s%*s", part, COLUMNS - used, "");
 }
 
-static size_t label_width(const vit_answered *a) {
-    size_t width = 0;
-    for (size_t i = 0; i < a->top; i++) {
-        size_t columns = vit_text_columns(vit_model_label(a->model, a->best[i]));
-        width = columns > width ? columns : width;
-    }
-    return width < 40 ? width : 40;
-}
-
-/* Fewer than one in a hundred of the pictures that it should know have so low a probability. */
+/* Whether the answer's probability is lower than for 99 % of the held-back training pictures. */
 static bool is_unsure(const vit_answered *a) {
     return (double)a->probabilities[a->best[0]] < vit_model_describe(a->model).threshold;
 }
@@ -36,7 +28,12 @@ static bool is_unsure(const vit_answered *a) {
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
     vit_text text = {0};
-    size_t width = label_width(a);
+    size_t width = 0; /* of the labels' column, at most 40 */
+    for (size_t i = 0; i < a->top; i++) {
+        size_t columns = vit_text_columns(vit_model_label(a->model, a->best[i]));
+        width = columns > width ? columns : width;
+    }
+    if (width > 40) width = 40;
     vit_text_add(&text, "%s", is_first ? "" : "\n");
     vit_text_add_visible(&text, a->name, 0);
     vit_text_add(&text, "\n");
@@ -59,7 +56,7 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
 
 /* ---- JSON ---- */
 
-/* {"file": ..., and "error" where there is one */
+/* {"file": ..., and "error" for a picture that failed */
 static void open_object(vit_json_out *json, const vit_answered *a) {
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "file", a->name);
@@ -78,22 +75,18 @@ static void add_floats(vit_json_out *json, const char *key, const float *values,
     vit_json_close(json, ']');
 }
 
-static void add_predictions(vit_json_out *json, const vit_answered *a) {
-    vit_json_open(json, "predictions", '[');
-    for (size_t i = 0; i < a->top; i++) {
-        vit_json_open(json, NULL, '{');
-        vit_json_count(json, "index", a->best[i]);
-        vit_json_text(json, "label", vit_model_label(a->model, a->best[i]));
-        vit_json_float(json, "probability", a->probabilities[a->best[i]]);
-        vit_json_close(json, '}');
-    }
-    vit_json_close(json, ']');
-}
-
 void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
     open_object(json, a);
     if (!a->failure) {
-        add_predictions(json, a);
+        vit_json_open(json, "predictions", '[');
+        for (size_t i = 0; i < a->top; i++) {
+            vit_json_open(json, NULL, '{');
+            vit_json_count(json, "index", a->best[i]);
+            vit_json_text(json, "label", vit_model_label(a->model, a->best[i]));
+            vit_json_float(json, "probability", a->probabilities[a->best[i]]);
+            vit_json_close(json, '}');
+        }
+        vit_json_close(json, ']');
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
         if (a->warning) vit_json_text(json, "warning", a->warning);
         if (a->logits) add_floats(json, "logits", a->logits, a->classes);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/out_files.h"
 #include "vit/cli/program.h"
 
 void vit_csv_field(vit_text *text, const char *field) {
@@ -41,12 +42,6 @@ vit_status vit_csv_check(const char *file, const char *option, const char *head,
 }
 
 vit_status vit_csv_write(const char *file, const vit_text *text, vit_error *error) {
-    vit_writer *writer;
     if (text->failed) return vit_fail_memory(error, file, text->length);
-    vit_status status = vit_writer_open(&writer, file, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(writer, text->text, text->length, error);
-    if (status == VIT_OK) return vit_writer_commit(writer, error);
-    vit_writer_abort(writer);
-    return status;
+    return vit_write_file(file, text->text, text->length, error);
 }

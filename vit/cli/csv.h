@@ -4,15 +4,15 @@
 
 #include "vit/base/text.h"
 
-/* Appends a field, in quotes where it holds a comma or a quote; what could steer a terminal is
- * shown as in text. */
+/* Appends a field, in quotes if it contains a comma or a quote; control characters become '?', as
+ * in vit_text_add_visible. */
 void vit_csv_field(vit_text *text, const char *field);
 
-/* Whether FILE, the value of --OPTION, can be written: it is not there, empty, or begins with
- * `head`, as what was written here before does. ARGUMENT or IO, saying why, where it cannot. */
+/* IO unless FILE, the value of --OPTION, can be written: it must not exist, be empty, or begin with
+ * `head`, as a file that this program wrote before. */
 vit_status vit_csv_check(const char *file, const char *option, const char *head, vit_error *error);
 
-/* Replaces the file by the text, all or nothing. */
+/* Replaces the file by the text, or leaves it as it is. */
 vit_status vit_csv_write(const char *file, const vit_text *text, vit_error *error);
 
 #endif

@@ -11,9 +11,9 @@ static void on_signal(int number) {
     received = number;
 }
 
-/* Calls under way go on (SA_RESTART): a checkpoint being written is finished. A signal that the
- * program was started to ignore (nohup; a background job of a shell without job control) stays
- * ignored. */
+/* System calls go on (SA_RESTART), so that a checkpoint that is being written is finished. Signals
+ * are ignored from the start under nohup, and SIGINT in a background job of a shell without job
+ * control: these stay ignored. */
 void vit_interrupt_catch(void) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -10,23 +10,18 @@
 
 enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64 };
 
-/* A line of the list. Strings are NULL where unknown. */
+/* A line of the list. */
 typedef struct entry {
     const char *name, *file;
     size_t classes;
     json_t *recipe, *card; /* own the strings below */
-    const char *data;      /* what the model was trained on */
-    const char *test_data; /* on whose test pictures it was measured, or NULL: never */
+    const char *data;      /* the data it was trained on; NULL: not known */
+    const char *test_data; /* the data it was measured on; NULL: it was not */
     size_t test_images;
     double test_top1;
 } entry;
 
-static void clear_entry(entry *e) {
-    json_decref(e->recipe);
-    json_decref(e->card);
-}
-
-/* What the model file itself says. */
+/* Classes and training data, from the model file. */
 static vit_status read_model(entry *e, vit_error *error) {
     vit_model *model;
     const vit_model_options opening = {.cpu = vit_chosen_cpu()};
@@ -40,6 +35,7 @@ static vit_status read_model(entry *e, vit_error *error) {
     return status;
 }
 
+/* Reads the measurement; *sha256: that of the model that was measured. */
 static vit_status parse_card(entry *e, const char *path, const char **sha256, vit_error *error) {
     vit_bytes bytes;
     double top1 = -1;
@@ -67,7 +63,7 @@ static vit_status parse_card(entry *e, const char *path, const char **sha256, vi
     return VIT_OK;
 }
 
-/* A card must not praise a model that has taken another's place. */
+/* MISMATCH if the card is about another model than the one beside it. */
 static vit_status check_card(const entry *e, const char *path, const char *sha256,
                              vit_error *error) {
     vit_bytes bytes;
@@ -88,7 +84,7 @@ static vit_status check_card(const entry *e, const char *path, const char *sha25
     return VIT_OK;
 }
 
-/* NAME.json beside NAME.safetensors; a model may have none. */
+/* Reads the card, NAME.json beside NAME.safetensors, if there is one. */
 static vit_status read_card(entry *e, vit_error *error) {
     vit_text path = {0};
     const char *sha256 = NULL;
@@ -146,13 +142,6 @@ static bool write_line(const vit_command *command, const entry *e, size_t width)
     return vit_print(command, &text);
 }
 
-static bool write_heading(const vit_command *command, size_t width) {
-    vit_text text = {0};
-    vit_text_add_visible(&text, "name", width);
-    vit_text_add(&text, "   %-12s   %-28s   file\n", "trained on", "right on the test pictures");
-    return vit_print(command, &text);
-}
-
 static int show(const vit_command *command, const vit_named_model *model, size_t width, bool json) {
     vit_error error;
     entry e = {.name = model->name, .file = model->path};
@@ -164,13 +153,15 @@ static int show(const vit_command *command, const vit_named_model *model, size_t
     }
     if (readable && !(json ? write_json(command, &e) : write_line(command, &e, width)))
         exit_status = VIT_EXIT_FAILED;
-    clear_entry(&e);
+    json_decref(e.recipe);
+    json_decref(e.card);
     return exit_status;
 }
 
 int vit_show_models(const vit_command *command, bool json) {
     vit_model_list list;
     vit_error error;
+    vit_text heading = {0};
     size_t width = strlen("name");
     if (vit_list_models(&list, &error) != VIT_OK) return vit_say_error(command, &error);
     for (size_t i = 0; i < list.count; i++) {
@@ -180,8 +171,11 @@ int vit_show_models(const vit_command *command, bool json) {
     int exit_status = VIT_EXIT_OK;
     if (list.count == 0) {
         vit_say(command, "there are no models; $VIT_MODELS may name a directory of them");
-    } else if (!json && !write_heading(command, width)) {
-        exit_status = VIT_EXIT_FAILED;
+    } else if (!json) {
+        vit_text_add_visible(&heading, "name", width);
+        vit_text_add(&heading, "   %-12s   %-28s   file\n", "trained on",
+                     "right on the test pictures");
+        if (!vit_print(command, &heading)) exit_status = VIT_EXIT_FAILED;
     }
     for (size_t i = 0; i < list.count; i++) {
         int status = show(command, &list.models[i], width, json);

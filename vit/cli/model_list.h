@@ -1,12 +1,12 @@
-/* The models that have names, for a person or a program. */
+/* The list of named models: vit-classify --list. */
 #ifndef VIT_CLI_MODEL_LIST_H
 #define VIT_CLI_MODEL_LIST_H
 
 #include "vit/cli/options.h"
 
-/* Writes what is known of each to standard output, as a table or one JSON object a line; returns
- * the exit status. A model's accuracy is what the card beside it says (docs/formats.md). What is
- * wrong with a model or a card is said, and the rest go on. */
+/* Writes them to standard output, as a table or as one JSON object a line, with the accuracy that
+ * the card beside a model states (docs/formats.md); returns the exit status. A model or card with a
+ * fault is reported, and the others are listed. */
 int vit_show_models(const vit_command *command, bool json);
 
 #endif

@@ -7,30 +7,18 @@
 
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/cli/out_files.h"
 
 static const char ending[] = ".safetensors";
 
-/* Where named models are looked for. */
+/* Directories where named models are looked for, in this order. */
 typedef struct places {
     vit_text directories[3];
     size_t count;
-    bool failed; /* memory ran out */
+    bool failed; /* there was no memory */
 } places;
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-/* The path of this program, without links; false where the system does not tell. */
-static bool program_path(char *path, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length <= 0 || (size_t)length == size - 1) return false;
-    path[length] = '\0';
-    return true;
-}
-
-/* Cuts the last name off a path; false when there is none. */
+/* Cuts the last name off a path; false if it has only one. */
 static bool go_up(char *path) {
     char *slash = strrchr(path, '/');
     if (slash) *slash = '\0';
@@ -43,13 +31,15 @@ static void add_place(places *p, const char *base, const char *below) {
     p->count++;
 }
 
-/* In the order in which they are looked through. */
 static places find_places(void) {
     places found = {0};
-    char path[4096];
+    char path[4096]; /* of this program, links resolved */
     const char *models = getenv("VIT_MODELS");
     if (models && *models != '\0') add_place(&found, models, "");
-    if (program_path(path, sizeof path) && go_up(path) && go_up(path)) {
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || (size_t)length == sizeof path - 1) return found;
+    path[length] = '\0';
+    if (go_up(path) && go_up(path)) {
         add_place(&found, path, "/share/vit/models");
         if (go_up(path)) add_place(&found, path, "/models");
     }
@@ -60,8 +50,7 @@ static void free_places(places *p) {
     for (size_t i = 0; i < p->count; i++) vit_text_free(&p->directories[i]);
 }
 
-/* The first NAME.safetensors in the places; false when memory ran out, *path NULL where there is
- * none. */
+/* *path: the first NAME.safetensors in the places, or NULL; false: no memory. */
 static bool look_everywhere(char **path, const places *p, const char *name) {
     *path = NULL;
     for (size_t i = 0; i < p->count && !*path; i++) {
@@ -109,16 +98,7 @@ static vit_status find_named(char **path, const char *name, vit_error *error) {
     return status;
 }
 
-/* Whether a name ends as files of weights do. */
-static bool names_weights(const char *name) {
-    static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (ends_with(name, endings[i])) return true;
-    return false;
-}
-
-/* Whether there are weights in a directory, which may also be one of data; false when memory ran
- * out. */
+/* *found: whether a directory contains weights; it may as well be one of data. False: no memory. */
 static bool holds_weights(bool *found, const char *directory) {
     static const char *const names[] = {"model.safetensors", "config.json", "pytorch_model.bin",
                                         "model.npz"};
@@ -134,18 +114,21 @@ static bool holds_weights(bool *found, const char *directory) {
     if (*found || vit_list_directory(&files, &count, directory, NULL) != VIT_OK) return true;
     for (size_t i = 0; i < count && !*found; i++) {
         *found = strncmp(files[i], "checkpoint-", strlen("checkpoint-")) == 0 &&
-                 ends_with(files[i], ending);
+                 vit_has_ending(files[i], ending);
     }
     vit_free(files);
     return true;
 }
 
 vit_status vit_find_model(char **path, const char *name, vit_error *error) {
+    static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
     vit_path_kind kind = vit_path_look(name);
-    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/') || names_weights(name);
+    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/');
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        is_path = is_path || vit_has_ending(name, endings[i]);
     if (kind == VIT_PATH_DIRECTORY && !is_path && !holds_weights(&is_path, name))
         return vit_fail_memory(error, "a path", strlen(name));
-    /* What can only be a path is left to the reader, who can say best what is wrong with it. */
+    /* A path is not checked: the error of reading it says best what is wrong. */
     if (is_path) {
         *path = vit_strdup(name);
         return *path ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
@@ -164,41 +147,29 @@ vit_status vit_load_named_model(vit_model **out, const char *name, const vit_mod
     return status;
 }
 
-static bool has_name(const vit_model_list *list, const char *name) {
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->models[i].name, name) == 0) return true;
-    return false;
-}
-
 static void free_model(vit_named_model *model) {
     vit_free(model->name);
     vit_free(model->path);
-}
-
-/* Takes over what `found` has: nothing is left there. */
-static vit_status keep_model(vit_model_list *list, vit_named_model *found, vit_error *error) {
-    vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
-                                            sizeof *models, "the list of models", error);
-    if (!models) return VIT_ERROR_MEMORY;
-    list->models = models;
-    models[list->count++] = *found;
-    *found = (vit_named_model){0};
-    return VIT_OK;
 }
 
 /* Adds DIRECTORY/FILE, unless an earlier place has a model of that name. */
 static vit_status add_model(vit_model_list *list, const char *directory, const char *file,
                             vit_error *error) {
     vit_named_model found = {.name = vit_strdup(file), .path = vit_path_join(directory, file)};
-    vit_status status = VIT_OK;
-    if (!found.name || !found.path) {
+    vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
+                                            sizeof *models, "the list of models", error);
+    vit_status status = models ? VIT_OK : VIT_ERROR_MEMORY;
+    if (models) list->models = models;
+    if (models && (!found.name || !found.path))
         status = vit_fail_memory(error, "the list of models", strlen(file));
-    } else {
-        found.name[strlen(file) - strlen(ending)] = '\0';
-        if (vit_path_look(found.path) == VIT_PATH_FILE && !has_name(list, found.name))
-            status = keep_model(list, &found, error);
-    }
-    free_model(&found);
+    bool is_new = status == VIT_OK && vit_path_look(found.path) == VIT_PATH_FILE;
+    if (status == VIT_OK) found.name[strlen(file) - strlen(ending)] = '\0';
+    for (size_t i = 0; i < list->count && is_new; i++)
+        is_new = strcmp(list->models[i].name, found.name) != 0;
+    if (is_new)
+        models[list->count++] = found;
+    else
+        free_model(&found);
     return status;
 }
 
@@ -209,7 +180,7 @@ static vit_status add_directory(vit_model_list *list, const char *directory, vit
     vit_status status = vit_list_directory(&names, &count, directory, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < count && status == VIT_OK; i++)
-        if (ends_with(names[i], ending)) status = add_model(list, directory, names[i], error);
+        if (vit_has_ending(names[i], ending)) status = add_model(list, directory, names[i], error);
     vit_free(names);
     return status;
 }

@@ -15,7 +15,7 @@ vit_status vit_name_list_open(vit_name_list *list, const char *path, bool zeros,
     return VIT_OK;
 }
 
-/* What there is to read, behind what is in the buffer. */
+/* Reads what is available into the buffer, behind what is there. */
 static vit_status fill(vit_name_list *list, vit_error *error) {
     ssize_t got;
     memmove(list->buffer, list->buffer + list->start, list->end - list->start);
@@ -30,8 +30,8 @@ static vit_status fill(vit_name_list *list, vit_error *error) {
     return VIT_OK;
 }
 
-/* A line in the buffer, its length without its end, is whole: it ends, or is too long, or the last.
- */
+/* Whether the buffer begins with a whole line: it ends there, or is too long, or is the last one.
+ * *length: without its end. */
 static bool has_line(const vit_name_list *list, size_t *length) {
     const char *start = list->buffer + list->start;
     const char *end = memchr(start, list->end_mark, list->end - list->start);
@@ -89,7 +89,7 @@ bool vit_name_list_ready(vit_name_list *list) {
     while (!has_line(list, &length)) {
         struct pollfd wait = {.fd = list->file, .events = POLLIN};
         if (poll(&wait, 1, 0) <= 0) return false;
-        if (fill(list, NULL) != VIT_OK) return true; /* vit_name_list_next says so */
+        if (fill(list, NULL) != VIT_OK) return true; /* vit_name_list_next will fail */
         skip_empty_lines(list);
     }
     return true;

@@ -7,7 +7,7 @@ enum { OPTIONS_MAX = 64 };
 typedef struct parser {
     const vit_command *command;
     char *settings;
-    bool given[OPTIONS_MAX]; /* by place in the table */
+    bool given[OPTIONS_MAX]; /* by index in the table */
     vit_error *error;
 } parser;
 
@@ -33,17 +33,7 @@ static bool in_range(parser *p, const vit_option *option, const char *value, dou
     return false;
 }
 
-static bool take_count(parser *p, const vit_option *option, const char *value, uint64_t *out) {
-    if (!vit_parse_u64(value, out)) return refuse_value(p, option, value, "a whole number");
-    return in_range(p, option, value, (double)*out, false);
-}
-
-static bool take_number(parser *p, const vit_option *option, const char *value, double *out) {
-    if (!vit_parse_double(value, out)) return refuse_value(p, option, value, "a number");
-    return in_range(p, option, value, *out, !option->from_min);
-}
-
-/* "n" or "nSm", where S is the separator: *has_second says which. */
+/* "n" or "nSm", where S is the separator; *has_second says which. */
 static bool parse_pair(const char *value, char separator, uint64_t *first, uint64_t *second,
                        bool *has_second) {
     char text[32];
@@ -112,17 +102,12 @@ static bool take_text(parser *p, const vit_option *option, const char *value, co
     return true;
 }
 
-static bool take_another(parser *p, const vit_option *option, const char *value,
-                         vit_option_list *list) {
-    if (list->count < sizeof list->values / sizeof list->values[0])
-        return take_text(p, option, value, &list->values[list->count++]);
-    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times", option->name,
-             list->count);
-    return false;
-}
-
+/* Puts the value into the settings; false: it is refused. */
 static bool take_value(parser *p, const vit_option *option, const char *value) {
     void *place = p->settings + option->offset;
+    uint64_t *count = place;
+    double *number = place;
+    vit_option_list *list = place;
     switch (option->kind) {
     case VIT_OPTION_FLAG:
         *(bool *)place = true;
@@ -130,9 +115,12 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
     case VIT_OPTION_TEXT:
         return take_text(p, option, value, place);
     case VIT_OPTION_COUNT:
-        return take_count(p, option, value, place);
+        return vit_parse_u64(value, count) ? in_range(p, option, value, (double)*count, false)
+                                           : refuse_value(p, option, value, "a whole number");
     case VIT_OPTION_NUMBER:
-        return take_number(p, option, value, place);
+        return vit_parse_double(value, number)
+                   ? in_range(p, option, value, *number, !option->from_min)
+                   : refuse_value(p, option, value, "a number");
     case VIT_OPTION_CHOICE:
         return take_choice(p, option, value, place);
     case VIT_OPTION_STEPS:
@@ -140,7 +128,11 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
     case VIT_OPTION_SIZE:
         return take_size(p, option, value, place);
     case VIT_OPTION_LIST:
-        return take_another(p, option, value, place);
+        if (list->count < sizeof list->values / sizeof list->values[0])
+            return take_text(p, option, value, &list->values[list->count++]);
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times", option->name,
+                 list->count);
+        return false;
     case VIT_OPTION_GROUP:
         break;
     }
@@ -183,7 +175,7 @@ static const vit_option *find_letter(const vit_command *command, const char *arg
     return NULL;
 }
 
-/* Notes that an option is given: once, and none that excludes it. */
+/* Records that an option is given; false: it was given before, or one that it excludes. */
 static bool mark_given(parser *p, const vit_option *option) {
     size_t place = (size_t)(option - p->command->options);
     if (p->given[place] && option->kind != VIT_OPTION_LIST) {
@@ -203,7 +195,7 @@ static bool mark_given(parser *p, const vit_option *option) {
     return true;
 }
 
-/* The value of an option: behind its '=', or the next argument. NULL when there is none. */
+/* The value of an option: after its '=', or the next argument; "" for a flag. NULL: refused. */
 static const char *find_value(parser *p, const vit_option *option, const char *equals,
                               const char *next, bool *took_next) {
     const char *value = equals ? equals + 1 : next;
@@ -222,7 +214,7 @@ static const char *find_value(parser *p, const vit_option *option, const char *e
     return value;
 }
 
-/* One argument that begins with '-', and the next one where that is its value. */
+/* Parses an argument that begins with '-'; *took_next: the next one is its value. */
 static vit_request take_option(parser *p, const char *argument, const char *next, bool *took_next) {
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) return VIT_REQUEST_HELP;
     if (strcmp(argument, "--version") == 0) return VIT_REQUEST_VERSION;
@@ -247,7 +239,7 @@ static vit_request take_option(parser *p, const char *argument, const char *next
     return fine ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
 }
 
-/* What can only be said once all arguments are read. */
+/* Checks that operands are taken, and required options given. */
 static bool check_all(parser *p, int operands, char **argv) {
     const vit_command *command = p->command;
     if (operands > 0 && !command->operands) {

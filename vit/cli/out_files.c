@@ -4,13 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *vit_file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+bool vit_has_ending(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error) {
+    vit_writer *writer;
+    vit_status status = vit_writer_open(&writer, path, error);
+    if (status != VIT_OK) return status;
+    status = vit_writer_put(writer, data, size, error);
+    if (status == VIT_OK) return vit_writer_commit(writer, error);
+    vit_writer_abort(writer);
+    return status;
 }
 
 char *vit_out_file(const char *out, const char *picture) {
-    const char *name = vit_file_name(picture), *dot = strrchr(name, '.');
+    const char *name = vit_path_last(picture), *dot = strrchr(name, '.');
     const char *percent = strrchr(out, '%');
     const int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
     vit_text text = {0};

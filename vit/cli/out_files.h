@@ -1,18 +1,20 @@
-/* The files that --out names for several pictures, a % being the place of a picture's name. */
+/* Files that programs write. */
 #ifndef VIT_CLI_OUT_FILES_H
 #define VIT_CLI_OUT_FILES_H
 
 #include "vit/vit.h"
 
-/* The path without its directory. */
-const char *vit_file_name(const char *path);
+/* Whether a path ends so, with something before that. */
+bool vit_has_ending(const char *path, const char *ending);
 
-/* The file for a picture, freed by vit_free: `out` with the picture's name, without directory and
- * ending, in place of its last %. NULL: out of memory. */
+/* Writes the file, or leaves what is there as it is. */
+vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error);
+
+/* The file that --out OUT means for a picture: the last % of OUT stands for the picture's file name
+ * without its ending. Freed by vit_free; NULL: no memory. */
 char *vit_out_file(const char *out, const char *picture);
 
-/* ARGUMENT where two pictures would be written to one file, the second over the first. out NULL:
- * nothing is written. */
+/* ARGUMENT if two of the pictures would be written to the same file. out NULL: no file is. */
 vit_status vit_out_check(const char *out, int count, char *const *pictures, vit_error *error);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_picture(const char *name) {
     return false;
 }
 
-/* Takes `path` over. */
+/* Takes ownership of `path`. */
 static vit_status add(vit_pictures *p, char *path, vit_error *error) {
     void *found = vit_make_room(p->found, p->found_count, &p->found_capacity, sizeof *p->found,
                                 "names of pictures", error);
@@ -77,7 +77,7 @@ static void forget_found(vit_pictures *p) {
     p->found_count = p->next_found = 0;
 }
 
-/* Finds the pictures of a directory; where there are none, *problem says why. */
+/* p->found = the pictures of a directory; if there are none, *problem says why. */
 static void open_directory(vit_pictures *p, const char *name, vit_error *problem) {
     vit_status status = VIT_OK;
     forget_found(p);
@@ -97,19 +97,16 @@ static void open_directory(vit_pictures *p, const char *name, vit_error *problem
 
 /* ---- one after the other ---- */
 
-/* The next name as it was given; NULL at the end. */
-static vit_status next_given(vit_pictures *p, const char **name, vit_error *error) {
-    if (p->has_list) return vit_name_list_next(&p->list, name, error);
-    *name = p->next_operand < p->operand_count ? p->operands[p->next_operand++] : NULL;
-    return VIT_OK;
-}
-
 vit_status vit_pictures_next(vit_pictures *p, char **name, vit_error *problem, vit_error *error) {
     const char *given = NULL;
     *name = NULL;
     *problem = (vit_error){0};
     if (p->next_found == p->found_count) {
-        vit_status status = next_given(p, &given, error);
+        vit_status status = VIT_OK;
+        if (p->has_list)
+            status = vit_name_list_next(&p->list, &given, error);
+        else if (p->next_operand < p->operand_count)
+            given = p->operands[p->next_operand++];
         if (status != VIT_OK || !given) return status;
         if (vit_path_look(given) == VIT_PATH_DIRECTORY) open_directory(p, given, problem);
     }

@@ -8,8 +8,9 @@
 
 #include "vit/base/cpu.h"
 
-/* A program started with a standard stream closed would open its files in that stream's place and
- * then print into them. So the stream is opened the wrong way round, and using it fails. */
+/* If a program is started with a standard stream closed, a file that it opens takes the stream's
+ * descriptor, and messages would be printed into that file. So the descriptor is taken first,
+ * opened the wrong way round: then using the stream fails. */
 static void occupy_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
@@ -19,16 +20,13 @@ static void occupy_standard_streams(void) {
     }
 }
 
-static bool is_control(const char *character) {
-    const unsigned char *c = (const unsigned char *)character;
-    return c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
-}
-
 void vit_text_add_visible(vit_text *t, const char *text, size_t width) {
     size_t columns = vit_text_columns(text);
     while (*text != '\0') {
+        const unsigned char *c = (const unsigned char *)text;
+        const bool control = c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
         size_t length = vit_utf8_length(text);
-        if (length == 0 || is_control(text)) {
+        if (length == 0 || control) {
             vit_text_add_bytes(t, "?", 1);
         } else {
             vit_text_add_bytes(t, text, length);
@@ -110,7 +108,7 @@ const char *vit_chosen_cpu(void) {
     return word && *word != '\0' ? word : NULL;
 }
 
-/* Says so where VIT_CPU is no instruction set; returns the exit status. */
+/* A usage error if VIT_CPU is not an instruction set; returns the exit status. */
 static int check_cpu(const vit_command *command) {
     const char *word = vit_chosen_cpu();
     vit_cpu cpu;
@@ -123,20 +121,16 @@ static int check_cpu(const vit_command *command) {
     return vit_say_usage(command, error.message);
 }
 
-static int print_help(const vit_command *command) {
-    vit_text text = {0};
-    vit_options_help(&text, command);
-    bool fine = vit_print(command, &text);
-    return vit_program_end(command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
-}
-
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
                        int *exit_status) {
     vit_error error;
+    vit_text help = {0};
     occupy_standard_streams();
     switch (vit_options_parse(command, settings, argc, argv, &error)) {
     case VIT_REQUEST_HELP:
-        *exit_status = print_help(command);
+        vit_options_help(&help, command);
+        *exit_status = vit_print(command, &help) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+        *exit_status = vit_program_end(command, *exit_status);
         return false;
     case VIT_REQUEST_VERSION:
         printf("%s %s\n", command->name, VIT_VERSION);

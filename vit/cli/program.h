@@ -1,4 +1,4 @@
-/* What every program does around its work: options, messages, the environment, the exit status. */
+/* What all programs share: options, messages, the environment, the exit status. */
 #ifndef VIT_CLI_PROGRAM_H
 #define VIT_CLI_PROGRAM_H
 
@@ -10,57 +10,58 @@
 
 enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
 
-/* Parses the options and checks VIT_CPU; *exit_status becomes VIT_EXIT_OK. False when the program
- * is to end with *exit_status: --help and --version have been answered, or a usage error explained.
- */
+/* Parses the options into *settings and checks VIT_CPU; *exit_status becomes VIT_EXIT_OK. False:
+ * the program must end with *exit_status, as --help or --version was printed, or a usage error. */
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
                        int *exit_status);
 
-/* "NAME: SENTENCE" on standard error; and for a usage error with where help is, returning the exit
- * status. */
+/* Prints "NAME: SENTENCE" to standard error. */
 void vit_say(const vit_command *command, const char *sentence);
+
+/* The same for a usage error, with a hint at --help; returns the exit status. */
 int vit_say_usage(const vit_command *command, const char *sentence);
 
-/* Says error->message; returns the exit status that belongs to it. */
+/* Prints error->message; returns the exit status that belongs to it. */
 int vit_say_error(const vit_command *command, const vit_error *error);
 
-/* Appends `text` and spaces up to `width` columns. What could steer a terminal, or is not UTF-8,
- * appears as '?': names of files and labels of models come from strangers. */
+/* Appends `text`, padded with spaces to `width` columns. Control characters, and bytes that are not
+ * UTF-8, become '?': names of files and labels of models may come from strangers. */
 void vit_text_add_visible(vit_text *t, const char *text, size_t width);
 
-/* Columns that `text` takes when it appears so. */
+/* The columns that `text` takes then. */
 size_t vit_text_columns(const char *text);
 
-/* 1234567 as "1,234,567". */
+/* 1234567 as "1,234,567"; returns `text`. */
 char *vit_format_count(char text[32], uint64_t count);
 
-/* True when the terminal, or whatever shows the text, says it understands UTF-8. */
+/* Whether the locale's variables say that UTF-8 is understood. */
 bool vit_speaks_utf8(void);
 
-/* --precision, for an int `precision` (a vit_precision) in the program's settings. */
+/* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
+ * default, as text. */
 extern const char *const vit_precision_names[];
 #define VIT_PRECISION_OPTION(settings, otherwise)                                                \
     {                                                                                            \
         .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
         .argument = "P",                                                                         \
-        .help = "f32 or bf16: matrix products of bfloat16, faster\n"                             \
-                "where the processor has it\n(default: " otherwise ")",                          \
+        .help = "f32 or bf16: the matrix products; bfloat16 is faster\n"                         \
+                "if the processor has it (default: " otherwise ")",                              \
         .choices = vit_precision_names                                                           \
     }
 
-/* What the notes of a program say of it; the sentence goes on. */
+/* A sentence in the notes of a program, which continues it. */
 #define VIT_CPU_NOTE                                                              \
     "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n" \
     "used"
 
-/* --threads, for a uint64_t `threads` in the settings; 0: not given. */
+/* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */
 #define VIT_THREADS_OPTION(settings, explanation)                                           \
     {                                                                                       \
         .name = "threads", .kind = VIT_OPTION_COUNT, .offset = offsetof(settings, threads), \
         .argument = "N", .help = explanation, .min = 1, .max = 1024                         \
     }
 
-/* What --data takes. */
+/* The help of --data. */
 #define VIT_DATA_HELP                                       \
     "a directory: IDX or CIFAR files, or one folder a\n"    \
     "class of PNG or JPEG files; FILE.npz or a directory\n" \
@@ -93,18 +94,18 @@ extern const char *const vit_precision_names[];
                 "model's: positions are resampled"                                   \
     }
 
-/* The value of VIT_CPU, which vit_program_start has checked, as the library takes it; NULL for the
- * best. */
+/* The value of VIT_CPU, which vit_program_start has checked; NULL if it is not set. */
 const char *vit_chosen_cpu(void);
 
-/* Writes `text` to standard output at once and frees it. False when memory had run out, which has
- * then been said; that the output itself failed is found out by vit_program_end. */
+/* Writes `text` to standard output, flushes it, and frees it. False, with a message, if the text is
+ * incomplete for want of memory; errors of standard output itself are left to vit_program_end. */
 bool vit_print(const vit_command *command, vit_text *text);
 
-/* The same for a line of JSON. */
+/* The same for a line of JSON, which it ends. */
 bool vit_print_json(const vit_command *command, vit_json_out *json);
 
-/* The last thing main does: an answer that could not be written is a failure. */
+/* Returns the exit status of main: failed, with a message, if standard output could not be written.
+ */
 int vit_program_end(const vit_command *command, int exit_status);
 
 #endif

@@ -22,16 +22,12 @@ char *vit_format_duration(char text[32], double seconds) {
     return text;
 }
 
-/* "3" for whole passes, else "2.71". */
+/* "3" for a whole number of epochs, else "2.71". */
 static char *format_epoch(char text[32], double epoch) {
     return vit_format_fixed(text, epoch, epoch == floor(epoch) ? 0 : 2);
 }
 
-static char *format_rate(char text[32], double rate) {
-    return vit_format_count(text, rate > 0 && rate < 1e15 ? (uint64_t)(rate + 0.5) : 0);
-}
-
-/* Adds a part if it still fits; after one that did not, nothing fits. */
+/* Adds a part if it still fits; after one that does not, no other is added. */
 static void add_part(vit_text *line, size_t *width, const char *before, const char *value,
                      const char *after) {
     size_t gap = line->length > 0 ? 3 : 0;
@@ -57,8 +53,9 @@ void vit_progress_line(vit_text *out, const vit_event *event, double val_top1, s
         add_part(out, &width, "held back ", vit_format_fixed(value, 100 * val_top1, 2), " %");
     if (event->seconds_left > 0)
         add_part(out, &width, "", vit_format_duration(value, event->seconds_left), " left");
-    if (event->images_per_second > 0)
-        add_part(out, &width, "", format_rate(value, event->images_per_second),
+    const double rate = event->images_per_second;
+    if (rate > 0)
+        add_part(out, &width, "", vit_format_count(value, rate < 1e15 ? (uint64_t)(rate + 0.5) : 0),
                  event->from_pictures ? " images/s" : " texts/s");
 }
 
@@ -87,8 +84,8 @@ void vit_progress_clear(vit_progress *progress) {
     }
 }
 
-/* Spaces cover what is left of a longer line before. The last column stays free, where writing
- * would make some terminals begin a new line. */
+/* Spaces cover the rest of a longer line. The last column stays free, since some terminals begin a
+ * new line after it. */
 static void draw(vit_progress *progress, const vit_event *event) {
     vit_text line = {0};
     size_t width = terminal_width() - 1;
@@ -102,21 +99,16 @@ static void draw(vit_progress *progress, const vit_event *event) {
     vit_text_free(&line);
 }
 
-static void write_epoch(const vit_event *event) {
-    vit_text line = {0};
-    vit_progress_line(&line, event, event->val_top1, SIZE_MAX);
-    if (!line.failed) fprintf(stderr, "%s\n", line.text);
-    vit_text_free(&line);
-}
-
 void vit_progress_show(vit_progress *progress, const vit_event *event) {
-    if (event->kind == VIT_EVENT_EPOCH) {
-        progress->val_top1 = event->val_top1;
-        if (progress->epochs) {
-            vit_progress_clear(progress);
-            write_epoch(event);
-            return;
-        }
+    const bool is_epoch = event->kind == VIT_EVENT_EPOCH;
+    vit_text line = {0};
+    if (is_epoch) progress->val_top1 = event->val_top1;
+    if (is_epoch && progress->epochs) {
+        vit_progress_clear(progress);
+        vit_progress_line(&line, event, event->val_top1, SIZE_MAX);
+        if (!line.failed) fprintf(stderr, "%s\n", line.text);
+        vit_text_free(&line);
+    } else if (progress->redraw) {
+        draw(progress, event);
     }
-    if (progress->redraw) draw(progress, event);
 }

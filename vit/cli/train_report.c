@@ -8,7 +8,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/json_out.h"
 
-/* The name of an event in JSON; NULL for those that are not written there. */
+/* The name of an event in JSON; NULL for events that are not written as JSON. */
 static const char *event_name(vit_event_kind kind) {
     switch (kind) {
     case VIT_EVENT_START:
@@ -26,21 +26,19 @@ static const char *event_name(vit_event_kind kind) {
     return NULL;
 }
 
-static void add_start(vit_json_out *json, const vit_train_report *report, const vit_event *event) {
-    vit_json_text(json, "preset", event->preset);
-    vit_json_text(json, "data", event->data);
-    vit_json_text(json, "model", report->out);
-    vit_json_count(json, "parameters", event->parameters);
-    vit_json_count(json, "train_images", event->train_images);
-    vit_json_count(json, "val_images", event->val_images);
-    vit_json_count(json, "batch", event->batch);
-}
-
 static vit_json_out event_json(const vit_train_report *report, const vit_event *event) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "event", event_name(event->kind));
-    if (event->kind == VIT_EVENT_START) add_start(&json, report, event);
+    if (event->kind == VIT_EVENT_START) {
+        vit_json_text(&json, "preset", event->preset);
+        vit_json_text(&json, "data", event->data);
+        vit_json_text(&json, "model", report->out);
+        vit_json_count(&json, "parameters", event->parameters);
+        vit_json_count(&json, "train_images", event->train_images);
+        vit_json_count(&json, "val_images", event->val_images);
+        vit_json_count(&json, "batch", event->batch);
+    }
     vit_json_number(&json, "epoch", event->epoch);
     vit_json_number(&json, "epochs", event->epochs);
     vit_json_count(&json, "step", event->step);
@@ -61,21 +59,14 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     return json;
 }
 
-/* A log that cannot be written does not stop a training; it is said once, and at the end the exit
- * status tells. */
-static void say_log_failure(vit_train_report *report, int reason) {
+/* A log that cannot be written does not stop a training: it is reported once, and the exit status
+ * is that of a failure. */
+static void report_log_failure(vit_train_report *report, int reason) {
     vit_error error;
     vit_fail_errno(&error, reason, "%s: the log could not be written, the training goes on",
                    report->log_path);
     vit_say(report->command, error.message);
     report->log_failed = true;
-}
-
-static void write_log(vit_train_report *report, const vit_event *event) {
-    if (!report->log || report->log_failed) return;
-    vit_json_out json = event_json(report, event);
-    errno = 0;
-    if (!vit_json_end_line(&json, report->log)) say_log_failure(report, errno);
 }
 
 static void write_start(const vit_train_report *report, const vit_event *event) {
@@ -112,7 +103,7 @@ static void write_done(const vit_train_report *report, const vit_event *event) {
     vit_print(report->command, &text);
 }
 
-/* Whether an open file is empty or begins as a log does, be it cut short. */
+/* Whether an open file is empty or begins as a log does, perhaps cut short. */
 static bool is_log(FILE *file) {
     static const char begins[] = "{\"event\": \"";
     char text[sizeof begins];
@@ -121,8 +112,8 @@ static bool is_log(FILE *file) {
     return memcmp(text, begins, size) == 0;
 }
 
-/* A process that was killed may have left half a line at the end: that is taken off. */
-static bool end_whole_line(FILE *file) {
+/* Cuts off an incomplete last line, as a process that was killed leaves it. */
+static bool cut_to_whole_lines(FILE *file) {
     long end = 0;
     int c;
     rewind(file);
@@ -144,7 +135,7 @@ static vit_status open_log(vit_train_report *report, vit_error *error) {
                      "--log: %s exists and is no log of a training: it is not written to", path);
     } else if (vit_path_same(path, report->out)) {
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "--log and --out name the same file");
-    } else if (report->append && !end_whole_line(report->log)) {
+    } else if (report->append && !cut_to_whole_lines(report->log)) {
         status = vit_fail_errno(error, errno, "--log: cannot write %s", path);
     }
     return status;
@@ -161,26 +152,27 @@ vit_status vit_train_report_start(vit_train_report *report, vit_error *error) {
     return status;
 }
 
-/* What an earlier training has logged is gone once this one has started, not before. */
-static void begin_log(vit_train_report *report) {
-    if (report->log && !report->append && vit_path_look(report->log_path) == VIT_PATH_FILE &&
-        ftruncate(fileno(report->log), 0) != 0) {
-        say_log_failure(report, errno);
-    }
-}
-
-static void write_early(vit_train_report *report) {
+static void log_event(vit_train_report *report, const vit_event *event) {
+    if (!report->log || report->log_failed) return;
+    vit_json_out json = event_json(report, event);
     errno = 0;
-    if (report->log_failed || report->early.length == 0) return;
-    if (fwrite(report->early.text, 1, report->early.length, report->log) != report->early.length ||
-        fflush(report->log) != 0) {
-        say_log_failure(report, errno);
-    }
+    if (!vit_json_end_line(&json, report->log)) report_log_failure(report, errno);
 }
 
-/* Notes from before the start, when the log still was an earlier training's. */
-static void log_early_notes(vit_train_report *report) {
-    if (report->log) write_early(report);
+/* Writes START to the log. Only now is the log of an earlier training emptied; so notes from before
+ * were kept in report->early, and follow. */
+static void log_start(vit_train_report *report, const vit_event *event) {
+    const vit_text *early = &report->early;
+    errno = 0;
+    if (report->log && !report->append && vit_path_look(report->log_path) == VIT_PATH_FILE &&
+        ftruncate(fileno(report->log), 0) != 0)
+        report_log_failure(report, errno);
+    log_event(report, event);
+    errno = 0;
+    if (report->log && !report->log_failed && early->length > 0 &&
+        (fwrite(early->text, 1, early->length, report->log) != early->length ||
+         fflush(report->log) != 0))
+        report_log_failure(report, errno);
     vit_text_free(&report->early);
     report->early = (vit_text){0};
     report->started = true;
@@ -200,10 +192,11 @@ static void log_note(vit_train_report *report, const vit_event *event) {
         vit_text_add(&report->early, "%s\n", json.line.failed ? "" : json.line.text);
         vit_text_free(&json.line);
     } else if (!vit_json_end_line(&json, report->log)) {
-        say_log_failure(report, errno);
+        report_log_failure(report, errno);
     }
 }
 
+/* report->saved_in = the directory of `path`. */
 static void keep_directory(vit_train_report *report, const char *path) {
     const char *slash = strrchr(path, '/');
     vit_text text = {0};
@@ -218,7 +211,6 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         report->step = event->step;
         report->steps = event->steps;
     }
-    if (event->kind == VIT_EVENT_START) begin_log(report);
     if (event->kind == VIT_EVENT_CHECKPOINT) keep_directory(report, event->path);
     if (event->kind == VIT_EVENT_EPOCH) report->loss = event->loss;
     if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {
@@ -231,8 +223,10 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         log_note(report, event);
     }
     bool named = event_name(event->kind);
-    if (named) write_log(report, event);
-    if (event->kind == VIT_EVENT_START) log_early_notes(report);
+    if (event->kind == VIT_EVENT_START)
+        log_start(report, event);
+    else if (named)
+        log_event(report, event);
     if (!report->json && event->kind == VIT_EVENT_START) {
         write_start(report, event);
     } else if (!report->json && event->kind == VIT_EVENT_DONE) {
@@ -247,7 +241,7 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
 bool vit_train_report_end(vit_train_report *report) {
     vit_progress_clear(&report->progress);
     if (report->log && fclose(report->log) != 0 && !report->log_failed)
-        say_log_failure(report, errno);
+        report_log_failure(report, errno);
     report->log = NULL;
     vit_text_free(&report->early);
     return !report->log_failed;

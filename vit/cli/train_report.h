@@ -1,4 +1,4 @@
-/* What a training says while it runs: text for people, JSON events, a log file. */
+/* What vit-train prints about a training: text for people, JSON events, a log file. */
 #ifndef VIT_CLI_TRAIN_REPORT_H
 #define VIT_CLI_TRAIN_REPORT_H
 
@@ -7,29 +7,30 @@
 
 typedef struct vit_train_report {
     const vit_command *command;
-    const char *out;      /* the model to be written */
+    const char *out;      /* path of the model */
     const char *log_path; /* NULL: no log */
-    FILE *log;
     bool json;            /* events on standard output instead of text */
-    bool log_failed;      /* which has been said */
-    bool list_details;    /* say notes that are one of many, too */
-    bool started;         /* START has come */
+    bool list_details;    /* print notes with vit_event.is_detail, too */
+    bool append;          /* continue the log; else it is emptied when the training starts */
+    /* Set here: */
+    FILE *log;
+    bool log_failed;      /* the log could not be written, which was reported */
+    bool started;         /* there was a START event */
     vit_text early;       /* lines for the log from before that */
-    char *saved_in;       /* directory of the last checkpoint, freed by vit_free; or NULL */
-    bool append;          /* the log is gone on with; else begun again when the training starts */
+    char *saved_in;       /* directory of the last checkpoint, freed by vit_free; NULL: none */
     uint64_t step, steps; /* of the last event */
-    double loss;          /* of the last epoch: for the events that measure none; NaN before */
+    double loss;          /* of the last epoch, for events that have none; NaN before that */
     vit_progress progress;
 } vit_train_report;
 
-/* Opens the log; a file that is no such log is not written to. The members that are no outcome are
- * the caller's to set. */
+/* Opens the log; IO if the file exists and is not such a log. The caller has set the first members.
+ */
 vit_status vit_train_report_start(vit_train_report *report, vit_error *error);
 
-/* Says an event, and writes it to the log. */
+/* Prints an event, and writes it to the log. */
 void vit_train_report_event(vit_train_report *report, const vit_event *event);
 
-/* Closes the log; false when it could not be written, which has been said. */
+/* Closes the log; false if it could not be written, which was reported. */
 bool vit_train_report_end(vit_train_report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* vit-classify: tells what pictures show. */
+/* vit-classify: classifies pictures. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct settings {
     int precision; /* vit_precision */
 } settings;
 
-enum { AS_WHAT = 1 }; /* the options that say so exclude each other */
+enum { AS_WHAT = 1 }; /* vit_option.exclusive of --format and --json */
 
 #define PLACE(member) offsetof(settings, member)
 
@@ -47,33 +47,33 @@ static const vit_option options[] = {
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),
-     .help = "the models that have names, what they were trained on\n"
-             "and how often they are right; reads no picture"},
+     .help = "list the named models with their training data and\n"
+             "accuracy; reads no picture"},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},
     {.name = "files-from",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(files_from),
      .argument = "FILE|-",
-     .help = "take the names of the pictures from a file, or from\n"
+     .help = "read the names of the pictures from a file, or from\n"
              "standard input, one a line"},
     {.name = "null",
      .letter = '0',
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(null),
-     .help = "or -0: names in --files-from end with a zero byte, not\n"
-             "with the line, as find -print0 writes them"},
+     .help = "or -0: names in --files-from end with a zero byte\n"
+             "instead of a newline, as find -print0 writes them"},
     {.name = "recursive",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(recursive),
      .help = "a directory stands for the PNG and JPEG files in it and\n"
-             "in those inside it, in the order of their names"},
+             "in its subdirectories, in the order of their names"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {.name = "top",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(top),
      .argument = "K",
-     .help = "the K likeliest classes (default: 3; where the model\n"
-             "has fewer, all)",
+     .help = "the K likeliest classes (default: 3, or all if there\n"
+             "are fewer)",
      .min = 1,
      .max = 1e6},
     {.name = "format",
@@ -92,18 +92,19 @@ static const vit_option options[] = {
     {.name = "logits",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(logits),
-     .help = "also what the network put out for every class"},
+     .help = "also the network's output for every class"},
     {.name = "embed",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(embed),
-     .help = "instead of classes the features that the head sees, as\n"
-             "JSON"},
+     .help = "write the features that the head reads, instead of\n"
+             "classes, as JSON"},
     {.name = "out",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(out),
      .argument = "FILE",
-     .help = "of --embed: write them as a matrix of float32 in .npy, a\n"
-             "row for each picture, NaN where it could not be read"},
+     .help = "with --embed: write the features into a .npy file, a\n"
+             "row of float32 for each picture, NaN for one that could\n"
+             "not be read"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings, "f32"),
     VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
@@ -115,12 +116,12 @@ static const vit_command command = {
              "       vit-classify [OPTION...] --files-from FILE\n"
              "       vit-classify --list [--json]\n"
              "\n"
-             "Tells what pictures (PNG or JPEG) show. A picture - is read from standard input.\n"
+             "Classifies pictures (PNG or JPEG). The picture - is read from standard input.\n"
              "\n"
              "  vit-classify --model digits.safetensors seven.png\n"
              "      the three likeliest answers, with their probabilities\n"
              "  find scans -name '*.png' | vit-classify --json --files-from - >answers.jsonl\n"
-             "      thousands of pictures by the model mnist, for another program\n"
+             "      thousands of pictures with the model mnist, for another program\n"
              "  vit-classify --model vit_small/ --embed --recursive photos --out photos.npy\n"
              "      a row of features for every picture in a directory\n",
     .operands = "PICTURE",
@@ -132,43 +133,40 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* Pictures that are answered together, and the model at work. */
+/* A model, and the window of pictures that it classifies together. */
 typedef struct classifier {
     const settings *settings;
     vit_model *model;
     vit_session *session;
     size_t classes, top, width; /* width: features of a picture */
-    size_t room, count;         /* pictures that a window takes, at most MOST_TOGETHER; and has */
+    size_t room, count;         /* pictures that a window may have, and has */
     vit_picture *pictures;      /* [MOST_TOGETHER]; names and bytes are owned */
     vit_answer *answers;        /* [MOST_TOGETHER] */
     float *logits, *features;   /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
     float *probabilities;       /* [classes] */
     size_t *best;               /* [top] classes, the likeliest first */
-    float *matrix;              /* [rows so far][width], with --out */
-    size_t matrix_rows;         /* there is room for */
-    bool answered;              /* a block of text has been written */
-    uint64_t seen, failed;      /* so far; the latter could not be read */
+    float *matrix;              /* [seen][width], with --out */
+    size_t matrix_rows;         /* rows that it has memory for */
+    bool answered;              /* an answer was written as text */
+    uint64_t seen, failed;      /* pictures so far, and those that could not be read */
     int exit_status;
 } classifier;
 
-/* A window has a few pictures for every processor, and grows as long as it is answered so soon
- * that nobody waits for the first answers: the more pictures, the more rarely processors wait for
- * the last one of a window. */
+/* A window starts with 4 pictures for each thread. It is doubled while it takes less than `soon`
+ * seconds: in larger windows threads wait less for the last picture, but first answers come later.
+ */
 enum { MOST_AT_FIRST = 64, MOST_TOGETHER = 256 };
-static const double soon = 0.5; /* seconds */
-
-static size_t room_at_first(const settings *s) {
-    size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_threads_default();
-    return 4 * threads < MOST_AT_FIRST ? 4 * threads : MOST_AT_FIRST;
-}
+static const double soon = 0.5;
 
 static vit_status allocate(classifier *c, vit_error *error) {
     const vit_model_info info = vit_model_describe(c->model);
-    size_t top = c->settings->top > 0 ? (size_t)c->settings->top : 3;
+    const settings *s = c->settings;
+    size_t top = s->top > 0 ? (size_t)s->top : 3;
+    size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_threads_default();
     c->classes = info.classes;
     c->width = info.features;
-    c->top = top < c->classes ? top : c->classes;
-    c->room = room_at_first(c->settings);
+    c->top = vit_min(top, c->classes);
+    c->room = vit_min(4 * threads, MOST_AT_FIRST);
     c->pictures = vit_alloc(MOST_TOGETHER, sizeof *c->pictures);
     c->answers = vit_alloc_unset(MOST_TOGETHER, sizeof *c->answers);
     c->logits = vit_alloc_unset(MOST_TOGETHER, c->classes * sizeof *c->logits);
@@ -226,14 +224,7 @@ static void close_classifier(classifier *c) {
 
 /* ---- answers ---- */
 
-static void say_about(const char *name, const char *what, const char *sentence) {
-    vit_text text = {0};
-    vit_text_add(&text, "%s: %s%s", name, what, sentence);
-    if (!text.failed) vit_say(&command, text.text);
-    vit_text_free(&text);
-}
-
-/* A row of the matrix, of NaN for a picture that failed. */
+/* Adds a row to the matrix: the features, or NaN for a picture that failed. */
 static bool add_row(classifier *c, const vit_answered *a) {
     if (c->seen == c->matrix_rows) {
         size_t rows = 2 * c->matrix_rows + 64;
@@ -269,7 +260,7 @@ static bool write_answer(classifier *c, const vit_answered *a) {
     return vit_answer_text(&command, a, is_first);
 }
 
-/* place: of the picture's logits and features in the window. */
+/* Writes the answer to a picture, whose logits and features have this place in the window. */
 static void answer(classifier *c, const char *name, const vit_answer *about, size_t place) {
     bool fine = about->error.status == VIT_OK;
     const float *logits = c->logits + place * c->classes;
@@ -287,7 +278,10 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
     if (fine) {
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
-        if (about->warning) say_about(name, "warning: ", about->warning);
+        vit_text warning = {0};
+        vit_text_add(&warning, "%s: warning: %s", name, about->warning ? about->warning : "");
+        if (about->warning && !warning.failed) vit_say(&command, warning.text);
+        vit_text_free(&warning);
     }
     bool written = write_answer(c, &a);
     c->seen++;
@@ -295,7 +289,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
     if (!fine || !written) c->exit_status = VIT_EXIT_FAILED;
 }
 
-/* Answers for the pictures of the window, and empties it. */
+/* Classifies the pictures of the window, writes the answers, and empties it. */
 static vit_status answer_window(classifier *c, vit_error *error) {
     const double start = vit_clock();
     vit_status status = vit_classify_many(c->session, c->pictures, c->count, c->logits, c->features,
@@ -312,10 +306,10 @@ static vit_status answer_window(classifier *c, vit_error *error) {
 
 /* ---- pictures ---- */
 
-/* "-" is read to its end; *problem says why it is no picture. */
+/* The picture "-"; *problem says why it cannot be read. */
 static vit_status read_standard_input(vit_picture *picture, const classifier *c,
                                       vit_error *problem) {
-    const size_t limit = (size_t)256 << 20; /* as for a picture in a file */
+    const size_t limit = (size_t)256 << 20; /* the library's, for a picture in a file */
     const char *list = c->settings->files_from;
     vit_bytes bytes;
     if (list && strcmp(list, "-") == 0) {
@@ -333,7 +327,8 @@ static vit_status read_standard_input(vit_picture *picture, const classifier *c,
     return VIT_OK;
 }
 
-/* Takes `name` over. What cannot be a picture is answered in its turn. */
+/* Adds a picture to the window; takes ownership of `name`. If *problem says that it is none, it is
+ * answered with that, after the window. */
 static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vit_error *error) {
     vit_picture picture = {.name = name};
     vit_status status = VIT_OK;
@@ -351,7 +346,8 @@ static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vi
     return status;
 }
 
-/* Whoever writes the list may wait for the answers so far before the next name. */
+/* The window is answered when it is full, and when the list has no next name yet: its writer may be
+ * waiting for the answers. */
 static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_error *error) {
     for (;;) {
         vit_status status = VIT_OK;
@@ -368,19 +364,11 @@ static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_err
     return answer_window(c, error);
 }
 
-static void say_left_out(uint64_t count) {
-    char number[32];
-    vit_text text = {0};
-    if (count == 0) return;
-    vit_text_add(&text, "left out in directories: %s that are not named .png, .jpg or .jpeg",
-                 vit_format_count(number, count));
-    if (!text.failed) vit_say(&command, text.text);
-    vit_text_free(&text);
-}
-
 static vit_status answer_all(classifier *c, int count, char **names, vit_error *error) {
     const settings *s = c->settings;
     vit_pictures pictures;
+    char number[32];
+    vit_text text = {0};
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
     if (status != VIT_OK) return status;
@@ -392,12 +380,15 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
             vit_fail(error, VIT_ERROR_ARGUMENT,
                      "%s names no picture, expected one name of a file a line", pictures.list.path);
     }
-    say_left_out(pictures.left_out);
+    vit_text_add(&text, "left out in directories: %s that are not named .png, .jpg or .jpeg",
+                 vit_format_count(number, pictures.left_out));
+    if (pictures.left_out > 0 && !text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
     vit_pictures_close(&pictures);
     return status;
 }
 
-/* After many answers, the one that failed is out of sight. */
+/* Counts the failed pictures: their messages may be out of sight after many answers. */
 static void say_failed(const classifier *c) {
     char failed[32], pictures[32];
     vit_text text = {0};
@@ -408,18 +399,14 @@ static void say_failed(const classifier *c) {
     vit_text_free(&text);
 }
 
-/* What would otherwise fail only after thousands of pictures. */
-static vit_status check_place(const char *out, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = out ? vit_writer_open(&writer, out, error) : VIT_OK;
-    if (status == VIT_OK && out) vit_writer_abort(writer);
-    return status;
-}
-
+/* Returns the exit status. */
 static int run(const settings *s, int pictures, char **names) {
     classifier c = {.settings = s};
+    vit_writer *writer;
     vit_error error;
-    vit_status status = check_place(s->out, &error);
+    /* Whether OUT can be written is found out before thousands of pictures are read. */
+    vit_status status = s->out ? vit_writer_open(&writer, s->out, &error) : VIT_OK;
+    if (status == VIT_OK && s->out) vit_writer_abort(writer);
     if (status == VIT_OK) status = open_classifier(&c, &error);
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
     if (status == VIT_OK && s->out) {
@@ -435,7 +422,7 @@ static int run(const settings *s, int pictures, char **names) {
     return c.exit_status;
 }
 
-/* What contradicts itself; NULL: nothing does. */
+/* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const settings *s, int pictures) {
     if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
     if (s->list && s->format == FORMAT_CSV) return "--list writes text or JSON";

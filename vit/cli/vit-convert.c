@@ -1,4 +1,4 @@
-/* vit-convert: writes a model in the layout of a library, or with smaller numbers. */
+/* vit-convert: writes a model in the layout of a library, or with weights of half the size. */
 #include <stddef.h>
 
 #include "vit/base/sys.h"
@@ -21,25 +21,26 @@ static const vit_option options[] = {
     {.name = "layout",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(layout),
-     .argument = "timm|hf|torchvision|npz|onnx|pytorch",
-     .help = "OUT is a directory that the library loads: timm,\n"
-             "Hugging Face's transformers, torchvision, or .npz with\n"
-             "Google's names; onnx: one file, NAME.onnx, for ONNX\n"
-             "Runtime; pytorch: model.py, the network in plain PyTorch,\n"
-             "and its weights (default: OUT is a model file)",
+     .argument = "LAYOUT",
+     .help = "timm, hf, torchvision, npz, onnx or pytorch: what is to\n"
+             "load OUT, a directory. hf is Hugging Face's library,\n"
+             "transformers; npz has Google's names; onnx is one file,\n"
+             "NAME.onnx; pytorch is model.py, the network in plain\n"
+             "PyTorch, and its weights (default: OUT is a model file)",
      .choices = layouts},
     {.name = "dtype",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(type),
      .argument = "f32|bf16|f16",
-     .help = "the type of the weights: float32, or one of half the\n"
-             "size, to which they are rounded (default: f32)",
+     .help = "the type of the weights: float32, or bfloat16 or\n"
+             "float16, to which they are rounded (default: f32)",
      .choices = types},
     {.name = "force",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(force),
-     .help = "write a model that the layout cannot say all of, and\n"
-             "say what is lost; never one that it could not load"},
+     .help = "write the model even if the layout cannot express all\n"
+             "of it, and say what is lost; never write one that the\n"
+             "library could not load"},
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
     {.name = "config",
      .kind = VIT_OPTION_TEXT,
@@ -53,8 +54,9 @@ static const vit_command command = {
     .name = "vit-convert",
     .usage = "usage: vit-convert [OPTION...] IN OUT\n"
              "\n"
-             "Writes a model so that another library loads it: with its names and its config, the\n"
-             "labels and the preprocessing. IN is what the other programs take as a model.\n"
+             "Writes a model so that another library can load it: with that library's names\n"
+             "and config, and with labels and preprocessing. IN is a model as for the other\n"
+             "programs.\n"
              "\n"
              "  vit-convert mnist mnist-timm --layout timm\n"
              "      timm.create_model(\"local-dir:mnist-timm\", pretrained=True)\n"
@@ -63,10 +65,9 @@ static const vit_command command = {
              "  vit-convert vit_base_patch16_224/ base.safetensors --dtype bf16\n"
              "      one file, half as large\n",
     .operands = "IN OUT",
-    .notes =
-        "A model that a layout cannot say all of is refused with the reason; onnx and pytorch\n"
-        "take every model.\n"
-        "Exit status: 0 done, 1 the conversion failed, 2 wrong usage.\n",
+    .notes = "A model that a layout cannot express is refused with the reason; onnx and\n"
+             "pytorch take every model.\n"
+             "Exit status: 0 done, 1 the conversion failed, 2 wrong usage.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
@@ -76,6 +77,7 @@ static void say_note(const char *text, void *user) {
     vit_say(&command, text);
 }
 
+/* Returns the exit status. */
 static int run(const settings *s, const char *in, const char *out) {
     char *path;
     vit_error error;

@@ -50,45 +50,47 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(split),
      .argument = "test|train|val",
-     .help = "which of its pictures (default: test). Of a folder\n"
-             "without parts, test is what the training held back,\n"
-             "and all where the model was not trained on it",
+     .help = "which of its pictures (default: test). For a folder\n"
+             "without parts, test means those that the training\n"
+             "held back, or all if the model was not trained on it",
      .choices = splits},
     {.name = "list-unreadable",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list_unreadable),
-     .help = "name every file that is left out, not the first\nthree"},
+     .help = "name every file that is left out, not only three"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {.name = "json", .kind = VIT_OPTION_FLAG, .offset = PLACE(json), .help = "one JSON object"},
     {.name = "confusion",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(confusion),
-     .help = "also how often each class was taken for each other"},
+     .help = "also the confusion matrix: how often each class was\n"
+             "taken for each other one"},
     {.name = "confusion-csv",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(confusion_csv),
      .argument = "FILE.csv",
-     .help = "write that as a table with the names of the classes"},
+     .help = "write the confusion matrix as a table with the names\n"
+             "of the classes"},
     {.name = "predictions",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(predictions),
      .argument = "FILE.csv",
      .help = "write a line for each picture: its file or number,\n"
-             "the true class, the answer, and how probable the\n"
-             "answer and the true class were"},
+             "the true class, the answer, and the probabilities of\n"
+             "the answer and of the true class"},
     {.name = "logits",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(logits),
      .argument = "FILE.npy",
-     .help = "write the logits, [pictures][classes] of float32;\n"
-             "those of --split train are a teacher's answers:\n"
+     .help = "write the logits, float32 of [pictures][classes];\n"
+             "those of --split train can be a teacher's answers,\n"
              "vit-train --teacher FILE.npy"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(batch),
      .argument = "N",
-     .help = "pictures at a time; changes no figure\n(default: chosen)",
+     .help = "pictures at a time; changes no figure\n(default: automatic)",
      .min = 1,
      .max = 1e6},
     VIT_PRECISION_OPTION(settings, "f32"),
@@ -99,12 +101,12 @@ static const vit_command command = {
     .name = "vit-evaluate",
     .usage = "usage: vit-evaluate --model NAME|MODEL --data DATA [OPTION...]\n"
              "\n"
-             "Measures how often a model is right.\n"
+             "Measures the accuracy of a model.\n"
              "\n"
              "  vit-evaluate --model digits.safetensors --data digits\n"
              "      accuracy on the test pictures, as a whole and class by class\n"
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
-             "      and what was taken for what\n"
+             "      and the confusion matrix\n"
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
              "      and the answer to every picture\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n" VIT_CPU_NOTE
@@ -113,20 +115,20 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* An evaluation with the names that belong to it. */
+/* An evaluation, and what it is of. */
 typedef struct report {
     const settings *settings;
     const vit_model *model;
     const vit_evaluation *result;
 } report;
 
-/* What a class's row and column of the confusion matrix say. NaN where there is nothing to divide
- * by. */
+/* The scores of a class, from its row and column of the confusion matrix. NaN if the denominator is
+ * 0. */
 typedef struct class_score {
     const char *label;
-    size_t images, correct, answers; /* answers: pictures that were taken for it */
-    double accuracy;                 /* the share of its pictures that is right: its recall */
-    double precision;                /* the share of its answers that is right */
+    size_t images, correct, answers; /* answers: pictures that were taken for this class */
+    double accuracy;                 /* recall: correct / images */
+    double precision;                /* correct / answers */
     double f1;                       /* harmonic mean of the two */
 } class_score;
 
@@ -147,9 +149,9 @@ static class_score score_class(const report *r, size_t class) {
     return score;
 }
 
-/* Means over classes, which count alike however many pictures they have: balanced accuracy over
- * those that have pictures; the others over those that have pictures or answers, where a share of
- * nothing is 0, as scikit-learn has it. */
+/* Means over classes, which weigh the same however many pictures they have: balanced accuracy over
+ * classes that have pictures; the others over classes that have pictures or answers, a score with
+ * denominator 0 counting as 0, as in scikit-learn. */
 typedef struct means {
     double balanced, precision, recall, f1;
 } means;
@@ -224,7 +226,7 @@ static void add_json_reliability(vit_json_out *json, const vit_evaluation *resul
     vit_json_close(json, ']');
 }
 
-/* Of a model that writes texts. */
+/* For a model that writes texts. */
 static bool write_text_json(const report *r) {
     const vit_evaluation *result = r->result;
     vit_json_out json = {0};
@@ -277,7 +279,7 @@ static bool write_json(const report *r) {
     return vit_print_json(&command, &json);
 }
 
-/* "98.71 %", or "-" where there is nothing to tell. */
+/* "98.71 %", or "-" for NaN. */
 static void add_percent(vit_text *text, double fraction) {
     char number[32];
     if (isfinite(fraction)) {
@@ -287,7 +289,7 @@ static void add_percent(vit_text *text, double fraction) {
     }
 }
 
-/* Which model answered which of what: "pictures" or "texts". */
+/* The first line: model, data and split; what: "pictures" or "texts". */
 static void add_title(vit_text *text, const report *r, const char *what) {
     const vit_evaluation *result = r->result;
     char images[32];
@@ -310,18 +312,19 @@ static void add_summary(vit_text *text, const report *r) {
     vit_text_add(text, "   the right class is among the five likeliest\n  balanced  ");
     const means m = mean_scores(r);
     add_percent(text, m.balanced);
-    vit_text_add(text, "   mean of the classes' shares of right answers (recall)\n  macro f1  ");
+    vit_text_add(text, "   mean recall of the classes\n  macro f1  ");
     add_percent(text, m.f1);
-    vit_text_add(text, "   mean of the classes' f1, of precision and recall\n");
+    vit_text_add(text, "   mean f1 of the classes, of precision and recall\n");
     vit_text_add(text, "  loss      %7s     mean cross-entropy\n",
                  vit_format_fixed(number, result->loss, 4));
     vit_text_add(text, "  ece       ");
     add_percent(text, result->ece);
-    vit_text_add(text, "   how far probabilities are from how often answers are right\n");
-    vit_text_add(text, "  brier     %7s     mean squared distance of probabilities and truth\n",
+    vit_text_add(text, "   mean gap between probability and accuracy (calibration)\n");
+    vit_text_add(text, "  brier     %7s     mean squared error of the probabilities\n",
                  vit_format_fixed(number, result->brier, 4));
     if (vit_model_describe(r->model).threshold > 0)
-        vit_text_add(text, "  unsure    %7s     answers, of which %s are wrong of %s in all\n",
+        vit_text_add(text,
+                     "  unsure    %7s     answers; %s of them are wrong, of %s wrong in all\n",
                      vit_format_count(images, result->unsure),
                      vit_format_count(number, result->unsure_wrong),
                      vit_format_count(seconds, result->images - result->correct));
@@ -361,7 +364,7 @@ static void add_classes(vit_text *text, const report *r) {
     }
 }
 
-/* The bins that have answers. */
+/* A line for each bin that has answers. */
 static void add_reliability(vit_text *text, const report *r) {
     char low[32], high[32], images[32];
     vit_text_add(text, "\n  probability of the answer   pictures       mean      right\n");
@@ -379,7 +382,7 @@ static void add_reliability(vit_text *text, const report *r) {
     }
 }
 
-/* Columns carry the numbers of the classes, as labels may be long. */
+/* Columns have no headings, as labels may be long. */
 static void add_confusion(vit_text *text, const report *r) {
     size_t classes = r->result->classes, width = label_width(r);
     vit_text_add(text,
@@ -405,13 +408,13 @@ static void add_text_summary(vit_text *text, const report *r) {
     vit_text_add(text, "   the next one, given the right ones before it\n");
     vit_text_add(text, "  distance  ");
     add_percent(text, result->edit_distance);
-    vit_text_add(text, "   signs to insert, delete or replace, over signs\n");
+    vit_text_add(text, "   characters to insert, delete or replace, of all characters\n");
     vit_text_add(text, "  loss      %7s     mean cross-entropy of a token\n",
                  vit_format_fixed(number, result->loss, 4));
     vit_text_add(text, "  perplexity%7s     of a token, exp(loss)\n",
                  vit_format_fixed(number, vit_exp(result->loss), 4));
     if (result->entropy > 0)
-        vit_text_add(text, "  of source %7s     what it would be at best: exp(its entropy)\n",
+        vit_text_add(text, "  of source %7s     the least possible: exp(entropy of the source)\n",
                      vit_format_fixed(number, vit_exp(result->entropy), 4));
     vit_text_add(text, "  time      %7s s\n", vit_format_fixed(seconds, result->seconds, 2));
 }
@@ -435,11 +438,11 @@ static const char predictions_head[] = "file,index,label,answer,right,probabilit
                                        "label_probability\n";
 static const char confusion_head[] = "label/answer";
 
-/* The lines of --predictions and the rows of --logits, as pictures are answered. */
+/* The lines of --predictions and the rows of --logits, collected picture by picture. */
 typedef struct predictions {
     const vit_model *model;
     const settings *settings;
-    vit_text lines, logits; /* the second: floats as they are in memory */
+    vit_text lines, logits; /* logits: the bytes of the floats */
 } predictions;
 
 static void on_picture(const vit_evaluated *picture, void *user) {
@@ -493,7 +496,7 @@ static vit_status write_logits(const report *r, const predictions *p, vit_error 
     return status;
 }
 
-/* What would otherwise fail only after all pictures. */
+/* Checks that the files can be written, before all pictures are classified. */
 static vit_status check_places(const settings *s, vit_error *error) {
     vit_status status = VIT_OK;
     if (s->predictions)
@@ -503,7 +506,7 @@ static vit_status check_places(const settings *s, vit_error *error) {
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole evaluation ---- */
 
 static void on_note(const char *text, void *user) {
     (void)user;
@@ -535,7 +538,8 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }
 
-/* The files first: what stands on standard output was then kept, too. */
+/* Writes files first, so that what is on standard output is also in the files; returns the exit
+ * status. */
 static int answer(const report *r, const predictions *p) {
     const settings *s = r->settings;
     vit_error error;

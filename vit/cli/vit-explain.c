@@ -1,4 +1,4 @@
-/* vit-explain: shows what an answer comes from. */
+/* vit-explain: shows what in a picture an answer comes from. */
 #include <stddef.h>
 #include <string.h>
 
@@ -39,83 +39,86 @@ static const vit_option options[] = {
      .argument = "M,...",
      .help = "attention, rollout, relevance, gradcam, gradient,\n"
              "integrated, occlusion, random, lens, similarity,\n"
-             "positions (default: relevance); of a page the one that\n"
-             "it begins with (default: attention)"},
+             "positions (default: relevance); for a page the one that\n"
+             "it starts with (default: attention)"},
     {.name = "class",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(class_name),
      .argument = "NAME|N",
-     .help = "the class that a map is of, by its label or from 0\n"
-             "(default: the answer)"},
+     .help = "the class that the map explains, by its label or its\n"
+             "number from 0 (default: the answer)"},
     {.name = "layer",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(layer),
      .argument = "L",
-     .help = "of attention and similarity, from 0 (default: the last)",
+     .help = "for attention and similarity, from 0 (default: the\n"
+             "last)",
      .max = 1e6},
     {.name = "head",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(head),
      .argument = "H|mean|max|min",
-     .help = "of attention: one head, from 0, or all as one (default:\n"
-             "each); of rollout how they become one (default: mean)"},
+     .help = "for attention: one head, from 0, or all heads combined\n"
+             "(default: each); for rollout how heads are combined\n"
+             "(default: mean)"},
     {.name = "query",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(query),
      .argument = "Q",
-     .help = "whom to ask where it looks: cls, regN, a patch N or\n"
-             "ROW,COLUMN, mean (of patches), or pool (default: what\n"
-             "the head reads)"},
+     .help = "the token whose attention is shown: cls, regN, a patch\n"
+             "N or ROW,COLUMN, mean (of patches), or pool (default:\n"
+             "what the head reads)"},
     {.name = "discard",
      .kind = VIT_OPTION_NUMBER,
      .offset = PLACE(discard),
      .argument = "X",
-     .help = "of rollout: leave out this share of each row's smallest\n"
-             "weights (default: 0)",
+     .help = "for rollout: leave out this share of each row's\n"
+             "smallest weights (default: 0)",
      .from_min = true,
      .max = 0.9999},
     {.name = "steps",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(steps),
      .argument = "N",
-     .help = "of integrated gradients (default: 32)",
+     .help = "for integrated gradients (default: 32)",
      .min = 1,
      .max = 10000},
     {.name = "seed",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(seed),
      .argument = "N",
-     .help = "of the random map (default: 0)"},
+     .help = "for the random map (default: 0)"},
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
     {.name = "out",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(out),
      .argument = "FILE",
-     .help = "FILE.png: the map over the picture, of several methods\n"
-             "side by side; .npy: as computed; .json; or .html: a page\n"
-             "to explore layers, heads and patches in a browser; of\n"
-             "several pictures with a % for their names: maps/%.png"},
+     .help = "FILE.png: the map over the picture, several methods\n"
+             "side by side; .npy: the numbers; .json; or .html: a\n"
+             "page to explore layers, heads and patches in a browser.\n"
+             "For several pictures, % stands for the name: maps/%.png"},
     {.name = "json",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
-     .help = "maps on standard output, one object a line"},
+     .help = "write maps to standard output, one object a line"},
     {.name = "faithful",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(faithful),
-     .help = "compare the methods, and random beside them: the areas\n"
-             "under the class's probability as the patches are taken\n"
-             "away in a map's order (lower is better), and are put on\n"
-             "the mean picture (higher is better)"},
+     .help = "compare the methods with each other and with a random\n"
+             "map: the area under the class's probability while\n"
+             "patches are deleted in the order of the map (lower is\n"
+             "better), and inserted into the mean picture (higher is\n"
+             "better)"},
     {.name = "layers",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(layers),
      .argument = "L,...",
-     .help = "of a page: only these (default: all)"},
+     .help = "for a page: only these (default: all)"},
     {.name = "heads",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(heads),
      .argument = "H,...",
-     .help = "of a page: only these (default: all)"},
+     .help = "for a page: only these (default: all)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no digit of a map (default: all processors)"),
 };
@@ -124,16 +127,16 @@ static const vit_command command = {
     .name = "vit-explain",
     .usage = "usage: vit-explain [OPTION...] PICTURE...\n"
              "\n"
-             "Shows what the answer about a picture (PNG or JPEG) comes from.\n"
+             "Shows what in a picture (PNG or JPEG) the answer comes from.\n"
              "\n"
              "  vit-explain --out seven.html seven.png\n"
-             "      a page: point at a patch and see whom it attends to\n"
+             "      a page: point at a patch and see what it attends to\n"
              "  vit-explain --method attention,relevance --out cat.png --model vit/ cat.jpg\n"
              "      heads of the last layer, and what speaks for the answer, over the picture\n"
              "  vit-explain --method rollout --json scans/*.png\n"
              "      a map a line, for another program\n"
              "  vit-explain --method rollout,relevance --faithful cat.png\n"
-             "      which of them tells better what the answer comes from\n",
+             "      which of them shows better what the answer comes from\n",
     .operands = "PICTURE",
     .notes = "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n" VIT_CPU_NOTE
              "; the maps are the same with each.\n",
@@ -141,7 +144,7 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* The model at work, and what is asked of it. */
+/* A model, and the options as it takes them. */
 typedef struct explainer {
     const settings *settings;
     vit_model *model;
@@ -155,9 +158,9 @@ typedef struct explainer {
     uint64_t number; /* of the picture, from 0 */
 } explainer;
 
-/* ---- what is asked ---- */
+/* ---- options ---- */
 
-/* The next part of a list, up to a comma, into `word`; false at the end. */
+/* word: the next part of a list, up to a comma; false at the end. */
 static bool next_word(char word[64], const char **list) {
     const size_t length = strcspn(*list, ",");
     if (**list == '\0') return false;
@@ -168,13 +171,8 @@ static bool next_word(char word[64], const char **list) {
     return true;
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
 static bool makes_page(const settings *s) {
-    return s->out && ends_with(s->out, ".html");
+    return s->out && vit_has_ending(s->out, ".html");
 }
 
 static vit_status read_methods(explainer *e, vit_error *error) {
@@ -234,7 +232,7 @@ static vit_status read_head(explainer *e, vit_error *error) {
     return VIT_OK;
 }
 
-/* A patch: "N", or "ROW,COLUMN". */
+/* *patch: the number of the patch "N" or "ROW,COLUMN". */
 static bool read_patch(size_t *patch, const explainer *e, const char *text) {
     char word[64];
     uint64_t row, column;
@@ -278,7 +276,7 @@ static vit_status read_query(explainer *e, vit_error *error) {
     return VIT_OK;
 }
 
-/* A label goes before a number. */
+/* A text that is both a label and a number is the label. */
 static vit_status read_class(explainer *e, vit_error *error) {
     const char *name = e->settings->class_name;
     uint64_t number;
@@ -328,13 +326,7 @@ static vit_status open_explainer(explainer *e, vit_error *error) {
     return e->pixels ? VIT_OK : vit_fail_memory(error, "a picture", bytes);
 }
 
-static void close_explainer(explainer *e) {
-    vit_free(e->pixels);
-    vit_session_free(e->session);
-    vit_model_free(e->model);
-}
-
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static void add_curve(vit_json_out *json, const char *name, const float *curve, size_t points,
                       double area) {
@@ -381,23 +373,6 @@ static void add_json(vit_json_out *json, const explainer *e, const char *name, v
     vit_json_close(json, '}');
 }
 
-static vit_status write_bytes(const char *path, const void *data, size_t size, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(writer, data, size, error);
-    if (status == VIT_OK) return vit_writer_commit(writer, error);
-    vit_writer_abort(writer);
-    return status;
-}
-
-static vit_status write_buffer(const char *path, vit_status status, vit_buffer *buffer,
-                               vit_error *error) {
-    if (status == VIT_OK) status = write_bytes(path, buffer->data, buffer->size, error);
-    vit_buffer_clear(buffer);
-    return status;
-}
-
 static void print_areas(const explainer *e, const char *name, const vit_map *map,
                         const vit_curves *curves) {
     printf("%s: %s\n%-12s %9s %9s\n", name, vit_model_label(e->model, map->class_index), "",
@@ -407,7 +382,7 @@ static void print_areas(const explainer *e, const char *name, const vit_map *map
                curves[i].insertion_area);
 }
 
-/* Maps and curves of all methods: [method_count]. */
+/* Writes maps [method_count] and, with --faithful, curves [method_count] as the options say. */
 static vit_status write_maps(const explainer *e, const char *name, const char *out,
                              const vit_map *maps, const vit_curves *curves, vit_error *error) {
     vit_json_out json = {0};
@@ -421,11 +396,13 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
     if (e->settings->faithful && !e->settings->json) print_areas(e, name, maps, curves);
     json = (vit_json_out){0};
     if (!out) return VIT_OK;
-    if (ends_with(out, ".npy"))
+    if (vit_has_ending(out, ".npy"))
         return vit_npy_write(out, maps[0].values, maps[0].shape, maps[0].dims, error);
-    if (ends_with(out, ".png")) {
+    if (vit_has_ending(out, ".png")) {
         status = vit_map_png(e->session, e->pixels, maps, e->method_count, &png, error);
-        return write_buffer(out, status, &png, error);
+        if (status == VIT_OK) status = vit_write_file(out, png.data, png.size, error);
+        vit_buffer_clear(&png);
+        return status;
     }
     for (size_t i = 0; i < e->method_count; i++) {
         add_json(&json, e, name, e->methods[i], &maps[i], &curves[i]);
@@ -433,7 +410,7 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
         json.comma = false;
     }
     if (json.line.failed) status = vit_fail_memory(error, "a map", 0);
-    if (status == VIT_OK) status = write_bytes(out, json.line.text, json.line.length, error);
+    if (status == VIT_OK) status = vit_write_file(out, json.line.text, json.line.length, error);
     vit_text_free(&json.line);
     return status;
 }
@@ -443,15 +420,19 @@ static vit_status write_page(const explainer *e, const char *name, const char *o
     vit_buffer html = {0};
     vit_map_options first = e->asked;
     first.method = e->methods[0];
-    const vit_page_options page = {.title = vit_file_name(name),
+    const vit_page_options page = {.title = vit_path_last(name),
                                    .layers = e->layers,
                                    .layer_count = e->layer_count,
                                    .heads = e->heads,
                                    .head_count = e->head_count,
                                    .first = &first};
     vit_status status = vit_explain_page(e->session, e->pixels, &page, &html, error);
-    if (status != VIT_OK) vit_fail_prefix(error, status, name);
-    return write_buffer(out, status, &html, error);
+    if (status == VIT_OK)
+        status = vit_write_file(out, html.data, html.size, error);
+    else
+        vit_fail_prefix(error, status, name);
+    vit_buffer_clear(&html);
+    return status;
 }
 
 static vit_status make_maps(const explainer *e, const char *name, const char *out,
@@ -491,7 +472,7 @@ static vit_status explain(const explainer *e, const char *name, vit_error *error
     char *out = vit_out_file(e->settings->out, name);
     if (!out) return vit_fail_memory(error, "a file's name", 0);
     status =
-        ends_with(out, ".html") ? write_page(e, name, out, error) : make_maps(e, name, out, error);
+        makes_page(e->settings) ? write_page(e, name, out, error) : make_maps(e, name, out, error);
     vit_free(out);
     return status;
 }
@@ -539,7 +520,7 @@ static bool asks_for(const explainer *e, vit_method method) {
     return false;
 }
 
-/* What contradicts itself; NULL: nothing does. */
+/* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const explainer *e, int pictures) {
     static const char *const endings[] = {".png", ".npy", ".json", ".html"};
     const settings *s = e->settings;
@@ -548,21 +529,22 @@ static const char *contradiction(const explainer *e, int pictures) {
     if (!s->out && !s->json && !s->faithful)
         return "nothing is to be written: give --out FILE, --json or --faithful";
     for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out; i++)
-        known = known || ends_with(s->out, endings[i]);
+        known = known || vit_has_ending(s->out, endings[i]);
     if (s->out && !known) return "--out FILE ends in .png, .npy, .json or .html";
     if (s->out && pictures > 1 && !strchr(s->out, '%'))
-        return "--out of several pictures has a % for their names, as in maps/%.png";
+        return "--out for several pictures needs a % for their names, as in maps/%.png";
     if (s->out && strchr(s->out, '%') != strrchr(s->out, '%'))
-        return "--out has one % at most, for the picture's name";
+        return "--out has at most one %, for the picture's name";
     if (s->faithful && asks_for(e, VIT_METHOD_LENS))
-        return "--faithful is of maps over the patches, which lens is not";
-    if (s->out && ends_with(s->out, ".npy") && e->method_count > 1)
+        return "--faithful is for maps over the patches, which lens is not";
+    if (s->out && vit_has_ending(s->out, ".npy") && e->method_count > 1)
         return "a .npy file holds one map: give --method one name";
     const bool page = makes_page(s);
     if (page && e->method_count > 1)
-        return "a page begins with one map and has others to choose: give --method one name";
+        return "a page starts with one map and offers the others: give --method one name";
     if ((s->layers || s->heads) && !page)
-        return "--layers and --heads are of a page, --out FILE.html; of a map --layer and --head";
+        return "--layers and --heads are for a page, --out FILE.html; for a map take --layer and "
+               "--head";
     return page && (s->json || s->faithful) ? "a page and --json or --faithful exclude each other"
                                             : NULL;
 }
@@ -581,6 +563,8 @@ int main(int argc, char **argv) {
     if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK)
         return vit_say_usage(&command, error.message);
     exit_status = run(&e, argc - 1, argv + 1);
-    close_explainer(&e);
+    vit_free(e.pixels);
+    vit_session_free(e.session);
+    vit_model_free(e.model);
     return vit_program_end(&command, exit_status);
 }

@@ -1,4 +1,4 @@
-/* vit-info: tells what is in a file of weights. */
+/* vit-info: shows what is in a file of weights. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static const vit_option options[] = {
     {.name = "tensors",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(tensors),
-     .help = "also each tensor: its name, type, shape, and the least,\n"
-             "largest and mean element and their deviation"},
+     .help = "also each tensor: name, type, shape, and minimum,\n"
+             "maximum, mean and standard deviation of its elements"},
     {.name = "json",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(json),
@@ -41,24 +41,23 @@ static const vit_command command = {
     .name = "vit-info",
     .usage = "usage: vit-info [OPTION...] FILE...\n"
              "\n"
-             "Tells what is in a file of weights: the network, how pictures are prepared for it,\n"
-             "its labels and where it comes from. FILE is safetensors, .npz or PyTorch's .pth,\n"
-             "the index of a sharded checkpoint, a directory that holds one of them, or the name\n"
-             "of a model.\n"
+             "Shows what is in a file of weights: network, preprocessing, labels and training.\n"
+             "FILE is safetensors, .npz or PyTorch's .pth, the index of a sharded checkpoint,\n"
+             "a directory that contains one of them, or the name of a model.\n"
              "\n"
              "  vit-info mnist\n"
              "  vit-info --tensors vit_base_patch16_224/\n",
     .operands = "FILE",
-    .notes = "The tensors of a file can be listed even where it is no network that is known.\n"
+    .notes = "The tensors of a file can be listed even if its network is not known.\n"
              "Exit status: 0 done, 1 a file failed, 2 wrong usage.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* A file, and the network in it where it is one. */
+/* A file, and the model in it, if it is one. */
 typedef struct subject {
     vit_tensor_list *list;
-    vit_model *model; /* NULL: `error` says why */
+    vit_model *model; /* NULL: it is none, for the reason in `error` */
     vit_model_info info;
     vit_text_info texts;
     vit_error error;
@@ -79,33 +78,27 @@ static vit_status open_subject(subject *s, const char *name, const settings *cho
     return status;
 }
 
-static void close_subject(subject *s) {
-    vit_model_free(s->model);
-    vit_tensor_list_free(s->list);
-}
-
 /* ---- JSON ---- */
 
-static void add_statistics(vit_json_out *json, const vit_tensor_statistics *s, size_t count) {
-    vit_json_number(json, "min", s->min);
-    vit_json_number(json, "max", s->max);
-    vit_json_number(json, "mean", s->mean);
-    vit_json_number(json, "std", s->std);
-    vit_json_count(json, "not_finite", count - s->finite);
-}
-
-/* Tensors that hold no weights have no statistics; a damaged one ends the list. */
+/* A tensor of a type that is not read (UNSUPPORTED) has no statistics; other errors are returned.
+ */
 static vit_status add_tensor_json(vit_json_out *json, subject *s, size_t index) {
     const vit_tensor_info t = vit_tensor_list_at(s->list, index);
-    vit_tensor_statistics statistics;
-    vit_status status = vit_tensor_list_measure(s->list, index, &statistics, &s->error);
+    vit_tensor_statistics m;
+    vit_status status = vit_tensor_list_measure(s->list, index, &m, &s->error);
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "name", t.name);
     vit_json_text(json, "type", t.type);
     vit_json_open(json, "shape", '[');
     for (size_t i = 0; i < t.dims; i++) vit_json_count(json, NULL, t.shape[i]);
     vit_json_close(json, ']');
-    if (status == VIT_OK) add_statistics(json, &statistics, t.count);
+    if (status == VIT_OK) {
+        vit_json_number(json, "min", m.min);
+        vit_json_number(json, "max", m.max);
+        vit_json_number(json, "mean", m.mean);
+        vit_json_number(json, "std", m.std);
+        vit_json_count(json, "not_finite", t.count - m.finite);
+    }
     vit_json_close(json, '}');
     return status == VIT_ERROR_UNSUPPORTED ? VIT_OK : status;
 }
@@ -164,7 +157,7 @@ static void add_scalar(vit_text *text, const json_t *value) {
     }
 }
 
-/* As a person would write it: "background 255 255 255". */
+/* Key and value without JSON's punctuation: "background 255 255 255". */
 static void add_pair(vit_text *text, const char *key, const json_t *value) {
     vit_text_add_visible(text, key, 0);
     if (!json_is_array(value)) {
@@ -177,7 +170,7 @@ static void add_pair(vit_text *text, const char *key, const json_t *value) {
     }
 }
 
-/* An operation a line. */
+/* Each operation on a line. */
 static void add_preprocessing(vit_text *text, const char *list) {
     json_t *operations = json_loads(list, 0, NULL), *operation, *value;
     const char *key;
@@ -195,7 +188,7 @@ static void add_preprocessing(vit_text *text, const char *list) {
     json_decref(operations);
 }
 
-/* The members of an object, four a line, but for objects and what `hidden` names. */
+/* The members of an object, four on a line, but no objects and nothing that `hidden` names. */
 static void add_members(vit_text *text, const char *title, const char *object,
                         const char *const *hidden) {
     json_t *members = json_loads(object, 0, NULL), *value;
@@ -231,7 +224,7 @@ static void add_labels(vit_text *text, const subject *s) {
     vit_text_add(text, "%s\n", s->info.classes > SHOWN ? ", ..." : "");
 }
 
-/* The second stack, and how it writes. */
+/* The decoder, and how it writes a text. */
 static void add_decoder(vit_text *text, const subject *s) {
     static const char *const hidden[] = {NULL};
     static const char *const stops[] = {"usual", "early", "sure"};
@@ -273,13 +266,13 @@ static void add_model(vit_text *text, const subject *s) {
     vit_text_add(text, "%s\n", vit_format_count(number, m->parameters));
     add_title(text, "multiply-adds");
     vit_text_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
-                 s->texts.reads_pictures || s->texts.writes ? "text" : "picture");
+                 s->texts.writes ? "text" : "picture");
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     add_members(text, "origin", m->recipe, digests);
 }
 
-/* A tensor a line. */
+/* A tensor on a line. */
 static vit_status add_tensor(vit_text *text, subject *s, size_t index, size_t width) {
     const vit_tensor_info t = vit_tensor_list_at(s->list, index);
     vit_tensor_statistics m;
@@ -341,7 +334,7 @@ static vit_status show_text(const settings *choice, subject *s, const char *name
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- a file ---- */
 
 static bool show(const settings *choice, const char *name) {
     subject s = {0};
@@ -352,7 +345,8 @@ static bool show(const settings *choice, const char *name) {
     } else {
         status = (choice->json ? show_json : show_text)(choice, &s, name, &written);
     }
-    close_subject(&s);
+    vit_model_free(s.model);
+    vit_tensor_list_free(s.list);
     return status == VIT_OK && written;
 }
 

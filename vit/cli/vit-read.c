@@ -1,4 +1,4 @@
-/* vit-read: reads pictures, or texts, and writes what they say. */
+/* vit-read: writes the text that a picture shows, or that a model makes of a text. */
 #include <stddef.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "vit/cli/json_out.h"
 #include "vit/cli/models.h"
 #include "vit/cli/name_list.h"
+#include "vit/cli/out_files.h"
 #include "vit/cli/program.h"
 #include "vit/texts.h"
 
@@ -34,7 +35,7 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "a model that writes texts: trained here, on strips,\n"
+     .help = "a model that writes texts: trained here on strips,\n"
              "numbers:en-de, ... (docs/data.md), or a directory of\n"
              "Hugging Face's (docs/weights.md)",
      .required = true},
@@ -42,14 +43,15 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_LIST,
      .offset = PLACE(texts),
      .argument = "TEXT",
-     .help = "what a model is given that reads texts; may be given\n"
-             "again and again. - as PICTURE: a text a line from\n"
-             "standard input"},
+     .help = "the input of a model that reads texts; may be given\n"
+             "several times. With - in place of PICTURE, each\n"
+             "line of standard input is a text"},
     {.name = "count",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(count),
      .argument = "N",
-     .help = "texts of a language model, which is given nothing\n(default: 1)",
+     .help = "number of texts of a language model, which takes no\n"
+             "input (default: 1)",
      .min = 1,
      .max = 1e6},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
@@ -61,72 +63,81 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(explain),
      .argument = "FILE",
-     .help = "of one picture or text: what the model looked at while it\n"
-             "wrote each token; FILE.html: a page to explore in a\n"
-             "browser, all layers and heads; FILE.png: the last layer"},
+     .help = "for one picture or text: what the model looked at\n"
+             "while it wrote each token. FILE.html: a page to\n"
+             "explore all layers and heads in a browser;\n"
+             "FILE.png: the last layer"},
     {.kind = VIT_OPTION_GROUP, .help = "How it is written"},
     {.name = "beams",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(beams),
      .argument = "N",
-     .help = "texts that are followed at once; 1: greedily\n(default: the model's)",
+     .help = "width of the beam search; 1: greedy (default: the\n"
+             "model's)",
      .min = 1,
      .max = 64},
     {.name = "length",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(length),
      .argument = "N",
-     .help = "tokens at most, with that which each text starts with\n(default: the model's)",
+     .help = "most tokens of a text, its start token included\n"
+             "(default: the model's)",
      .min = 2,
      .max = 16385},
     {.name = "length-penalty",
      .kind = VIT_OPTION_NUMBER,
      .offset = PLACE(length_penalty),
      .argument = "X",
-     .help = "of beams: the score is the sum of log p / tokens^X\n(default: the model's, or 1)",
+     .help = "for beams: the score of a text is its sum of log p,\n"
+             "divided by tokens^X (default: the model's, or 1)",
      .min = -100,
      .max = 100},
     {.name = "stop",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(stop),
      .argument = "usual|early|sure",
-     .help = "when beams end: if none is likely to overtake; as soon\n"
-             "as there are as many texts as beams; if none can\n"
-             "overtake (default: the model's, or usual)",
+     .help = "when the beam search ends. usual: no unfinished\n"
+             "text is likely to overtake; early: as many texts as\n"
+             "beams are finished; sure: none can overtake\n"
+             "(default: the model's, or usual)",
      .choices = stops},
     {.name = "no-repeat",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(no_repeat),
      .argument = "N",
-     .help = "no N tokens are there twice; 0: they may be\n(default: the model's, or 0)",
+     .help = "no sequence of N tokens comes twice; 0: any may\n"
+             "(default: the model's, or 0)",
      .max = 1000},
     {.name = "sample",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(sample),
-     .help = "each token by chance, as likely as the model says"},
+     .help = "draw each token at random, with the model's\n"
+             "probabilities"},
     {.name = "temperature",
      .kind = VIT_OPTION_NUMBER,
      .offset = PLACE(temperature),
      .argument = "X",
-     .help = "with --sample: below 1 the likelier ones more often\n(default: 1)",
+     .help = "with --sample: below 1, likelier tokens are drawn\n"
+             "more often (default: 1)",
      .min = 0,
      .max = 1000},
     {.name = "top-k",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(top_k),
      .argument = "N",
-     .help = "with --sample: one of the N likeliest (default: of all)",
+     .help = "with --sample: draw from the N likeliest tokens\n"
+             "(default: from all)",
      .min = 1,
      .max = 1e6},
     {.name = "seed",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(seed),
      .argument = "N",
-     .help = "with --sample: of the random numbers (default: 0)"},
+     .help = "with --sample: seed of the random numbers (default:\n"
+             "0)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings, "f32"),
-    VIT_THREADS_OPTION(settings, "changes no answer but the time it takes\n"
-                                 "(default: all processors)"),
+    VIT_THREADS_OPTION(settings, "changes no answer (default: all processors)"),
 };
 
 static const vit_command command = {
@@ -134,7 +145,7 @@ static const vit_command command = {
     .usage = "usage: vit-read --model NAME|MODEL [OPTION...] PICTURE...\n"
              "       vit-read --model NAME|MODEL [OPTION...] --text TEXT | -\n"
              "\n"
-             "Reads pictures, or texts, and writes what they say.\n"
+             "Writes the text that a picture shows, or that a model makes of another text.\n"
              "\n"
              "  vit-read --model strips.safetensors row.png\n"
              "      the digits on a picture of a row of them\n"
@@ -157,7 +168,7 @@ typedef struct reading {
     const settings *settings;
     vit_model *model;
     vit_text_session *session;
-    bool fine; /* so far */
+    bool fine; /* nothing has failed so far */
 } reading;
 
 static vit_status open_session(reading *r, vit_error *error) {
@@ -203,7 +214,7 @@ static bool answer_json(const char *key, const char *name, const vit_text_answer
     return vit_print_json(&command, &json);
 }
 
-/* Names only where there are several. */
+/* The text, after the picture's name if there are several. */
 static bool answer_text(const char *name, bool several, const vit_text_answer *a) {
     vit_text text = {0};
     if (a->error.status != VIT_OK) {
@@ -231,22 +242,7 @@ static void tell(reading *r, const char *key, const char *const *names, bool sev
 
 /* ---- what it looked at ---- */
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
-static vit_status write_bytes(const char *path, const vit_buffer *bytes, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(writer, bytes->data, bytes->size, error);
-    if (status == VIT_OK) return vit_writer_commit(writer, error);
-    vit_writer_abort(writer);
-    return status;
-}
-
-/* name: of the picture, the text, or NULL. */
+/* With --explain, writes its file; name: the picture, the text, or NULL. */
 static vit_status explain(const reading *r, const char *name, const vit_text_answer *answer,
                           vit_error *error) {
     const char *file = r->settings->explain;
@@ -254,17 +250,17 @@ static vit_status explain(const reading *r, const char *name, const vit_text_ans
     const bool shown = vit_text_describe(r->model).reads_pictures;
     vit_buffer made;
     if (!file || answer->error.status != VIT_OK) return VIT_OK;
-    vit_status status =
-        vit_explain_text(r->session, shown ? &picture : NULL, name, answer,
-                         name ? name : r->settings->model, ends_with(file, ".png"), &made, error);
-    if (status == VIT_OK) status = write_bytes(file, &made, error);
+    vit_status status = vit_explain_text(r->session, shown ? &picture : NULL, name, answer,
+                                         name ? name : r->settings->model,
+                                         vit_has_ending(file, ".png"), &made, error);
+    if (status == VIT_OK) status = vit_write_file(file, made.data, made.size, error);
     vit_buffer_clear(&made);
     return status;
 }
 
 /* ---- what is read ---- */
 
-/* names: [count], of pictures or the texts themselves; NULL: so many of a language model. */
+/* names: [count] pictures, or texts; NULL: `count` texts of a language model. count <= AT_ONCE */
 static vit_status read_some(reading *r, const char *const *names, bool several, size_t count,
                             vit_error *error) {
     vit_text_answer answers[AT_ONCE];
@@ -289,7 +285,7 @@ static vit_status read_all(reading *r, const char *const *names, size_t count, v
     return status;
 }
 
-/* A text a line, each answered as it comes. */
+/* Reads texts from standard input, one a line, and answers each at once. */
 static vit_status read_lines(reading *r, vit_error *error) {
     vit_name_list list;
     vit_status status = vit_name_list_open(&list, "-", false, error);
@@ -303,6 +299,7 @@ static vit_status read_lines(reading *r, vit_error *error) {
     return status;
 }
 
+/* Reads what the model takes as its input; the operands are `names`. */
 static vit_status read_wanted(reading *r, char **names, size_t count, vit_error *error) {
     const settings *s = r->settings;
     const vit_text_info info = vit_text_describe(r->model);
@@ -331,11 +328,11 @@ int main(int argc, char **argv) {
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (!s.sample && (s.temperature > 0 || s.top_k > 0))
         return vit_say_usage(&command, "--temperature and --top-k are for --sample");
-    if (s.explain && !ends_with(s.explain, ".html") && !ends_with(s.explain, ".png"))
+    if (s.explain && !vit_has_ending(s.explain, ".html") && !vit_has_ending(s.explain, ".png"))
         return vit_say_usage(&command, "--explain FILE ends in .html or .png");
     if (s.explain && ((size_t)argc - 1 + s.texts.count > 1 || s.count > 1 ||
                       (argc == 2 && strcmp(argv[1], "-") == 0))) {
-        return vit_say_usage(&command, "--explain is of one picture, or one --text");
+        return vit_say_usage(&command, "--explain is for one picture, or one --text");
     }
     reading r = {.settings = &s, .fine = true};
     vit_error error;

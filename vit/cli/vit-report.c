@@ -1,4 +1,4 @@
-/* vit-report: the log of a training as a page. */
+/* vit-report: shows the log of a training as a page. */
 #include <stddef.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(out),
      .argument = "FILE.html",
-     .help = "the page, which needs nothing but itself; also -o.\n"
-             "A file that is no such page is not replaced",
+     .help = "the page, one file that is complete in itself; also\n"
+             "-o. A file that is not such a page is not replaced",
      .letter = 'o',
      .required = true},
     {.kind = VIT_OPTION_GROUP, .help = "What it shows beside the curves"},
@@ -32,14 +32,15 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(model),
      .argument = "NAME|MODEL",
-     .help = "what was trained: its first layer's filters and its\npositions"},
+     .help = "the model that was trained: shows the filters of its\n"
+             "first layer and its positions"},
     VIT_CONFIG_OPTION(settings),
     {.name = "data",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
      .argument = "DATA",
-     .help = "with --model: what it takes for what, and the pictures\n"
-             "it gets most wrong"},
+     .help = "with --model: its confusion matrix on these data, and\n"
+             "the pictures that it gets most wrong"},
     {.name = "split",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(split),
@@ -60,7 +61,7 @@ static const vit_command command = {
              "  vit-report log.jsonl -o digits.html\n"
              "      loss, accuracy, learning rate, speed: a point an epoch\n"
              "  vit-report log.jsonl -o digits.html --model digits.safetensors --data digits\n"
-             "      and what is taken for what, with the pictures\n",
+             "      and the confusion matrix, with the pictures\n",
     .operands = "LOG.jsonl",
     .notes = "vit-train --report FILE.html writes such a page while it trains, with finer\n"
              "curves.\n"
@@ -99,7 +100,7 @@ int main(int argc, char **argv) {
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
     if (s.data && !s.model)
-        return vit_say_usage(&command, "--data: --model, which answers its pictures, is missing");
+        return vit_say_usage(&command, "--data needs --model, which classifies its pictures");
     if (strcmp(s.out, argv[1]) == 0)
         return vit_say_usage(&command, "--out and the log are the same file");
     return vit_program_end(&command, run(&s, argv[1]));

@@ -28,125 +28,12 @@ enum { NOT_GIVEN = -1 };
 enum { KEEP_LAST, KEEP_BEST };
 static const char *const keeps[] = {"last", "best", NULL};
 
-enum { HOW_LONG = 1 }; /* the options that say so exclude each other */
+enum { HOW_LONG = 1 }; /* vit_option.exclusive of --epochs, --steps and --minutes */
 
 #define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
 
 #define RANGE(type, member, letter, low, high) \
     VALUE(type, member), .argument = letter, .min = low, .max = high
-
-#define PRESET_HELP                                           \
-    "network and recipe: mnist, mnist-quick, mnist-best,\n"   \
-    "fashion, fashion-best, digits, cifar10, cifar10-best,\n" \
-    "folder, finetune, handwriting, lecture, strips,\n"       \
-    "numbers, language, or a JSON file (default: the data\n"  \
-    "decides; with --init: finetune)"
-
-#define SET_HELP                                                 \
-    "another value for a key of the preset (docs/presets.md);\n" \
-    "may be given again: --set dim=96 --set drop_path=0.1"
-
-#define INIT_HELP "start from the weights of a model (default: random ones)"
-
-#define CHECKPOINT_HELP                                          \
-    "save the state there after every epoch, every so often\n"   \
-    "and when interrupted; the last two and the best are kept\n" \
-    "(default: nowhere)"
-
-#define FIND_LR_HELP                                            \
-    "no training: 160 steps, each at a higher learning rate,\n" \
-    "tell how high it may be; prints a value for --lr"
-
-#define REPORT_HELP                                            \
-    "a page that shows the training: curves, what is taken\n"  \
-    "for what, the pictures it gets most wrong, what to try\n" \
-    "next; written as it goes on, and when interrupted"
-
-#define RECOMPUTE_HELP                                          \
-    "keep only the input of each block for the backward pass\n" \
-    "and compute the rest again: less memory, more time, the\n" \
-    "same bytes"
-
-#define KEEP_HELP                                              \
-    "the model: that of the last step, or of the epoch with\n" \
-    "the best answers to the held-back pictures\n"             \
-    "(default: last)"
-
-#define OUT_HELP "the model (default: NAME.safetensors of preset or data)"
-
-#define SEED_HELP "same seed, same bytes (default: 0)"
-
-#define RESUME_HELP "go on from the newest state in --checkpoint DIR that is\nwhole"
-
-#define OVERWRITE_HELP "replace a model and checkpoints of another training"
-
-#define SIZE_HELP                                       \
-    "what the pictures of a folder become, in pixels\n" \
-    "(default: by their sizes; with --init, the model's)"
-
-#define LIST_UNREADABLE_HELP "name every file that is left out, not the first three"
-
-#define EMPTY_CLASSES_HELP "allow classes without pictures"
-
-#define LIST_PRESETS_HELP "print the presets; no training"
-
-#define CONFIG_HELP "config.json of --init"
-
-#define EPOCHS_HELP "passes over the training pictures"
-
-#define STEPS_HELP "optimiser steps; n/N: the first n of a schedule of N"
-
-#define MINUTES_HELP "as many steps as fit into M minutes, test included"
-
-#define PATIENCE_HELP                                     \
-    "stop after N epochs without better answers to the\n" \
-    "held-back pictures (default: never)"
-
-#define BATCH_HELP "pictures a step (default: the preset's)"
-
-#define ACCUMULATE_HELP                                       \
-    "a step takes the gradient of N batches; the same as N\n" \
-    "times --batch, which takes no more memory (default: 1)"
-
-#define LR_HELP "highest learning rate (default: the preset's)"
-
-#define WEIGHT_DECAY_HELP "decay of the weights (default: the preset's)"
-
-#define DROP_PATH_HELP                                         \
-    "share of the last block's branches that are dropped in\n" \
-    "training, of earlier ones less (default: the preset's)"
-
-#define BALANCE_HELP                                         \
-    "each class weighs the same in the loss, however many\n" \
-    "pictures it has"
-
-#define FREEZE_HELP                                           \
-    "with --init: the first N blocks and what comes before\n" \
-    "them keep their weights (default: the preset's, 0)"
-
-#define LAYER_DECAY_HELP                                         \
-    "the learning rate falls by X from block to block towards\n" \
-    "the input, 0.75 say (default: the preset's, 1)"
-
-#define TEACHER_HELP                                          \
-    "learn also what this model answers (distillation), or\n" \
-    "its stored logits of the training part: recipe keys\n"   \
-    "distill and distill_temperature"
-
-#define VAL_HELP                                                 \
-    "hold back N training pictures, or below 1 a share of\n"     \
-    "them, to fit the temperature (default: a tenth, 1,000 at\n" \
-    "most)"
-
-#define SAVE_EVERY_HELP "minutes between states within an epoch (default: 10)"
-
-#define LOG_HELP                                                \
-    "write every event and every note there, one JSON object\n" \
-    "a line; appended to with --resume"
-
-#define TENSORBOARD_HELP "event files there, for tensorboard --logdir DIR"
-
-#define JSON_HELP "the events on standard output"
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
@@ -155,63 +42,154 @@ static const vit_option options[] = {
      .argument = "DATA",
      .help = VIT_DATA_HELP ";\n"
                            "FIRST+SECOND trains on both"},
-    {.name = "size", VALUE(SIZE, size), .argument = "N|HxW", .help = SIZE_HELP},
-    {.name = "list-unreadable", VALUE(FLAG, list_unreadable), .help = LIST_UNREADABLE_HELP},
-    {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = EMPTY_CLASSES_HELP},
-    {.name = "preset", VALUE(TEXT, preset), .argument = "NAME|FILE", .help = PRESET_HELP},
-    {.name = "set", VALUE(LIST, set), .argument = "KEY=VALUE", .help = SET_HELP},
-    {.name = "list-presets", VALUE(FLAG, list_presets), .help = LIST_PRESETS_HELP},
-    {.name = "init", VALUE(TEXT, init), .argument = "MODEL", .help = INIT_HELP},
-    {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = CONFIG_HELP},
-    {.name = "out", VALUE(TEXT, out), .argument = "FILE", .help = OUT_HELP},
+    {.name = "size",
+     VALUE(SIZE, size),
+     .argument = "N|HxW",
+     .help = "resize the pictures of a folder to this, in pixels\n"
+             "(default: by their sizes; with --init, the model's)"},
+    {.name = "list-unreadable",
+     VALUE(FLAG, list_unreadable),
+     .help = "name every file that is left out, not only three"},
+    {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
+    {.name = "preset",
+     VALUE(TEXT, preset),
+     .argument = "NAME|FILE",
+     .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
+             "fashion, fashion-best, digits, cifar10, cifar10-best,\n"
+             "folder, finetune, handwriting, lecture, strips,\n"
+             "numbers, language, or a JSON file (default: the data\n"
+             "decides; with --init: finetune)"},
+    {.name = "set",
+     VALUE(LIST, set),
+     .argument = "KEY=VALUE",
+     .help = "another value for a key of the preset (docs/presets.md);\n"
+             "may be given again: --set dim=96 --set drop_path=0.1"},
+    {.name = "list-presets", VALUE(FLAG, list_presets), .help = "print the presets; no training"},
+    {.name = "init",
+     VALUE(TEXT, init),
+     .argument = "MODEL",
+     .help = "start from the weights of a model (default: random ones)"},
+    {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = "config.json of --init"},
+    {.name = "out",
+     VALUE(TEXT, out),
+     .argument = "FILE",
+     .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
     {.name = "epochs",
      RANGE(NUMBER, epochs, "N", 0, 1e6),
-     .help = EPOCHS_HELP,
+     .help = "passes over the training pictures",
      .exclusive = HOW_LONG},
     {.name = "steps",
      VALUE(STEPS, steps),
      .argument = "N|n/N",
-     .help = STEPS_HELP,
+     .help = "optimiser steps; n/N: the first n of a schedule of N",
      .exclusive = HOW_LONG},
     {.name = "minutes",
      RANGE(NUMBER, minutes, "M", 0, 1e6),
-     .help = MINUTES_HELP,
+     .help = "as many steps as fit into M minutes, test included",
      .exclusive = HOW_LONG},
     {.name = "keep",
      VALUE(CHOICE, keep),
      .argument = "last|best",
      .choices = keeps,
-     .help = KEEP_HELP},
-    {.name = "patience", RANGE(COUNT, patience, "N", 1, 1e6), .help = PATIENCE_HELP},
+     .help = "the model to write: that of the last step, or of the\n"
+             "epoch with the best accuracy on the held-back pictures\n"
+             "(default: last)"},
+    {.name = "patience",
+     RANGE(COUNT, patience, "N", 1, 1e6),
+     .help = "stop after N epochs without better accuracy on the\n"
+             "held-back pictures (default: never)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    {.name = "batch", RANGE(COUNT, batch, "N", 1, 1e6), .help = BATCH_HELP},
-    {.name = "accumulate", RANGE(COUNT, accumulate, "N", 1, 65536), .help = ACCUMULATE_HELP},
-    {.name = "lr", RANGE(NUMBER, lr, "X", 0, 100), .help = LR_HELP},
-    {.name = "find-lr", VALUE(FLAG, find_lr), .help = FIND_LR_HELP},
+    {.name = "batch",
+     RANGE(COUNT, batch, "N", 1, 1e6),
+     .help = "pictures a step (default: the preset's)"},
+    {.name = "accumulate",
+     RANGE(COUNT, accumulate, "N", 1, 65536),
+     .help = "a step takes the gradient of N batches; the same as N\n"
+             "times --batch, which takes no more memory (default: 1)"},
+    {.name = "lr",
+     RANGE(NUMBER, lr, "X", 0, 100),
+     .help = "highest learning rate (default: the preset's)"},
+    {.name = "find-lr",
+     VALUE(FLAG, find_lr),
+     .help = "no training: 160 steps at rising learning rates show how\n"
+             "high it may be; prints a value for --lr"},
     {.name = "weight-decay",
      RANGE(NUMBER, weight_decay, "X", NOT_GIVEN, 100),
-     .help = WEIGHT_DECAY_HELP},
-    {.name = "drop-path", RANGE(NUMBER, drop_path, "X", NOT_GIVEN, 1), .help = DROP_PATH_HELP},
-    {.name = "balance", VALUE(FLAG, balance), .help = BALANCE_HELP},
-    {.name = "freeze", RANGE(COUNT, freeze, "N", 1, 1e6), .help = FREEZE_HELP},
-    {.name = "layer-decay", RANGE(NUMBER, layer_decay, "X", 0, 1), .help = LAYER_DECAY_HELP},
-    {.name = "teacher", VALUE(TEXT, teacher), .argument = "MODEL|FILE", .help = TEACHER_HELP},
-    {.name = "val", RANGE(NUMBER, val, "N|SHARE", NOT_GIVEN, 1e9), .help = VAL_HELP},
-    {.name = "seed", VALUE(COUNT, seed), .argument = "N", .help = SEED_HELP},
+     .help = "decay of the weights (default: the preset's)"},
+    {.name = "drop-path",
+     RANGE(NUMBER, drop_path, "X", NOT_GIVEN, 1),
+     .help = "share of the last block's branches that are dropped in\n"
+             "training, fewer in earlier ones (default: the preset's)"},
+    {.name = "balance",
+     VALUE(FLAG, balance),
+     .help = "each class weighs the same in the loss, however many\n"
+             "pictures it has"},
+    {.name = "freeze",
+     RANGE(COUNT, freeze, "N", 1, 1e6),
+     .help = "with --init: the first N blocks, and all before them,\n"
+             "keep their weights (default: the preset's, 0)"},
+    {.name = "layer-decay",
+     RANGE(NUMBER, layer_decay, "X", 0, 1),
+     .help = "multiply the learning rate by X from block to block\n"
+             "towards the input, by 0.75 say (default: the preset's,\n"
+             "1)"},
+    {.name = "teacher",
+     VALUE(TEXT, teacher),
+     .argument = "MODEL|FILE",
+     .help = "learn from this model's answers as well (distillation),\n"
+             "or from its stored logits for the training pictures:\n"
+             "recipe keys distill and distill_temperature"},
+    {.name = "val",
+     RANGE(NUMBER, val, "N|SHARE", NOT_GIVEN, 1e9),
+     .help = "hold back N training pictures, or below 1 a share of\n"
+             "them, to fit the temperature and to judge epochs\n"
+             "(default: a tenth, at most 1,000)"},
+    {.name = "seed",
+     VALUE(COUNT, seed),
+     .argument = "N",
+     .help = "same seed, same bytes (default: 0)"},
     VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
-    {.name = "recompute", VALUE(FLAG, recompute), .help = RECOMPUTE_HELP},
+    {.name = "recompute",
+     VALUE(FLAG, recompute),
+     .help = "keep only the input of each block for the backward pass\n"
+             "and recompute the rest: less memory, more time, the same\n"
+             "bytes"},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
-    {.name = "checkpoint", VALUE(TEXT, checkpoint), .argument = "DIR", .help = CHECKPOINT_HELP},
-    {.name = "save-every", RANGE(NUMBER, save_every, "M", 0, 1e6), .help = SAVE_EVERY_HELP},
-    {.name = "resume", VALUE(FLAG, resume), .help = RESUME_HELP},
-    {.name = "overwrite", VALUE(FLAG, overwrite), .help = OVERWRITE_HELP},
+    {.name = "checkpoint",
+     VALUE(TEXT, checkpoint),
+     .argument = "DIR",
+     .help = "save checkpoints there: after each epoch, within long\n"
+             "ones, and when interrupted; the last two and the best\n"
+             "are kept (default: none are saved)"},
+    {.name = "save-every",
+     RANGE(NUMBER, save_every, "M", 0, 1e6),
+     .help = "minutes between checkpoints in an epoch (default: 10)"},
+    {.name = "resume",
+     VALUE(FLAG, resume),
+     .help = "continue from the newest intact checkpoint in\n"
+             "--checkpoint DIR"},
+    {.name = "overwrite",
+     VALUE(FLAG, overwrite),
+     .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
-    {.name = "log", VALUE(TEXT, log), .argument = "FILE.jsonl", .help = LOG_HELP},
-    {.name = "report", VALUE(TEXT, report), .argument = "FILE.html", .help = REPORT_HELP},
-    {.name = "tensorboard", VALUE(TEXT, tensorboard), .argument = "DIR", .help = TENSORBOARD_HELP},
-    {.name = "json", VALUE(FLAG, json), .help = JSON_HELP},
+    {.name = "log",
+     VALUE(TEXT, log),
+     .argument = "FILE.jsonl",
+     .help = "write all events and notes there, one JSON object a\n"
+             "line; with --resume they are appended"},
+    {.name = "report",
+     VALUE(TEXT, report),
+     .argument = "FILE.html",
+     .help = "a page that shows the training: curves, confusion\n"
+             "matrix, the pictures it gets most wrong, what to try\n"
+             "next; written during the training, and when interrupted"},
+    {.name = "tensorboard",
+     VALUE(TEXT, tensorboard),
+     .argument = "DIR",
+     .help = "write event files there, for tensorboard --logdir DIR"},
+    {.name = "json", VALUE(FLAG, json), .help = "write the events to standard output"},
 };
 
 static const vit_command command = {
@@ -228,24 +206,21 @@ static const vit_command command = {
              "  vit-train --data pets --minutes 10\n"
              "      your own pictures: pets/cat/*.jpg, pets/dog/*.jpg, ...\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
-             "      can be interrupted and given again; ends in the same bytes\n",
+             "      can be interrupted and run again; the model has the same bytes\n",
     .notes =
         "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
-        "SIGTERM, SIGHUP) finishes the step and saves the state, into NAME.checkpoint\n"
-        "beside the model where no --checkpoint is given; a second one ends at once.\n"
+        "SIGTERM, SIGHUP) finishes the step and saves a checkpoint, in NAME.checkpoint\n"
+        "beside the model if there is no --checkpoint; a second one ends at once.\n"
         "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n" VIT_CPU_NOTE
         "; in f32 the model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
 
-static bool is_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr("-_.", c);
-}
-
-/* NAME.safetensors: NAME is the last part of a path, without .json, of plain characters. */
+/* NAME.safetensors, where NAME is the last part of the path of preset or data, without .json, its
+ * characters other than letters, digits and "-_." replaced by '-'. NULL: no memory. */
 static char *default_out(const settings *s) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     const char *path = s->preset ? s->preset : s->data;
     size_t end = strlen(path);
     while (end > 0 && path[end - 1] == '/') end--;
@@ -255,7 +230,7 @@ static char *default_out(const settings *s) {
     while (start < end && path[start] == '.') start++; /* no hidden file, no ".." */
     vit_text name = {0};
     for (size_t i = start; i < end; i++)
-        vit_text_add_bytes(&name, is_plain(path[i]) ? &path[i] : "-", 1);
+        vit_text_add_bytes(&name, strchr(plain, path[i]) ? &path[i] : "-", 1);
     vit_text_add(&name, "%s.safetensors", start == end ? "model" : "");
     char *out = name.failed ? NULL : vit_strdup(name.text);
     vit_text_free(&name);
@@ -267,7 +242,7 @@ static bool on_event(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-/* --set, and the options that say the same of one key. */
+/* The values of --set, and those of options that stand for a key of their own. */
 typedef struct key_values {
     const char *values[sizeof((vit_option_list){0}.values) / sizeof(char *) + 3];
     size_t count;
@@ -289,9 +264,11 @@ static void collect_sets(key_values *out, const settings *s) {
     if (s->balance) out->values[out->count++] = "balance=true";
 }
 
-/* The files that the options mean; owned. */
+/* Paths of files; owned. */
 typedef struct places {
-    char *init, *teacher, *out, *rescue; /* the first two may be NULL */
+    char *init, *teacher; /* NULL: not given */
+    char *out;            /* the model */
+    char *rescue;         /* where a training without --checkpoint is saved when interrupted */
 } places;
 
 static vit_train_options train_options(const settings *s, const key_values *sets, const places *p,
@@ -344,7 +321,7 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
     int number = vit_interrupted();
     if (error->status != VIT_ERROR_CANCELLED || number == 0) {
         int exit_status = vit_say_error(&command, error);
-        return report->steps == 0 ? exit_status : VIT_EXIT_FAILED; /* no usage error any more */
+        return report->steps == 0 ? exit_status : VIT_EXIT_FAILED; /* once it has started */
     }
     vit_text text = {0};
     vit_text_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
@@ -362,8 +339,7 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
     return 128 + number;
 }
 
-/* OUT without .safetensors, and ".checkpoint": where a training goes that is interrupted and has no
- * --checkpoint. */
+/* OUT with .checkpoint in place of .safetensors. NULL: no memory. */
 static char *rescue_name(const char *out) {
     static const char ending[] = ".safetensors";
     size_t length = strlen(out), tail = sizeof ending - 1;
@@ -402,15 +378,15 @@ static bool on_search(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-/* Two digits: more of them would say more than is known. */
+/* The test is not more precise than two digits. */
 static const char *two_digits(char text[32], double value) {
     snprintf(text, 32, "%.2g", value);
     return text;
 }
 
-enum { SHOWN_RATES = 16 };
-
+/* Prints the suggestion and a table, or one JSON object. False: no memory. */
 static bool print_search(const settings *s, const vit_lr_search *found) {
+    enum { SHOWN_RATES = 16 };
     char number[32], lr[32];
     double suggested = 0;
     if (isnan(found->suggested) ||
@@ -462,7 +438,7 @@ static int find_lr(const settings *s, const places *p) {
     return print_search(s, &found) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
-/* Finds out which files the names mean. */
+/* Finds the files that the names stand for, and trains. */
 static int run(const settings *s) {
     vit_error error = {0};
     places p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};

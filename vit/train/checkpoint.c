@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Arrays of a trainer: weights, moments and average. */
-#define GROUPS 4
+#define GROUPS 4 /* arrays of a trainer: weights, first and second moments, average */
 
-#define OLD_NAME "checkpoint.safetensors"
+#define OLD_NAME "checkpoint.safetensors" /* as version 0.1 wrote it */
 #define LOCK_NAME "lock"
-#define KEPT 2
+#define KEPT 2 /* newest checkpoints */
 
-/* The identity as metadata, and what a person calls each part; then what is no part of it. */
+/* Keys of the metadata: first the parts of the identity, with their names in messages, then the
+ * rest. */
 enum {
     CONFIG,
     RECIPE,
@@ -41,15 +41,15 @@ static const char *const what[] = {"network",   "recipe", "data (checksum)", "--
 VIT_CHECK_ROWS(keys, KEYS);
 VIT_CHECK_ROWS(what, PARTS);
 
-/* What a model file has besides: with it, a checkpoint can answer. */
+/* Metadata of a model file: with it, a checkpoint can be used as a model. */
 enum { PREPROCESSING, ORIGIN, LABELS, MODEL_KEYS };
 static const char *const model_keys[] = {"vit.preprocessing", "vit.recipe", "vit.labels"};
 VIT_CHECK_ROWS(model_keys, MODEL_KEYS);
 
 typedef struct parts {
-    char *text[PARTS]; /* all but DATA, INIT and TEACHER are owned */
-    char numbers[2][32];
-    char *model[MODEL_KEYS]; /* owned but for ORIGIN; NULL: not said */
+    char *text[PARTS];       /* CONFIG and RECIPE are owned */
+    char numbers[2][32];     /* seed and schedule as text */
+    char *model[MODEL_KEYS]; /* PREPROCESSING and LABELS are owned; NULL: not written */
 } parts;
 
 static vit_status parts_new(parts *p, const vit_identity *identity, vit_error *error) {
@@ -105,7 +105,7 @@ static bool parse_name(const char *name, uint64_t *step) {
     return strcmp(name, again) == 0;
 }
 
-/* Puts a step in its place among the entries. */
+/* Adds an entry, keeping steps ascending; one of the same step is replaced. */
 static vit_status add_entry(vit_checkpoints *c, uint64_t step, bool stale, vit_error *error) {
     size_t at = 0;
     while (at < c->count && c->entries[at].step < step) at++;
@@ -136,7 +136,8 @@ static vit_status list(vit_checkpoints *c, vit_error *error) {
     return status;
 }
 
-/* Makes and locks it; where it is ours already, nothing. */
+/* Makes, locks and lists the directory, unless this process still holds its lock: it may have been
+ * removed during the training. */
 static vit_status enter(vit_checkpoints *c, vit_error *error) {
     char *path;
     vit_status status = join(&path, c->directory, LOCK_NAME, error);
@@ -187,13 +188,7 @@ static vit_status read_number(uint64_t *value, const vit_tensors *file, size_t k
                     vit_tensors_name(file), keys[key], text ? text : "missing");
 }
 
-static vit_status check_steps(const vit_checkpoint *c, vit_error *error) {
-    if (c->step <= c->schedule) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: it is of step %llu of a schedule of %llu steps",
-                    c->path, (unsigned long long)c->step, (unsigned long long)c->schedule);
-}
-
-/* Takes `path` over. */
+/* Opens and verifies; takes ownership of `path`. */
 static vit_status open_path(vit_checkpoint *out, char *path, vit_error *error) {
     *out = (vit_checkpoint){.path = path};
     vit_status status = vit_map_file(&out->bytes, path, error);
@@ -203,7 +198,10 @@ static vit_status open_path(vit_checkpoint *out, char *path, vit_error *error) {
         status = vit_tensors_parse(&out->file, out->bytes.data, out->bytes.size, path, error);
     if (status == VIT_OK) status = read_number(&out->step, out->file, STEP, error);
     if (status == VIT_OK) status = read_number(&out->schedule, out->file, SCHEDULE, error);
-    if (status == VIT_OK) status = check_steps(out, error);
+    if (status == VIT_OK && out->step > out->schedule)
+        status =
+            vit_fail(error, VIT_ERROR_FORMAT, "%s: it is of step %llu of a schedule of %llu steps",
+                     path, (unsigned long long)out->step, (unsigned long long)out->schedule);
     if (status != VIT_OK) vit_checkpoint_close(out);
     return status;
 }
@@ -256,10 +254,10 @@ vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c, uint6
     return VIT_OK;
 }
 
-/* ---- whose it is ---- */
+/* ---- which training it belongs to ---- */
 
-/* The keys with different values in two JSON objects, "lr: 0.001 and 0.01, ..."; {0}: none or no
- * objects. */
+/* The keys whose values differ between two JSON objects, with both values, as a text; {0}: none, or
+ * these are no JSON objects. */
 static vit_text differing_keys(const char *theirs, const char *ours) {
     vit_text t = {0};
     const char *key;
@@ -287,8 +285,9 @@ static vit_text differing_keys(const char *theirs, const char *ours) {
     return t;
 }
 
-static vit_status another(const vit_checkpoint *c, size_t part, const char *theirs,
-                          const char *ours, vit_error *error) {
+/* MISMATCH: this part of the identity differs, `theirs` is the checkpoint's. */
+static vit_status fail_mismatch(const vit_checkpoint *c, size_t part, const char *theirs,
+                                const char *ours, vit_error *error) {
     vit_text text = {0};
     if (theirs && part <= RECIPE) text = differing_keys(theirs, ours);
     if (text.length > 0 && !text.failed)
@@ -309,9 +308,9 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
     vit_status status = parts_new(&p, identity, error);
     for (size_t i = 0; i < PARTS && status == VIT_OK; i++) {
         const char *theirs = vit_tensors_metadata(c->file, keys[i]);
-        if (!theirs && i == TEACHER) theirs = ""; /* which is then not written */
+        if (!theirs && i == TEACHER) theirs = ""; /* without a teacher its key is not written */
         if (!theirs || strcmp(theirs, p.text[i]) != 0)
-            status = another(c, i, theirs, p.text[i], error);
+            status = fail_mismatch(c, i, theirs, p.text[i], error);
     }
     parts_free(&p);
     return status;
@@ -369,6 +368,7 @@ static vit_status read_history(vit_history *out, const vit_checkpoint *c, vit_er
 
 /* ---- the state ---- */
 
+/* Second moments are means of squares. */
 static vit_status check_second_moments(const vit_trainer_state *s, const char *where,
                                        vit_error *error) {
     for (size_t i = 0; i < s->trained->count; i++) {
@@ -403,10 +403,11 @@ vit_status vit_checkpoint_weights(float *values, const vit_table *table, const v
 
 /* ---- writing ---- */
 
+/* An array of the trainer: the prefix of its tensors' names, and what messages call it. */
 typedef struct group {
     const char *prefix, *name;
     const vit_table *table;
-    const float *values; /* NULL: there is none */
+    const float *values; /* NULL: the training has no such array */
 } group;
 
 static void groups_of(group groups[GROUPS], const vit_trainer_state *s) {
@@ -427,7 +428,7 @@ size_t vit_checkpoint_size(vit_trainer *trainer) {
     return size;
 }
 
-/* What is not finite could not be read again. */
+/* Values that are not finite would be refused when the checkpoint is read. */
 static vit_status check_finite(const group *g, vit_error *error) {
     for (size_t i = 0; i < g->table->count; i++) {
         const vit_parameter *p = &g->table->rows[i];
@@ -489,8 +490,8 @@ static vit_status write_state(const char *path, const vit_trainer_state *s, cons
     return status;
 }
 
-/* What stays: the last two and the best, and what an earlier run of this training left of steps
- * that this one has yet to reach. A file that cannot be removed is looked at again. */
+/* Removes checkpoints but for the newest two, the best, and those that an earlier run of this
+ * training left of steps beyond `newest`. One that cannot be removed is tried again next time. */
 static void prune(vit_checkpoints *c, uint64_t best, uint64_t newest) {
     size_t good = 0, kept = 0;
     for (size_t i = 0; i < c->count; i++)
@@ -510,7 +511,7 @@ static void prune(vit_checkpoints *c, uint64_t best, uint64_t newest) {
     c->count = kept;
 }
 
-/* Written, read back, and only then named. */
+/* Writes a checkpoint, reads it back, and only then gives it its name. */
 static vit_status save(char **path, vit_checkpoints *c, const vit_trainer_state *s, const parts *p,
                        const vit_history *history, vit_error *error) {
     char *new_path;
@@ -524,7 +525,8 @@ static vit_status save(char **path, vit_checkpoints *c, const vit_trainer_state 
     status = open_path(&back, new_path, error); /* frees new_path where it fails */
     if (status != VIT_OK) return status;
     status = step_path(path, c, s->step, error);
-    if (status == VIT_OK) status = add_entry(c, s->step, true, error); /* whether or not it comes */
+    if (status == VIT_OK)
+        status = add_entry(c, s->step, true, error); /* memory before the rename */
     if (status == VIT_OK) status = vit_rename_file(back.path, *path, error);
     vit_checkpoint_close(&back);
     if (status == VIT_OK) status = add_entry(c, s->step, false, error);

@@ -9,32 +9,26 @@
 
 #define SECONDS_BETWEEN_REPORTS 5
 #define SCORE_BATCH 512
-#define SAMPLE 1000 /* training pictures answered after an epoch, where none are held back */
+#define SAMPLE 1000 /* training pictures that are classified after an epoch, at most */
 
-static uint64_t step_of(const vit_run *run) {
-    return vit_trainer_get(run->trainer).step;
-}
-
-/* What cannot be written does not end the training: it is said once, and again at the end. */
+/* A file that cannot be written does not end the training: a note says so once, and the training
+ * fails for it at its end. */
 static void failed(vit_run *run, const vit_error *why) {
     if (run->course.failed.status != VIT_OK) return;
     run->course.failed = *why;
     vit_run_note(run, "%s; the training goes on without it", why->message);
 }
 
-static bool writes(const vit_run *run) {
-    return run->course.failed.status == VIT_OK;
-}
-
 static void put_scalars(vit_run *run, uint64_t step, const vit_scalar *scalars, size_t count) {
     vit_error error;
-    if (!run->course.board || !writes(run)) return;
+    if (!run->course.board || run->course.failed.status != VIT_OK) return;
     if (vit_tensorboard_scalars(run->course.board, step, scalars, count, &error) != VIT_OK)
         failed(run, &error);
 }
 
 /* ---- steps ---- */
 
+/* Puts the newest point of the curves into the event files. */
 static void put_point(vit_run *run) {
     const vit_training_curves *c = &run->course.curves;
     const vit_point *p = &c->points[c->point_count - 1];
@@ -50,17 +44,19 @@ void vit_course_step(vit_run *run, double loss, double lr, double seconds) {
     vit_error error;
     if (!run->course.wanted) return;
     if (vit_training_curves_step(
-            &run->course.curves, step_of(run), loss, lr, vit_trainer_get(run->trainer).norm,
+            &run->course.curves, vit_run_step(run), loss, lr, vit_trainer_get(run->trainer).norm,
             (double)run->preset.recipe.batch, seconds, &complete, &error) != VIT_OK)
         failed(run, &error);
     else if (complete)
         put_point(run);
 }
 
+/* Completes the last point, which may be a mean over fewer steps. */
 static void flush(vit_run *run) {
     bool complete;
     vit_error error;
-    if (vit_training_curves_flush(&run->course.curves, step_of(run), &complete, &error) != VIT_OK)
+    if (vit_training_curves_flush(&run->course.curves, vit_run_step(run), &complete, &error) !=
+        VIT_OK)
         failed(run, &error);
     else if (complete)
         put_point(run);
@@ -73,7 +69,8 @@ static vit_shown_weights shown_weights(const vit_run *run) {
                                vit_run_weights(run)};
 }
 
-/* Answers of the test pictures, or, logits NULL, of those held back. */
+/* The answers that are shown: those of the test pictures, logits [test.count][classes]; or with
+ * logits NULL those of the held-back pictures, as last measured. `which` names them. */
 static vit_answers answers_of(const vit_run *run, const float *logits, char which[80]) {
     const vit_dataset *d = &run->data;
     vit_answers a = {.which = which,
@@ -111,7 +108,7 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
                   .is_over = state == VIT_REPORT_DONE},
         .parameters = vit_trainer_get(run->trainer).table->parameters,
         .batch = run->preset.recipe.batch,
-        .step = step_of(run),
+        .step = vit_run_step(run),
         .test_top1 = NAN,
         .labels = run->data.labels,
         .curves = &run->course.curves,
@@ -122,7 +119,7 @@ static void write_report(vit_run *run, const vit_report *report, const vit_answe
     const vit_shown_weights weights = shown_weights(run);
     vit_report whole = *report;
     vit_error error;
-    if (!run->options->report || !writes(run)) return;
+    if (!run->options->report || run->course.failed.status != VIT_OK) return;
     whole.answers = answers;
     whole.weights = &weights;
     if (vit_report_write(run->options->report, &whole, &error) != VIT_OK) failed(run, &error);
@@ -134,17 +131,18 @@ static void write_report(vit_run *run, const vit_report *report, const vit_answe
 static vit_status put_sheet(vit_run *run, const char *tag, const vit_sheet *sheet,
                             vit_error *error) {
     if (!sheet->png.data) return VIT_OK;
-    return vit_tensorboard_image(run->course.board, step_of(run), tag, sheet->width, sheet->height,
-                                 sheet->channels, sheet->png.data, sheet->png.size, error);
+    return vit_tensorboard_image(run->course.board, vit_run_step(run), tag, sheet->width,
+                                 sheet->height, sheet->channels, sheet->png.data, sheet->png.size,
+                                 error);
 }
 
-/* The first layer's filters, and the pictures answered most wrong. */
+/* The first layer's filters, and the pictures whose wrong answers are the surest. */
 static void put_pictures(vit_run *run, const vit_answers *answers) {
     const vit_shown_weights weights = shown_weights(run);
     vit_filters filters = {0};
     vit_sheet worst = {0};
     vit_error error;
-    if (!run->course.board || !writes(run)) return;
+    if (!run->course.board || run->course.failed.status != VIT_OK) return;
     vit_status status = vit_filters_new(&filters, &weights, &error);
     if (status == VIT_OK) status = put_sheet(run, "filters", &filters.sheet, &error);
     if (status == VIT_OK) status = vit_answers_sheet(&worst, answers, &error);
@@ -156,13 +154,13 @@ static void put_pictures(vit_run *run, const vit_answers *answers) {
 
 /* ---- hints ---- */
 
-#define LEAST_EPOCHS 3 /* measured, before anything is said */
-#define TRIES_SAID 3
+#define LEAST_EPOCHS 3 /* that must be measured before there is a hint */
+#define MOST_REMEDIES 3
 
 static void hint(vit_run *run, const vit_advice *advice) {
     vit_text text = {0};
     vit_text_add(&text, "%s. %s To try: ", vit_finding_name(advice->finding), advice->why);
-    for (size_t i = 0; i < TRIES_SAID && advice->tries[i]; i++) {
+    for (size_t i = 0; i < MOST_REMEDIES && advice->tries[i]; i++) {
         if (i > 0) vit_text_add(&text, "; ");
         for (const char *c = advice->tries[i]; *c; c++)
             if (*c != '`') vit_text_add_bytes(&text, c, 1);
@@ -171,9 +169,8 @@ static void hint(vit_run *run, const vit_advice *advice) {
     vit_text_free(&text);
 }
 
-/* Over- and underfitting by their names, each once. What is hardly better than guessing is
- * watch.c's.
- */
+/* Names overfitting, underfitting and too short a training, each once. A training that has learnt
+ * nothing at all is for watch.c to tell. */
 static void give_hints(vit_run *run, bool is_over) {
     vit_advice advice[VIT_FINDING_COUNT];
     vit_facts facts = report_of(run, VIT_REPORT_RUNNING).facts;
@@ -190,16 +187,17 @@ static void give_hints(vit_run *run, bool is_over) {
     }
 }
 
-/* ---- an epoch's end, and the training's ---- */
+/* ---- the end of an epoch, and of the training ---- */
 
 size_t vit_course_sample(const vit_run *run) {
     const size_t val = run->loader.val_count, count = run->course.wanted ? SAMPLE : 0;
     return vit_min(run->loader.train_count, val > 0 ? vit_min(val, SAMPLE) : count);
 }
 
-/* How the network answers training pictures as they are: without augmentation, and none of the
- * smoothing and mixing that is in the training loss. loader.train is in random order. */
-static vit_status answer_sample(vit_epoch_point *point, vit_run *run, vit_error *error) {
+/* Accuracy and loss on training pictures as they are, without the augmentation, smoothing and
+ * mixing that the training loss includes. loader.train is in random order, so its first pictures
+ * are a sample. */
+static vit_status score_sample(vit_epoch_point *point, vit_run *run, vit_error *error) {
     const size_t count = vit_course_sample(run);
     vit_score score = {0};
     vit_trainer_settle(run->trainer);
@@ -213,12 +211,12 @@ static vit_status answer_sample(vit_epoch_point *point, vit_run *run, vit_error 
 
 vit_status vit_course_epoch(vit_run *run, vit_error *error) {
     vit_course *s = &run->course;
-    vit_epoch_point point = {step_of(run), run->val_top1, run->val_loss, NAN, NAN};
+    vit_epoch_point point = {vit_run_step(run), run->val_top1, run->val_loss, NAN, NAN};
     char which[80];
     vit_error why;
     if (vit_course_sample(run) == 0) return VIT_OK;
     if (run->loader.val_count > 0 && s->logits) s->answered = point.step;
-    const vit_status status = answer_sample(&point, run, error);
+    const vit_status status = score_sample(&point, run, error);
     if (status != VIT_OK) return status;
     if (vit_training_curves_epoch(&s->curves, point, &why) != VIT_OK) failed(run, &why);
     give_hints(run, false);
@@ -257,26 +255,26 @@ void vit_course_end(vit_run *run, const float *logits, double top1, double loss)
     const vit_answers answers = answers_of(run, logits, which);
     const vit_scalar scalars[] = {{"accuracy/test", top1}, {"loss/test", loss}};
     vit_report report =
-        report_of(run, step_of(run) == run->schedule ? VIT_REPORT_DONE : VIT_REPORT_STOPPED);
+        report_of(run, vit_run_step(run) == run->schedule ? VIT_REPORT_DONE : VIT_REPORT_STOPPED);
     report.facts.is_over = true;
     report.test_top1 = top1;
-    put_scalars(run, step_of(run), scalars, sizeof scalars / sizeof *scalars);
+    put_scalars(run, vit_run_step(run), scalars, sizeof scalars / sizeof *scalars);
     put_pictures(run, &answers);
     write_report(run, &report, &answers);
 }
 
 /* ---- opening ---- */
 
-/* A report can be written when one of what is known now can. */
+/* Checks that the report can be written; resumed, takes its curves over. */
 static vit_status open_report(vit_run *run, vit_error *error) {
     const char *path = run->options->report;
     vit_writer *writer;
     vit_status status = vit_report_check(path, error);
     if (status != VIT_OK) return status;
-    if (run->options->resume && step_of(run) > 0) {
+    if (run->options->resume && vit_run_step(run) > 0) {
         vit_error why;
-        if (vit_report_read_curves(&run->course.curves, path, step_of(run), run->schedule, &why) !=
-            VIT_OK)
+        if (vit_report_read_curves(&run->course.curves, path, vit_run_step(run), run->schedule,
+                                   &why) != VIT_OK)
             vit_run_note(run, "the curves begin anew: %s", why.message);
     }
     status = vit_writer_open(&writer, path, error);
@@ -291,14 +289,14 @@ vit_status vit_course_open(vit_run *run, vit_error *error) {
     s->wanted = o->report || o->tensorboard;
     if (!s->wanted) return VIT_OK;
     vit_training_curves_start(&s->curves, run->schedule);
-    s->tenth = step_of(run) * 10 / run->schedule;
+    s->tenth = vit_run_step(run) * 10 / run->schedule;
     s->answers = run->data.target_vocabulary.count == 0;
     if (s->answers) s->logits = vit_alloc(count, classes * sizeof *s->logits);
     if (s->answers && !s->logits)
         return vit_fail_memory(error, "the answers of a report", count * classes * sizeof(float));
     vit_status status = o->report ? open_report(run, error) : VIT_OK;
     if (status == VIT_OK && o->tensorboard)
-        status = vit_tensorboard_open(&s->board, o->tensorboard, step_of(run) + 1, error);
+        status = vit_tensorboard_open(&s->board, o->tensorboard, vit_run_step(run) + 1, error);
     return status;
 }
 

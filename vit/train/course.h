@@ -1,5 +1,5 @@
-/* A training as others see it while it runs and afterwards: its curves, the page of --report, the
- * event files of --tensorboard. Nothing of it changes what is trained. */
+/* What a training shows while it runs and afterwards: its curves, the page of --report, the event
+ * files of --tensorboard, hints. None of it changes what is trained. */
 #ifndef VIT_TRAIN_COURSE_H
 #define VIT_TRAIN_COURSE_H
 
@@ -9,39 +9,40 @@
 typedef struct vit_run vit_run;
 
 typedef struct vit_course {
-    bool wanted;     /* a report or event files are */
-    bool answers;    /* so are answers: the pictures have classes */
-    unsigned hinted; /* the findings, bits 1 << vit_finding, that have been said */
+    bool wanted;     /* a report or event files were asked for */
+    bool answers;    /* and they show answers: the pictures have classes */
+    unsigned hinted; /* findings that were told, as bits 1 << vit_finding */
     vit_training_curves curves;
     vit_tensorboard *board; /* NULL: none */
-    float *logits;          /* [val_count][classes] of the held-back pictures, where wanted */
-    uint64_t answered;      /* the step whose answers they are; 0: there are none yet */
-    double written;         /* vit_clock() when the report last was */
-    uint64_t tenth;         /* of the schedule, whose pictures are in the event files */
-    vit_error failed;       /* of the first file that could not be written; OK: all could */
+    float *logits;          /* [val_count][classes] of the held-back pictures; NULL: not kept */
+    uint64_t answered;      /* the step after which they were computed; 0: not yet */
+    double written;         /* vit_clock() when the report was last written */
+    uint64_t tenth;         /* tenth of the schedule whose pictures went last into event files */
+    vit_error failed;       /* of the first file that could not be written; OK: there is none */
 } vit_course;
 
-/* Finds out whether the files can be written; takes over what an earlier part of the training saw.
+/* Checks that the files can be written; a training that is resumed continues its report's curves.
  * MISMATCH for a report that would replace a file of another kind. */
 vit_status vit_course_open(vit_run *run, vit_error *error);
 void vit_course_close(vit_run *run);
 
-/* After a step of `seconds` at learning rate lr. */
+/* Records a step that took `seconds` at learning rate lr. */
 void vit_course_step(vit_run *run, double loss, double lr, double seconds);
 
-/* The training pictures that are answered after an epoch, as they are, beside the held-back ones.
- */
+/* How many training pictures are classified after an epoch, to compare with the held-back ones. */
 size_t vit_course_sample(const vit_run *run);
 
-/* After the held-back pictures were answered, with the score's logits in course->logits. Says,
- * once, when the training overfits, and what to try. Fails only where pictures cannot be read. */
+/* Records an epoch, after the held-back pictures were classified and their logits stored in
+ * course->logits; notes, once each, what the curves show (overfitting, ...) and what to try. Fails
+ * only if pictures cannot be read. */
 vit_status vit_course_epoch(vit_run *run, vit_error *error);
 
-/* The training was stopped: the report so far. */
+/* The training was stopped: writes the report so far. */
 void vit_course_stop(vit_run *run);
 
-/* It is over: says what else the figures show; the model answered the test pictures; logits
- * [test.count][classes], NULL: there are none, and the held-back ones count. */
+/* The training is complete: notes what the curves show, writes report and event files. Accuracy and
+ * loss are those of the test pictures, NaN without any; logits: [test.count][classes], or NULL to
+ * show the answers to the held-back pictures. */
 void vit_course_end(vit_run *run, const float *logits, double top1, double loss);
 
 #endif

@@ -6,10 +6,10 @@
 
 #define LOWEST 1e-5
 #define HIGHEST 1.
-#define SMOOTHING .9 /* share of the earlier losses in the mean */
-#define HOPELESS 1.5 /* times the least loss: what comes then is worse */
-#define SAFE 5       /* below the rate of the least loss, at which steps begin to overshoot */
-#define FALLS .98    /* of the first loss: less than that is a fall */
+#define SMOOTHING .9 /* share of the earlier losses in the running mean */
+#define HOPELESS 1.5 /* the test ends at a loss of so many times the least */
+#define SAFE 5       /* at the rate of the least loss steps begin to overshoot: take a fifth */
+#define FALLS .98    /* a least loss below so much of the first one is a fall */
 
 double vit_suggest_lr(const double *lr, const double *loss, size_t count) {
     size_t least = 0;
@@ -21,12 +21,6 @@ double vit_suggest_lr(const double *lr, const double *loss, size_t count) {
 static double rate(size_t step) {
     const double share = (double)step / (VIT_LR_STEPS - 1);
     return LOWEST * vit_exp(share * vit_log(HIGHEST / LOWEST));
-}
-
-/* Whether the search is over: a loss that is no number, or far above the least one. */
-static bool is_hopeless(const vit_lr_search *s, double least) {
-    const double last = s->loss[s->count - 1];
-    return !isfinite(last) || last > HOPELESS * least;
 }
 
 static vit_status search(vit_run *run, vit_lr_search *out, vit_error *error) {
@@ -45,7 +39,7 @@ static vit_status search(vit_run *run, vit_lr_search *out, vit_error *error) {
         out->loss[step] = mean / weight;
         out->count = step + 1;
         least = fmin(least, out->loss[step]);
-        if (is_hopeless(out, least)) break;
+        if (!isfinite(out->loss[step]) || out->loss[step] > HOPELESS * least) break;
         event = vit_run_event(run, VIT_EVENT_STEP);
         event.steps = VIT_LR_STEPS;
         event.loss = out->loss[step];

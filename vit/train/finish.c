@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define SCORE_BATCH 512
-#define ANSWERED 32 /* pictures, before a model is written */
+#define TRIED 32 /* training pictures that a model must answer before it is written */
 
-/* How the model came to be. Nothing in it depends on time, path, host or threads. */
+/* Nothing in it depends on time, path, host or threads. */
 char *vit_run_recipe(const vit_run *run) {
     vit_text t = {0};
     char *recipe = vit_recipe_write(&run->preset.recipe);
@@ -31,8 +31,7 @@ char *vit_run_recipe(const vit_run *run) {
         vit_text_add(&t, "\"extended\": {\"at_step\": %zu, \"from_steps\": %zu}, ",
                      run->history.extended_at, run->history.extended_from);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
-                 (unsigned long long)run->options->seed,
-                 (unsigned long long)vit_trainer_get(run->trainer).step,
+                 (unsigned long long)run->options->seed, (unsigned long long)vit_run_step(run),
                  (unsigned long long)run->schedule, recipe ? recipe : "");
     if (t.failed || !recipe) vit_text_free(&t);
     vit_free(recipe);
@@ -43,9 +42,10 @@ static void add_operation(vit_preprocessing *p, vit_operation operation) {
     p->operations[p->count++] = operation;
 }
 
-/* What made the records; for records that came as they are: a picture is turned as its camera was
- * held and put on white. Then, for digits in MNIST's format, the digit is looked for and prepared
- * as those were; other pictures become grey (or RGB) and are resized. */
+/* How a picture becomes what the network was trained on. Data that were files of pictures say it;
+ * for ready records: the picture is turned upright (EXIF) and put on white; then, for digits in
+ * MNIST's format, the digit is found and prepared as MNIST's were, and other pictures are made grey
+ * or RGB and resized. */
 static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     if (d->preprocessing.count > 0) return d->preprocessing;
     vit_preprocessing p = {0};
@@ -70,6 +70,8 @@ static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     return p;
 }
 
+/* *out: the names of the classes in one block of memory, freed by vit_free; NULL: there are none.
+ */
 static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *error) {
     size_t bytes = d->classes * sizeof(char *);
     if (!d->labels) return VIT_OK;
@@ -85,22 +87,20 @@ static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *erro
     return VIT_OK;
 }
 
-static vit_status copy_vocabularies(vit_model_file *f, const vit_run *run, vit_error *error) {
-    vit_status status = vit_vocabulary_copy(&f->vocabulary, &run->data.target_vocabulary, error);
-    if (status == VIT_OK && f->config.stem == VIT_STEM_TOKENS)
-        status = vit_vocabulary_copy(&f->source_vocabulary, &run->data.source_vocabulary, error);
-    return status;
-}
-
 vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *error) {
+    const vit_dataset *d = &run->data;
     *f = (vit_model_file){.config = run->preset.config,
-                          .preprocessing = preprocessing_of(&run->data),
+                          .preprocessing = preprocessing_of(d),
                           .recipe = vit_run_recipe(run)};
-    const vit_status status = f->recipe ? vit_table_new(&f->table, &f->config, error)
-                                        : vit_fail_memory(error, "the recipe", 0);
-    if (status == VIT_OK && vit_config_has_decoder(&f->config))
-        return copy_vocabularies(f, run, error);
-    return status == VIT_OK ? copy_labels(&f->labels, &run->data, error) : status;
+    if (!f->recipe) return vit_fail_memory(error, "the recipe", 0);
+    vit_status status = vit_table_new(&f->table, &f->config, error);
+    if (status == VIT_OK && !vit_config_has_decoder(&f->config))
+        return copy_labels(&f->labels, d, error);
+    if (status == VIT_OK)
+        status = vit_vocabulary_copy(&f->vocabulary, &d->target_vocabulary, error);
+    if (status == VIT_OK && f->config.stem == VIT_STEM_TOKENS)
+        status = vit_vocabulary_copy(&f->source_vocabulary, &d->source_vocabulary, error);
+    return status;
 }
 
 float *vit_run_weights(const vit_run *run) {
@@ -108,8 +108,7 @@ float *vit_run_weights(const vit_run *run) {
     return state.average ? state.average : state.values;
 }
 
-/* run->temperature and run->threshold: what the pictures held back ask for; 0 where there are none.
- */
+/* Fits run->temperature and run->threshold on the held-back pictures; 0 if there are none. */
 static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
@@ -131,7 +130,7 @@ static vit_status calibrate(vit_run *run, vit_error *error) {
     return status;
 }
 
-/* From the trainer's own values: a copy would be the most memory that the training takes. */
+/* Writes the trainer's own values: a copy of them would raise the training's peak memory. */
 static vit_status save(const vit_run *run, vit_model_file *f, const char *path, vit_error *error) {
     f->values = vit_run_weights(run);
     const vit_status status = vit_model_file_save(path, f, error);
@@ -139,8 +138,8 @@ static vit_status save(const vit_run *run, vit_model_file *f, const char *path, 
     return status;
 }
 
-/* In `directory`, under the name of options->out or the first free one of "2-NAME", "3-NAME", ...
- */
+/* Writes the model into `directory`, under the file name of options->out, or as the first of
+ * 2-NAME, 3-NAME, ... that does not exist; run->elsewhere is its path. */
 static vit_status save_into(vit_run *run, vit_model_file *f, const char *directory) {
     const char *name = vit_path_last(run->options->out);
     vit_status status = VIT_ERROR_IO;
@@ -162,7 +161,7 @@ static vit_status save_into(vit_run *run, vit_model_file *f, const char *directo
 }
 
 /* A model that cannot be written where it should be goes beside its checkpoints, into the current
- * directory, or into that of temporary files: the hours it took are not lost with a disk. */
+ * directory, or into that of temporary files, so that hours of training are not lost. */
 static vit_status save_somewhere(vit_run *run, vit_model_file *f, vit_error *error) {
     const char *temporary = getenv("TMPDIR");
     const char *const places[] = {run->options->checkpoint, ".",
@@ -178,8 +177,9 @@ static vit_status save_somewhere(vit_run *run, vit_model_file *f, vit_error *err
                     places[2]);
 }
 
-/* The weights, packed as those of a model that is opened are. The trainer's go tensor by tensor as
- * these come, so that it takes no more memory than before; it can only be freed then. */
+/* Moves the trainer's weights into the model, packed as those of a loaded model are. Tensor by
+ * tensor, the trainer's memory is given back, so that the peak does not rise; after that the
+ * trainer can only be freed. */
 static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error *error) {
     const vit_exec packs = {.kernels = run->kernels, .threads = 1};
     const vit_trainer_state state = vit_trainer_get(run->trainer);
@@ -196,7 +196,7 @@ static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error 
     return status;
 }
 
-/* Puts the weights that were best in place of the last ones. */
+/* With keep_best, puts the weights of the best step in place of the last ones. */
 static void take_best(vit_run *run) {
     const vit_trainer_state s = vit_trainer_get(run->trainer);
     if (!run->best || run->history.best_step == s.step) return;
@@ -206,12 +206,12 @@ static void take_best(vit_run *run) {
                  run->history.best_step);
 }
 
-/* A model that cannot answer is not written: its weights must be finite, and so must the loss of
- * some pictures. */
+/* A model that cannot answer is not written: ARGUMENT if its weights, or its loss on some training
+ * pictures, are not finite. */
 static vit_status check_model(vit_run *run, vit_error *error) {
     const vit_trainer_state s = vit_trainer_get(run->trainer);
     const float *values = vit_run_weights(run);
-    const size_t some = vit_min(run->data.train.count, ANSWERED);
+    const size_t some = vit_min(run->data.train.count, TRIED);
     vit_score score = {0};
     for (size_t i = 0; i < s.table->count; i++)
         for (size_t k = 0; k < s.table->rows[i].count; k++)
@@ -233,9 +233,9 @@ static vit_status check_model(vit_run *run, vit_error *error) {
                     (unsigned long long)s.step, run->preset.recipe.lr);
 }
 
-/* The answers to the test pictures; with their logits where others want to see them, which the
- * caller frees. */
-static vit_status answer_test(vit_score *score, vit_run *run, vit_error *error) {
+/* Scores the test pictures; score->logits, if report or event files show answers, is the caller's
+ * to free. */
+static vit_status score_test(vit_score *score, vit_run *run, vit_error *error) {
     const size_t count = run->data.test.count, classes = run->preset.config.classes;
     *score = (vit_score){.only_numbers = true};
     if (run->course.answers && count > 0) {
@@ -247,7 +247,7 @@ static vit_status answer_test(vit_score *score, vit_run *run, vit_error *error) 
                              &run->data.test, NULL, count, run->loader.table, SCORE_BATCH, error);
 }
 
-/* The model is safe on the disk before it is tested. */
+/* The model is written before it is tested, so that it is safe by then. */
 vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error) {
     vit_score score = {0};
     vit_model_file file;
@@ -258,7 +258,7 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     file.temperature = run->temperature;
     file.threshold = run->threshold;
     if (status == VIT_OK && run->options->out) status = save_somewhere(run, &file, error);
-    if (status == VIT_OK) status = answer_test(&score, run, error);
+    if (status == VIT_OK) status = score_test(&score, run, error);
     if (status == VIT_OK && model) status = take_weights(&file, run, error);
     if (status == VIT_OK && model) {
         *model = file;

@@ -1,5 +1,5 @@
-/* Training that begins with the weights of --init: our own models or published ones. The network is
- * theirs; of the preset only the recipe counts. */
+/* Training that starts from the weights of --init, a model of ours or a published one. The network
+ * is that model's; only the recipe is the preset's. */
 #include "vit/base/sys.h"
 #include "vit/tensors/weights_path.h"
 #include "vit/train/run.h"
@@ -22,8 +22,8 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error)
     return VIT_OK;
 }
 
-/* Whether a preset that describes a network describes this one; what data and seed decide does not
- * count. */
+/* MISMATCH if the preset describes a network that is not run->start's, apart from what the data
+ * decide (sizes, classes) and the initial values. */
 static vit_status check_preset(const vit_run *run, vit_error *error) {
     vit_config asked = run->preset.config, found = run->start.config;
     if (!run->preset.says_network || asked.dim == 0) return VIT_OK;
@@ -43,7 +43,7 @@ static vit_status check_preset(const vit_run *run, vit_error *error) {
                     run->options->init, run->preset.name);
 }
 
-/* Records that came as they are may have another size than the network's. */
+/* Resizes run->start to the data's pictures, whose size is fixed unless they are files. */
 static vit_status fit_size(vit_run *run, vit_error *error) {
     const vit_dataset *d = &run->data;
     vit_model_file *m = &run->start;
@@ -64,7 +64,7 @@ static vit_status fit_size(vit_run *run, vit_error *error) {
 
 vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     vit_preset sized = run->preset;
-    /* A preset that follows the data takes its epochs and its flip from them, too. */
+    /* A preset that is sized by the data takes its epochs and its flip from them as well. */
     if (sized.is_sized_by_data) vit_preset_size(&sized, &run->data);
     vit_status status = check_preset(run, error);
     if (status == VIT_OK) status = fit_size(run, error);
@@ -80,10 +80,6 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     return VIT_OK;
 }
 
-static bool same_shape(const vit_parameter *a, const vit_parameter *b) {
-    return a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0;
-}
-
 vit_status vit_run_load_init(vit_run *run, vit_error *error) {
     const vit_trainer_state state = vit_trainer_get(run->trainer);
     const vit_model_file *m = &run->start;
@@ -91,7 +87,8 @@ vit_status vit_run_load_init(vit_run *run, vit_error *error) {
     for (size_t i = 0; i < state.table->count; i++) {
         const vit_parameter *to = &state.table->rows[i],
                             *from = vit_table_find(&m->table, to->name);
-        const bool fits = from && same_shape(from, to);
+        const bool fits = from && from->dims == to->dims &&
+                          memcmp(from->shape, to->shape, to->dims * sizeof *to->shape) == 0;
         if (fits)
             memcpy(state.values + to->offset, m->values + from->offset, to->count * sizeof(float));
         else if (strncmp(to->name, "head.", 5) == 0)

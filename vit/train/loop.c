@@ -1,4 +1,4 @@
-/* The loop over steps and epochs: events, held-back accuracy, checkpoints. */
+/* The loop over steps and epochs: events, accuracy on the held-back pictures, checkpoints. */
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/train/measure/score.h"
@@ -10,6 +10,7 @@
 
 #define SECONDS_BETWEEN_EVENTS 0.2
 #define SCORE_BATCH 512
+#define DEFAULT_SAVE_MINUTES 10
 
 vit_identity vit_run_identity(const vit_run *run) {
     return (vit_identity){.preset = &run->preset,
@@ -22,7 +23,7 @@ vit_identity vit_run_identity(const vit_run *run) {
 
 /* ---- events ---- */
 
-static uint64_t step_of(const vit_run *run) {
+uint64_t vit_run_step(const vit_run *run) {
     return vit_trainer_get(run->trainer).step;
 }
 
@@ -31,7 +32,7 @@ static double learning_rate(const vit_run *run, uint64_t step) {
 }
 
 vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
-    const uint64_t step = step_of(run);
+    const uint64_t step = vit_run_step(run);
     const double batch = (double)run->preset.recipe.batch;
     const double per_step = run->done > 0 ? run->training / (double)run->done : NAN;
     return (vit_event){.kind = kind,
@@ -64,7 +65,7 @@ bool vit_run_emit(const vit_run *run, const vit_event *event) {
 }
 
 void vit_run_note(const vit_run *run, const char *format, ...) {
-    char text[1100]; /* a note of a data set holds the message of an error */
+    char text[1100]; /* a note of a data set contains an error's message */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -74,7 +75,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
     vit_run_emit(run, &event);
 }
 
-/* ---- one epoch's end ---- */
+/* ---- the end of an epoch ---- */
 
 static vit_status measure_held_back(vit_run *run, vit_error *error) {
     vit_score score = {.logits = run->course.logits};
@@ -93,13 +94,13 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
 static vit_status keep_if_best(vit_run *run, vit_error *error) {
     vit_history *h = &run->history;
     if (run->loader.val_count == 0) return VIT_OK;
+    /* After a step that was skipped no checkpoint is saved, so there would be no way back to it. */
     const bool better =
-        vit_run_is_well(run) && /* else it is not saved, and could not be gone back to */
-        (h->best_step == 0 || run->val_top1 > h->best_top1 ||
-         (!(run->val_top1 < h->best_top1) && run->val_loss < h->best_loss));
+        vit_run_is_well(run) && (h->best_step == 0 || run->val_top1 > h->best_top1 ||
+                                 (!(run->val_top1 < h->best_top1) && run->val_loss < h->best_loss));
     h->stale = better ? 0 : h->stale + 1;
     if (!better) return VIT_OK;
-    h->best_step = (size_t)step_of(run);
+    h->best_step = (size_t)vit_run_step(run);
     h->best_top1 = run->val_top1;
     h->best_loss = run->val_loss;
     if (!run->options->keep_best) return VIT_OK;
@@ -110,10 +111,11 @@ static vit_status keep_if_best(vit_run *run, vit_error *error) {
     return VIT_OK;
 }
 
-/* Training ends here where the held-back answers have not become better for long enough. */
+/* Ends the training if the accuracy on the held-back pictures has not improved for `patience`
+ * epochs. */
 static void stop_early(vit_run *run) {
     const size_t patience = run->options->patience;
-    const uint64_t step = step_of(run);
+    const uint64_t step = vit_run_step(run);
     if (patience == 0 || run->history.stale < patience || step >= run->steps) return;
     run->steps = step;
     vit_run_note(run,
@@ -142,13 +144,13 @@ static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) 
 }
 
 static vit_status save(vit_run *run, vit_error *error) {
-    if (!run->options->checkpoint || run->saved == step_of(run)) return VIT_OK;
+    if (!run->options->checkpoint || run->saved == vit_run_step(run)) return VIT_OK;
     const vit_status status = save_into(run, &run->checkpoints, error);
-    if (status == VIT_OK) run->saved = step_of(run);
+    if (status == VIT_OK) run->saved = vit_run_step(run);
     return status;
 }
 
-/* Into NAME, or where that holds something, NAME-2, NAME-3, ... */
+/* Saves into directory `name`, or the first of name-2, name-3, ... that holds no checkpoint. */
 static vit_status save_into_free(vit_run *run, const char *name, vit_error *error) {
     vit_status status = VIT_OK;
     bool free_one = false;
@@ -173,48 +175,42 @@ static vit_status save_into_free(vit_run *run, const char *name, vit_error *erro
     return vit_fail(error, VIT_ERROR_IO, "%s, %s-2, ... all hold something", name, name);
 }
 
-/* A training that is stopped and has no directory for checkpoints, or none that can be written,
- * gets one. */
-static vit_status save_rescue(vit_run *run, vit_error *error) {
-    const vit_train_options *o = run->options;
-    const vit_status status = save(run, error);
-    if (!o->rescue || (o->checkpoint && status == VIT_OK)) return status;
-    if (status != VIT_OK) vit_run_note(run, "%s", error->message);
-    return save_into_free(run, o->rescue, error);
-}
-
-/* A checkpoint that cannot be written does not end the training: the disk may have room when the
- * next one is due. */
+/* A checkpoint that cannot be written does not end the training: there may be space on the disk
+ * when the next one is due. */
 static void try_to_save(vit_run *run) {
     vit_error *error = &run->unsaved;
     error->status = save(run, error);
-    if (error->status == VIT_OK || step_of(run) == run->steps) return;
+    if (error->status == VIT_OK || vit_run_step(run) == run->steps) return;
     vit_run_note(run, "%s; the training goes on and saves again after the next epoch",
                  error->message);
 }
 
-static vit_status cancelled(const vit_run *run, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped after step %llu of %llu",
-                    (unsigned long long)step_of(run), (unsigned long long)run->schedule);
-}
-
-static vit_status stopped(vit_run *run, vit_error *error) {
-    const vit_status status = save_rescue(run, error);
+/* The callback asked to stop: saves a checkpoint, in options->rescue if there is no directory for
+ * checkpoints or none that can be written, and returns CANCELLED. */
+static vit_status stop(vit_run *run, vit_error *error) {
+    const vit_train_options *o = run->options;
+    vit_status status = save(run, error);
+    if (o->rescue && (!o->checkpoint || status != VIT_OK)) {
+        if (status != VIT_OK) vit_run_note(run, "%s", error->message);
+        status = save_into_free(run, o->rescue, error);
+    }
     vit_course_stop(run);
-    return status == VIT_OK ? cancelled(run, error) : status;
+    if (status != VIT_OK) return status;
+    return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped after step %llu of %llu",
+                    (unsigned long long)vit_run_step(run), (unsigned long long)run->schedule);
 }
 
-/* Whether the step that was just done (so many are now) ended a pass over the pictures. */
+/* Whether the last of so many steps completed a pass over the training pictures. */
 static bool ends_pass(const vit_run *run, uint64_t steps) {
     const uint64_t batch = run->preset.recipe.batch, pictures = run->loader.train_count;
     return steps == run->schedule || steps * batch / pictures != (steps - 1) * batch / pictures;
 }
 
-/* A run that ends within a pass measures there, too, of which its checkpoint knows nothing: the
- * training that goes on from it is the same as one that never stopped. */
+/* A run that ends within a pass is measured there, too, but its checkpoint is saved before that:
+ * so a training that is resumed from it equals one that never stopped. */
 static vit_status end_epoch(vit_run *run, vit_error *error) {
     vit_history *h = &run->history;
-    if (!ends_pass(run, step_of(run))) try_to_save(run);
+    if (!ends_pass(run, vit_run_step(run))) try_to_save(run);
     vit_status status = measure_held_back(run, error);
     if (status == VIT_OK) status = keep_if_best(run, error);
     if (status == VIT_OK) status = vit_course_epoch(run, error);
@@ -226,9 +222,9 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
     h->loss_steps = 0;
     run->epoch_norm_sum = 0;
     run->epoch_norm_steps = 0;
-    if (!vit_run_emit(run, &event)) return stopped(run, error);
+    if (!vit_run_emit(run, &event)) return stop(run, error);
     stop_early(run);
-    if (vit_run_is_well(run) || step_of(run) == run->steps) try_to_save(run);
+    if (vit_run_is_well(run) || vit_run_step(run) == run->steps) try_to_save(run);
     return VIT_OK;
 }
 
@@ -258,10 +254,11 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     return VIT_OK;
 }
 
-/* A STEP event, where enough time has passed, and after the last step. */
-static bool tell(vit_run *run) {
+/* Emits a STEP event if enough time has passed, and after the last step. False: stop. */
+static bool report_step(vit_run *run) {
     const double now = vit_clock();
-    if (now - run->last_event < SECONDS_BETWEEN_EVENTS && step_of(run) < run->steps) return true;
+    if (now - run->last_event < SECONDS_BETWEEN_EVENTS && vit_run_step(run) < run->steps)
+        return true;
     vit_event event = vit_run_event(run, VIT_EVENT_STEP);
     event.loss = run->step_loss_sum / (double)run->step_loss_steps;
     event.grad_norm = run->step_norm_sum / (double)run->step_loss_steps;
@@ -271,21 +268,18 @@ static bool tell(vit_run *run) {
     return vit_run_emit(run, &event);
 }
 
-static double minutes_between_saves(const vit_run *run) {
-    return run->options->save_minutes > 0 ? run->options->save_minutes : 10;
-}
-
-/* While the steps cannot be used, the state is no better than those that are kept. */
+/* While steps are skipped, the state is no better than that of the last checkpoint. */
 static bool save_is_due(const vit_run *run) {
+    const double minutes = run->options->save_minutes;
     return run->options->checkpoint && vit_run_is_well(run) &&
-           vit_clock() - run->last_save > 60 * minutes_between_saves(run);
+           vit_clock() - run->last_save > 60 * (minutes > 0 ? minutes : DEFAULT_SAVE_MINUTES);
 }
 
-static vit_status all_steps(vit_run *run, vit_error *error) {
+static vit_status run_steps(vit_run *run, vit_error *error) {
     vit_loader_plan(&run->loader, run->schedule);
     run->last_save = vit_clock();
     stop_early(run);
-    for (uint64_t step = step_of(run); step < run->steps; step++) {
+    for (uint64_t step = vit_run_step(run); step < run->steps; step++) {
         vit_status status = one_step(run, step, error);
         if (status != VIT_OK) return status;
         if (vit_clock() > run->deadline && step + 1 < run->steps) {
@@ -298,15 +292,15 @@ static vit_status all_steps(vit_run *run, vit_error *error) {
         else if (save_is_due(run))
             try_to_save(run);
         if (status != VIT_OK) return status;
-        if (!tell(run)) return stopped(run, error);
+        if (!report_step(run)) return stop(run, error);
     }
     return VIT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole training ---- */
 
-/* A training that diverged leaves the best model so far, where that is what it keeps, or its last
- * good state. */
+/* A training that diverged leaves the best model so far, with keep_best, or points to its last good
+ * checkpoint. *error says why it diverged; what is left is added to that. */
 static vit_status end_diverged(vit_run *run, vit_error *error) {
     const vit_error why = *error;
     const vit_checkpoints *c = &run->checkpoints;
@@ -316,7 +310,8 @@ static vit_status end_diverged(vit_run *run, vit_error *error) {
         return vit_fail(error, why.status, "%s; the model is that of step %zu, the best so far",
                         why.message, run->history.best_step);
     for (size_t i = 0; i < c->count; i++)
-        if (!c->entries[i].stale && c->entries[i].step <= step_of(run)) good = c->entries[i].step;
+        if (!c->entries[i].stale && c->entries[i].step <= vit_run_step(run))
+            good = c->entries[i].step;
     if (good == 0) return vit_fail(error, why.status, "%s; no model is written", why.message);
     return vit_fail(error, why.status,
                     "%s; no model is written; %s keeps the state of step %llu, of which --resume "
@@ -325,8 +320,8 @@ static vit_status end_diverged(vit_run *run, vit_error *error) {
                     (unsigned long long)run->schedule);
 }
 
-/* What went wrong though there is a model. */
-static vit_status complain(vit_run *run, vit_error *error) {
+/* Fails for what went wrong although the model was trained and written somewhere. */
+static vit_status check_outcome(vit_run *run, vit_error *error) {
     const vit_status status = vit_run_judge(run, error);
     const bool saved = run->unsaved.status == VIT_OK, there = run->unwritten.status == VIT_OK;
     if (saved && there) return status;
@@ -346,11 +341,11 @@ static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     const vit_event event = vit_run_event(run, VIT_EVENT_START);
     if (!vit_run_emit(run, &event))
         return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
-    status = all_steps(run, error);
+    status = run_steps(run, error);
     if (status != VIT_OK) return run->diverged ? end_diverged(run, error) : status;
     status = vit_run_finish(run, model, error);
     vit_course_close(run);
-    if (status == VIT_OK) status = complain(run, error);
+    if (status == VIT_OK) status = check_outcome(run, error);
     if (status != VIT_OK || run->course.failed.status == VIT_OK) return status;
     return vit_fail(error, run->course.failed.status, "%s; the model is complete",
                     run->course.failed.message);

@@ -1,12 +1,14 @@
-/* What a training needs before its first step: data, preset, trainer, and where it goes on from. */
+/* What a training needs before its first step: options that make sense, data, preset, trainer, and
+ * the checkpoint it resumes from. */
 #include "datasets/dataset.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/train/run.h"
 #include <stdio.h>
 #include <string.h>
 
 #define MOST_ACCUMULATED 65536
-#define MOST_PIXELS 2048
+#define MOST_PIXELS 2048 /* of a picture's side */
 
 static vit_status check_options(const vit_train_options *o, vit_error *error) {
     if (!o->data && !o->arrays) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
@@ -32,47 +34,36 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     return VIT_OK;
 }
 
-/* Records of a set have one size. */
-static vit_status check_size(const vit_run *run, vit_error *error) {
-    const vit_train_options *o = run->options;
-    const vit_dataset *d = &run->data;
-    if (o->height == 0 || (d->height == o->height && d->width == o->width)) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "the size is to be %zu x %zu, but the pictures of %s are records of %zu x %zu: "
-                    "it is for folders of pictures",
-                    o->height, o->width, d->name, d->height, d->width);
-}
-
+/* A picture size that was asked for must be the data's: only pictures of folders are resized. */
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
+    const vit_dataset *d = &run->data;
     vit_dataset_options parts = {.arrays = o->arrays,
                                  .need = VIT_PART_TRAIN,
                                  .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
                                  .empty_classes = o->empty_classes,
                                  .threads = run->threads,
                                  .kernels = run->kernels};
-    vit_preparation preparation; /* a model that is trained further goes on seeing as it did */
+    vit_preparation preparation; /* a model that is trained further keeps its preprocessing */
     vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
     if (o->init) parts.preparation = &preparation;
     parts.height = o->height;
     parts.width = o->width;
     if (status == VIT_OK) status = vit_dataset_open(&run->data, o->data, &parts, error);
-    if (status == VIT_OK) status = check_size(run, error);
-    return status;
+    if (status != VIT_OK || o->height == 0) return status;
+    if (d->height == o->height && d->width == o->width) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "the size is to be %zu x %zu, but the pictures of %s are records of %zu x %zu: "
+                    "it is for folders of pictures",
+                    o->height, o->width, d->name, d->height, d->width);
 }
 
-/* The temperature is fitted on so many pictures, at most, and nothing else is chosen by them. */
+/* Pictures that are held back if the recipe does not say how many: at most so many, at most a
+ * tenth. They serve to fit the temperature and to choose the best epoch. */
 #define HELD_BACK 1000
 
-/* Their number, which goes into the model file. */
-static void hold_back(vit_run *run) {
-    vit_recipe *recipe = &run->preset.recipe;
-    const size_t count = run->data.train.count, tenth = count / 10;
-    if (recipe->val < 0) recipe->val = (double)(tenth < HELD_BACK ? tenth : HELD_BACK);
-    recipe->val = (double)vit_recipe_val(recipe, count);
-}
-
-/* The preset of that name, or NULL for the data's, with the options' values, fitted to the data. */
+/* run->preset = the preset `name`, or the data's own for NULL, with the values of the options,
+ * fitted to the data. */
 static vit_status choose_preset(vit_run *run, const char *name, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status =
@@ -99,22 +90,12 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
                         "a report shows answers that are classes, those of %s are texts: leave it "
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
                         run->data.name);
-    if (status == VIT_OK) hold_back(run);
-    return status;
-}
-
-/* A network that goes on from other weights wants a smaller learning rate than random ones. */
-#define PRESET_OF_INIT "finetune"
-
-static vit_status open_inputs(vit_run *run, vit_error *error) {
-    const vit_train_options *o = run->options;
-    vit_status status = open_data(run, error);
-    const bool is_text = run->data.target_vocabulary.count > 0;
-    const char *preset = o->preset || !o->init || is_text ? o->preset : PRESET_OF_INIT;
-    if (status == VIT_OK) status = choose_preset(run, preset, error);
-    if (status == VIT_OK && o->teacher)
-        status = vit_teacher_open(&run->teacher, o->teacher, &run->data, run->kernels, error);
-    return status;
+    if (status != VIT_OK) return status;
+    vit_recipe *recipe = &run->preset.recipe;
+    const size_t count = run->data.train.count;
+    if (recipe->val < 0) recipe->val = (double)vit_min(count / 10, HELD_BACK);
+    recipe->val = (double)vit_recipe_val(recipe, count); /* the number goes into the model file */
+    return VIT_OK;
 }
 
 static vit_status open_trainer(vit_run *run, vit_error *error) {
@@ -133,9 +114,9 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     return status;
 }
 
-/* Takes the preset that is expected to be better in the time there is, if one is known. */
+/* Changes to the preset that is expected to do better in the given minutes, if one is known. */
 static vit_status take_better(vit_run *run, vit_error *error) {
-    const char *better = vit_run_better(run);
+    const char *better = vit_run_better_preset(run);
     if (!better) return VIT_OK;
     vit_run_note(run, "%s in place of %s, which is better in longer trainings", better,
                  run->preset.name);
@@ -153,42 +134,37 @@ static void note_skipped(const char *why, void *context) {
     vit_run_note(context, "skipped: %s", why);
 }
 
-/* From now on the best is looked for among what follows. */
-static void forget_best(vit_run *run, const char *why) {
-    vit_history *h = &run->history;
-    vit_run_note(run,
-                 "the state with the best held-back answers, of step %zu, is lost (%s): the best "
-                 "is looked for from step %llu on",
-                 h->best_step, why, (unsigned long long)vit_trainer_get(run->trainer).step);
-    vit_free(run->best);
-    run->best = NULL;
-    h->best_step = h->stale = 0;
-    h->best_top1 = h->best_loss = 0;
-}
-
-/* The weights that were best, where they are to be kept and were not the last. */
+/* With keep_best, loads the weights of the best step so far from its checkpoint; if that is lost,
+ * the search for the best begins anew. */
 static vit_status load_best(vit_run *run, vit_error *error) {
     const vit_trainer_state s = vit_trainer_get(run->trainer);
+    vit_history *h = &run->history;
     vit_checkpoint best;
     vit_error why;
     bool missing;
-    if (!run->options->keep_best || run->history.best_step == 0) return VIT_OK;
+    if (!run->options->keep_best || h->best_step == 0) return VIT_OK;
     run->best = vit_alloc_unset(s.table->size, sizeof(float));
     if (!run->best)
         return vit_fail_memory(error, "the best weights", s.table->size * sizeof(float));
-    vit_status status =
-        vit_checkpoints_at(&best, &run->checkpoints, run->history.best_step, &missing, &why);
+    vit_status status = vit_checkpoints_at(&best, &run->checkpoints, h->best_step, &missing, &why);
     if (status == VIT_OK)
         status = vit_checkpoint_weights(run->best, s.table, &best, s.average != NULL, &why);
     vit_checkpoint_close(&best);
     if (status == VIT_OK) return VIT_OK;
     if (!missing) return vit_fail(error, status, "%s", why.message);
-    forget_best(run, why.message);
+    vit_run_note(run,
+                 "the state with the best held-back answers, of step %zu, is lost (%s): the best "
+                 "is looked for from step %llu on",
+                 h->best_step, why.message, (unsigned long long)vit_run_step(run));
+    vit_free(run->best);
+    run->best = NULL;
+    h->best_step = h->stale = 0;
+    h->best_top1 = h->best_loss = 0;
     return VIT_OK;
 }
 
-/* More steps than the checkpoint's training had: from here on the learning rate is that of the
- * longer schedule. */
+/* The schedule has more steps than that of the checkpoint: from here on the learning rate follows
+ * the longer one. */
 static void extend(vit_run *run, const vit_checkpoint *c) {
     const vit_recipe *r = &run->preset.recipe;
     run->history.extended_at = (size_t)c->step;
@@ -220,8 +196,9 @@ static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error
     return VIT_OK;
 }
 
-/* A training that starts afresh in a directory that holds checkpoints: its own may stay and are
- * replaced step by step; what is another's is not touched unless that is asked for. */
+/* For a training that starts afresh although its directory holds checkpoint *c: one of the same
+ * training stays until this run has come as far; MISMATCH for one of another training, which only
+ * --overwrite replaces. */
 static vit_status check_own(vit_run *run, const vit_checkpoint *c, vit_error *error) {
     const vit_identity identity = vit_run_identity(run);
     vit_error why = {0};
@@ -237,7 +214,7 @@ static vit_status check_own(vit_run *run, const vit_checkpoint *c, vit_error *er
     return VIT_OK;
 }
 
-/* *c is closed where there is none. */
+/* Opens options->checkpoint and the newest checkpoint in it; c->file is NULL if there is none. */
 static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *error) {
     const vit_train_options *o = run->options;
     *c = (vit_checkpoint){0};
@@ -253,8 +230,8 @@ static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *er
     return status;
 }
 
-/* Where fewer steps are asked for than the newest checkpoint has, an earlier one serves, if there
- * is one: from there it is not too far. */
+/* If the newest checkpoint is beyond the last step that was asked for, takes the newest one that is
+ * not, if there is one. */
 static void step_back(vit_run *run, vit_checkpoint *c) {
     vit_checkpoint earlier;
     if (!run->options->resume || !c->file || c->step <= run->steps) return;
@@ -270,7 +247,7 @@ static void step_back(vit_run *run, vit_checkpoint *c) {
     *c = earlier;
 }
 
-/* What the notes have not named of the files that are left out. */
+/* Names the files that cannot be read, beyond those that the data's notes name. */
 static void list_unreadable(const vit_run *run) {
     for (size_t i = VIT_UNREADABLE_NAMED; i < run->data.unreadable_count; i++) {
         char text[1100];
@@ -282,7 +259,8 @@ static void list_unreadable(const vit_run *run) {
     }
 }
 
-/* Plans, and goes to where a checkpoint was. */
+/* Decides the number of steps, and loads the checkpoint or the weights that training starts from.
+ */
 static vit_status start(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_checkpoint c;
@@ -294,8 +272,8 @@ static vit_status start(vit_run *run, vit_error *error) {
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
     list_unreadable(run);
-    if (status == VIT_OK) vit_run_foresee(run);
-    if (status == VIT_OK) status = vit_run_advise(run, error);
+    if (status == VIT_OK) vit_run_note_expected(run);
+    if (status == VIT_OK) status = vit_run_check_classes(run, error);
     if (status == VIT_OK && c.file)
         status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);
     vit_checkpoint_close(&c);
@@ -303,9 +281,19 @@ static vit_status start(vit_run *run, vit_error *error) {
     return status == VIT_OK ? vit_course_open(run, error) : status;
 }
 
+/* The preset of a training that starts from another model's weights, unless another is given: it
+ * has a smaller learning rate than those for random weights. */
+#define PRESET_OF_INIT "finetune"
+
 vit_status vit_run_open(vit_run *run, vit_error *error) {
-    vit_status status = check_options(run->options, error);
-    if (status == VIT_OK) status = open_inputs(run, error);
+    const vit_train_options *o = run->options;
+    vit_status status = check_options(o, error);
+    if (status == VIT_OK) status = open_data(run, error);
+    const bool is_text = run->data.target_vocabulary.count > 0;
+    const char *preset = o->preset || !o->init || is_text ? o->preset : PRESET_OF_INIT;
+    if (status == VIT_OK) status = choose_preset(run, preset, error);
+    if (status == VIT_OK && o->teacher)
+        status = vit_teacher_open(&run->teacher, o->teacher, &run->data, run->kernels, error);
     if (status == VIT_OK) status = open_trainer(run, error);
     if (status == VIT_OK) status = start(run, error);
     return status;

@@ -1,18 +1,18 @@
-/* What would otherwise fail only after hours: whether the model and the checkpoints can be written,
- * and whether what lies there may be replaced. */
+/* Finds out before the first step what would otherwise fail after hours: whether model and
+ * checkpoints can be written, and whether the files that are already there may be replaced. */
 #include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/train/run.h"
 #include <string.h>
 
-/* As a write of that size; the room is taken until *writer is ended. */
+/* Opens the file and reserves `size` bytes, which stay taken until *writer is aborted. */
 static vit_status try_write(vit_writer **writer, const char *path, size_t size, vit_error *error) {
     const vit_status status = vit_writer_open(writer, path, error);
     return status == VIT_OK ? vit_writer_reserve(*writer, size, error) : status;
 }
 
-/* Whether a model with this recipe is one of this training's, perhaps of an earlier step. What
- * --minutes, or a longer schedule, made of the steps does not count. */
+/* Whether recipe `theirs`, JSON as `ours`, is of this training, perhaps of an earlier step of it.
+ * The number of steps does not count where it follows from --minutes or was extended. */
 static bool same_training(const vit_run *run, const char *theirs, const char *ours) {
     json_t *a, *b;
     if (vit_json_parse(&a, theirs, strlen(theirs), "", NULL) != VIT_OK) return false;
@@ -34,7 +34,6 @@ static bool same_training(const vit_run *run, const char *theirs, const char *ou
     return same;
 }
 
-/* A model that this training did not make, or what is no model at all, is not replaced. */
 vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
     const char *path = run->options->out;
     vit_error why = {0};
@@ -43,7 +42,7 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
     if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
     vit_status status = vit_map_file(&bytes, path, error);
     if (status != VIT_OK) return status;
-    const bool empty = bytes.size == 0;
+    const bool empty = bytes.size == 0; /* as mktemp makes them */
     vit_unmap_file(&bytes);
     if (empty) return VIT_OK;
     if (vit_tensors_open(&file, path, &why) != VIT_OK)
@@ -63,7 +62,7 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
     return status;
 }
 
-/* The most that the directory will hold at once: the last two, the best, and a new one. */
+/* Checkpoints that the directory holds at once, at most: the last two, the best, and a new one. */
 #define MOST_CHECKPOINTS 4
 
 static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_error *error) {
@@ -71,7 +70,7 @@ static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_er
     const size_t more = there < MOST_CHECKPOINTS ? MOST_CHECKPOINTS - there : 1;
     char *path = vit_path_join(run->options->checkpoint, VIT_CHECKPOINT_NEW);
     if (!path) return vit_fail_memory(error, "a file name", strlen(run->options->checkpoint));
-    vit_status status = vit_remove_file(path, error); /* of a process that is dead */
+    vit_status status = vit_remove_file(path, error); /* left by a process that was killed */
     if (status == VIT_OK) status = try_write(writer, path, more * size, error);
     vit_free(path);
     return status;
@@ -80,7 +79,7 @@ static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_er
 vit_status vit_run_try_places(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     const size_t size = vit_trainer_get(run->trainer).table->parameters * sizeof(float);
-    const bool more = vit_trainer_get(run->trainer).step < run->steps;
+    const bool more = vit_run_step(run) < run->steps;
     vit_writer *model = NULL, *checkpoints = NULL;
     vit_status status = o->out ? vit_run_check_out(run, error) : VIT_OK;
     if (status == VIT_OK && o->out) status = try_write(&model, o->out, size, error);

@@ -1,17 +1,22 @@
-/* How many steps a training has. */
+/* How many steps a training has, what accuracy to expect of them, and which preset would reach more
+ * in the same time. */
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/train/measure/score.h"
+#include "vit/train/recipe/expect.h"
 #include "vit/train/run.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-/* What a rate is measured over: so many seconds, or less if that were more than this share of the
- * time there is. */
+/* Steps are timed for so many seconds, but at most for this share of the given minutes. */
 #define PROBE_SECONDS 1.0
 #define PROBE_SHARE 0.04
 
-/* Of the time that is left: what is planned for, and by how many seconds a run that falls behind
- * may overrun (the contract: half a minute). */
-#define RESERVE 0.96
+/* The share of the remaining time that is planned for, and how many seconds a run that falls behind
+ * may take beyond its minutes (vit.h promises at most half a minute). */
+#define PLANNED_SHARE 0.96
 #define OVERRUN_SECONDS 12.0
 
 static uint64_t at_least_one(double steps) {
@@ -22,18 +27,14 @@ double vit_run_epochs(const vit_run *run, uint64_t steps) {
     return (double)steps * (double)run->preset.recipe.batch / (double)run->loader.train_count;
 }
 
-static uint64_t steps_of_epochs(const vit_run *run, double epochs) {
-    const double pictures = epochs * (double)run->loader.train_count;
-    return at_least_one(floor(pictures / (double)run->preset.recipe.batch + .5));
-}
-
 static vit_status probe(vit_run *run, uint64_t step, vit_error *error) {
     double loss;
     vit_loader_prepare(&run->loader, step);
     return vit_trainer_step(run->trainer, &loss, 0, vit_loader_source, &run->loader, error);
 }
 
-/* Seconds of a training step, on a trainer that is reset afterwards. */
+/* *seconds: what a training step takes, measured for `probing` seconds at learning rate 0, after
+ * two steps to warm up. The caller resets the trainer. */
 static vit_status measure_step(vit_run *run, double *seconds, double probing, vit_error *error) {
     uint64_t step = 0;
     vit_status status = VIT_OK;
@@ -44,9 +45,9 @@ static vit_status measure_step(vit_run *run, double *seconds, double probing, vi
     return status;
 }
 
-/* Seconds to answer one picture. */
+/* *seconds: what it takes to classify one picture. */
 static vit_status measure_answer(vit_run *run, double *seconds, vit_error *error) {
-    const size_t count = run->data.train.count < 500 ? run->data.train.count : 500;
+    const size_t count = vit_min(run->data.train.count, 500);
     const double start = vit_clock();
     vit_score score = {0};
     const vit_status status =
@@ -56,8 +57,8 @@ static vit_status measure_answer(vit_run *run, double *seconds, vit_error *error
     return status;
 }
 
-/* The probe's steps have learning rate 0 and are forgotten: what is trained is the same as with
- * --steps. */
+/* The measured steps are undone: the training is the same as with --steps and the number of steps
+ * that comes out here. */
 static vit_status plan_minutes(vit_run *run, uint64_t resumed, vit_error *error) {
     const double whole = run->options->minutes * 60, share = whole * PROBE_SHARE;
     double step, answer;
@@ -70,7 +71,7 @@ static vit_status plan_minutes(vit_run *run, uint64_t resumed, vit_error *error)
     const double left = run->started + whole - vit_clock() - test;
     const double answered = (double)(run->loader.val_count + vit_course_sample(run));
     const double held_back = answer * answered * vit_run_epochs(run, 1);
-    run->schedule = resumed ? resumed : at_least_one(RESERVE * left / (step + held_back));
+    run->schedule = resumed ? resumed : at_least_one(PLANNED_SHARE * left / (step + held_back));
     run->steps = run->schedule;
     run->deadline = run->started + whole + OVERRUN_SECONDS - test;
     return VIT_OK;
@@ -85,8 +86,56 @@ vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error) {
         run->steps = o->steps < run->schedule ? o->steps : run->schedule;
     } else {
         const double epochs = o->epochs > 0 ? o->epochs : run->preset.recipe.epochs;
-        run->steps = run->schedule =
-            resumed && o->epochs == 0 ? resumed : steps_of_epochs(run, epochs);
+        const double pictures = epochs * (double)run->loader.train_count;
+        const double steps = floor(pictures / (double)run->preset.recipe.batch + .5);
+        run->schedule = resumed && o->epochs == 0 ? resumed : at_least_one(steps);
+        run->steps = run->schedule;
     }
     return VIT_OK;
+}
+
+/* ---- what to expect ---- */
+
+/* A gain in accuracy for which another preset is taken. */
+#define WORTH_IT .001
+
+/* Whether a preset is trained as it is: only such trainings were measured. */
+static bool is_unchanged(const vit_train_options *o) {
+    const bool is_file = o->preset && strpbrk(o->preset, "./");
+    return !is_file && o->set_count == 0 && o->batch == 0 && o->accumulate <= 1 && !(o->lr > 0) &&
+           o->freeze == 0 && !(o->layer_decay > 0) && !o->init && !o->teacher && !o->arrays &&
+           o->height == 0 && o->schedule_steps <= o->steps;
+}
+
+void vit_run_note_expected(const vit_run *run) {
+    char percent[32], steps[64];
+    if (!is_unchanged(run->options)) return;
+    const vit_expectation e = vit_expect(vit_measured_trainings, run->data.checksum,
+                                         run->preset.name, (double)run->schedule);
+    if (isnan(e.top1)) return;
+    if (e.first < e.last)
+        snprintf(steps, sizeof steps, "%.0f and %.0f", e.first, e.last);
+    else
+        snprintf(steps, sizeof steps, "%.0f", e.first);
+    vit_run_note(run, "expected: about %s %% of the test pictures right (measured with %s steps)",
+                 vit_format_fixed(percent, 100 * e.top1, 1), steps);
+}
+
+const char *vit_run_better_preset(const vit_run *run) {
+    const vit_train_options *o = run->options;
+    const char *best = NULL, *sha256 = run->data.checksum;
+    const vit_expectation own =
+        vit_expect(vit_measured_trainings, sha256, run->preset.name, (double)run->schedule);
+    double most = own.top1 + WORTH_IT;
+    if (!(o->minutes > 0) || o->preset || o->checkpoint || !is_unchanged(o) || isnan(most))
+        return NULL;
+    for (const vit_measured *m = vit_measured_trainings; m->data_sha256; m++) {
+        const double cost = vit_expect(vit_measured_trainings, sha256, m->preset, 1).step_seconds;
+        const double steps = (double)run->schedule * own.step_seconds / cost;
+        const vit_expectation e = vit_expect(vit_measured_trainings, sha256, m->preset, steps);
+        if (!(cost > 0) || !(e.top1 > most)) continue;
+        best = m->preset;
+        most = e.top1;
+    }
+    return best;
 }

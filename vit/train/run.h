@@ -1,6 +1,8 @@
-/* A training from first to last: what it needs (open.c, init.c) and where it writes (places.c), how
- * long it will be (plan.c), the loop over steps and epochs with its events and checkpoints
- * (loop.c), whether it can go on (watch.c), what it leaves (finish.c). A step itself is in step/.
+/* One training, from the first check to the model file. The parts of it, in the order of a run:
+ * open.c opens data, network and checkpoint (init.c: weights to start from; places.c: where the
+ * outputs go; classes.c: how many pictures each class has), plan.c decides how many steps there
+ * are, loop.c runs steps and epochs, watch.c notices when they no longer learn anything, finish.c
+ * writes and tests the model. A step itself is in step/.
  */
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H
@@ -15,136 +17,150 @@
 struct vit_run {
     const vit_train_options *options;
     double started;    /* vit_clock() when the command began */
-    vit_preset preset; /* fitted to the data, with the options' batch and lr */
+    vit_preset preset; /* fitted to the data, with the options' batch size, learning rate, ... */
     vit_dataset data;
-    char init[65];                    /* SHA-256 of the model it starts from, "" for none */
-    vit_model_file start;             /* that model, until its weights are taken over */
-    size_t start_height, start_width; /* of its pictures, before it is resized for the data */
-    vit_teacher teacher;              /* or none */
+    char init[65];        /* SHA-256 of the model that training starts from (--init); "": none */
+    vit_model_file start; /* that model, until vit_run_load_init has copied its weights */
+    size_t start_height, start_width; /* its picture size, before it is resized for the data */
+    vit_teacher teacher;              /* zeroed: there is none */
     const vit_kernels *kernels;
     int threads;
     vit_loader loader;
     vit_trainer *trainer;
-    vit_inference *inference; /* of the trainer's network */
+    vit_inference *inference; /* answers with the trainer's network */
 
-    uint64_t steps;    /* where this run ends */
-    uint64_t schedule; /* steps of the whole schedule */
-    double deadline;   /* vit_clock() at which it ends whatever the step; infinite without
+    uint64_t steps;    /* the step after which this run ends */
+    uint64_t schedule; /* steps of the whole learning rate schedule */
+    double deadline;   /* vit_clock() at which it ends, whatever the step; infinite without
                           --minutes */
-    double training;   /* seconds spent in steps of this process, and how many those were */
-    uint64_t done;
+    double training;   /* seconds that this process has spent in steps */
+    uint64_t done;     /* and the number of those steps */
     vit_history history;
-    vit_checkpoints checkpoints; /* open where a directory was given */
+    vit_checkpoints checkpoints; /* open if options->checkpoint names a directory */
     uint64_t saved;              /* step of the last checkpoint that was written; 0: none */
-    double last_save;            /* vit_clock() of the last try */
-    float *best;                 /* with keep_best: the weights of history.best_step */
-    double step_loss_sum;        /* since the last STEP event */
+    double last_save;            /* vit_clock() of the last attempt to write one */
+    float *best;                 /* with keep_best: the weights after history.best_step; owned */
+    double step_loss_sum;        /* losses since the last STEP event, and their number */
     uint64_t step_loss_steps;
-    double step_norm_sum, epoch_norm_sum; /* of the gradients, since the last event of its kind */
-    uint64_t epoch_norm_steps;
-    double last_event;
-    double val_top1, val_loss;
-    double temperature, threshold; /* of the model, once they are fitted; 0 */
+    double step_norm_sum; /* gradient norms since the last STEP event */
+    double epoch_norm_sum;
+    uint64_t epoch_norm_steps;     /* gradient norms since the last EPOCH event, and their number */
+    double last_event;             /* vit_clock() of the last STEP event */
+    double val_top1, val_loss;     /* of the held-back pictures; NaN until measured */
+    double temperature, threshold; /* of the model; 0 until they are fitted */
     vit_course course;
-    bool diverged;       /* the training diverged: watch.c */
+    bool diverged;       /* set by watch.c: the training cannot go on */
     vit_error unwritten; /* why options->out could not be written; status VIT_OK: it was written */
-    char *elsewhere;     /* where the model was written instead; owned */
+    char *elsewhere;     /* path of the model that was written in its place; owned */
     vit_error unsaved;   /* why the last checkpoint could not be written; status VIT_OK: it was */
 };
 
-/* Runs the whole training. The caller has set options, started, kernels and threads, and val_top1
- * and val_loss to NaN. *model (model may be NULL) is freed by vit_model_file_clear; its linear
- * weights are packed. CANCELLED when the callback asked to stop; a checkpoint is still written, and
- * the run fails if that fails. Any other checkpoint that cannot be written is noted in
- * run->unsaved. */
+/* What a checkpoint must agree with to be one of this training. */
+vit_identity vit_run_identity(const vit_run *run);
+
+/* Runs the whole training and frees what it holds. The caller has set options, started, kernels
+ * and threads, and val_top1 and val_loss to NaN. On success *model (model may be NULL) is the
+ * trained model, its linear weights packed; free it with vit_model_file_clear. CANCELLED if the
+ * callback asked to stop: a checkpoint is written first, and if that fails, so does the run. Any
+ * other checkpoint that cannot be written is only recorded in run->unsaved. */
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
 
-/* advice.c: gives the trainer class weights where the recipe asks for them; notes what is wrong
- * with the numbers of pictures. */
-vit_status vit_run_advise(vit_run *run, vit_error *error);
+/* ---- open.c, init.c, places.c, classes.c: before the first step ---- */
 
-/* Data, preset and trainer, at the step where training begins; and frees all that a run holds. */
+/* Opens data, preset and trainer, resumes from a checkpoint if that is asked for, and checks that
+ * the outputs can be written. Call vit_run_close whether or not it succeeds. */
 vit_status vit_run_open(vit_run *run, vit_error *error);
 void vit_run_close(vit_run *run);
 
-/* All of the model but its values; freed by vit_model_file_clear. */
-vit_status vit_run_describe(vit_model_file *out, const vit_run *run, vit_error *error);
-
-/* Writes options->out, tests the model and emits DONE; *model as above. */
-vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);
-
-/* Checks at the start that the outputs can be written, by opening them and reserving the room they
- * will need. MISMATCH where --out holds something that this training did not make
- * (options->overwrite). */
-vit_status vit_run_try_places(vit_run *run, vit_error *error);
-
-/* The same for --out alone, whatever is there now. */
-vit_status vit_run_check_out(const vit_run *run, vit_error *error);
-
-/* ---- watch.c: whether it is getting anywhere ---- */
-
-/* Call after every step, with its loss: counts the steps that must be skipped. ARGUMENT, saying
- * what to try, when too many steps in a row were skipped, or had a loss many times that of the
- * start. */
-vit_status vit_run_watch(vit_run *run, double loss, vit_error *error);
-
-/* The limit to pass to vit_trainer_limit. */
-double vit_run_norm_limit(const vit_run *run);
-
-/* ARGUMENT where val_loss was measured and is not finite. */
-vit_status vit_run_check_held_back(vit_run *run, vit_error *error);
-
-/* Whether the last steps were all used, none with a high loss. */
-bool vit_run_is_well(const vit_run *run);
-
-/* After the last step: ARGUMENT where the training has learnt nothing. */
-vit_status vit_run_judge(vit_run *run, vit_error *error);
-
-/* How the model came to be, JSON; freed by vit_free. NULL: no memory. */
-char *vit_run_recipe(const vit_run *run);
-
-/* The weights that the model will have: the trained ones, or their average. */
-float *vit_run_weights(const vit_run *run);
-
-vit_identity vit_run_identity(const vit_run *run);
-
-/* Sets steps, schedule and deadline from the options; with `minutes`, by measuring. A schedule of
- * a checkpoint that will be resumed is kept: resumed is its number of steps, or 0. */
-vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
-
-/* ---- foresee.c: predictions from measured trainings of presets on the same data ---- */
-
-/* Notes the accuracy to expect after run->schedule steps, where that is known. */
-void vit_run_foresee(const vit_run *run);
-
-/* The preset expected to do better than run->preset within options->minutes, in which run->schedule
- * steps fit; NULL: none is known, or the user chose otherwise. */
-const char *vit_run_better(const vit_run *run);
-
-/* ---- init.c: a training that begins with options->init ---- */
-
-/* Loads run->start; *preparation: how that model sees pictures. */
+/* Loads the model of options->init into run->start; *preparation: picture size and preprocessing
+ * of that model. */
 vit_status vit_run_open_init(vit_run *run, vit_preparation *preparation, vit_error *error);
 
-/* Gives run->preset the network of run->start, with a head for the data's classes; where the data
- * are of another size, positions are resampled. MISMATCH for a preset that describes another
- * network, and for data with another number of channels. */
+/* Gives run->preset the network of run->start, with a head for the data's classes; positions are
+ * resampled if the data have another picture size. MISMATCH if the preset describes a different
+ * network, or if the number of channels or the vocabularies differ. */
 vit_status vit_run_adopt_init(vit_run *run, vit_error *error);
 
-/* Copies the weights of run->start over the random ones and frees run->start. A head for other
- * classes keeps its random weights, and a note says so. */
+/* Copies the weights of run->start into the trainer and frees run->start. A head for other classes
+ * keeps its random weights, which a note says. */
 vit_status vit_run_load_init(vit_run *run, vit_error *error);
 
-/* Passes since the start; one pass is all training pictures but those held back. */
+/* Checks that model and checkpoints can be written, by opening the files and reserving the space
+ * they need. MISMATCH if options->out exists and was not made by this training, unless
+ * options->overwrite. */
+vit_status vit_run_try_places(vit_run *run, vit_error *error);
+
+/* The check of what is at options->out alone. */
+vit_status vit_run_check_out(const vit_run *run, vit_error *error);
+
+/* Gives the trainer class weights if the recipe asks for balance; notes classes that are rare,
+ * unbalanced or not tested. */
+vit_status vit_run_check_classes(vit_run *run, vit_error *error);
+
+/* ---- plan.c: how many steps there are, and what to expect of them ---- */
+
+/* Sets steps, schedule and deadline from the options; with options->minutes, by timing a few
+ * steps. resumed: steps of the schedule of the checkpoint that will be resumed, which is kept; 0:
+ * none. */
+vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
+
+/* Epochs that so many steps are; an epoch is one pass over the training pictures, without those
+ * held back. */
 double vit_run_epochs(const vit_run *run, uint64_t steps);
 
-/* An event filled with where the run stands. */
+/* Notes the accuracy to expect after run->schedule steps, if trainings like it were measured. */
+void vit_run_note_expected(const vit_run *run);
+
+/* The preset that is expected to do better than run->preset within options->minutes, in which
+ * run->schedule steps fit; NULL: none is known, or the user has chosen one. */
+const char *vit_run_better_preset(const vit_run *run);
+
+/* ---- watch.c: whether the training still learns ---- */
+
+/* Call after every step, with its loss: counts steps that had to be skipped. ARGUMENT, with what to
+ * try, when too many steps in a row were skipped, or had a loss many times that of the start. */
+vit_status vit_run_watch(vit_run *run, double loss, vit_error *error);
+
+/* The largest gradient norm that the next step may use: for vit_trainer_limit. */
+double vit_run_norm_limit(const vit_run *run);
+
+/* ARGUMENT if val_loss was measured and is not finite. */
+vit_status vit_run_check_held_back(vit_run *run, vit_error *error);
+
+/* Whether the last step was used and its loss was not high. */
+bool vit_run_is_well(const vit_run *run);
+
+/* After the last step: ARGUMENT if the training has learnt nothing. */
+vit_status vit_run_judge(vit_run *run, vit_error *error);
+
+/* ---- finish.c: what a training leaves ---- */
+
+/* The recipe that goes into the model file: how the model was made, as JSON; freed by vit_free.
+ * NULL: no memory. */
+char *vit_run_recipe(const vit_run *run);
+
+/* The weights that the model will have: the trained ones, or their moving average; the trainer's
+ * own array. */
+float *vit_run_weights(const vit_run *run);
+
+/* *out: all of the model but its weights; freed by vit_model_file_clear, also on failure. */
+vit_status vit_run_describe(vit_model_file *out, const vit_run *run, vit_error *error);
+
+/* Writes options->out, tests the model and emits DONE; *model as for vit_run_train. */
+vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error);
+
+/* ---- loop.c: events ---- */
+
+/* Steps done so far, those of the checkpoint it was resumed from included. */
+uint64_t vit_run_step(const vit_run *run);
+
+/* An event of that kind, filled with the present state of the run. */
 vit_event vit_run_event(const vit_run *run, vit_event_kind kind);
 
-/* Calls the callback if there is one; false: stop. */
+/* Passes the event to the callback, if there is one; false: the callback asks to stop. */
 bool vit_run_emit(const vit_run *run, const vit_event *event);
 
-/* A NOTE event. */
+/* Emits a NOTE event with this text. */
 void vit_run_note(const vit_run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,32 +1,33 @@
-/* Whether a training is getting anywhere: steps that cannot be used, a loss that explodes, a
+/* Whether a training still learns: steps whose gradients cannot be used, a loss that explodes, a
  * network that has learnt nothing. */
 #include "vit/base/math.h"
 #include "vit/train/run.h"
 #include <math.h>
 #include <stdio.h>
 
-/* After so many in a row it ends. */
+/* A training ends after so many steps in a row that were skipped, or whose loss was high. */
 #define MOST_SKIPPED 10
 #define MOST_HIGH 20
 
-/* A loss is high from so many times that of the start on, or that of guessing where that is more.
- */
+/* A loss is high above HIGH times the first step's loss, or times that of guessing, whichever is
+ * larger. */
 #define HIGH 4
 
-/* A gradient explodes when its norm is so many times the late ones' mean, or 1 where that is more,
- * which is known after some steps. */
+/* A gradient explodes when its norm is above EXPLODES times max(1, the mean norm of recent steps).
+ * The mean counts once KNOWN_AFTER steps are in it. */
 #define EXPLODES 1000
 #define KNOWN_AFTER 20
+#define RECENT_STEPS 100 /* of the running means */
 
-#define LATE_STEPS 100 /* that the means are over */
-
-/* A network that has learnt nothing has the loss of guessing, and as many right answers, but for
- * chance: so many standard deviations. */
+/* A network has learnt nothing if its loss is not below CHANCE times that of guessing, and its
+ * accuracy on held-back pictures not more than DEVIATIONS standard deviations above chance. A note
+ * says so from STEPS_TO_TELL steps on; from STEPS_TO_FAIL on the training fails. */
 #define STEPS_TO_TELL 200
 #define STEPS_TO_FAIL 500
 #define CHANCE .995
 #define DEVIATIONS 3
 
+/* The cross-entropy of equal probabilities for all answers. */
 static double guessing(const vit_run *run) {
     const vit_config *c = &run->preset.config;
     return vit_log((double)(vit_config_has_decoder(c) ? c->decoder.vocabulary : c->classes));
@@ -36,8 +37,8 @@ static double high_loss(const vit_run *run) {
     return HIGH * fmax(run->history.first_loss, guessing(run));
 }
 
-/* Fails with `why` and what to try. */
-static vit_status ends(vit_run *run, const char *why, vit_error *error) {
+/* Fails for the reason `why`, with what to try. */
+static vit_status diverge(vit_run *run, const char *why, vit_error *error) {
     run->diverged = true;
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "%s: lower the learning rate (now %g at most), raise \"warmup\"%s", why,
@@ -50,7 +51,7 @@ double vit_run_norm_limit(const vit_run *run) {
     return h->counted < KNOWN_AFTER ? INFINITY : EXPLODES * fmax(h->recent_norm, 1);
 }
 
-static vit_status count_skipped(vit_run *run, double loss, vit_error *error) {
+static vit_status take_skipped(vit_run *run, double loss, vit_error *error) {
     vit_history *h = &run->history;
     const vit_trainer_state s = vit_trainer_get(run->trainer);
     char why[160], text[320];
@@ -68,14 +69,16 @@ static vit_status count_skipped(vit_run *run, double loss, vit_error *error) {
     if (h->skipped_in_row < MOST_SKIPPED) return VIT_OK;
     snprintf(text, sizeof text, "%d steps in a row, up to %llu, could not be used (%s)",
              MOST_SKIPPED, (unsigned long long)s.step, why);
-    return ends(run, text, error);
+    return diverge(run, text, error);
 }
 
+/* The mean of `count` values, the last of which is `value`; later ones weigh more from
+ * RECENT_STEPS values on. */
 static double mean(double before, double value, size_t count) {
-    return before + (value - before) / (double)(count < LATE_STEPS ? count : LATE_STEPS);
+    return before + (value - before) / (double)(count < RECENT_STEPS ? count : RECENT_STEPS);
 }
 
-static vit_status count_used(vit_run *run, double loss, vit_error *error) {
+static vit_status take_used(vit_run *run, double loss, vit_error *error) {
     vit_history *h = &run->history;
     char text[256];
     h->skipped_in_row = 0;
@@ -88,31 +91,29 @@ static vit_status count_used(vit_run *run, double loss, vit_error *error) {
     snprintf(text, sizeof text,
              "the loss explodes: it began with %.4g, and in the %d steps up to %llu it was more "
              "than %.4g, at last %.4g",
-             h->first_loss, MOST_HIGH, (unsigned long long)vit_trainer_get(run->trainer).step, high,
-             loss);
-    return ends(run, text, error);
+             h->first_loss, MOST_HIGH, (unsigned long long)vit_run_step(run), high, loss);
+    return diverge(run, text, error);
 }
 
 vit_status vit_run_watch(vit_run *run, double loss, vit_error *error) {
-    return vit_trainer_get(run->trainer).skipped ? count_skipped(run, loss, error)
-                                                 : count_used(run, loss, error);
+    return vit_trainer_get(run->trainer).skipped ? take_skipped(run, loss, error)
+                                                 : take_used(run, loss, error);
 }
 
 vit_status vit_run_check_held_back(vit_run *run, vit_error *error) {
     char text[128];
     if (run->loader.val_count == 0 || isfinite(run->val_loss)) return VIT_OK;
     snprintf(text, sizeof text, "the loss of the held-back pictures became %s after step %llu",
-             isnan(run->val_loss) ? "NaN" : "infinite",
-             (unsigned long long)vit_trainer_get(run->trainer).step);
-    return ends(run, text, error);
+             isnan(run->val_loss) ? "NaN" : "infinite", (unsigned long long)vit_run_step(run));
+    return diverge(run, text, error);
 }
 
 bool vit_run_is_well(const vit_run *run) {
     return run->history.skipped_in_row == 0 && run->history.high_in_row == 0;
 }
 
-/* No better than guessing. */
-static bool guesses(const vit_run *run) {
+/* Whether loss and held-back accuracy are no better than those of guessing. */
+static bool is_guessing(const vit_run *run) {
     const double share = 1 / (double)run->preset.config.classes;
     const double spread = sqrt(share * (1 - share) / (double)run->loader.val_count);
     if (!(guessing(run) > 0) || run->history.recent_loss < CHANCE * guessing(run)) return false;
@@ -127,14 +128,14 @@ vit_status vit_run_judge(vit_run *run, vit_error *error) {
                  "the model is written, but its loss explodes: it began with %.4g, the last step's "
                  "is more than %.4g",
                  h->first_loss, high_loss(run));
-        return ends(run, text, error);
+        return diverge(run, text, error);
     }
-    if (h->counted < STEPS_TO_TELL || !guesses(run)) return VIT_OK;
+    if (h->counted < STEPS_TO_TELL || !is_guessing(run)) return VIT_OK;
     snprintf(text, sizeof text,
              "the model is written, but it has learnt nothing%s: the loss of its last steps is "
              "%.4g, that of guessing %.4g",
              h->counted < STEPS_TO_FAIL ? " yet" : "", h->recent_loss, guessing(run));
-    if (h->counted >= STEPS_TO_FAIL) return ends(run, text, error);
+    if (h->counted >= STEPS_TO_FAIL) return diverge(run, text, error);
     vit_run_note(run, "%s", text);
     return VIT_OK;
 }

@@ -1,4 +1,4 @@
-/* What it costs to look into a network: maps of one picture, turn by turn with ordinary answers. */
+/* What maps of a picture cost, measured in turns with ordinary answers. */
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
@@ -12,7 +12,7 @@ typedef struct seeing {
     vit_session *session;
     const uint8_t *pixels;
     float *logits;
-    double sum; /* of what was seen: somebody reads it */
+    double sum; /* of values that were computed, so that each is read */
 } seeing;
 
 static bool look(const vit_layer *layer, void *user) {
@@ -44,8 +44,8 @@ static vit_status see(seeing *s, size_t kind, vit_error *error) {
     }
 }
 
-/* Turns of all kinds: the machine is as busy or as hot for one as for the others. shares: a turn's
- * times by that of its answer. */
+/* In each turn all kinds are measured, so that the machine is as busy and as hot for one as for the
+ * others. shares: the times of a turn, divided by that of its answer. */
 static vit_status take_turns(seeing *s, double times[KINDS][MOST_TURNS],
                              double shares[KINDS][MOST_TURNS], size_t *turns, vit_error *error) {
     for (size_t kind = 0; kind < KINDS; kind++) {

@@ -10,11 +10,6 @@
 #define TURNS 5
 #define SECONDS_A_TURN 0.4
 
-static void fill_with_noise(float *values, size_t count) {
-    vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 1, 0);
-    for (size_t i = 0; i < count; i++) values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
-}
-
 typedef enum form { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS } form;
 
 typedef struct product {
@@ -24,16 +19,12 @@ typedef struct product {
     form form;
 } product;
 
-/* W as it lies, or in bf16 as a training packs it once a step. */
-static vit_operand_b weights_of(const product *p) {
-    if (p->exec.precision == VIT_PRECISION_F32) return vit_b_plain(p->b, p->k);
-    return vit_b_packed(p->b, vit_words(p->exec.precision, p->n));
-}
-
-/* y = x W^T, dx = dy W and dW += dy^T x of a layer of k inputs and n outputs. */
+/* y = x W^T, dx = dy W or dW += dy^T x of a layer of k inputs and n outputs. For dx, W is plain in
+ * f32, and in bf16 packed as a training packs it once a step. */
 static void multiply(void *context) {
     const product *p = context;
     const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = 1, .scale = 1};
+    const bool packs = p->exec.precision == VIT_PRECISION_BF16;
     switch (p->form) {
     case FORWARD:
         vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_operand_a){p->a, p->k, 1},
@@ -41,7 +32,9 @@ static void multiply(void *context) {
         break;
     case INPUT_GRADIENT:
         vit_gemm(&p->exec, p->c, p->k, p->m, p->k, p->n, (vit_operand_a){p->a, p->n, 1},
-                 weights_of(p), &none);
+                 packs ? vit_b_packed(p->b, vit_words(p->exec.precision, p->n))
+                       : vit_b_plain(p->b, p->k),
+                 &none);
         break;
     case WEIGHT_GRADIENT:
         vit_gemm(&p->exec, p->c, p->k, p->n, p->k, p->m, (vit_operand_a){p->a, 1, p->n},
@@ -52,7 +45,7 @@ static void multiply(void *context) {
     }
 }
 
-/* One of the turns that the peak and a product take. */
+/* The peak and the time of a product, measured one after the other. */
 typedef struct turn {
     double peak, seconds;
 } turn;
@@ -63,7 +56,7 @@ static int by_share(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* The turn of the median share of the peak: other programs come and go. */
+/* The turn whose share of the peak is the median: other programs come and go. */
 static turn take_turns(const bench *b, product *p) {
     turn turns[TURNS];
     for (size_t i = 0; i < TURNS; i++) {
@@ -79,7 +72,7 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
     static const char *const forms[] = {"y = x W^T", "dx = dy W", "dW = dy^T x"};
     const size_t wide = vit_max(in, out), room = wide * vit_max(wide, rows) + 32 * wide;
     const size_t packing = (size_t)b->threads * VIT_GEMM_ROOM, all = packing + 3 * room;
-    /* In one piece, as a session and a training have it: large pieces lie in large pages. */
+    /* One block, as in a session and a training: large blocks get large pages. */
     float *memory = vit_alloc(all, sizeof *memory);
     if (!memory) return vit_fail_memory(error, "matrices", all * sizeof *memory);
     product p = {.exec = {b->kernels, b->threads, memory, b->precision},
@@ -89,7 +82,8 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
                  .a = memory + packing,
                  .b = memory + packing + room,
                  .c = memory + packing + 2 * room};
-    fill_with_noise(p.a, 3 * room);
+    vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 1, 0);
+    for (size_t i = 0; i < 3 * room; i++) p.a[i] = (float)(vit_random_uniform(&r) * 2 - 1);
     for (int i = 0; i < FORMS; i++) {
         bench_line line = {.what = "gemm", .flop = 2. * (double)rows * (double)in * (double)out};
         p.form = (form)i;
@@ -118,7 +112,7 @@ vit_status bench_gemm(const bench *b, vit_error *error) {
                   {"fc1", rows, c->dim, c->mlp},
                   {"fc2", rows, c->mlp, c->dim}};
     vit_status status = VIT_OK;
-    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* no patches there */
+    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* which has no patch embedding */
     for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
         status =
             measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);

@@ -1,5 +1,5 @@
-/* Whole training steps through the trainer and its loader, whole batches through a session of a
- * model that comes from a file. */
+/* Training steps through the trainer and its loader; batches through a session of a model that was
+ * read from a file. */
 #include "vit/api/internal.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Records of noise: as many as fill some batches, so that the loader has something to choose. */
+/* A data set of noise, of several batches, so that the loader has something to choose from. */
 static vit_status make_noise(vit_dataset *d, const vit_config *c, size_t batch, vit_error *error) {
     const size_t count = 4 * batch + 40, bytes = c->height * c->width * c->channels;
     *d = (vit_dataset){.name = "noise",
@@ -40,10 +40,6 @@ static void free_noise(vit_dataset *d) {
     vit_free(d->train.labels);
 }
 
-static double flop_of(const bench *b) {
-    return 2 * (double)vit_config_multiply_adds(&b->preset.config) * (double)b->batch;
-}
-
 typedef struct training {
     vit_loader loader;
     vit_trainer *trainer;
@@ -68,7 +64,7 @@ static void train_step(void *context) {
     vit_trainer_step(t->trainer, &loss, 1e-4, vit_loader_source, &t->loader, NULL);
 }
 
-/* What a step spends loading, measured alone on one thread. */
+/* *seconds: what a step spends loading, measured alone, on one thread. */
 static vit_status measure_loader(double *seconds, const bench *b, training *t, vit_error *error) {
     const vit_config *c = &b->preset.config;
     const size_t values = c->height * c->width * c->channels;
@@ -83,15 +79,6 @@ static vit_status measure_loader(double *seconds, const bench *b, training *t, v
     return status;
 }
 
-static void free_training(training *t) {
-    vit_trainer_free(t->trainer);
-    vit_loader_free(&t->loader);
-    vit_free(t->images);
-    vit_free(t->labels);
-    vit_free(t->keys);
-    vit_batch_room_free(&t->room);
-}
-
 vit_status bench_train(const bench *b, vit_error *error) {
     vit_recipe recipe = b->preset.recipe;
     vit_dataset noise;
@@ -104,13 +91,20 @@ vit_status bench_train(const bench *b, vit_error *error) {
             &t.trainer, &b->preset.config, &recipe,
             &(vit_trainer_options){b->kernels, b->threads, .recompute = b->recompute}, 0, error);
     if (status == VIT_OK) {
-        bench_line line = {.what = "train", .images = b->batch, .flop = 3 * flop_of(b)};
+        const double forward = 2 * (double)vit_config_multiply_adds(&b->preset.config);
+        bench_line line = {
+            .what = "train", .images = b->batch, .flop = 3 * forward * (double)b->batch};
         snprintf(line.detail, sizeof line.detail, "batch %zu", b->batch);
         line.seconds = bench_median(train_step, &t);
         status = measure_loader(&line.loader, b, &t, error);
         if (status == VIT_OK) bench_print(b, &line);
     }
-    free_training(&t);
+    vit_trainer_free(t.trainer);
+    vit_loader_free(&t.loader);
+    vit_free(t.images);
+    vit_free(t.labels);
+    vit_free(t.keys);
+    vit_batch_room_free(&t.room);
     free_noise(&noise);
     return status;
 }
@@ -127,7 +121,7 @@ static void answer(void *context) {
     vit_classify_prepared(a->session, a->images, a->batch, a->logits, NULL);
 }
 
-/* The network with random weights, as a file. */
+/* Writes a model file of the network with random weights. */
 static vit_status write_model(const char *path, const bench *b, vit_error *error) {
     vit_model_file f = {.config = b->preset.config, .recipe = vit_strdup("{}")};
     vit_store store = {0};

@@ -1,5 +1,5 @@
-/* The operators of a network with the shapes that a slice of a training batch gives them, on one
- * thread: what a thread of a training does between two barriers. */
+/* The operators of a network, with the shapes of a slice of a training batch, on one thread: what a
+ * thread of a training does between two barriers. */
 #include "vit/base/arena.h"
 #include "vit/base/random.h"
 #include "vit/base/size.h"
@@ -21,14 +21,14 @@ typedef struct operands {
     vit_norm norm;
     vit_norm_state stats;
     vit_norm_gradient norm_gradient;
-    vit_linear linear; /* the layer at hand */
+    vit_linear linear; /* the layer that is measured */
     vit_linear_gradient linear_gradient;
     size_t samples, rows; /* pictures and tokens of the slice */
     size_t linear_rows;
     float *x, *y, *d_x, *d_y, *residual, *p, *scratch, *weight, *d_weight, *bias, *d_bias, *packed;
 } operands;
 
-/* ---- what is run ---- */
+/* ---- the operators, as bench_run ---- */
 
 static void patch_extract(void *context) {
     const operands *o = context;
@@ -177,9 +177,9 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     return VIT_OK;
 }
 
-/* ---- lines ---- */
+/* ---- measurements ---- */
 
-/* multiply_adds and floats: of one run; a float that is read and written counts twice. */
+/* multiply_adds and floats: of one run; a float that is both read and written counts twice. */
 static void measure(const bench *b, operands *o, const char *what, const char *shape,
                     bench_run *run, double multiply_adds, double floats) {
     bench_line line = {.what = what, .flop = 2 * multiply_adds, .bytes = 4 * floats};
@@ -193,7 +193,7 @@ typedef struct layer {
     size_t rows, in, out;
 } layer;
 
-/* Backward, dW is read and written; the first layer has no dx. */
+/* Forward and backward, where dW is both read and written, and the first layer has no dx. */
 static void measure_layer(const bench *b, operands *o, const layer *l, bool first) {
     const double in = (double)(l->rows * l->in), out = (double)(l->rows * l->out);
     const double weight = (double)(l->in * l->out), products = (double)l->rows * weight;

@@ -1,4 +1,4 @@
-/* What a training step does with all weights at once, on one thread. */
+/* What a training step does with all weights: adding lanes, AdamW, packing; on one thread. */
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
@@ -6,8 +6,7 @@
 #include "vit/train/step/lanes.h"
 #include <stdio.h>
 
-/* Lanes of gradients that a small network has. */
-#define LANES 8
+#define LANES 8 /* of gradients, as a small network has */
 
 typedef struct optimiser {
     const bench *bench;
@@ -54,18 +53,11 @@ static vit_status make(optimiser *o, const bench *b, vit_error *error) {
     return VIT_OK;
 }
 
-static void release(optimiser *o) {
-    float *const arrays[] = {o->values, o->m, o->v, o->gradients, o->packed};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
-    vit_chunks_free(&o->chunks);
-    vit_table_free(&o->table);
-}
-
 vit_status bench_optimiser(const bench *b, vit_error *error) {
     static const struct {
         const char *name;
         bench_run *run;
-        int copies; /* of the weights that are read and written */
+        int copies; /* of the weights that are read or written */
     } runs[] = {
         {"gradient lanes", sum_lanes, LANES + 1}, {"adamw", adamw, 7}, {"packing", pack, 2}};
     optimiser o;
@@ -77,6 +69,9 @@ vit_status bench_optimiser(const bench *b, vit_error *error) {
         line.seconds = bench_median(runs[i].run, &o);
         bench_print(b, &line);
     }
-    release(&o);
+    float *const arrays[] = {o.values, o.m, o.v, o.gradients, o.packed};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) vit_free(arrays[i]);
+    vit_chunks_free(&o.chunks);
+    vit_table_free(&o.table);
     return status;
 }

@@ -1,13 +1,13 @@
-/* The most this machine can do: fused multiply-adds on registers alone. Each accumulator is an
- * operand of a volatile asm statement, so that no chain can be dropped. Twelve chains hide the
- * latency of two multiply-adds a cycle where one takes four or five; VDPBF16PS takes longer, and
- * AVX-512 has the registers for twice as many. */
+/* The most this machine can do: fused multiply-adds on registers. Each accumulator is an operand of
+ * a volatile asm statement, so that the compiler keeps every chain. Twelve chains hide a latency of
+ * four or five cycles at two multiply-adds a cycle; VDPBF16PS takes longer, and AVX-512 has the
+ * registers for twice as many. */
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/ops/exec.h"
 
 #define ROUNDS ((uint64_t)1 << 21)
-#define SECONDS 0.25 /* of tries: a second thread may need a while to get a core of its own */
+#define SECONDS 0.25 /* of attempts: a second thread may need a while to get a core of its own */
 
 typedef void probe(uint64_t rounds);
 
@@ -82,7 +82,7 @@ static void probe_task(size_t index, int thread, void *context) {
 double bench_peak(vit_cpu cpu, vit_precision precision, int threads) {
     probe *run = probe_scalar;
     double lanes = 1, chains = 12, best = 0;
-    (void)cpu, (void)precision; /* of other processors there is one */
+    (void)cpu, (void)precision; /* not used for other processors */
 #if defined(__x86_64__)
     if (cpu == VIT_CPU_AVX2) run = probe_avx2, lanes = 8;
     if (cpu >= VIT_CPU_AVX512) run = probe_avx512, lanes = 16, chains = 24;

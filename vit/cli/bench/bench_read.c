@@ -1,4 +1,4 @@
-/* Pictures read by a model that writes texts: the encoder once, then token after token. */
+/* Pictures read by a model that writes texts: the encoder once, then one token after the other. */
 #include "vit/api/internal.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
@@ -18,7 +18,7 @@ static void read_batch(void *context) {
     vit_write(r->writer, r->texts, r->images, NULL, r->batch, 0);
 }
 
-/* No id ends a text, so that each has as many tokens as are asked for. */
+/* Without an id that ends a text (how.end), each has as many tokens as were asked for. */
 static vit_status open_reading(reading *r, const bench *b, const vit_model *model,
                                vit_error *error) {
     const vit_config *c = &model->file.config;

@@ -1,4 +1,4 @@
-/* A photograph of 12 megapixels to the size of the network's input. */
+/* Resizing a picture of 12 megapixels to the network's input. */
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"

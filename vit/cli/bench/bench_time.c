@@ -38,7 +38,7 @@ double bench_median(bench_run *run, void *context) {
     return bench_median_within(run, context, SECONDS);
 }
 
-/* The largest resident memory of this process so far, in MiB; 0 where the system does not say. */
+/* The largest resident memory of this process so far, in MiB; 0 if the system does not say. */
 static double resident_mib(void) {
     char line[128];
     double mib = 0;
@@ -50,12 +50,12 @@ static double resident_mib(void) {
     return mib;
 }
 
-/* What loading takes of the time of all threads. */
+/* The share of loading in the time of all threads. */
 static double loader_share(const bench *b, const bench_line *l) {
     return l->loader / (l->seconds * b->threads);
 }
 
-/* `, "key": value`, null for 0: what is not known or makes no sense for a line. */
+/* Adds `, "key": value`, with null for 0. */
 static void add_number(vit_text *t, const char *key, double value, int digits) {
     char number[32];
     vit_text_add(t, ", \"%s\": %s", key,

@@ -1,4 +1,4 @@
-/* vit-bench: how fast the library is on this machine, beside what the machine can do. */
+/* vit-bench: how fast the library is on this machine, compared with the machine's peak. */
 #include "vit/api/internal.h"
 #include "vit/base/cpu.h"
 #include "vit/cli/bench/bench.h"
@@ -27,7 +27,7 @@ static const vit_option options[] = {
     {.name = "preset",
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
-     .help = "its network, but for the sizes below (default: mnist)"},
+     .help = "the network, apart from the sizes below (default: mnist)"},
     SIZE(image, "side of the picture (default: the preset's, or 28)"),
     SIZE(channels, "1 or 3"),
     SIZE(patch, "side of a patch"),
@@ -39,15 +39,15 @@ static const vit_option options[] = {
     {.name = "model",
      VALUE(TEXT, model),
      .argument = "MODEL",
-     .help = "infer, read, explain: this one, a file, directory or\n"
-             "shipped name, in place of random weights, which read\n"
-             "does not have; model: the file to be written"},
+     .help = "infer, read, explain: a file, directory or name of a\n"
+             "model, in place of random weights; read needs it.\n"
+             "model: the file to write"},
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
     {.name = "beams",
      VALUE(COUNT, beams),
      .argument = "N",
-     .help = "read: texts that are followed at once (default: 1)",
+     .help = "read: width of the beam search (default: 1)",
      .min = 1,
      .max = 64},
     {.name = "tokens",
@@ -64,8 +64,8 @@ static const vit_option options[] = {
      .choices = vit_precision_names},
     {.name = "recompute",
      VALUE(FLAG, recompute),
-     .help = "train: with only the input of each block kept for the\n"
-             "backward pass, the rest computed again"},
+     .help = "train: keep only the input of each block for the\n"
+             "backward pass, and recompute the rest"},
     {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
 };
 
@@ -75,17 +75,17 @@ static const vit_command command = {
              "\n"
              "Measures, as the median of about two seconds:\n"
              "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
-             "          and what of it is the loading\n"
+             "          and the share of the loading\n"
              "  infer   a batch of pictures through a session of a model that was loaded\n"
              "          from a file\n"
              "  read    pictures of noise through a model that writes texts\n"
-             "  explain maps of one picture, turn by turn with ordinary answers: attention of\n"
-             "          all layers and heads, rollout, relevance; in f32\n"
+             "  explain maps of one picture, in turns with ordinary answers: attention of all\n"
+             "          layers and heads, rollout, relevance; in f32\n"
              "  model   nothing: writes the network with random weights, for infer --model\n"
-             "  gemm    the network's matrix products, forward and backward: of five\n"
-             "          turns of the peak and the product, the one of the median share\n"
+             "  gemm    the network's matrix products, forward and backward, in five turns\n"
+             "          with the peak: the turn whose share of the peak is the median\n"
              "  ops     every operator, forward and backward, in f32 on one thread, for one\n"
-             "          slice of a training batch, with the bytes its shapes have; then what a\n"
+             "          slice of a training batch, with the bytes of its shapes; then what a\n"
              "          step does with all weights\n"
              "  resize  a picture of 12 megapixels to the network's input, on one thread\n"
              "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
@@ -115,49 +115,35 @@ static const mode modes[] = {{"train", 128, bench_train}, {"infer", 1, bench_inf
                              {"model", 1, bench_model},   {"gemm", 8, bench_gemm},
                              {"ops", 128, bench_ops},     {"resize", 1, bench_resize}};
 
-static const mode *find_mode(const char *name) {
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strcmp(modes[i].name, name) == 0) return &modes[i];
-    return NULL;
-}
-
-static void replace(size_t *size, uint64_t given, size_t otherwise) {
-    if (given > 0) *size = (size_t)given;
-    if (*size == 0) *size = otherwise;
-}
-
-/* The preset's network with the sizes given; without a preset the name says so. */
+/* b->preset: the preset with the sizes that are given, which its name then states. */
 static vit_status choose_network(bench *b, const settings *s, vit_error *error) {
     vit_status status = vit_preset_load(&b->preset, s->preset ? s->preset : "mnist", error);
     if (status != VIT_OK) return status;
     vit_config *c = &b->preset.config;
-    if (s->image > 0) c->height = c->width = (size_t)s->image;
-    replace(&c->height, 0, 28);
-    replace(&c->width, 0, 28);
-    replace(&c->channels, s->channels, 1);
-    replace(&c->patch, s->patch, 0);
-    replace(&c->dim, s->dim, 0);
-    replace(&c->depth, s->depth, 0);
-    replace(&c->heads, s->heads, 0);
-    replace(&c->mlp, s->mlp, 0);
-    replace(&c->classes, s->classes, 10);
+    const struct {
+        size_t *size;
+        uint64_t given;
+        size_t otherwise; /* if neither the options nor the preset say it */
+    } sizes[] = {
+        {&c->height, s->image, 28}, {&c->width, s->image, 28}, {&c->channels, s->channels, 1},
+        {&c->patch, s->patch, 0},   {&c->dim, s->dim, 0},      {&c->depth, s->depth, 0},
+        {&c->heads, s->heads, 0},   {&c->mlp, s->mlp, 0},      {&c->classes, s->classes, 10}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].given > 0) *sizes[i].size = (size_t)sizes[i].given;
+        if (*sizes[i].size == 0) *sizes[i].size = sizes[i].otherwise;
+    }
     if (s->image || s->patch || s->dim || s->depth || s->heads || s->mlp)
         snprintf(b->preset.name, sizeof b->preset.name, "%zux%zux%zu p%zu d%zu L%zu h%zu m%zu",
                  c->height, c->width, c->channels, c->patch, c->dim, c->depth, c->heads, c->mlp);
     return vit_config_check(c, error);
 }
 
-static vit_status measure(const mode *m, const settings *s, vit_error *error) {
-    bench b = {.json = s->json,
-               .recompute = s->recompute,
-               .batch = s->batch > 0 ? (size_t)s->batch : m->batch,
-               .beams = s->beams > 0 ? (size_t)s->beams : 1,
-               .tokens = s->tokens > 0 ? (size_t)s->tokens : 20};
-    if (b.recompute && m->run != bench_train)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--recompute of %s: only train keeps what could be computed again",
-                        m->name);
+/* ARGUMENT for options that the mode does not have, or needs. */
+static vit_status check_options(const mode *m, const settings *s, vit_error *error) {
     const bool from_file = m->run == bench_infer || m->run == bench_read || m->run == bench_explain;
+    if (s->recompute && m->run != bench_train)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--recompute of %s: only train keeps values for a backward pass", m->name);
     if ((s->beams > 0 || s->tokens > 0) && m->run != bench_read)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "--beams and --tokens of %s: only read has them",
                         m->name);
@@ -170,10 +156,21 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
                         m->name);
     if (m->run == bench_explain && s->batch > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--batch %zu of explain, which looks at one picture at a time", b.batch);
+                        "--batch %llu of explain, which looks at one picture at a time",
+                        (unsigned long long)s->batch);
     if (!s->model && m->run == bench_model)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "model needs --model FILE, to be written");
-    vit_status status = choose_network(&b, s, error);
+    return VIT_OK;
+}
+
+static vit_status measure(const mode *m, const settings *s, vit_error *error) {
+    bench b = {.json = s->json,
+               .recompute = s->recompute,
+               .batch = s->batch > 0 ? (size_t)s->batch : m->batch,
+               .beams = s->beams > 0 ? (size_t)s->beams : 1,
+               .tokens = s->tokens > 0 ? (size_t)s->tokens : 20};
+    vit_status status = check_options(m, s, error);
+    if (status == VIT_OK) status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
     b.model = s->model;
     if (b.model) snprintf(b.preset.name, sizeof b.preset.name, "%s", b.model);
@@ -212,12 +209,13 @@ int main(int argc, char **argv) {
         return vit_say_usage(
             &command, "say what to measure: train, infer, read, explain, gemm, ops or\nresize; or "
                       "model, to write one");
-    const mode *m = find_mode(argv[1]);
-    if (!m)
+    size_t i = 0;
+    while (i < sizeof modes / sizeof *modes && strcmp(modes[i].name, argv[1]) != 0) i++;
+    if (i == sizeof modes / sizeof *modes)
         return vit_say_usage(
             &command,
             "only train, infer, read, explain, gemm, ops and resize can be measured, and model\nbe "
             "written");
-    if (measure(m, &s, &error) != VIT_OK) return vit_say_error(&command, &error);
+    if (measure(&modes[i], &s, &error) != VIT_OK) return vit_say_error(&command, &error);
     return vit_program_end(&command, VIT_EXIT_OK);
 }

@@ -15,15 +15,15 @@ struct serve_http {
     struct MHD_Daemon *daemon;
 };
 
-/* A request on its way. */
+/* A request while it is received and answered. */
 typedef struct exchange {
     serve_request request;
     serve_connection *peer;
-    const serve_route *route; /* NULL: none */
+    const serve_route *route; /* NULL: the path has none */
     uint8_t *body;
     size_t size, capacity;
     bool is_old;   /* HTTP/1.0 */
-    bool has_zero; /* "%00" in the address */
+    bool has_zero; /* "%00" in the path */
     bool is_checked, is_answered;
     serve_entry entry; /* for the log */
     double started;
@@ -81,7 +81,7 @@ static void add_headers(struct MHD_Response *response, const exchange *x, const 
         MHD_add_response_header(response, "Connection", "close");
 }
 
-/* Takes the reply's body over. */
+/* Queues the reply to be sent; takes ownership of its body. */
 static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
     serve_server *server = x->request.server;
     if (r->body.failed) serve_fail(r, 503, "no memory for the answer: try again later");
@@ -105,10 +105,11 @@ static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
 
 /* ---- checks, before the body is read ---- */
 
+/* Header fields that must not be there twice. */
 typedef struct fields {
-    const char *hosts, *length, *encoding; /* the last value of each */
+    const char *hosts, *length, *encoding; /* the last value of each; NULL: none */
     unsigned host_count, length_count, encoding_count;
-    bool is_odd; /* a name with a space: "Content-Length : 5" is a length for some */
+    bool is_odd; /* a name contains a space: some servers take "Content-Length : 5" for a length */
 } fields;
 
 static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const char *key,
@@ -129,8 +130,8 @@ static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-/* A request whose length is said twice, or in two ways, may be one for us and two for a proxy
- * before us. */
+/* *has_body: whether a body follows. A request that states its length twice, or in two ways, is
+ * refused: a proxy before this server might read it as two requests (request smuggling). */
 static bool check_length(const exchange *x, const fields *f, bool *has_body, serve_reply *reply) {
     uint64_t length = 0;
     const size_t most = x->request.server->body;
@@ -161,8 +162,8 @@ static bool check_length(const exchange *x, const fields *f, bool *has_body, ser
     return false;
 }
 
-/* "http://HOST/PATH", the form in which a proxy asks: takes HOST off, and says whether it is a name
- * of this server. */
+/* For "http://HOST/PATH", the form that is sent to a proxy: *path becomes /PATH. False: HOST is not
+ * a name of this server. */
 static bool take_authority(const serve_guard *guard, const char **path) {
     static const char *const schemes[] = {"http://", "https://"};
     char host[256];
@@ -205,7 +206,7 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
         serve_fail(reply, 403, "Origin: \"%.80s\" is another site: --allow-origin would let it ask",
                    origin);
     } else if (strcmp(x->request.method, "OPTIONS") == 0) {
-        reply->status = 204; /* what a browser asks before a page of another site may ask */
+        reply->status = 204; /* a browser asks this before a page of another site may ask (CORS) */
         reply->allow = x->route ? x->route->methods : NULL;
     } else if (!is_open && !serve_key_allowed(guard, serve_header(&x->request, "Authorization"))) {
         serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
@@ -237,7 +238,8 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
     return false;
 }
 
-/* Whether the request may go on; else the reply is on its way, and what was to come is not read. */
+/* Checks all but the body. False: a reply was sent, *result is for the HTTP library, and the body
+ * is not read. */
 static bool check(exchange *x, const char *path, enum MHD_Result *result) {
     serve_server *server = x->request.server;
     serve_reply reply = {.status = 200, .type = "application/json"};
@@ -255,7 +257,8 @@ static bool check(exchange *x, const char *path, enum MHD_Result *result) {
 
 /* ---- the body ---- */
 
-/* A refusal in the middle of the body, which the HTTP library knows no way to say. */
+/* Refuses a request in the middle of its body. The HTTP library has no way to do that, so the
+ * answer is written to the socket. */
 static enum MHD_Result break_off(exchange *x, unsigned status, const char *sentence) {
     serve_server *server = x->request.server;
     const union MHD_ConnectionInfo *info =
@@ -275,6 +278,8 @@ static enum MHD_Result break_off(exchange *x, unsigned status, const char *sente
     return MHD_NO;
 }
 
+/* Makes the body's memory larger; false: there is none, or all requests hold as much as they may.
+ */
 static bool grow(exchange *x, size_t needed) {
     serve_server *server = x->request.server;
     size_t capacity = x->capacity > 0 ? x->capacity : 16384;
@@ -311,18 +316,14 @@ static enum MHD_Result take_data(exchange *x, const char *data, size_t *size) {
     return MHD_YES;
 }
 
-/* ---- a request's life ---- */
+/* ---- the HTTP library's callbacks ---- */
 
-static serve_connection *peer_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
-/* The first line has arrived; uri: as it was sent. */
+/* The first line of a request has arrived; uri: as it was sent. Returns the exchange. */
 static void *on_line(void *context, const char *uri, struct MHD_Connection *connection) {
     serve_http *http = context;
-    serve_connection *peer = peer_of(connection);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    serve_connection *peer = info ? info->socket_context : NULL;
     serve_connection_enter(http->server->connections, peer, SERVE_READING);
     exchange *x = vit_alloc(1, sizeof *x);
     if (!x) return NULL;
@@ -335,6 +336,8 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     return x;
 }
 
+/* Called when the header has arrived, then for each piece of the body, and at its end with *size 0.
+ */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
                                   const char *path, const char *method, const char *version,
                                   const char *data, size_t *size, void **slot) {
@@ -395,7 +398,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         serve_connection_end(connections, *slot);
 }
 
-/* What the HTTP library has to say is about clients, and told by their replies. */
+/* Messages of the HTTP library are about faults of clients, who are told by their replies. */
 static void say_nothing(void *context, const char *format, va_list arguments) {
     (void)context;
     (void)format;
@@ -410,8 +413,7 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
     serve_http *http = vit_alloc(1, sizeof *http);
     if (!http) return vit_fail_memory(error, "the HTTP library", sizeof *http);
     http->server = server;
-    /* How many connections there are and how long they take is watched in
-     * net/connections.c. */
+    /* The number of connections and their time are limited in net/connections.c. */
     http->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
         MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, 0u,

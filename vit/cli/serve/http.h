@@ -1,6 +1,6 @@
-/* HTTP, by libmicrohttpd: requests are read and checked, and answered by the routes. The library
- * has no files, no programs and no scripts to serve; sockets and their time are our own
- * (net/connections.h). */
+/* HTTP, by libmicrohttpd: reads requests, checks them, and has them answered by the routes. That
+ * library serves no files and runs no scripts; accepting connections and limiting their time is
+ * done in net/. */
 #ifndef VIT_CLI_SERVE_HTTP_H
 #define VIT_CLI_SERVE_HTTP_H
 
@@ -8,11 +8,13 @@
 
 typedef struct serve_http serve_http;
 
+/* `server` must outlive it. Stopped and freed by serve_http_stop. */
 vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *error);
 
-/* A serve_take_socket; `context` is the serve_http. */
+/* A serve_take_socket (net/listen.h); `context` is the serve_http. */
 bool serve_http_take(int socket, const struct sockaddr *address, socklen_t length, void *context);
 
-void serve_http_stop(serve_http *http); /* takes NULL */
+/* Waits for the answers under way, then closes all connections; NULL is allowed. */
+void serve_http_stop(serve_http *http);
 
 #endif

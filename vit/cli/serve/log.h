@@ -1,18 +1,20 @@
-/* A line on standard error for each request; never a picture, never a key. */
+/* The log: a line on standard error for each request. It contains no picture and no key. */
 #ifndef VIT_CLI_SERVE_LOG_H
 #define VIT_CLI_SERVE_LOG_H
 
 #include "vit/cli/serve/server.h"
 
 typedef struct serve_entry {
-    char method[16], path[512]; /* as they were sent, cut to fit */
-    const char *client, *model;
-    unsigned status; /* 0: no answer */
-    size_t received, sent, pictures;
+    char method[16], path[512]; /* as they were sent, truncated to fit */
+    const char *client, *model; /* address; name or "" */
+    unsigned status;            /* 0: there was no answer */
+    size_t received, sent;      /* bytes of the bodies */
+    size_t pictures;
     double seconds;
-    bool is_cut; /* the client, or the deadline, ended it */
+    bool is_cut; /* the client, or the deadline, ended the connection */
 } serve_entry;
 
+/* Writes the line, in the form `log`. */
 void serve_log_request(serve_log log, const serve_entry *entry);
 
 #endif

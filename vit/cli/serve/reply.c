@@ -60,10 +60,10 @@ void serve_fail_turn(serve_reply *reply, serve_turn turn) {
     case SERVE_TURN_DONE:
         break;
     case SERVE_TURN_FULL:
-        serve_fail(reply, 503, "as many pictures wait as may: try again soon");
+        serve_fail(reply, 503, "too many pictures are waiting: try again soon");
         break;
     case SERVE_TURN_LATE:
-        serve_fail(reply, 503, "the turn of this request did not come in time: try again later");
+        serve_fail(reply, 503, "this request had to wait too long: try again later");
         break;
     }
 }

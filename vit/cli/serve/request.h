@@ -1,5 +1,4 @@
-/* A request that has arrived, and its reply. Whoever answers knows only these, nothing of the HTTP
- * library. */
+/* A request that has arrived, and its reply: all that the handlers in answer/ know of HTTP. */
 #ifndef VIT_CLI_SERVE_REQUEST_H
 #define VIT_CLI_SERVE_REQUEST_H
 
@@ -10,42 +9,43 @@ enum { SERVE_NAME_MAX = 255 };
 
 typedef struct serve_request {
     serve_server *server;
-    void *connection; /* the HTTP library's */
-    const char *method;
-    char model[SERVE_NAME_MAX + 1]; /* from the path, or "" */
-    const uint8_t *body;
+    void *connection;               /* the HTTP library's */
+    const char *method;             /* "GET" */
+    char model[SERVE_NAME_MAX + 1]; /* name from the path; "": there is none */
+    const uint8_t *body;            /* [size] */
     size_t size;
-    size_t pictures; /* set by the handler */
+    size_t pictures; /* of the request, for the log; set by the handler */
 } serve_request;
 
 typedef struct serve_reply {
     unsigned status;
-    const char *type; /* of the body: "application/json" */
+    const char *type; /* Content-Type: "application/json" */
     vit_text body;
-    bool is_last;         /* close the connection: where the next request begins is not certain */
-    unsigned retry_after; /* seconds; 0: not said */
-    const char *allow;    /* "GET, HEAD"; NULL: not said */
-    const char *policy;   /* Content-Security-Policy of a page; NULL: nothing is loaded or run */
-    size_t json_size;     /* KServe: bytes of JSON before binary data; 0: all */
+    bool is_last;         /* close the connection, since it is not known where the next request
+                             begins */
+    unsigned retry_after; /* seconds, for Retry-After; 0: none */
+    const char *allow;    /* "GET, HEAD", for Allow; NULL: none */
+    const char *policy;   /* Content-Security-Policy of a page; NULL: nothing may be loaded */
+    size_t json_size;     /* KServe: bytes of JSON before binary data; 0: all is JSON */
 } serve_reply;
 
-/* A field of the header, and an argument behind '?'; NULL where there is none. */
+/* The value of a header field, or of an argument after '?'; NULL: there is none. Borrowed. */
 const char *serve_header(const serve_request *request, const char *name);
 const char *serve_argument(const serve_request *request, const char *name);
 
-/* Replies {"error": SENTENCE}. */
+/* Sets the reply to {"error": SENTENCE} with that status. */
 void serve_fail(serve_reply *reply, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the library's sentence, and the status that belongs to it: 503 where memory ran
- * out, 413 for what is too large, else 400. */
+/* The same with the message of `error`: 503 if there was no memory, 415 for a format that is not
+ * supported, 500 for an error of a file of the server, else 400. */
 void serve_fail_with(serve_reply *reply, const vit_error *error);
 
-/* The same for an error after the picture was prepared: a file with a fault is then the server's
- * own model file. */
+/* The same for an error of a computation, after the picture was read: FORMAT is then a fault of the
+ * model file, 500. */
 void serve_fail_computed(serve_reply *reply, const vit_error *error);
 
-/* Replies 503 for a job that got no turn. */
+/* Replies 503 for a job that was not done. */
 void serve_fail_turn(serve_reply *reply, serve_turn turn);
 
 #endif

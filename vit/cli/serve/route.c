@@ -26,6 +26,7 @@ const serve_route serve_routes[] = {
 };
 const size_t serve_route_count = sizeof serve_routes / sizeof serve_routes[0];
 
+/* Whether a path has the form of `pattern`, with '*' for a name; model: the first such name. */
 static bool matches(const char *pattern, const char *path, char *model) {
     bool has_model = false;
     model[0] = '\0';

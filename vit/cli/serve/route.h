@@ -1,4 +1,4 @@
-/* What is answered where. */
+/* The table of routes: which path is answered by which handler. */
 #ifndef VIT_CLI_SERVE_ROUTE_H
 #define VIT_CLI_SERVE_ROUTE_H
 
@@ -7,26 +7,27 @@
 typedef void serve_handler(serve_request *request, serve_reply *reply);
 
 enum {
-    SERVE_OPEN = 1, /* needs no key: says nothing that a stranger may not know */
-    SERVE_BODY = 2, /* takes a body, which is refused elsewhere */
+    SERVE_OPEN = 1, /* needs no key, as it tells nothing that is not public */
+    SERVE_BODY = 2, /* takes a body; on other routes a body is refused */
 };
 
 typedef struct serve_route {
     const char *methods; /* "POST, PUT" */
-    const char *path;    /* '*' stands for a name without '/', the first one for the model's */
+    const char *path;    /* '*' stands for a name without '/', the first one for the model's name */
     serve_handler *handler;
-    unsigned how; /* SERVE_OPEN, SERVE_BODY */
+    unsigned how; /* SERVE_OPEN | SERVE_BODY */
 } serve_route;
 
 extern const serve_route serve_routes[];
 extern const size_t serve_route_count;
 
-/* The route of a path, or NULL; model: [SERVE_NAME_MAX + 1]. */
+/* The route of a path, or NULL; model [SERVE_NAME_MAX + 1] becomes the name in it, or "". */
 const serve_route *serve_route_find(const char *path, char *model);
 
+/* Whether `method` is one of the route's. */
 bool serve_route_takes(const serve_route *route, const char *method);
 
-/* ---- what answers: the files of answer/ ---- */
+/* ---- the handlers, in answer/ ---- */
 
 serve_handler serve_page, serve_page_style, serve_page_script;
 serve_handler serve_health, serve_metrics_page;

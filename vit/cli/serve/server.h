@@ -22,17 +22,19 @@ typedef struct serve_server {
     serve_guard guard;
     serve_models *models;
     serve_queue *queue;
-    serve_queue *aside; /* maps that take a computation for each of many steps or patches */
+    serve_queue *aside; /* maps that take long: one computation for each step or patch */
     serve_metrics *metrics;
     serve_connections *connections;
-    serve_gate gate;               /* decoding, and reading large JSON: on a few threads at once */
-    size_t body, pixels, pictures; /* limits: bytes and pictures of a request, pixels of one */
-    size_t bodies;                 /* bytes of all requests that are being read */
-    atomic_size_t held;            /* of those */
-    size_t top;                    /* classes of an answer */
+    serve_gate gate;    /* lets only so many threads decode pictures, and parse JSON, at a time */
+    size_t body;        /* limits: bytes of a request, */
+    size_t pixels;      /* pixels of a picture, */
+    size_t pictures;    /* pictures of a request, */
+    size_t bodies;      /* bytes of all requests that are held at a time */
+    atomic_size_t held; /* those bytes, now */
+    size_t top;         /* classes of an answer, unless the request says how many */
     serve_log log;
-    double started;
-    atomic_bool stopping;  /* answers close their connection */
+    double started;        /* vit_clock() */
+    atomic_bool stopping;  /* each answer closes its connection */
     atomic_bool impatient; /* maps that take long are cancelled */
 } serve_server;
 

@@ -1,4 +1,4 @@
-/* vit-serve: answers over HTTP what pictures show. */
+/* vit-serve: classifies pictures over HTTP. */
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct settings {
 
 #define PLACE(member) offsetof(settings, member)
 
-/* A number from 1. */
+/* An option for a number from 1 to `most`. */
 #define LIMIT(member, word, most, text)                                                   \
     {                                                                                     \
         .name = word, .kind = VIT_OPTION_COUNT, .offset = PLACE(member), .argument = "N", \
@@ -54,26 +54,26 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(port),
      .argument = "N",
-     .help = "0 takes one that is free (default: 8080)",
+     .help = "0: any free port (default: 8080)",
      .max = 65535},
     {.name = "key-file",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(key_file),
      .argument = "FILE",
-     .help = "answer only who sends Authorization: Bearer KEY, with a\n"
-             "key that is a line of this file"},
+     .help = "answer only requests with Authorization: Bearer KEY,\n"
+             "where KEY is a line of this file"},
     {.name = "allow-host",
      .kind = VIT_OPTION_LIST,
      .offset = PLACE(hosts),
      .argument = "NAME",
-     .help = "a name that clients may know this server by, beside\n"
-             "localhost and addresses; may be given several times"},
+     .help = "a name of this server, besides localhost and addresses;\n"
+             "may be given several times"},
     {.name = "allow-origin",
      .kind = VIT_OPTION_LIST,
      .offset = PLACE(origins),
      .argument = "URL",
-     .help = "a site, as https://example.org, whose pages may ask;\n"
-             "may be given several times"},
+     .help = "a site, such as https://example.org, whose pages may\n"
+             "ask; may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     LIMIT(top, "top", 1e6, "the N likeliest classes (default: 3)"),
     {.kind = VIT_OPTION_GROUP, .help = "Limits"},
@@ -92,8 +92,8 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_NUMBER,
      .offset = PLACE(timeout),
      .argument = "SECONDS",
-     .help = "in which a request must have arrived, its turn must\n"
-             "have come, and its answer must have been taken\n"
+     .help = "the longest that a request may take to arrive, to wait\n"
+             "for its turn, and its client to read the answer\n"
              "(default: 30)",
      .max = 86400},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
@@ -104,8 +104,8 @@ static const vit_option options[] = {
      .kind = VIT_OPTION_NUMBER,
      .offset = PLACE(delay),
      .argument = "MS",
-     .help = "milliseconds that a picture waits for others (default:\n"
-             "none)",
+     .help = "milliseconds that a picture waits for others, to be\n"
+             "computed together (default: none)",
      .max = 10000},
     VIT_PRECISION_OPTION(settings, "f32"),
     VIT_THREADS_OPTION(settings, "changes no digit of an answer (default: all processors)"),
@@ -122,26 +122,26 @@ static const vit_command command = {
     .name = "vit-serve",
     .usage = "usage: vit-serve [OPTION...]\n"
              "\n"
-             "Answers over HTTP what pictures show: to a browser at http://127.0.0.1:8080/,\n"
-             "and to the clients of TorchServe, Hugging Face and KServe.\n"
+             "Classifies pictures over HTTP: for a browser at http://127.0.0.1:8080/, and for\n"
+             "the clients of TorchServe, Hugging Face and KServe.\n"
              "\n"
              "  vit-serve\n"
-             "      all models that have names, for this machine\n"
+             "      all named models, for this machine\n"
              "  curl -T seven.png http://127.0.0.1:8080/predictions/mnist\n"
-             "      what vit-classify --json says of the picture\n"
+             "      the same answer as that of vit-classify --json\n"
              "  vit-serve --model flowers=runs/best.safetensors --host 0.0.0.0 --key-file keys\n"
              "      one model, for all who can reach this machine and have a key\n",
     .operands = NULL,
-    .notes = "The first line of standard output says where it listens. SIGHUP reads the models\n"
-             "again, and no request is lost; SIGTERM and SIGINT answer what has arrived, then\n"
-             "end, and a second one ends at once.\n"
+    .notes = "The first line of standard output says where it listens. On SIGHUP the models\n"
+             "are read again, without losing a request; on SIGTERM or SIGINT it answers the\n"
+             "requests that have arrived, then ends; a second one ends it at once.\n"
              "Exit status: 0 ended by a signal, 1 a model or the port failed, 2 wrong "
              "usage.\n" VIT_CPU_NOTE "; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* The parts, in the order in which they begin; they end in the other. */
+/* All parts of the running server. */
 typedef struct parts {
     serve_server server;
     const char **model_names, **route_names; /* for the metrics */
@@ -149,7 +149,7 @@ typedef struct parts {
     serve_http *http;
 } parts;
 
-/* Each connection has a descriptor, and some are needed for all else. */
+/* The number of connections that the limit of open files allows: each takes a descriptor. */
 static size_t connections_within(const settings *s) {
     enum { OTHERS = 16 };
     struct rlimit limit;
@@ -195,7 +195,8 @@ static void set_limits(serve_server *server, const settings *s) {
     serve_gate_init(&server->gate, vit_threads_default());
 }
 
-/* Who may have pictures for the queue soon: maps that take long are made beside it. */
+/* For serve_queue_options.asking: connections that may bring pictures soon. Those that wait for a
+ * map that takes long will not. */
 static size_t asking(void *context) {
     serve_server *server = context;
     const size_t all = serve_connections_asking(server->connections);
@@ -254,8 +255,8 @@ static void end(parts *p) {
 
 /* ---- signals ---- */
 
-/* All threads leave these to the main one, which waits for them. One that the program was started
- * to ignore stays ignored. */
+/* Blocks the signals that the main thread waits for, in all threads. One that the program was
+ * started to ignore stays ignored, but for SIGHUP. */
 static sigset_t hold_signals(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t set;
@@ -272,6 +273,7 @@ static sigset_t hold_signals(void) {
     return set;
 }
 
+/* Reads all models again, and reports each. */
 static void reload(parts *p) {
     for (size_t i = 0; i < serve_models_count(p->server.models); i++) {
         vit_error error;
@@ -288,8 +290,9 @@ static void reload(parts *p) {
     }
 }
 
-/* Answers what has arrived. Clients have `timeout` to send and to take what is under way, maps that
- * take long have some seconds; a second signal does what it does by default, ends at once. */
+/* Answers the requests that have arrived, then closes all connections. A client has `timeout` to
+ * send its request and again to read the answer; maps that take long are cancelled after some
+ * seconds. A second signal has its default effect: it ends the program. */
 static void wind_up(parts *p, const sigset_t *signals, double timeout) {
     static const double patience = 5;
     const double begun = vit_clock();

@@ -23,7 +23,7 @@ vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r) {
     return pose;
 }
 
-/* Row or column `at` of n that stands in for one outside; -1: black. */
+/* The row or column, of n, that is read for number `at`, which may be outside; -1: black. */
 static int inside(int at, int n, vit_edges edges) {
     if (at >= 0 && at < n) return at;
     if (edges == VIT_EDGES_BLACK) return -1;
@@ -32,7 +32,7 @@ static int inside(int at, int n, vit_edges edges) {
     return part < n ? part : period - part;
 }
 
-/* Pixels as they are, at other places. */
+/* vit_pose_apply for a picture that is only moved and mirrored: whole pixels. */
 static void move(float *image, const uint8_t *pixels, float table[3][256],
                  const vit_augmentation *a, const vit_pose *pose) {
     const int h = (int)a->height, w = (int)a->width, channels = (int)a->channels;
@@ -49,12 +49,13 @@ static void move(float *image, const uint8_t *pixels, float table[3][256],
     }
 }
 
-/* The place in the picture of a pixel (x, y) of the image: (xx x + xy y + x0, yx x + yy y + y0). */
+/* Pixel (x, y) of the result is read at (xx x + xy y + x0, yx x + yy y + y0) of the picture. */
 typedef struct affine {
     float xx, xy, x0, yx, yy, y0;
 } affine;
 
-/* The inverse of the pose: back by the shift, turned back, scaled and sheared back, mirrored. */
+/* The inverse of the pose: shift, rotation, scale and shear undone, in this order, then mirrored.
+ */
 static affine inverse(const vit_augmentation *a, const vit_pose *pose) {
     const double angle = pose->degrees * (VIT_PI / 180), mirror = pose->mirrored ? -1 : 1;
     const double cosine = vit_cos(angle) / pose->scale, sine = vit_sin(angle) / pose->scale;
@@ -81,7 +82,7 @@ static float value_at(const picture *p, int y, int x, int c) {
     return p->table[c][there ? p->pixels[(y * p->width + x) * p->channels + c] : 0];
 }
 
-static float between(float a, float b, float t) {
+static float interpolate(float a, float b, float t) {
     return a + t * (b - a);
 }
 
@@ -91,18 +92,19 @@ static int below(float x) {
     return whole - ((float)whole > x);
 }
 
-/* Between four pixels, all of them inside. */
+/* sample for a place whose four pixels are all inside: the inner loop. */
 static void sample_inside(float *out, const picture *p, int iy, int ix, float down, float right) {
     const size_t pixel = (size_t)p->channels, row = (size_t)p->width * pixel;
     const uint8_t *at = p->pixels + (size_t)iy * row + (size_t)ix * pixel;
     for (int c = 0; c < p->channels; c++, at++) {
         const float *table = p->table[c];
-        const float top = between(table[at[0]], table[at[pixel]], right);
-        const float bottom = between(table[at[row]], table[at[row + pixel]], right);
-        out[c] = between(top, bottom, down);
+        const float top = interpolate(table[at[0]], table[at[pixel]], right);
+        const float bottom = interpolate(table[at[row]], table[at[row + pixel]], right);
+        out[c] = interpolate(top, bottom, down);
     }
 }
 
+/* out [channels]: the picture at (y, x), linear between the four pixels about it. */
 static void sample(float *out, const picture *p, float y, float x) {
     const bool near = p->edges == VIT_EDGES_REFLECT ||
                       (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
@@ -115,10 +117,10 @@ static void sample(float *out, const picture *p, float y, float x) {
         return;
     }
     for (int c = 0; c < p->channels; c++) {
-        const float top = between(value_at(p, iy, ix, c), value_at(p, iy, ix + 1, c), right);
+        const float top = interpolate(value_at(p, iy, ix, c), value_at(p, iy, ix + 1, c), right);
         const float bottom =
-            between(value_at(p, iy + 1, ix, c), value_at(p, iy + 1, ix + 1, c), right);
-        out[c] = between(top, bottom, down);
+            interpolate(value_at(p, iy + 1, ix, c), value_at(p, iy + 1, ix + 1, c), right);
+        out[c] = interpolate(top, bottom, down);
     }
 }
 
@@ -144,13 +146,13 @@ void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
 
 /* ---- bends ---- */
 
-/* What a Gaussian of 4 pixels leaves varies so slowly that every second pixel is enough: the fields
- * are drawn and smoothed there, and linear between. */
+/* A field that was smoothed by a Gaussian of 4 pixels varies so slowly that it is drawn and
+ * smoothed at every second pixel only. */
 #define SPACING 2
 #define SIGMA (4 / SPACING)
 #define RADIUS (3 * SIGMA)
 
-/* Places of a grid over n pixels, the last at or beyond the last pixel. */
+/* Points of a grid over n pixels, the last at or beyond the last pixel. */
 static size_t places(size_t n) {
     return (n - 1) / SPACING + 2;
 }
@@ -164,8 +166,9 @@ static void add_scaled(float *restrict to, const float *restrict from, float wei
     for (size_t i = 0; i < n; i++) to[i] += weight * from[i];
 }
 
-/* In each of `lines` rows of n places, `step` floats a place, to[j] = sum_k weights[k + RADIUS]
- * from[j + k], k ascending: so many floats at once as a shift leaves side by side. */
+/* For each of `lines` arrays of n points, `step` floats a point: to[j] = sum over k from -RADIUS to
+ * RADIUS, ascending, of weights[k + RADIUS] from[j + k], points outside being 0. The loop over j is
+ * inside, over contiguous floats. */
 static void smooth(float *to, const float *from, const float *weights, size_t lines, size_t n,
                    size_t step) {
     memset(to, 0, lines * n * step * sizeof *to);
@@ -177,7 +180,8 @@ static void smooth(float *to, const float *from, const float *weights, size_t li
         }
 }
 
-/* Uniform from -range to range, in steps that smoothing hides: two of a random word. */
+/* Uniform from -range to range in 65,536 steps, which smoothing hides: two values of a random word.
+ */
 static void draw_field(float *field, size_t n, double range, vit_random *r) {
     const float unit = (float)(range / 32768);
     for (size_t i = 0; i < n; i += 2) {
@@ -187,8 +191,8 @@ static void draw_field(float *field, size_t n, double range, vit_random *r) {
     }
 }
 
-/* bend: [height][width], linear between the places of the grid. */
-static void spread(float *bend, const float *grid, size_t height, size_t width) {
+/* bend [height][width], interpolated linearly from the grid. */
+static void upsample(float *bend, const float *grid, size_t height, size_t width) {
     const size_t row = places(width);
     for (size_t y = 0; y < height; y++, bend += width) {
         const float *above = grid + y / SPACING * row, *below = above + y % SPACING * row;
@@ -207,27 +211,27 @@ void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_r
         sum += gauss[k + RADIUS] = vit_exp(-k * k / (2. * SIGMA * SIGMA));
     for (int k = 0; k <= 2 * RADIUS; k++) weights[k] = (float)(gauss[k] / sum);
     for (size_t field = 0; field < 2; field++, bend += a->height * a->width) {
-        /* The mean of SPACING x SPACING independent numbers deviates by 1 / SPACING of theirs. */
+        /* A point stands for SPACING x SPACING pixels, whose mean deviates 1 / SPACING as much. */
         draw_field(scratch, h * w, a->elastic / SPACING, r);
         smooth(rows, scratch, weights, h, w, 1);
         smooth(scratch, rows, weights, 1, h, w);
-        spread(bend, scratch, a->height, a->width);
+        upsample(bend, scratch, a->height, a->width);
     }
 }
 
 /* ---- crops and holes ---- */
 
-static size_t whole(double x) {
+static size_t round_size(double x) {
     return (size_t)floor(x + .5);
 }
 
-/* A rectangle of `area` whose width is exp(log_ratio) times its height; false: it does not fit with
- * `rest` pixels beside and below it. */
+/* Draws the place of a rectangle of `area` whose width is exp(log_ratio) times its height; false:
+ * it does not fit, with `rest` pixels beside and below it. */
 static bool place_box(vit_box *box, double area, double log_ratio, size_t rest,
                       const vit_augmentation *a, vit_random *r) {
     const double ratio = vit_exp(log_ratio);
-    box->width = whole(sqrt(area * ratio));
-    box->height = whole(sqrt(area / ratio));
+    box->width = round_size(sqrt(area * ratio));
+    box->height = round_size(sqrt(area / ratio));
     if (box->width < 1 || box->height < 1 || box->width + rest > a->width ||
         box->height + rest > a->height)
         return false;
@@ -246,8 +250,8 @@ vit_box vit_crop_draw(const vit_augmentation *a, vit_random *r) {
         if (place_box(&box, area, draw_between(r, most), 0, a, r)) return box;
     }
     box = (vit_box){0, 0, a->height, a->width};
-    if (3 * a->width > 4 * a->height) box.width = whole((double)a->height * 4 / 3);
-    if (4 * a->width < 3 * a->height) box.height = whole((double)a->width * 4 / 3);
+    if (3 * a->width > 4 * a->height) box.width = round_size((double)a->height * 4 / 3);
+    if (4 * a->width < 3 * a->height) box.height = round_size((double)a->width * 4 / 3);
     box.top = (a->height - box.height) / 2;
     box.left = (a->width - box.width) / 2;
     return box;
@@ -266,8 +270,8 @@ vit_box vit_erase_draw(const vit_augmentation *a, vit_random *r) {
     return nothing;
 }
 
-/* The place in `size` pixels, from `first` on, of pixel `at` of `n` that they are stretched to. */
-static float stretched(size_t at, size_t n, size_t first, size_t size) {
+/* Where pixel `at` of n is read when pixels first .. first + size - 1 are stretched to n. */
+static float source_of(size_t at, size_t n, size_t first, size_t size) {
     const float x = ((float)at + .5f) * ((float)size / (float)n) - .5f, last = (float)(size - 1);
     return (float)first + (x < 0 ? 0 : x > last ? last : x);
 }
@@ -276,10 +280,10 @@ void vit_crop_apply(float *image, const uint8_t *pixels, float table[3][256],
                     const vit_augmentation *a, const vit_box *box, bool mirrored) {
     const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
     for (size_t y = 0; y < a->height; y++) {
-        const float from_y = stretched(y, a->height, box->top, box->height);
+        const float from_y = source_of(y, a->height, box->top, box->height);
         for (size_t x = 0; x < a->width; x++, image += a->channels) {
             const size_t to = mirrored ? a->width - 1 - x : x;
-            sample(image, &p, from_y, stretched(to, a->width, box->left, box->width));
+            sample(image, &p, from_y, source_of(to, a->width, box->left, box->width));
         }
     }
 }

@@ -11,7 +11,7 @@ double vit_random_beta(vit_random *r, double alpha) {
     }
 }
 
-/* From pixel *first on, of `size` about `centre`, so many as are in n. */
+/* The pixels of `size` about `centre` that are within n: from *first on, returns how many. */
 static size_t span(size_t *first, size_t centre, size_t size, size_t n) {
     const size_t low = centre > size / 2 ? centre - size / 2 : 0;
     const size_t end = centre + size / 2 < n ? centre + size / 2 : n;

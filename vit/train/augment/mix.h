@@ -1,33 +1,32 @@
-/* Pictures mixed of two, whose target is mixed as well. */
+/* MixUp and CutMix: a picture is mixed with another one, and so is its target. */
 #ifndef VIT_TRAIN_AUGMENT_MIX_H
 #define VIT_TRAIN_AUGMENT_MIX_H
 
 #include "vit/train/augment/augment.h"
 
-/* What a picture takes of another. */
+/* What a picture takes from another one. */
 typedef struct vit_mix {
-    double share; /* of the other's label in the target; 0: it is not mixed */
-    vit_box box; /* CutMix (Yun et al.): these pixels are the other's; of no height: MixUp (Zhang et
-                    al.): every value is (1 - share) its own + share the other's */
+    double share; /* of the other's label in the target; 0: the picture is not mixed */
+    vit_box box; /* CutMix (Yun et al.): the other's pixels replace these; height 0: MixUp (Zhang et
+                    al.), each value is (1 - share) times its own + share times the other's */
 } vit_mix;
 
-/* Which pictures are mixed, and how: alpha of MixUp and of CutMix, 0: not in that way; where both
- * are above 0, each is chosen every other time. */
+/* alpha of MixUp and of CutMix, 0: off; if both are on, each is chosen half of the time. */
 typedef struct vit_mixing {
     double mixup, cutmix;
-    double pictures; /* the share of them that is mixed */
+    double pictures; /* the share of the pictures that are mixed */
 } vit_mixing;
 
-/* lambda ~ Beta(alpha, alpha); the share is 1 - lambda. A box has that share of the area, its
- * centre anywhere; what is outside of the picture is cut off, and the share becomes that of the
- * rest. */
+/* Draws lambda ~ Beta(alpha, alpha); the share is 1 - lambda. CutMix's box has that share of the
+ * area and its centre anywhere in the picture; it is cut at the picture's edges, and the share is
+ * then that of what is left. */
 vit_mix vit_mix_draw(const vit_mixing *mixing, size_t height, size_t width, vit_random *r);
 
-/* image and other: [height][width][channels]. */
+/* Mixes `other` into `image`, [height][width][channels] both. */
 void vit_mix_apply(float *image, const float *other, const vit_mix *mix, size_t height,
                    size_t width, size_t channels);
 
-/* Beta(alpha, alpha) by Johnk's rejection. */
+/* A number from Beta(alpha, alpha), by Jöhnk's rejection method. */
 double vit_random_beta(vit_random *r, double alpha);
 
 #endif

@@ -8,9 +8,10 @@ static size_t size_of(const vit_bytes_shape *s) {
     return s->height * s->width * s->channels;
 }
 
-/* ---- where pixels come from ---- */
+/* ---- geometry ---- */
 
-/* Pillow's transform with nearest pixels: places in 65,536ths of a pixel, from pixels' middles. */
+/* Pillow's affine transform with nearest-pixel sampling: pixel centre (x, y) of `out` is read at
+ * (m0 x + m1 y + m2, m3 x + m4 y + m5), in fixed point with 16 fractional bits. */
 static void transform(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s,
                       const double m[6]) {
     int64_t f[6];
@@ -39,7 +40,7 @@ static void rotate(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, do
     transform(out, in, s, m);
 }
 
-/* ---- blends of a picture and a poorer one: ImageEnhance ---- */
+/* ---- Pillow's ImageEnhance: the picture blended with a degenerate one ---- */
 
 /* The formula of Pillow's conversion to "L". */
 static uint8_t grey(const uint8_t *pixel, size_t channels) {
@@ -47,14 +48,7 @@ static uint8_t grey(const uint8_t *pixel, size_t channels) {
     return (uint8_t)((pixel[0] * 19595u + pixel[1] * 38470u + pixel[2] * 7471u + 0x8000u) >> 16);
 }
 
-static uint8_t mean_grey(const uint8_t *in, const vit_bytes_shape *s) {
-    const size_t pixels = s->height * s->width;
-    size_t sum = 0;
-    for (size_t i = 0; i < pixels; i++) sum += grey(in + i * s->channels, s->channels);
-    return (uint8_t)((double)sum / (double)pixels + .5);
-}
-
-/* A neighbourhood with five times the weight of its middle; at the edge, the picture. */
+/* The mean of 3 x 3 pixels, the middle one counted five times; at the edge, the pixel itself. */
 static uint8_t smoothed(const uint8_t *in, const vit_bytes_shape *s, size_t at) {
     const size_t c = s->channels, row = s->width * c, y = at / row, x = at / c % s->width;
     unsigned sum = 4u * in[at];
@@ -63,20 +57,28 @@ static uint8_t smoothed(const uint8_t *in, const vit_bytes_shape *s, size_t at) 
     return (uint8_t)((2 * sum + 13) / 26);
 }
 
+/* out = other + factor (in - other), `other` being black for brightness, the mean grey for
+ * contrast, grey for colour, smoothed for sharpness. */
 static void enhance(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, vit_operator op,
                     double factor) {
     const float alpha = (float)factor;
-    const uint8_t mean = op == VIT_OPERATOR_CONTRAST ? mean_grey(in, s) : 0;
+    const size_t pixels = s->height * s->width;
+    uint8_t mean = 0;
+    if (op == VIT_OPERATOR_CONTRAST) {
+        size_t sum = 0;
+        for (size_t i = 0; i < pixels; i++) sum += grey(in + i * s->channels, s->channels);
+        mean = (uint8_t)((double)sum / (double)pixels + .5);
+    }
     for (size_t i = 0; i < size_of(s); i++) {
-        uint8_t poor = mean;
-        if (op == VIT_OPERATOR_COLOR) poor = grey(in + i - i % s->channels, s->channels);
-        if (op == VIT_OPERATOR_SHARPNESS) poor = smoothed(in, s, i);
-        const float value = (float)poor + alpha * (float)(in[i] - poor);
+        uint8_t other = mean;
+        if (op == VIT_OPERATOR_COLOR) other = grey(in + i - i % s->channels, s->channels);
+        if (op == VIT_OPERATOR_SHARPNESS) other = smoothed(in, s, i);
+        const float value = (float)other + alpha * (float)(in[i] - other);
         out[i] = value <= 0 ? 0 : value >= 255 ? 255 : (uint8_t)value;
     }
 }
 
-/* ---- tables of bytes, one per channel: ImageOps ---- */
+/* ---- Pillow's ImageOps: a table of bytes for each channel ---- */
 
 static void autocontrast(uint8_t table[256], const size_t counts[256]) {
     int low = 0, high = 255;

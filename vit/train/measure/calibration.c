@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- how far probabilities are from the truth ---- */
+/* ---- how well probabilities match accuracy ---- */
 
 void vit_calibration_add(vit_calibration *c, const float *probabilities, size_t classes,
                          size_t label) {

@@ -37,7 +37,7 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
     return status;
 }
 
-/* How many classes come before `label`: all of them where its logit is NaN. */
+/* How many classes are likelier than `label`: all of them if its logit is NaN. */
 static size_t rank_of(const float *logits, size_t classes, size_t label) {
     size_t before = 0;
     if (logits[label] != logits[label]) return classes;
@@ -45,6 +45,7 @@ static size_t rank_of(const float *logits, size_t classes, size_t label) {
     return before;
 }
 
+/* The likeliest class. */
 static size_t answer(const float *logits, size_t classes) {
     size_t best = 0;
     for (size_t i = 1; i < classes; i++)
@@ -52,6 +53,7 @@ static size_t answer(const float *logits, size_t classes) {
     return best;
 }
 
+/* vit_check_answer, naming the picture in the error. */
 static vit_status check(const float *logits, size_t classes, const records_source *s, size_t index,
                         vit_error *error) {
     char name[40];
@@ -64,7 +66,7 @@ static vit_status check(const float *logits, size_t classes, const records_sourc
     return vit_fail_prefix(error, status, s->data->name);
 }
 
-/* probabilities: [classes], for one picture after the other. */
+/* probabilities: [classes], scratch. */
 static void count_answers(vit_score *score, const float *logits, float *probabilities,
                           size_t classes, const records_source *s, size_t count) {
     for (size_t i = 0; i < count; i++, logits += classes) {

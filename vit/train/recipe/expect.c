@@ -4,18 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BEYOND 1.25
-
-static bool is_of(const vit_measured *m, const char *data_sha256, const char *preset) {
-    return strcmp(m->data_sha256, data_sha256) == 0 && strcmp(m->preset, preset) == 0;
-}
+#define BEYOND 1.25 /* times the longest, or shortest, training */
 
 vit_expectation vit_expect(const vit_measured *rows, const char *data_sha256, const char *preset,
                            double steps) {
     const vit_measured *below = NULL, *above = NULL, *longest = NULL;
     vit_expectation e = {.top1 = NAN};
     for (const vit_measured *m = rows; m->data_sha256; m++) {
-        if (!is_of(m, data_sha256, preset)) continue;
+        if (strcmp(m->data_sha256, data_sha256) != 0 || strcmp(m->preset, preset) != 0) continue;
         if (!longest || m->steps > longest->steps) longest = m;
         if (m->steps <= steps && (!below || m->steps > below->steps)) below = m;
         if (m->steps >= steps && (!above || m->steps < above->steps)) above = m;

@@ -1,15 +1,16 @@
-/* What accuracy to expect of a training, from those that were measured (scripts/measure-presets).
+/* The accuracy to expect of a training, from trainings that were measured
+ * (scripts/measure-presets).
  */
 #ifndef VIT_TRAIN_RECIPE_EXPECT_H
 #define VIT_TRAIN_RECIPE_EXPECT_H
 
 #include <stddef.h>
 
-/* One training by a preset of models/presets/, nothing of it changed but its length. */
+/* One training with a preset of models/presets/ of which only the length was changed. */
 typedef struct vit_measured {
-    const char *data_sha256, *preset; /* vit_dataset's checksum; the preset's name */
-    double steps, seconds;            /* seconds of processors, of the whole command */
-    double top1;                      /* right of the test pictures, 0..1 */
+    const char *data_sha256, *preset; /* vit_dataset.checksum; the preset's name */
+    double steps, seconds;            /* seconds: processor time of the whole command */
+    double top1;                      /* accuracy on the test pictures, 0..1 */
 } vit_measured;
 
 /* ---- made from models/measured.jsonl by the Makefile ---- */
@@ -18,12 +19,13 @@ extern const vit_measured vit_measured_trainings[]; /* ended by a NULL data_sha2
 
 typedef struct vit_expectation {
     double top1;         /* NAN: nothing is known of so many steps */
-    double first, last;  /* the numbers of steps it was measured at, between which these lie */
-    double step_seconds; /* of processors, a step of the longest training there */
+    double first, last;  /* steps of the two measured trainings that it lies between */
+    double step_seconds; /* processor time of a step, in the longest training of this preset */
 } vit_expectation;
 
-/* Of rows ended as above, those of these data and this preset: linear in the logarithm of the
- * steps between the two nearest; up to a quarter beyond the ends as at the end. */
+/* Interpolates between the two nearest of the `rows` (ended as above) of these data and this
+ * preset, linearly in the logarithm of the steps. Up to a quarter beyond the shortest or longest
+ * training, its accuracy is expected. */
 vit_expectation vit_expect(const vit_measured *rows, const char *data_sha256, const char *preset,
                            double steps);
 

@@ -21,7 +21,7 @@ static vit_status read_train(vit_preset *p, const char *json, const char *name, 
     return status == VIT_OK ? vit_recipe_check(&p->recipe, error) : status;
 }
 
-/* The parts have readers of their own, which take text. */
+/* Passes the part `key` of the object as text to its reader; nothing if there is no such part. */
 static vit_status read_object(vit_preset *p, const json_t *object, const char *key,
                               read_part *reader, const char *name, vit_error *error) {
     const json_t *part = json_object_get(object, key);
@@ -94,8 +94,7 @@ static vit_status load_named(json_t **out, char name[64], const char *wanted, vi
     return unknown_preset(wanted, error);
 }
 
-/* A recipe alone, for the network that the data decide: theirs is the preset but for what it says.
- */
+/* Completes a preset without "model" by the data's own preset. */
 static vit_status add_network(json_t *object, const char *data_preset, vit_error *error) {
     json_t *whole = NULL;
     char name[64];
@@ -111,7 +110,7 @@ static vit_status add_network(json_t *object, const char *data_preset, vit_error
     return status;
 }
 
-/* "KEY=VALUE" into the part of the preset that has the key. */
+/* Puts "KEY=VALUE" into the part of the preset that has the key; *of_network if that is "model". */
 static vit_status set(json_t *object, const char *text, bool *of_network, vit_error *error) {
     const char *keys[2 * MOST_PRESETS], *equals = strchr(text, '=');
     char key[64];
@@ -128,7 +127,7 @@ static vit_status set(json_t *object, const char *text, bool *of_network, vit_er
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": unknown key \"%s\"%s%s%s", text, key,
                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
-    double number; /* as options have them: .5 is no JSON */
+    double number; /* options may say .5, which is not JSON */
     json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
     if (!value && vit_parse_double(equals + 1, &number)) value = json_real(number);
     if (!value) value = json_string(equals + 1); /* relu stands for "relu" */
@@ -165,13 +164,13 @@ vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
 
 /* ---- a network for pictures of any size and number ---- */
 
-/* Patches have the largest power of two as their side that makes at least so many of them along the
- * shorter side of a picture: the convolutional stem halves it again and again. */
+/* The side of a patch is the largest power of two, up to LARGEST_PATCH, with at least so many
+ * patches along the shorter side of a picture (powers of two are what the convolutional stem can
+ * halve). */
 #define PATCHES_A_SIDE 8
 #define LARGEST_PATCH 16
 
-/* The more pictures there are, the larger a network they can fill, and the fewer passes it needs.
- */
+/* More pictures can train a larger network, and need fewer epochs. */
 static const struct {
     size_t pictures; /* up to so many */
     size_t dim, depth, heads, mlp;
@@ -183,18 +182,15 @@ static const struct {
     {SIZE_MAX, 192, 6, 6, 768, 20},
 };
 
-static size_t patch_of(size_t side) {
-    size_t patch = 1;
-    while (2 * patch <= LARGEST_PATCH && 2 * patch * PATCHES_A_SIDE <= side) patch *= 2;
-    return patch;
-}
-
 void vit_preset_size(vit_preset *p, const vit_dataset *data) {
     size_t i = 0;
     while (data->train.count > networks[i].pictures) i++;
     vit_config *c = &p->config;
     if (!c->patch) {
-        c->patch = patch_of(data->height < data->width ? data->height : data->width);
+        const size_t side = data->height < data->width ? data->height : data->width;
+        c->patch = 1;
+        while (2 * c->patch <= LARGEST_PATCH && 2 * c->patch * PATCHES_A_SIDE <= side)
+            c->patch *= 2;
         if (c->patch == 1) c->stem = VIT_STEM_LINEAR;
     }
     if (!c->dim) c->dim = networks[i].dim;
@@ -207,6 +203,7 @@ void vit_preset_size(vit_preset *p, const vit_dataset *data) {
 
 /* ---- fitting ---- */
 
+/* *value = found if it was left out (0); else they must be equal. */
 static vit_status fit(size_t *value, size_t found, const char *what, const char *preset,
                       vit_error *error) {
     if (*value == 0) *value = found;
@@ -217,7 +214,7 @@ static vit_status fit(size_t *value, size_t found, const char *what, const char 
                     preset, what, *value, found);
 }
 
-/* At least as long as the longest text. */
+/* The same for a length, which may be longer than the longest text. */
 static vit_status fit_length(size_t *value, size_t longest, const char *what, const char *preset,
                              vit_error *error) {
     if (*value == 0) *value = longest;
@@ -227,7 +224,7 @@ static vit_status fit_length(size_t *value, size_t longest, const char *what, co
                     preset, what, *value, longest);
 }
 
-/* Sources and targets, ids and lengths. */
+/* Fits vocabularies and lengths of a network that writes texts. */
 static vit_status fit_texts(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
     const bool reads_texts = c->stem == VIT_STEM_TOKENS;
@@ -250,7 +247,7 @@ static vit_status fit_texts(vit_preset *p, const vit_dataset *data, vit_error *e
     return status;
 }
 
-/* What a recipe asks for that texts cannot have. */
+/* Refuses parts of a recipe that make no sense for texts. */
 static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
     const vit_recipe *r = &p->recipe;
     const struct {

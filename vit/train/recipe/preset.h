@@ -11,28 +11,29 @@ typedef struct vit_preset {
     char name[64]; /* "mnist", or the file's name without .json */
     vit_config config;
     vit_recipe recipe;
-    bool says_network;     /* the user chose one that describes a network */
-    bool is_sized_by_data; /* it leaves sizes of the network open: these, and epochs and flip where
-                              it does not say them, follow from the size and the number of pictures
-                            */
+    bool says_network;     /* the user has chosen it, and it describes a network */
+    bool is_sized_by_data; /* it leaves sizes of the network open: vit_preset_size sets them */
     bool says_epochs, says_flip;
 } vit_preset;
 
-/* The preset of that name, or of that file (a name with a '.' or '/' is a file). Unknown names are
- * refused with the nearest known one. */
+/* Loads the preset of that name, or from that file (a name with a '.' or '/' is a file's). ARGUMENT
+ * for an unknown name, with the nearest known one. */
 vit_status vit_preset_load(vit_preset *out, const char *name_or_path, vit_error *error);
 
-/* The same, where it may be NULL: `data_preset` then, which is also the rest of a file that is a
- * recipe alone. Each of `sets`, "KEY=VALUE", then says another value: of JSON, or a word. */
+/* The same for name_or_path, or for data_preset if that is NULL. What a file without "model" leaves
+ * out is data_preset's. Then each of `sets`, "KEY=VALUE", replaces a value; VALUE is JSON or a
+ * word.
+ */
 vit_status vit_preset_choose(vit_preset *out, const char *name_or_path, const char *data_preset,
                              const char *const *sets, size_t set_count, vit_error *error);
 
-/* Chooses what is left open of a preset that is sized by the data. */
+/* Sets sizes of the network that are 0, and epochs and flip unless the preset says them, by the
+ * size and the number of the pictures. */
 void vit_preset_size(vit_preset *preset, const vit_dataset *data);
 
-/* Does that where the preset is such a one, and gives the config the data's
- * picture size, channels and classes where the preset leaves them out; MISMATCH where it says
- * something else, ARGUMENT where digits would be mirrored. Checks the result. */
+/* Fits the preset to the data: vit_preset_size if it is sized by the data; picture size, channels,
+ * classes, vocabularies and lengths if it leaves them out. MISMATCH if it says other ones, ARGUMENT
+ * for what makes no sense with these data (mirrored digits, ...). Checks the config. */
 vit_status vit_preset_fit(vit_preset *preset, const vit_dataset *data, vit_error *error);
 
 /* ---- made from models/presets/ by the Makefile ---- */

@@ -27,12 +27,12 @@ vit_recipe vit_recipe_default(void) {
                         .layer_decay = 1};
 }
 
-/* Every number of a recipe: its key, where it is, and the largest value; the least is 0. */
+/* The numbers of a recipe. The least value of each is 0. */
 typedef struct number {
     const char *key;
-    size_t offset;
-    double high;
-    bool rare; /* not written where it is `usual` */
+    size_t offset; /* in vit_recipe */
+    double high;   /* the largest value */
+    bool rare;     /* not written if it is `usual` */
     double usual;
 } number;
 
@@ -64,7 +64,7 @@ static const number numbers[] = {
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 14
+#define OTHERS 14 /* keys that are no such numbers */
 
 static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
@@ -142,12 +142,12 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
                     recipe->freeze, depth, depth);
 }
 
-/* Enums while they are read. */
+/* The recipe's enums as ints, which the reader of JSON sets. */
 typedef struct choices {
     int precision, schedule, edges, policy, optimizer;
 } choices;
 
-/* Every key with its place. */
+/* All keys, and where their values are: in *recipe, or in *c for enums. */
 static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, choices *c) {
     *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->edges,
                    (int)recipe->policy, (int)recipe->optimizer};
@@ -244,7 +244,7 @@ double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t ste
     return lr * .5 * (1 + vit_cos(VIT_PI * (double)(step - warmup) / (double)(steps - warmup)));
 }
 
-/* PyTorch's OneCycleLR with its defaults but for the share of the first phase. */
+/* PyTorch's OneCycleLR with its defaults, but for pct_start. */
 static double one_cycle(double lr, uint64_t warmup, uint64_t step, uint64_t steps) {
     const double top = warmup > 1 ? (double)warmup - 1 : 0, end = (double)steps - 1;
     const double at = (double)step, low = lr / 25, least = low / 1e4;

@@ -17,16 +17,6 @@ double vit_layer_rate(const vit_recipe *recipe, const vit_table *table, size_t r
     return power(recipe->layer_decay, last - table->rows[row].layer);
 }
 
-static void add_chunks(vit_chunks *chunks, const vit_parameter *p, double rate, bool moves) {
-    for (size_t i = 0; i < p->count; i += VIT_CHUNK) {
-        chunks->list[chunks->count++] = (vit_chunk){.offset = p->offset + i,
-                                                    .count = vit_min(p->count - i, VIT_CHUNK),
-                                                    .rate = rate,
-                                                    .decays = p->kind == VIT_PARAMETER_WEIGHT,
-                                                    .moves = moves};
-    }
-}
-
 vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_recipe *recipe,
                           vit_error *error) {
     size_t most = 0;
@@ -38,8 +28,17 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
         return vit_fail_memory(error, "the optimiser's chunks", most * sizeof *out->list);
     }
     for (size_t i = 0; i < table->count; i++) {
-        const bool moves = recipe->optimizer == VIT_OPTIMIZER_MUON && vit_muon_moves(table, i);
-        add_chunks(out, &table->rows[i], vit_layer_rate(recipe, table, i), moves);
+        const vit_parameter *p = &table->rows[i];
+        const vit_chunk whole = {.rate = vit_layer_rate(recipe, table, i),
+                                 .decays = p->kind == VIT_PARAMETER_WEIGHT,
+                                 .by_muon = recipe->optimizer == VIT_OPTIMIZER_MUON &&
+                                            vit_muon_moves(table, i)};
+        for (size_t k = 0; k < p->count; k += VIT_CHUNK) {
+            vit_chunk *c = &out->list[out->count++];
+            *c = whole;
+            c->offset = p->offset + k;
+            c->count = vit_min(p->count - k, VIT_CHUNK);
+        }
     }
     return VIT_OK;
 }
@@ -55,24 +54,11 @@ float vit_clip_factor(const vit_recipe *r, double norm) {
     return (float)(factor < 1 ? factor : 1);
 }
 
-/* Of all chunks; step_size and decay are each chunk's. */
-static vit_adamw_scalars scalars(const vit_recipe *r, double norm, uint64_t step) {
-    return (vit_adamw_scalars){
-        .clip = vit_clip_factor(r, norm),
-        .beta1 = (float)r->beta1,
-        .beta2 = (float)r->beta2,
-        .rest1 = (float)(1 - r->beta1),
-        .rest2 = (float)(1 - r->beta2),
-        .root = (float)(1 / sqrt(1 - power(r->beta2, step + 1))),
-        .eps = (float)r->eps,
-    };
-}
-
 typedef struct update {
     const vit_chunks *chunks;
     const vit_kernels *kernels;
     const vit_adamw_state *state;
-    vit_adamw_scalars scalars;
+    vit_adamw_scalars scalars; /* step_size and decay are those of a chunk and set by its task */
     double lr, weight_decay;
     double unbias; /* 1 - beta1^(step + 1) */
     float share;   /* of the new values in the average */
@@ -87,7 +73,7 @@ static void update_task(size_t index, int thread, void *context) {
     vit_adamw_scalars own = u->scalars;
     own.step_size = (float)(lr / u->unbias);
     own.decay = c->decays ? (float)(1 - lr * u->weight_decay) : 1;
-    if (!c->moves)
+    if (!c->by_muon)
         u->kernels->adamw(s->values + c->offset, s->m + c->offset, s->v + c->offset,
                           s->gradient + c->offset, &own, c->count);
     if (s->average)
@@ -100,7 +86,13 @@ void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int 
     update u = {.chunks = chunks,
                 .kernels = kernels,
                 .state = state,
-                .scalars = scalars(recipe, norm, step),
+                .scalars = {.clip = vit_clip_factor(recipe, norm),
+                            .beta1 = (float)recipe->beta1,
+                            .beta2 = (float)recipe->beta2,
+                            .rest1 = (float)(1 - recipe->beta1),
+                            .rest2 = (float)(1 - recipe->beta2),
+                            .root = (float)(1 / sqrt(1 - power(recipe->beta2, step + 1))),
+                            .eps = (float)recipe->eps},
                 .lr = lr,
                 .weight_decay = recipe->weight_decay,
                 .unbias = 1 - power(recipe->beta1, step + 1)};

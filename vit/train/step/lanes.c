@@ -4,23 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows (tokens) of a slice: so many that they fill a matrix product's tiles, and its activations
- * stay in the cache; more where the weights do not stay there, which every slice reads and whose
- * gradients it adds to; most in a network of one lane, whose activations do not stay there either.
- */
+/* Rows (tokens) of a slice: enough to fill the tiles of a matrix product, few enough that its
+ * activations stay in the cache. More if the weights do not fit the cache, since every slice reads
+ * them and adds to their gradients; most in a network of one lane, whose activations do not fit
+ * either. */
 #define SLICE_ROWS 136
 #define LONG_SLICE_ROWS 384
 #define LARGE_SLICE_ROWS 768
 #define LONG_SLICE_FLOATS ((size_t)3 << 19) /* weights from which on a slice is long */
 
-/* Floats of all copies of the gradient that are worth their memory. */
-#define LANES_FLOATS ((size_t)32 << 20)
+#define LANES_FLOATS ((size_t)32 << 20) /* of all copies of the gradient, at most */
 
-/* Chains that lanes of one slice are summed in. */
-#define CHAINS 2
+#define CHAINS 2 /* that lanes of one slice each are added in */
 
-/* What a lane's next slice is while a thread has the lane. */
-#define TAKEN SIZE_MAX
+#define TAKEN SIZE_MAX /* vit_lanes.next of a lane that a thread works on */
 
 /* ---- plan ---- */
 
@@ -42,11 +39,11 @@ void vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table, s
     l->slices = vit_ceil_div(batch, l->slice);
     l->count = has_one_lane(table) ? 1 : vit_min(VIT_MOST_LANES, l->slices);
     while (l->count > 1 && l->count * table->size > LANES_FLOATS) l->count /= 2;
-    /* Lanes that threads would have to wait for: one after another, all threads inside each. */
+    /* With fewer lanes than threads, some threads would wait: all of them work inside one slice. */
     const bool inside = l->count < vit_min(VIT_MOST_LANES, l->slices) && l->count < (size_t)threads;
     l->chains = l->count == l->slices && l->count > CHAINS ? CHAINS : 1;
-    /* At once: a latent query's weight takes a product a picture, a convolution's one of pixels,
-     * which are more than tokens. */
+    /* A latent query's weight takes one product a picture, and a convolution's has more rows than
+     * tokens, so these cannot be added at once. */
     l->adds = threads <= CHAINS && l->chains == CHAINS && vit_config_convs(c) == 0 &&
               c->pool != VIT_POOL_MAP && l->slice * vit_config_rows(c) <= VIT_ONE_BLOCK;
     if (l->adds) l->count = CHAINS;
@@ -67,7 +64,7 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
         return vit_fail_memory(error, "the gradients of a step", l->copies * n * sizeof(float));
     for (size_t i = 0; i < l->copies; i++) {
         float *copy = l->gradients + i * n;
-        vit_discard(copy, first * sizeof *copy); /* what is frozen takes no memory */
+        vit_discard(copy, first * sizeof *copy); /* frozen rows come first and take no memory */
         memset(copy + first, 0, (n - first) * sizeof *copy);
     }
     vit_status status = VIT_OK;
@@ -98,11 +95,11 @@ typedef struct running {
     void *context;
 } running;
 
-/* The slice and its lane are the thread's until it gives them back. It goes on with its lane,
- * whose slice `follows`, since the lane's sum is in its cache, until the lanes not yet begun are
- * fewer than the workers; from then on it takes the first slice whose lane nobody has, so that no
- * thread ends alone with a lane of many slices (8 lanes, 3 or 6 threads). False: there is none,
- * and those who have lanes will end them. */
+/* Takes a slice, and with it its lane, for the calling thread. A thread goes on with the lane that
+ * it had, whose next slice is `follows`, since the sum is in its cache; but once fewer lanes are
+ * left to begin than there are workers, it takes the first slice of any lane that is free, so that
+ * no thread ends alone with a lane of many slices (8 lanes, 3 or 6 threads). False: none is free,
+ * and the threads that have lanes will finish them. */
 static bool take_slice(vit_lanes *l, size_t follows, size_t *slice) {
     for (;;) {
         size_t first = l->slices, fresh = 0;
@@ -121,7 +118,7 @@ static bool take_slice(vit_lanes *l, size_t follows, size_t *slice) {
     }
 }
 
-/* Adds the slice's gradient to its lane. */
+/* Computes the slice and adds its gradient to its lane. */
 static void add_slice(const running *r, size_t slice, size_t worker) {
     const vit_lanes *l = r->lanes;
     const size_t lane = slice % l->count;

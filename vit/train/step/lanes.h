@@ -1,24 +1,24 @@
-/* How the slices of a batch go through the threads, and their gradients into one.
+/* How the slices of a batch are divided among threads, and how their gradients are summed.
  *
  *   batch      | slice 0 | slice 1 | slice 2 | slice 3 | slice 4 | ...
  *                   |         |         |         |         |
  *   P = 3        lane 0    lane 1    lane 2    lane 0    lane 1  ...      slice s into lane s mod P
  *
- *   lane 0 = slice 0 + slice 3 + ...      one slice after the other, whichever thread has it
+ *   lane 0 = slice 0 + slice 3 + ...      one slice after the other, on whichever thread
  *   sum    = (lane 0 + lane 1) + lane 2
  *
- * The rule: the size of a slice, P, a slice's lane and the order of all sums follow from network
- * and batch, never from the threads; so every number of threads gives the same bytes.
+ * The rule: slice size, number of lanes P, the lane of a slice and the order of all sums depend on
+ * network and batch, never on threads; so every number of threads gives the same bytes.
  *   - A slice goes forward and backward through the whole network on one thread.
- *   - A lane takes its slices in order: a chain of matrix products over their rows.
- *   - Lanes are added in order; where each has one slice and there are more than two, in two
- *     chains: (lane 0 + lane 2 + ...) + (lane 1 + lane 3 + ...).
- *   - Then one or two threads add each slice to its chain at once, for two copies of the gradient
- *     instead of P: a tile of dW is a product from +0, added as it is stored, and what is no weight
- *     is made apart and added. That is the same sum as long as a weight is one product of at most
- *     VIT_ONE_BLOCK rows.
- *   - A network too large for P copies has fewer lanes, or one; then the threads share the tiles
- *     and heads inside each operator.
+ *   - A lane's slices come in order: the chain of a weight's gradient runs over all their rows.
+ *   - Lanes are added in order. Where there are more than two and each has one slice, they are
+ * added in two chains: (lane 0 + lane 2 + ...) + (lane 1 + lane 3 + ...).
+ *   - In that case one or two threads need no lanes: they add each slice to its chain at once, with
+ *     two copies of the gradient instead of P. A tile of dW is computed from +0 and added as it is
+ *     stored; gradients other than those of weights are computed apart, then added. The sum is the
+ *     same as long as a weight's gradient is one product of at most VIT_ONE_BLOCK rows.
+ *   - A network too large for P copies of its gradient has fewer lanes, or one; then the threads
+ *     share the tiles and heads inside each operator.
  */
 #ifndef VIT_TRAIN_STEP_LANES_H
 #define VIT_TRAIN_STEP_LANES_H
@@ -31,40 +31,43 @@
 
 typedef struct vit_lanes {
     size_t slice, slices; /* pictures of a slice, slices of a batch */
-    size_t count,
-        chains;        /* P, with chains where slices are added at once; what lanes are summed in */
-    bool adds;         /* each slice is added to its chain at once */
-    size_t workers;    /* slices at a time */
-    int inner_threads; /* of each of them, inside an operator */
-    size_t copies;     /* of the gradient */
+    size_t count;         /* P; with `adds` the number of chains */
+    size_t chains;        /* that the lanes are added in */
+    bool adds;            /* each slice is added to its chain at once */
+    size_t workers;       /* slices that are computed at the same time */
+    int inner_threads;    /* threads of each of them, inside an operator */
+    size_t copies;        /* of the gradient */
     const vit_table *trained;
-    float *gradients;     /* [copies][table size]; of slices that are added at once, the second half
-                             is for what is no weight */
-    vit_gradients *views; /* [count][2]: for the lane's first slice, for the others */
-    atomic_size_t next[VIT_MOST_LANES]; /* of each lane: the slice to run, or TAKEN */
+    float *gradients;     /* [copies][table size]; with `adds` the second half is for gradients
+                             other than those of weights */
+    vit_gradients *views; /* [count][2]: for a lane's first slice, for the others */
+    atomic_size_t next[VIT_MOST_LANES]; /* of each lane: the slice to compute next, or TAKEN */
 } vit_lanes;
 
-/* Pictures of a slice of a batch of a network whose parameters are `table`. */
+/* Pictures of a slice, for a batch and a network whose parameters are `table`. */
 size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch);
 
-/* Sizes and counts; `lanes` owns nothing yet. */
+/* Sets sizes and counts; `lanes` owns nothing yet. */
 void vit_lanes_plan(vit_lanes *lanes, const vit_config *config, const vit_table *table,
                     size_t batch, int threads);
 
-/* The memory. `trained`: those rows of the table that get gradients; it must outlive the lanes. */
+/* Allocates the gradients, freed by vit_lanes_free. `trained`: the rows of the table that are not
+ * frozen; it must outlive the lanes. */
 vit_status vit_lanes_new(vit_lanes *lanes, const vit_config *config, const vit_table *table,
                          const vit_table *trained, vit_error *error);
 void vit_lanes_free(vit_lanes *lanes);
 
-/* Calls run(slice, worker, gradients, context) once for every slice; it adds the slice's gradient
- * to `gradients`. worker < lanes->workers. */
+/* Computes a slice and adds its gradient to `gradients`; worker < lanes->workers, and no two
+ * threads are called with the same one at a time. */
 typedef void vit_run_slice(size_t slice, size_t worker, const vit_gradients *gradients,
                            void *context);
+
+/* Calls `run` once for every slice. Afterwards lanes->gradients has the gradient of each lane. */
 void vit_lanes_run(vit_lanes *lanes, const vit_kernels *kernels, vit_run_slice *run, void *context);
 
-/* gradients: [lanes][table size]; lane 0 becomes the sum of `chains` chains, of which number i is
- * ((lane i + lane i + chains) + lane i + 2 chains) + ... Returns the Euclidean norm: the chunks'
- * sums added in double, in table order. */
+/* gradients: [lanes][table size]. Lane 0 becomes the sum of all: chain i, of `chains`, is ((lane i
+ * + lane i + chains) + lane i + 2 chains) + ..., and chains are added in order. Returns the
+ * Euclidean norm of the sum: sums of squares of the chunks, added in double, in table order. */
 double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
                      size_t lanes, size_t chains);
 

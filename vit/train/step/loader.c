@@ -11,7 +11,7 @@ typedef struct vit_sample {
     vit_sample_key key;
 } vit_sample;
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 vit_status vit_batch_room_new(vit_batch_room *out, const vit_recipe *recipe, size_t height,
                               size_t width, size_t channels, vit_error *error) {
@@ -22,7 +22,7 @@ vit_status vit_batch_room_new(vit_batch_room *out, const vit_recipe *recipe, siz
     const size_t floats = bend + before, bytes = changes ? 3 * values : values;
     *out = (vit_batch_room){.memory = vit_alloc_unset(floats * sizeof(float) + bytes + 1, 1)};
     if (!out->memory)
-        return vit_fail_memory(error, "pictures on their way", floats * sizeof(float) + bytes);
+        return vit_fail_memory(error, "a thread's pictures", floats * sizeof(float) + bytes);
     float *numbers = out->memory;
     out->bend = bend > 0 ? numbers : NULL;
     out->before = before > 0 ? numbers + bend : NULL;
@@ -38,8 +38,10 @@ void vit_batch_room_free(vit_batch_room *room) {
 
 /* ---- batches ---- */
 
-static void count_up(uint32_t *numbers, size_t n) {
+/* numbers = 0 .. n - 1, shuffled */
+static void shuffle(uint32_t *numbers, size_t n, vit_random r) {
     for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)i;
+    vit_random_shuffle(&r, numbers, (uint32_t)n);
 }
 
 vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
@@ -78,9 +80,7 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
         return vit_fail_memory(error, "the order of the training pictures",
                                n * 2 * sizeof(uint32_t));
     }
-    count_up(l->train, n);
-    vit_random r = vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0);
-    vit_random_shuffle(&r, l->train, (uint32_t)n);
+    shuffle(l->train, n, vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0));
     if (!has_val) l->val = l->train + l->train_count;
     vit_preprocessing normalise = {.count = 1};
     normalise.operations[0].kind = VIT_OP_NORMALIZE;
@@ -101,58 +101,41 @@ const vit_records *vit_loader_val_records(const vit_loader *l) {
     return l->data->val.count > 0 ? &l->data->val : &l->data->train;
 }
 
-static uint32_t record_at(vit_loader *l, uint64_t epoch, size_t position) {
-    if (l->order_epoch != epoch) {
-        vit_random r = vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, (uint32_t)epoch, 0);
-        count_up(l->order, l->train_count);
-        vit_random_shuffle(&r, l->order, (uint32_t)l->train_count);
-        l->order_epoch = epoch;
-    }
-    return l->train[l->order[position]];
-}
-
 void vit_loader_plan(vit_loader *l, uint64_t steps) {
     l->mixed_steps = (uint64_t)(l->recipe.mix_until * (double)steps);
 }
 
-/* Tokens that the texts of the batch are answered with. */
-static size_t count_answers(const vit_loader *l) {
-    const vit_texts *targets = &l->data->train.target;
-    size_t sum = 0;
-    for (size_t i = 0; i < l->batch && targets->at; i++)
-        sum += vit_texts_get(targets, l->samples[i].record).count + 1;
-    return sum;
-}
-
 void vit_loader_prepare(vit_loader *l, uint64_t step) {
+    const vit_texts *targets = &l->data->train.target;
     l->mixes = step < l->mixed_steps && (l->recipe.mixup > 0 || l->recipe.cutmix > 0);
+    l->answers = 0;
     for (size_t i = 0; i < l->batch; i++) {
         const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
-        const size_t position = (size_t)(at % l->train_count);
-        vit_random r =
-            vit_random_start(l->seed, VIT_RANDOM_STRANGER, (uint32_t)epoch, (uint32_t)position);
-        l->samples[i] = (vit_sample){record_at(l, epoch, position / l->recipe.repeats),
-                                     {.epoch = (uint32_t)epoch, .position = (uint32_t)position}};
-        l->samples[i].key.stranger =
-            l->recipe.strangers > 0 && vit_random_uniform(&r) < l->recipe.strangers;
+        const uint32_t position = (uint32_t)(at % l->train_count);
+        if (l->order_epoch != epoch)
+            shuffle(l->order, l->train_count,
+                    vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, (uint32_t)epoch, 0));
+        l->order_epoch = epoch;
+        vit_random r = vit_random_start(l->seed, VIT_RANDOM_STRANGER, (uint32_t)epoch, position);
+        vit_sample *s = &l->samples[i];
+        *s = (vit_sample){l->train[l->order[position / l->recipe.repeats]],
+                          {.epoch = (uint32_t)epoch, .position = position}};
+        s->key.stranger = l->recipe.strangers > 0 && vit_random_uniform(&r) < l->recipe.strangers;
+        if (targets->at) l->answers += vit_texts_get(targets, s->record).count + 1;
     }
-    l->answers = count_answers(l);
-}
-
-/* Mirrored in one epoch, in the next one not, beginning as chance has it. */
-static bool alternates(const vit_loader *l, const vit_sample *s) {
-    vit_random r = vit_random_start(l->seed, VIT_RANDOM_FLIP, 0, s->record);
-    return (vit_random_u32(&r) + s->key.epoch) % 2 == 1;
 }
 
 /* ---- pictures ---- */
 
-/* image = pixels, moved, bent or cropped, and a hole in it. */
+/* image = the pixels, posed or cropped, with a rectangle erased, as the recipe says. */
 static void move_picture(float *image, const uint8_t *pixels, float *bend, vit_loader *l,
                          const vit_sample *s, vit_random *r) {
     const vit_augmentation *a = &l->augmentation;
     vit_pose pose = vit_pose_draw(a, r);
-    if (a->flip && l->recipe.flip_alternates) pose.mirrored = alternates(l, s);
+    if (a->flip && l->recipe.flip_alternates) { /* every second epoch, from a random one on */
+        vit_random flip = vit_random_start(l->seed, VIT_RANDOM_FLIP, 0, s->record);
+        pose.mirrored = (vit_random_u32(&flip) + s->key.epoch) % 2 == 1;
+    }
     if (a->crop > 0) {
         const vit_box box = vit_crop_draw(a, r);
         vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
@@ -169,20 +152,20 @@ static void move_picture(float *image, const uint8_t *pixels, float *bend, vit_l
                hole.width * a->channels * sizeof *image);
 }
 
-/* *pixels is where those of the sample's picture lie before it is augmented. */
+/* *pixels: the sample's picture before it is augmented, in the record's memory or in the room's. */
 static vit_status get_pixels(const uint8_t **pixels, const vit_batch_room *room,
                              const vit_loader *l, const vit_sample *s, vit_error *error) {
     uint8_t *record = room->record;
     if (!s->key.stranger)
         return vit_record_get(pixels, &record, l->data, &l->data->train, s->record, error);
     vit_random r = vit_random_start(l->seed, VIT_RANDOM_STRANGER, s->key.epoch, s->key.position);
-    vit_random_uniform(&r); /* that it is one */
+    vit_random_uniform(&r); /* the number with which vit_loader_prepare made it a stranger */
     vit_stranger_draw(record, &r);
     *pixels = record;
     return VIT_OK;
 }
 
-/* One picture, augmented by itself. */
+/* One picture, augmented but not mixed. */
 static vit_status make_picture(float *image, const vit_batch_room *room, vit_loader *l,
                                const vit_sample *s, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;
@@ -204,14 +187,14 @@ static vit_status make_picture(float *image, const vit_batch_room *room, vit_loa
     return VIT_OK;
 }
 
-/* What the teacher's file says of a picture; NULL: there is none. */
+/* The teacher's stored logits for a picture; NULL: there are none. */
 static const float *taught(const vit_loader *l, const vit_sample *s) {
     return l->teacher ? l->teacher + s->record * l->data->classes : NULL;
 }
 
-/* Mixes pictures first .. first + count of the batch each with the one before it, as that was
- * before it was mixed itself: so the last goes first. Before the first of them lies a picture of
- * another slice, which is made here once more. What is of no class is not mixed. */
+/* Mixes pictures first .. first + count - 1 of the batch, each with the one before it as that was
+ * before mixing: so the last is mixed first. The picture before the first belongs to another slice
+ * and is made here a second time. Strangers are not mixed. */
 static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_batch_room *room,
                                vit_loader *l, size_t first, size_t count, vit_error *error) {
     const vit_augmentation *a = &l->augmentation;

@@ -15,9 +15,10 @@ typedef struct matrix {
 struct vit_muon {
     matrix *list;
     size_t count;
-    size_t largest, square; /* floats of a matrix and of its smaller square, at most */
-    size_t room;            /* floats of a thread */
-    float *rooms;           /* [threads][room] */
+    size_t largest; /* floats of a matrix, at most */
+    size_t square;  /* floats of a square with a matrix's shorter side, at most */
+    size_t room;    /* floats of a thread's memory */
+    float *rooms;   /* [threads][room]; owned */
 };
 
 bool vit_muon_moves(const vit_table *table, size_t row) {
@@ -75,11 +76,11 @@ void vit_muon_free(vit_muon *m) {
     vit_free(m);
 }
 
-/* Where a thread works on a matrix: its own room, X [m][n] and what it becomes, n <= m, and three
- * times [n][n]. */
+/* A thread's memory for one matrix. */
 typedef struct desk {
     vit_exec exec;
-    float *x, *next, *square, *fourth, *sum;
+    float *x, *next;              /* X [m][n], n <= m, and the next X */
+    float *square, *fourth, *sum; /* [n][n]: X^T X, its square, a polynomial of both */
 } desk;
 
 static desk desk_of(const vit_muon *m, const vit_kernels *kernels, int thread) {
@@ -93,8 +94,8 @@ static desk desk_of(const vit_muon *m, const vit_kernels *kernels, int thread) {
                   squares + 2 * m->square};
 }
 
-/* X = U S V^T becomes nearly U V^T, all singular values then being .7 to 1.2: five times
- * X (a + b X^T X + c (X^T X)^2), which is a S + b S^3 + c S^5. */
+/* X = U S V^T becomes nearly U V^T, with singular values of .7 to 1.2, by STEPS Newton-Schulz steps
+ * X <- X (a + b X^T X + c (X^T X)^2), which make S into a S + b S^3 + c S^5. */
 static void make_orthonormal(desk *d, size_t m, size_t n) {
     const vit_epilogue none = vit_epilogue_none();
     for (size_t step = 0; step < STEPS; step++) {
@@ -115,7 +116,7 @@ static void make_orthonormal(desk *d, size_t m, size_t n) {
 }
 
 /* X [m][n] <- X^T */
-static void turn(desk *d, size_t m, size_t n) {
+static void transpose(desk *d, size_t m, size_t n) {
     float *const old = d->x;
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) d->next[j * m + i] = old[i * n + j];
@@ -131,7 +132,7 @@ typedef struct update {
     float clip;
 } update;
 
-/* to = g + mu m of the new m, divided by its norm. */
+/* m = mu m + g; to = g + mu m, divided by its Frobenius norm. */
 static void set_direction(const update *u, const matrix *one, float *to) {
     const size_t n = one->rows * one->columns;
     const float *g = u->state->gradient + one->offset;
@@ -154,9 +155,9 @@ static void move_task(size_t index, int thread, void *context) {
     const bool wide = one->rows < one->columns;
     desk d = desk_of(u->muon, u->kernels, thread);
     set_direction(u, one, d.x);
-    if (wide) turn(&d, one->rows, one->columns);
+    if (wide) transpose(&d, one->rows, one->columns);
     make_orthonormal(&d, most, least);
-    if (wide) turn(&d, one->columns, one->rows);
+    if (wide) transpose(&d, one->columns, one->rows);
     const double lr = u->lr * one->rate;
     const float keep = (float)(1 - lr * u->weight_decay);
     const float by = (float)(lr * .2 * sqrt((double)most));

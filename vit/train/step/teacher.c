@@ -9,6 +9,7 @@
 
 /* ---- stored logits ---- */
 
+/* A row for each training picture, a column for each class. */
 static vit_status check_shape(const vit_npy *a, const vit_dataset *d, vit_error *error) {
     char shape[128];
     vit_shape_text(shape, a->shape, a->dims);
@@ -54,21 +55,21 @@ static vit_status open_logits(vit_teacher *t, const char *path, const vit_datase
 
 /* ---- a model ---- */
 
-static vit_status check_size(const vit_config *c, const vit_dataset *d, vit_error *error) {
+/* MISMATCH unless the model classifies pictures of the data's size into the data's classes. */
+static vit_status check_fits(const vit_model_file *f, const vit_dataset *d, vit_error *error) {
+    const vit_config *c = &f->config;
     if (vit_config_has_decoder(c) || c->head == VIT_HEAD_NONE)
         return vit_fail(error, VIT_ERROR_MISMATCH, "a teacher names classes, and this network %s",
                         vit_config_has_decoder(c) ? "writes texts" : "has no head");
-    if (c->height == d->height && c->width == d->width && c->channels == d->channels) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "it takes pictures of %zu x %zu x %zu, those of %s are %zu x %zu x %zu: train "
-                    "at its size (--size, for folders), or store its logits in a file",
-                    c->height, c->width, c->channels, d->name, d->height, d->width, d->channels);
-}
-
-static vit_status check_classes(const vit_model_file *f, const vit_dataset *d, vit_error *error) {
-    if (f->config.classes != d->classes)
-        return vit_fail(error, VIT_ERROR_MISMATCH, "it knows %zu classes, %s has %zu",
-                        f->config.classes, d->name, d->classes);
+    if (c->height != d->height || c->width != d->width || c->channels != d->channels)
+        return vit_fail(
+            error, VIT_ERROR_MISMATCH,
+            "it takes pictures of %zu x %zu x %zu, those of %s are %zu x %zu x %zu: train "
+            "at its size (--size, for folders), or store its logits in a file",
+            c->height, c->width, c->channels, d->name, d->height, d->width, d->channels);
+    if (c->classes != d->classes)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "it knows %zu classes, %s has %zu", c->classes,
+                        d->name, d->classes);
     for (size_t i = 0; i < d->classes && f->labels && d->labels; i++)
         if (strcmp(f->labels[i], d->labels[i]) != 0)
             return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -100,8 +101,7 @@ static vit_status open_model(vit_teacher *t, const char *path, const vit_dataset
     vit_model_file *f = &t->file;
     vit_status status = vit_published_load(f, path, &wanted, error);
     if (status != VIT_OK) return status;
-    status = check_size(&f->config, d, error);
-    if (status == VIT_OK) status = check_classes(f, d, error);
+    status = check_fits(f, d, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, path);
     take_normalisation(t, d);
     t->network.config = f->config;
@@ -110,7 +110,7 @@ static vit_status open_model(vit_teacher *t, const char *path, const vit_dataset
                             error);
 }
 
-/* ---- either ---- */
+/* ---- both ---- */
 
 vit_status vit_teacher_open(vit_teacher *t, const char *path, const vit_dataset *d,
                             const vit_kernels *kernels, vit_error *error) {

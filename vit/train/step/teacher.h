@@ -1,7 +1,7 @@
-/* Distillation (Hinton, Vinyals, Dean: Distilling the Knowledge in a Neural Network): what another
- * model, the teacher, answers is learnt beside the labels. Its answers come from the model itself,
- * which sees each picture as it is augmented, or from a file of logits, one row a training picture,
- * which it gave to the pictures as they are. */
+/* Distillation (Hinton, Vinyals, Dean: Distilling the Knowledge in a Neural Network): besides the
+ * labels, the network learns what another model, the teacher, answers. The teacher is either a
+ * model, which is asked about each picture as it was augmented, or a file of logits, one row for
+ * each training picture, computed before augmentation. */
 #ifndef VIT_TRAIN_STEP_TEACHER_H
 #define VIT_TRAIN_STEP_TEACHER_H
 
@@ -10,24 +10,25 @@
 #include "vit/weights/model_file.h"
 
 typedef struct vit_teacher {
-    bool answers, stored; /* a model, or stored logits; both false: there is no teacher */
-    vit_model_file file;  /* of a model, whose weights the network has */
+    bool answers;        /* it is a model */
+    bool stored;         /* it is a file of logits; both false: there is no teacher */
+    vit_model_file file; /* the model, whose weights the network views */
     vit_network network;
-    bool normalises;        /* its pictures are normalised in another way than the data: */
-    float scale[3], add[3]; /* it sees value * scale + add, one per channel */
-    float *logits;          /* stored: [training pictures][classes] */
+    bool normalises;        /* its pictures are normalised in another way than the data, */
+    float scale[3], add[3]; /* as value * scale + add, per channel */
+    float *logits;          /* [training pictures][classes]; owned */
     char sha256[65];        /* of the file; "": there is no teacher */
 } vit_teacher;
 
-/* path: a file NAME.npy of float32 or float64, [pictures of the training part][classes], in the
- * data's order; or a model as vit_published_load takes it, for pictures of the data's size.
- * MISMATCH where its classes, or their names, are not those of the data. */
+/* path: NAME.npy of float32 or float64, [training pictures][classes], in the data's order; or a
+ * model, for pictures of the data's size, in any form that vit_published_load reads. MISMATCH if
+ * its classes, or their names, are not those of the data. */
 vit_status vit_teacher_open(vit_teacher *out, const char *path, const vit_dataset *data,
                             const vit_kernels *kernels, vit_error *error);
-void vit_teacher_close(vit_teacher *teacher); /* takes one that is zeroed */
+void vit_teacher_close(vit_teacher *teacher); /* a zeroed one may be closed */
 
-/* images [count][height][width][channels], normalised as the data are, as the teacher wants them;
- * may be one array. */
+/* Images that are normalised as the data are -> as the teacher's are. Both [count][height][width]
+ * [channels]; they may be the same array. */
 void vit_teacher_normalise(const vit_teacher *teacher, float *to, const float *images,
                            size_t count);
 

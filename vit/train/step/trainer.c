@@ -1,20 +1,21 @@
 #include "vit/train/step/trainer.h"
+#include "vit/base/random.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/ops/loss.h"
 #include "vit/train/step/adamw.h"
-#include "vit/train/step/drop_path.h"
 #include "vit/train/step/lanes.h"
 #include "vit/train/step/muon.h"
 #include <math.h>
 #include <string.h>
 
-/* What the source said of a picture. */
+/* Whether the source could make a sample. */
 typedef struct loaded {
     vit_status status;
     vit_error error;
 } loaded;
 
+/* What computes one slice at a time. */
 typedef struct worker {
     const vit_trainer *of;
     vit_arena arena;
@@ -26,8 +27,8 @@ typedef struct worker {
     float *keep;           /* [depth][2][slice]; NULL without drop path */
     loaded *loads;         /* [slice] */
     vit_batch_room *rooms; /* [inner threads] */
-    vit_state taught;      /* of a teacher that answers, and the pictures as it sees them, */
-    float *shown;          /* NULL where that is as they are */
+    vit_state taught;      /* of a teacher that is a model */
+    float *shown;          /* the pictures normalised for it; NULL: as for the network */
     vit_status status;     /* of the source, in this step */
     vit_error error;
 } worker;
@@ -35,7 +36,7 @@ typedef struct worker {
 struct vit_trainer {
     vit_network network, averaged;
     vit_table table;
-    vit_table frozen, trained; /* its first rows, those of frozen layers, and all others */
+    vit_table frozen, trained; /* views of its first rows, those of frozen layers, and the others */
     vit_recipe recipe;
     vit_trainer_options options;
     vit_lanes lanes;
@@ -46,26 +47,16 @@ struct vit_trainer {
     vit_muon *muon;  /* NULL: AdamW alone */
     worker *workers; /* [lanes.workers] */
     double *losses;  /* [batch] */
-    double *weights; /* [classes] of the losses; NULL: 1 */
+    double *weights; /* [classes], factors of the losses; NULL: all 1 */
     uint64_t seed, step;
-    bool skipped;       /* the last step, whose gradients could not be used */
-    double norm, limit; /* of its gradient; the largest that is used */
+    bool skipped; /* the last step's gradients could not be used */
+    double norm;  /* of its gradient */
+    double limit; /* the largest norm that is used */
     vit_batch_source *source;
     void *context;
 };
 
 /* ---- memory ---- */
-
-/* Layers are in order, so the frozen ones are first. */
-static void divide_table(vit_trainer *t) {
-    const size_t freeze = t->recipe.freeze;
-    size_t n = 0;
-    while (freeze > 0 && n < t->table.count && t->table.rows[n].layer <= freeze) n++;
-    t->frozen = t->trained = t->table;
-    t->frozen.count = n;
-    t->trained.rows += n;
-    t->trained.count -= n;
-}
 
 static void carve_worker(vit_arena *arena, void *context) {
     worker *w = context;
@@ -115,7 +106,8 @@ static vit_status make_workers(vit_trainer *t, vit_error *error) {
     return VIT_OK;
 }
 
-/* What is rounded takes half of the memory, and W beside W^T the other half. */
+/* Memory for packed weights. In bf16 W^T takes half of it, and W, which dx needs, the other half.
+ */
 static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     const size_t size = t->table.packed_size;
     vit_packed_weights packed = {vit_alloc_unset(size, sizeof(float)), NULL, t->recipe.precision};
@@ -124,7 +116,7 @@ static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     return packed;
 }
 
-/* x = 0, one of the arrays of what is trained: what is frozen takes no memory of them. */
+/* x [table.size] = 0; the pages of frozen rows, which come first, are given back. */
 static void clear(const vit_trainer *t, float *x) {
     const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
     vit_clear(x, first * sizeof *x);
@@ -174,7 +166,14 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     t->limit = INFINITY;
     status = vit_table_new(&t->table, config, error);
     if (status == VIT_OK) {
-        divide_table(t);
+        size_t frozen = 0; /* rows are ordered by layer */
+        while (recipe->freeze > 0 && frozen < t->table.count &&
+               t->table.rows[frozen].layer <= recipe->freeze)
+            frozen++;
+        t->frozen = t->trained = t->table;
+        t->frozen.count = frozen;
+        t->trained.rows += frozen;
+        t->trained.count -= frozen;
         vit_lanes_plan(&t->lanes, config, &t->table, recipe->batch, options->threads);
         status = make_arrays(t, error);
     }
@@ -240,7 +239,7 @@ static void load_task(size_t i, int thread, void *context) {
         l->first + i, 1, &w->rooms[thread], l->trainer->context, &w->loads[i].error);
 }
 
-/* The slice's pictures; the threads that share its operators share them, too. */
+/* Makes the slice's samples, on all threads of its worker. */
 static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t count) {
     loading l = {t, w, first};
     vit_parallel(t->lanes.inner_threads, count, load_task, &l);
@@ -250,13 +249,7 @@ static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t cou
     }
 }
 
-static double weight_of(const vit_trainer *t, const vit_mixed_label *l) {
-    if (!t->weights) return 1;
-    if (!(l->share > 0)) return t->weights[l->label];
-    return (1 - l->share) * t->weights[l->label] + l->share * t->weights[l->other];
-}
-
-/* What the teacher answers to the slice's pictures. */
+/* The teacher's logits for the slice's pictures, if it is a model: w->taught.logits. */
 static void ask_teacher(const vit_trainer *t, worker *w, size_t count) {
     const vit_teacher *teacher = t->options.teacher;
     if (!teacher || !teacher->answers) return;
@@ -267,7 +260,7 @@ static void ask_teacher(const vit_trainer *t, worker *w, size_t count) {
                         count);
 }
 
-/* Loss and gradient of picture i's logits. */
+/* Loss of picture i of the slice; its gradient by the logits goes into state.d_logits. */
 static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     const size_t classes = t->network.config.classes;
     const vit_teacher *teacher = t->options.teacher;
@@ -275,9 +268,12 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     const vit_mixed_label label = {w->labels[i], key->other, key->share};
     float *d_logits = w->state.d_logits + i * classes;
     const float *logits = w->state.logits + i * classes;
-    if (key->stranger) /* smoothed altogether: one over the number of classes for each */
+    if (key->stranger) /* label smoothing of 1: the target is 1 / classes for each class */
         return vit_cross_entropy(d_logits, logits, classes, 0, 1, 1 / (double)t->recipe.batch);
-    const double weight = weight_of(t, &label), one = weight / (double)t->recipe.batch;
+    double weight = t->weights ? t->weights[label.label] : 1;
+    if (t->weights && label.share > 0)
+        weight = (1 - label.share) * weight + label.share * t->weights[label.other];
+    const double one = weight / (double)t->recipe.batch;
     if (!teacher || !teacher->sha256[0])
         return weight * vit_cross_entropy_mixed(d_logits, logits, classes, &label,
                                                 t->recipe.label_smoothing, one);
@@ -292,8 +288,9 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     return weight * ((1 - share) * labelled + share * taught);
 }
 
-/* The same of sample i's text: every token, and in the end END, is an answer to those before it.
- * The sum over the batch, divided by its samples, is the mean over its answers. */
+/* The same for the text of sample i: each token, and END after the last, is predicted from those
+ * before it. Scaled so that the sum over the batch divided by its samples is the mean over all
+ * tokens of the batch. */
 static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
     const vit_decoder_config *c = &t->network.config.decoder;
     const vit_state *d = w->state.decoder;
@@ -309,15 +306,20 @@ static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
     return sum * weight * (double)t->recipe.batch;
 }
 
-static void set_texts(worker *w, size_t count) {
+void vit_drop_path(float *keep, double rate, size_t depth, uint64_t seed,
+                   const vit_sample_key *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        w->texts[0][i] = w->keys[i].source;
-        w->texts[1][i] = w->keys[i].target;
+        vit_random r =
+            vit_random_start(seed, VIT_RANDOM_DROP_PATH, keys[i].epoch, keys[i].position);
+        for (size_t branch = 0; branch < 2 * depth; branch++) {
+            const double share = depth > 1 ? (double)(branch / 2) / (double)(depth - 1) : 0;
+            const double p = rate * share;
+            keep[branch * count + i] = vit_random_uniform(&r) < p ? 0 : (float)(1 / (1 - p));
+        }
     }
-    w->state.texts = w->texts[0];
-    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
 }
 
+/* A vit_run_slice: load, forward, loss, backward. */
 static void run_slice(size_t index, size_t worker_index, const vit_gradients *gradients,
                       void *context) {
     vit_trainer *t = context;
@@ -332,7 +334,12 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
         vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
                       count);
     w->state.keep = w->keep;
-    set_texts(w, count);
+    for (size_t i = 0; i < count; i++) {
+        w->texts[0][i] = w->keys[i].source;
+        w->texts[1][i] = w->keys[i].target;
+    }
+    w->state.texts = w->texts[0];
+    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
     ask_teacher(t, w, count);
     vit_network_forward(&t->network, &exec, &w->state, w->images, count);
     for (size_t i = 0; i < count; i++)
@@ -348,7 +355,7 @@ static void pack(const vit_trainer *t, const vit_packed_weights *packed, const f
     vit_table_pack(&exec, packed, values, table);
 }
 
-/* What a step is made of. */
+/* Arguments and results of vit_trainer_step, for run_step on the team of threads. */
 typedef struct one_step {
     vit_trainer *trainer;
     double lr, loss;
@@ -410,7 +417,7 @@ vit_trainer_state vit_trainer_get(vit_trainer *t) {
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {
     vit_packed_weights forward = t->packed;
-    forward.rows = NULL; /* of what is frozen there is no dx */
+    forward.rows = NULL; /* no gradient goes through frozen layers, so W is not needed */
     pack(t, &forward, t->values, &t->frozen);
     pack(t, &t->packed, t->values, &t->trained);
     if (t->average && step == 0) memcpy(t->average, t->values, t->table.size * sizeof(float));

@@ -1,7 +1,5 @@
-/* One training step: forward, loss, backward, clipping, AdamW.
- *
- * What threads do of it, and in which order gradients are summed: lanes.h.
- */
+/* One training step: forward, loss, backward, clipping, AdamW or Muon. How it is divided among
+ * threads, and in which order gradients are added: lanes.h. */
 #ifndef VIT_TRAIN_STEP_TRAINER_H
 #define VIT_TRAIN_STEP_TRAINER_H
 
@@ -12,59 +10,69 @@
 
 typedef struct vit_trainer vit_trainer;
 
-/* How it computes; but for the teacher, that changes no byte of what it makes of its weights. */
+/* How a trainer computes. Only the teacher has an influence on the result. */
 typedef struct vit_trainer_options {
     const vit_kernels *kernels;
     int threads;
     bool recompute; /* keep only the blocks' inputs for the backward pass: VIT_KEPT_INPUTS */
-    const vit_teacher *teacher; /* borrowed; NULL, or one that is closed: there is none */
-    bool blank; /* all weights are 0 until the caller writes others: no time is spent on them */
+    const vit_teacher *teacher; /* borrowed; NULL or a closed one: there is none */
+    bool blank;                 /* weights start as 0, not at random: the caller writes others */
 } vit_trainer_options;
 
-/* The network gets its initial values, and drop path its random numbers, from `seed`. `recipe` and
- * `options` are copied. */
+/* Initial values and the random numbers of drop path come from `seed`. `recipe` and `options` are
+ * copied; freed by vit_trainer_free. */
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
                            const vit_trainer_options *options, uint64_t seed, vit_error *error);
 void vit_trainer_free(vit_trainer *trainer);
 
-/* Back to the initial values of `seed`, or to none, no step done. */
+/* Back to step 0, with the initial values of `seed` (0 if options->blank). */
 void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
 
-/* From now on a picture's loss, and with it its gradient, counts weights[label] times: [classes], 1
- * on an average over the training pictures; a mixed picture's by its shares. */
+/* From now on the loss of a picture, and its gradient, is multiplied by weights[label]; of a mixed
+ * picture by the mean of its labels' weights. weights: [classes], copied; their mean over the
+ * training pictures should be 1. */
 vit_status vit_trainer_weigh(vit_trainer *trainer, const double *weights, vit_error *error);
 
-/* One step at learning rate lr; *loss is the mean loss of the batch before it. Where that or the
- * gradient's norm is not finite, or the norm is above the limit, the step is counted and changes
- * nothing else. Fails only where the source does, and then nothing has changed. */
+/* One step at learning rate lr; *loss is the mean loss of the batch before the step. If that or the
+ * gradient's norm is not finite, or the norm is above the limit, the step is counted but changes no
+ * weight. Fails only if the source fails, and then changes nothing. */
 vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error);
 
-/* The largest norm of a gradient, before clipping, that is used; infinite until this is called. */
+/* Steps whose gradient norm, before clipping, is larger are skipped; infinite until this is called.
+ */
 void vit_trainer_limit(vit_trainer *trainer, double norm);
 
-/* What a checkpoint holds, each [table->size]: the weights, AdamW's two moments, which are 0 but
- * for the rows of `trained`, and the weights' moving average, NULL where the recipe has none. */
+/* The state that a checkpoint contains. Arrays are [table->size] and the trainer's own. */
 typedef struct vit_trainer_state {
-    const vit_table *table, *trained;
-    float *values, *m, *v, *average;
-    uint64_t step; /* done */
-    bool skipped;  /* the last of them changed nothing, as its gradients could not be used */
-    double norm;   /* of its gradient, before clipping */
+    const vit_table *table, *trained; /* `trained`: the rows that are not frozen */
+    float *values, *m, *v;            /* weights; AdamW's moments, 0 for frozen rows */
+    float *average;                   /* moving average of the weights; NULL: the recipe has none */
+    uint64_t step;                    /* steps done */
+    bool skipped;                     /* the last step's gradients could not be used */
+    double norm;                      /* of the last step's gradient, before clipping */
 } vit_trainer_state;
 
 vit_trainer_state vit_trainer_get(vit_trainer *trainer);
 
-/* After the caller has written new values into the arrays of vit_trainer_get. At step 0 the average
- * begins with the weights. */
+/* Call after writing into the arrays of vit_trainer_get: `step` steps are done with them. At step 0
+ * the average starts as the weights. */
 void vit_trainer_changed(vit_trainer *trainer, uint64_t step);
 
-/* The network to evaluate and to keep: of the weights after the last step, or of their average as
- * of the last vit_trainer_settle. */
+/* The network to evaluate and to write: with the weights, or with their average as it was at the
+ * last vit_trainer_settle. Borrowed. */
 const vit_network *vit_trainer_network(const vit_trainer *trainer);
 void vit_trainer_settle(vit_trainer *trainer);
 
-/* The summed gradient of the last step, before clipping: [table->size]; for tests. */
+/* The gradient of the last step, summed over the batch, before clipping: [table->size]; for tests.
+ */
 const float *vit_trainer_gradient(const vit_trainer *trainer);
+
+/* Drop path (Huang et al.: Deep Networks with Stochastic Depth; per picture as in timm): each
+ * branch of a block, MSA or MLP, is left out with the block's rate p, or divided by 1 - p. p rises
+ * linearly from 0 in the first block to `rate` < 1 in the last. keep: [depth][2][count], the
+ * factors 0 or 1 / (1 - p) for the samples with these keys (vit_state.keep). */
+void vit_drop_path(float *keep, double rate, size_t depth, uint64_t seed,
+                   const vit_sample_key *keys, size_t count);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* 0..63, or -1. */
+/* The 6 bits of a character, or -1. */
 static int value_of(char c) {
     if (c >= 'A' && c <= 'Z') return c - 'A';
     if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -11,7 +11,7 @@ static int value_of(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Takes "data:TYPE;base64," off; false for a URL of another kind. */
+/* Skips "data:TYPE;base64,"; false for another kind of URL. */
 static bool strip_url(const char **text, size_t *length) {
     static const char scheme[] = "data:", kind[] = ";base64";
     if (*length < strlen(scheme) || strncasecmp(*text, scheme, strlen(scheme)) != 0)
@@ -50,7 +50,7 @@ vit_status serve_read_base64(vit_bytes *out, const char *text, size_t length, vi
     }
     if (!fine) {
         vit_free(data);
-        return vit_fail(error, VIT_ERROR_FORMAT, "a picture is no base64");
+        return vit_fail(error, VIT_ERROR_FORMAT, "a picture is not base64");
     }
     *out = (vit_bytes){data, size};
     return VIT_OK;

@@ -39,19 +39,8 @@ void serve_prepare(const serve_model *m, serve_server *server, const vit_picture
     if (answer->error.status != VIT_OK) serve_metrics_failed(server->metrics, m->place);
 }
 
-/* Those that can be read lie one behind the other in images; returns how many. */
-static size_t prepare(serve_answers *a, serve_server *server, const vit_picture *pictures,
-                      uint8_t *images) {
-    size_t ready = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        serve_prepare(a->model, server, &pictures[i], images + ready * a->model->pixels,
-                      &a->answers[i]);
-        ready += a->answers[i].error.status == VIT_OK;
-    }
-    return ready;
-}
-
-/* logits and features of the `ready` first rows belong to the pictures that could be read. */
+/* Moves the rows of logits and features, which are those of the `ready` pictures that could be
+ * read, to the places of these pictures. */
 static void spread(serve_answers *a, size_t ready) {
     const size_t classes = a->model->info.classes, width = a->model->info.features;
     for (size_t i = a->count; i-- > 0 && ready > 0;) {
@@ -64,7 +53,7 @@ static void spread(serve_answers *a, size_t ready) {
     }
 }
 
-/* `job` has images and their count. */
+/* Has the job, whose images and count are set, computed in the queue. */
 static bool compute(serve_answers *a, serve_server *server, serve_job *job, serve_reply *reply) {
     job->model = a->model;
     job->logits = a->logits;
@@ -98,7 +87,12 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
         fine = false;
     }
     if (fine) {
-        const size_t ready = prepare(out, server, pictures->pictures, images);
+        size_t ready = 0; /* pictures that can be read, one after the other in `images` */
+        for (size_t i = 0; i < count; i++) {
+            serve_prepare(out->model, server, &pictures->pictures[i],
+                          images + ready * out->model->pixels, &out->answers[i]);
+            ready += out->answers[i].error.status == VIT_OK;
+        }
         if (count == 1 && ready == 0 && !pictures->is_list) {
             serve_fail_with(reply, &out->answers[0].error);
             fine = false;

@@ -1,4 +1,5 @@
-/* Pictures of a request: prepared on its own thread, then computed in the queue. */
+/* Classifies the pictures of a request: they are prepared on its own thread, then computed in the
+ * queue. */
 #ifndef VIT_CLI_SERVE_ANSWER_CLASSIFY_H
 #define VIT_CLI_SERVE_ANSWER_CLASSIFY_H
 
@@ -9,24 +10,25 @@ typedef struct serve_answers {
     serve_model *model;
     size_t count;
     vit_answer *answers;  /* [count] */
-    float *logits;        /* [count][classes]; unset where a picture failed */
+    float *logits;        /* [count][classes]; not set for a picture that failed */
     float *features;      /* [count][features], or NULL */
-    float *probabilities; /* [classes], for whoever writes */
-    size_t *best;         /* [classes], for whoever writes */
+    float *probabilities; /* [classes], scratch for the handler */
+    size_t *best;         /* [classes], scratch for the handler */
 } serve_answers;
 
-/* Prepares a picture on this thread, as soon as one of those that decode is free: out: [pixels of
- * the model]. The answer's error is VIT_OK where it could be read. */
+/* Prepares a picture on this thread, within the server's gate. out: [model->pixels]; answer->error
+ * says whether it could be read. */
 void serve_prepare(const serve_model *model, serve_server *server, const vit_picture *picture,
                    uint8_t *out, vit_answer *answer);
 
-/* Answers for pictures. False: `reply` says why not; nothing is left to free. Pictures
- * that cannot be read are among the answers, unless it is the only one. */
+/* Classifies pictures with the model of that name. False: `reply` is an error, and there is nothing
+ * to free. A picture that cannot be read has its error among the answers, unless it was sent alone:
+ * then that is the reply. Freed by serve_answers_free. */
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
                            const serve_pictures *pictures, bool features, serve_reply *reply);
 
-/* The same for pictures that are prepared, `job` has their images and their count. Takes the job's
- * model over. */
+/* The same for pictures that are already prepared: job->images, count, normalised and model. Takes
+ * ownership of the reference to the model. */
 bool serve_answer_prepared(serve_answers *out, serve_request *request, serve_job *job,
                            bool features, serve_reply *reply);
 

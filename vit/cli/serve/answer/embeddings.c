@@ -1,4 +1,4 @@
-/* Features of pictures, as clients of /v1/embeddings ask for them. */
+/* POST /v1/embeddings: features of pictures, in the form of OpenAI's API. */
 #include <string.h>
 
 #include "vit/base/page.h"
@@ -41,16 +41,6 @@ static void add_list(vit_json_out *json, const serve_answers *a, bool as_base64)
     vit_text_add(&json->line, "\n");
 }
 
-/* A list of embeddings has no room for failures: the first one is the answer. */
-static bool all_answered(const serve_answers *a, serve_reply *reply) {
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->answers[i].error.status == VIT_OK) continue;
-        serve_fail_with(reply, &a->answers[i].error);
-        return false;
-    }
-    return true;
-}
-
 static void answer(serve_request *request, const json_t *object, serve_reply *reply) {
     const json_t *model = json_object_get(object, "model");
     const json_t *format = json_object_get(object, "encoding_format");
@@ -72,7 +62,11 @@ static void answer(serve_request *request, const json_t *object, serve_reply *re
     memcpy(request->model, name, strlen(name) + 1);
     if (serve_answer_pictures(&a, request, name, &sent, true, reply)) {
         vit_json_out json = {0};
-        if (all_answered(&a, reply)) {
+        size_t failed = 0; /* the list cannot express failures: the first one is the reply */
+        while (failed < a.count && a.answers[failed].error.status == VIT_OK) failed++;
+        if (failed < a.count) {
+            serve_fail_with(reply, &a.answers[failed].error);
+        } else {
             add_list(&json, &a, strcmp(encoding, "base64") == 0);
             reply->body = json.line;
         }
@@ -81,8 +75,8 @@ static void answer(serve_request *request, const json_t *object, serve_reply *re
     serve_pictures_free(&sent);
 }
 
-/* {"input": "data:image/png;base64,..." or a list of them, "model": NAME}; without a model, the
- * first one. */
+/* The body is {"input": "data:image/png;base64,..." or a list of them, "model": NAME}; without
+ * "model" the first one answers. */
 void serve_embeddings(serve_request *request, serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
     if (!object) return;

@@ -1,4 +1,4 @@
-/* POST /v1/explain: a map of what an answer comes from, as vit-explain --json has it. */
+/* POST /v1/explain: a map of what an answer comes from, as vit-explain --json writes it. */
 #include <string.h>
 #include <strings.h>
 
@@ -14,17 +14,17 @@ enum { STEPS_MAX = 256 };
 typedef struct question {
     serve_request *request;
     serve_reply *reply;
-    json_t *object; /* NULL: the picture is the body, and arguments stand in the path */
+    json_t *object; /* the body; NULL: the body is the picture, and arguments follow '?' */
     serve_model *model;
     uint8_t *pixels; /* the picture, prepared */
     vit_map_options options;
     vit_map map;
 } question;
 
-/* ---- what is asked ---- */
+/* ---- options ---- */
 
-/* What stands under a key; false where there is nothing. Something else than a word or a whole
- * number is the empty word, which nothing takes. */
+/* word: the value of a key, a word or a whole number; "", which no option accepts, for any other
+ * value. False: there is none. */
 static bool find_word(const question *q, const char *key, char *word, size_t size) {
     const json_t *value = q->object ? json_object_get(q->object, key) : NULL;
     const char *text = q->object ? NULL : serve_argument(q->request, key);
@@ -97,15 +97,12 @@ static bool read_query(question *q) {
     return true;
 }
 
-static bool read_head(question *q) {
-    char word[64];
-    q->options.fused = find_word(q, "head", word, sizeof word) && strcmp(word, "mean") == 0;
-    return q->options.fused || read_number(q, "head", &q->options.head, &q->options.head_given);
-}
-
 static bool read_options(question *q) {
+    char head[64];
     bool given;
-    if (!read_method(q) || !read_class(q) || !read_query(q) || !read_head(q) ||
+    q->options.fused = find_word(q, "head", head, sizeof head) && strcmp(head, "mean") == 0;
+    if (!read_method(q) || !read_class(q) || !read_query(q) ||
+        (!q->options.fused && !read_number(q, "head", &q->options.head, &q->options.head_given)) ||
         !read_number(q, "layer", &q->options.layer, &q->options.layer_given) ||
         !read_number(q, "steps", &q->options.steps, &given))
         return false;
@@ -132,13 +129,15 @@ static bool read_model(question *q) {
 
 /* ---- the map ---- */
 
+/* A serve_job's work: the map, with the model's session. */
 static vit_status work(serve_job *job, vit_error *error) {
     question *q = job->context;
     return vit_explain(job->model->session, q->pixels, &q->options, &q->map, error);
 }
 
-/* Integrated gradients take a forward and a backward pass for each step, occlusion a forward pass
- * for each patch: seconds for a large network, in which nobody else would be answered. */
+/* Whether a map may take seconds: integrated gradients take a forward and a backward pass for each
+ * step, occlusion a forward pass for each patch. Such maps are made in the queue `aside`, so that
+ * other requests do not wait for them. */
 static bool is_long(vit_method method) {
     switch (method) {
     case VIT_METHOD_INTEGRATED:
@@ -163,6 +162,7 @@ static bool goes_on(void *server) {
     return !atomic_load(&((serve_server *)server)->impatient);
 }
 
+/* The same with a session of its own, for the queue `aside`. */
 static vit_status work_aside(serve_job *job, vit_error *error) {
     question *q = job->context;
     vit_session *session;
@@ -201,7 +201,7 @@ static bool make_map(question *q, const vit_picture *picture) {
     return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
 }
 
-/* The picture as the network saw it, for whoever lays the map over it. */
+/* The picture as the network saw it, to be shown under the map. */
 static void add_input(vit_json_out *json, const question *q) {
     const size_t shape[] = {q->model->info.height, q->model->info.width, q->model->info.channels};
     vit_text data = {0};
@@ -248,8 +248,8 @@ static void write_map(const question *q, const char *name) {
     q->reply->body = json.line;
 }
 
-/* {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query", "steps",
- * "pixels"}; or a picture as the body, and the rest behind '?'. */
+/* The body is {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query",
+ * "steps", "pixels"}; or a picture, and the other keys are arguments after '?'. */
 void serve_explain(serve_request *request, serve_reply *reply) {
     const char *type = serve_header(request, "Content-Type");
     const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;

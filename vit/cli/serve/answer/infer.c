@@ -1,4 +1,4 @@
-/* POST /v2/models/MODEL/infer: tensors in, tensors out, as JSON or as binary data behind it. */
+/* POST /v2/models/MODEL/infer: tensors in, tensors out, as JSON or as binary data after it. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -48,17 +48,18 @@ size_t serve_output_width(const serve_model *model, serve_output output) {
     return model->info.features;
 }
 
+/* An output that the request asks for. */
 typedef struct wish {
     serve_output output;
     bool is_binary;
-    size_t classes; /* "classification": so many of the likeliest as BYTES; 0: the numbers */
+    size_t classes; /* "classification": so many of the likeliest classes; 0: all numbers */
 } wish;
 
 typedef struct inference {
     serve_request *request;
     serve_reply *reply;
     const json_t *object;
-    const uint8_t *binary; /* behind the JSON */
+    const uint8_t *binary; /* data after the JSON, not used yet */
     size_t binary_size;
     wish wishes[SERVE_OUTPUT_COUNT];
     size_t wish_count;
@@ -66,7 +67,7 @@ typedef struct inference {
     vit_text tail; /* binary data of the answer */
 } inference;
 
-/* ---- what is wished for ---- */
+/* ---- outputs that are asked for ---- */
 
 static bool read_flag(const json_t *parameters, const char *key, bool otherwise) {
     const json_t *value = json_object_get(parameters, key);
@@ -97,7 +98,7 @@ static bool read_wish(inference *f, const json_t *output, bool is_binary) {
     return true;
 }
 
-/* Without "outputs", logits and probabilities. */
+/* f->wishes: "outputs", or logits and probabilities. */
 static bool read_wishes(inference *f) {
     const bool is_binary =
         read_flag(json_object_get(f->object, "parameters"), "binary_data_output", false);
@@ -112,17 +113,17 @@ static bool read_wishes(inference *f) {
     return true;
 }
 
-/* ---- what is sent ---- */
+/* ---- the input ---- */
 
 typedef struct sent_input {
     const json_t *json;
     serve_input input;
     bool is_binary;
-    const uint8_t *data; /* [size]: where it is binary */
+    const uint8_t *data; /* [size], if it is binary */
     size_t size;
 } sent_input;
 
-/* The input's share of the binary data; false where it says more than there is. */
+/* Gives the input its part of the binary data; false: it asks for more than there is. */
 static bool take_binary(inference *f, sent_input *in) {
     const json_t *parameters = json_object_get(in->json, "parameters");
     const json_t *said = json_object_get(parameters, "binary_data_size");
@@ -141,7 +142,7 @@ static bool take_binary(inference *f, sent_input *in) {
     return true;
 }
 
-/* BYTES: each with its length before it, 4 bytes, the lowest first. */
+/* Pictures of type BYTES: each follows its length, 4 bytes, little-endian. */
 static bool read_bytes(inference *f, serve_pictures *out, const uint8_t *data, size_t size) {
     *out = (serve_pictures){.is_list = true};
     while (size > 0) {
@@ -173,7 +174,7 @@ static bool answer_pictures(inference *f, const sent_input *in, bool features, s
     bool fine = serve_answer_pictures(a, f->request, f->request->model, &sent, features, f->reply);
     for (size_t i = 0; fine && i < a->count; i++) {
         if (a->answers[i].error.status == VIT_OK) continue;
-        serve_fail_with(f->reply, &a->answers[i].error); /* tensors have no room for failures */
+        serve_fail_with(f->reply, &a->answers[i].error); /* a tensor cannot express failures */
         serve_answers_free(a, f->request->server);
         fine = false;
     }
@@ -183,11 +184,11 @@ static bool answer_pictures(inference *f, const sent_input *in, bool features, s
 
 /* ---- pixels ---- */
 
-/* An input's numbers as they come. */
+/* The numbers of an input. */
 typedef struct numbers {
-    uint8_t *bytes; /* [count]: whole numbers 0 .. 255; or NULL: */
-    float *values;  /* [count] */
-    size_t count, at;
+    uint8_t *bytes;   /* [count]: whole numbers 0 .. 255; or NULL, then */
+    float *values;    /* [count] */
+    size_t count, at; /* at: the number of those that were put so far */
 } numbers;
 
 static bool put(numbers *n, const json_t *value) {
@@ -203,7 +204,7 @@ static bool put(numbers *n, const json_t *value) {
     return true;
 }
 
-/* Lists of any depth, one after the other. */
+/* Puts all numbers of nested lists, in order. */
 static bool flatten(numbers *n, const json_t *value) {
     if (!json_is_array(value)) return put(n, value);
     for (size_t i = 0; i < json_array_size(value); i++)
@@ -211,7 +212,7 @@ static bool flatten(numbers *n, const json_t *value) {
     return true;
 }
 
-/* The number of pictures that the shape [n][...] says; 0: another shape. */
+/* n of the shape [n, ...] of this input; 0: it is another shape. */
 static size_t count_of(const serve_model *m, serve_input input, const json_t *shape) {
     size_t sides[3];
     const size_t dims = serve_input_shape(m, input, sides);
@@ -224,7 +225,7 @@ static size_t count_of(const serve_model *m, serve_input input, const json_t *sh
     return (size_t)count;
 }
 
-/* Reads the numbers of an input, which its shape has counted. */
+/* Reads the numbers of an input; n->count is set. */
 static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
     const char *name = serve_input_names[in->input];
     const size_t size = n->count * (!n->bytes ? sizeof *n->values : 1);
@@ -248,8 +249,9 @@ static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
     return true;
 }
 
-/* [count][channels][height][width] -> [count][height][width][channels] */
-static void to_rows(float *out, const float *values, const vit_model_info *info, size_t count) {
+/* out [count][height][width][channels] = values [count][channels][height][width] */
+static void put_channels_last(float *out, const float *values, const vit_model_info *info,
+                              size_t count) {
     const size_t pixels = info->height * info->width;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < pixels; k++) {
@@ -259,7 +261,7 @@ static void to_rows(float *out, const float *values, const vit_model_info *info,
     }
 }
 
-/* Takes the model over. */
+/* Takes ownership of the reference to the model. */
 static bool compute_numbers(inference *f, const sent_input *in, serve_model *m, size_t count,
                             bool features, serve_answers *a) {
     const bool is_float = in->input == SERVE_INPUT_VALUES;
@@ -273,7 +275,7 @@ static bool compute_numbers(inference *f, const sent_input *in, serve_model *m, 
     if (fine) {
         serve_job job = {.model = m, .images = bytes, .count = count, .normalised = is_float};
         if (is_float) {
-            to_rows(values + expected, values, &m->info, count);
+            put_channels_last(values + expected, values, &m->info, count);
             job.images = values + expected;
         }
         fine = serve_answer_prepared(a, f->request, &job, features, f->reply);
@@ -327,7 +329,7 @@ static bool answer_input(inference *f, serve_answers *a) {
 
 /* ---- the answer ---- */
 
-/* The row of picture i that an output has. */
+/* The values of an output for picture i. */
 static const float *row_of(serve_answers *a, serve_output output, size_t i) {
     const size_t width = serve_output_width(a->model, output);
     if (output == SERVE_OUTPUT_FEATURES) return a->features + i * width;
@@ -336,18 +338,7 @@ static const float *row_of(serve_answers *a, serve_output output, size_t i) {
     return a->probabilities;
 }
 
-static void add_numbers(inference *f, serve_answers *a, const wish *w) {
-    const size_t width = serve_output_width(a->model, w->output);
-    for (size_t i = 0; i < a->count; i++) {
-        const float *row = row_of(a, w->output, i);
-        if (w->is_binary)
-            vit_text_add_bytes(&f->tail, (const char *)row, width * sizeof *row);
-        else
-            for (size_t k = 0; k < width; k++) vit_json_g9(&f->json, NULL, row[k]);
-    }
-}
-
-/* "VALUE:INDEX:LABEL" of the likeliest classes. */
+/* "VALUE:INDEX:LABEL" for each of the likeliest classes. */
 static void add_classes(inference *f, serve_answers *a, const wish *w, size_t top) {
     for (size_t i = 0; i < a->count; i++) {
         const float *row = row_of(a, w->output, i);
@@ -373,20 +364,24 @@ static void add_classes(inference *f, serve_answers *a, const wish *w, size_t to
 }
 
 static void add_output(inference *f, serve_answers *a, const wish *w) {
-    const size_t classes = a->model->info.classes;
+    const size_t classes = a->model->info.classes, width = serve_output_width(a->model, w->output);
     const size_t top = vit_min(w->classes, classes), before = f->tail.length;
     vit_json_open(&f->json, NULL, '{');
     vit_json_text(&f->json, "name", serve_output_names[w->output]);
     vit_json_text(&f->json, "datatype", top > 0 ? "BYTES" : "FP32");
     vit_json_open(&f->json, "shape", '[');
     vit_json_count(&f->json, NULL, a->count);
-    vit_json_count(&f->json, NULL, top > 0 ? top : serve_output_width(a->model, w->output));
+    vit_json_count(&f->json, NULL, top > 0 ? top : width);
     vit_json_close(&f->json, ']');
     if (!w->is_binary) vit_json_open(&f->json, "data", '[');
-    if (top > 0)
-        add_classes(f, a, w, top);
-    else
-        add_numbers(f, a, w);
+    if (top > 0) add_classes(f, a, w, top);
+    for (size_t i = 0; top == 0 && i < a->count; i++) {
+        const float *row = row_of(a, w->output, i);
+        if (w->is_binary)
+            vit_text_add_bytes(&f->tail, (const char *)row, width * sizeof *row);
+        else
+            for (size_t k = 0; k < width; k++) vit_json_g9(&f->json, NULL, row[k]);
+    }
     if (w->is_binary) {
         vit_json_open(&f->json, "parameters", '{');
         vit_json_count(&f->json, "binary_data_size", f->tail.length - before);

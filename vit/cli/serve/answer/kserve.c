@@ -1,5 +1,5 @@
-/* The V2 inference protocol of KServe and Triton: what a model takes and gives. (infer.c infers.)
- */
+/* The V2 inference protocol of KServe and Triton: which models there are, and what their inputs and
+ * outputs are. infer.c computes. */
 #include <string.h>
 
 #include "vit/cli/serve/answer/kserve.h"
@@ -24,7 +24,7 @@ void serve_v2(serve_request *request, serve_reply *reply) {
     end_object(&json, reply);
 }
 
-/* That the process lives; whether it answers is asked of ready. */
+/* Says that the process lives; /v2/health/ready says whether it answers. */
 void serve_v2_live(serve_request *request, serve_reply *reply) {
     vit_json_out json = {0};
     (void)request;
@@ -83,7 +83,7 @@ void serve_v2_model(serve_request *request, serve_reply *reply) {
 
 /* ---- the list ---- */
 
-/* Also what a page needs to know: labels, sizes. */
+/* The protocol's fields, and what the page needs: labels and sizes. */
 static void add_model(vit_json_out *json, const serve_model *m) {
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "name", m->name);
@@ -100,24 +100,21 @@ static void add_model(vit_json_out *json, const serve_model *m) {
     vit_json_close(json, '}');
 }
 
-static void add_models(vit_json_out *json, serve_models *models) {
-    for (size_t i = 0; i < serve_models_count(models); i++) {
-        serve_model *m = serve_model_take_at(models, i);
-        add_model(json, m);
-        serve_model_release(models, m);
-    }
-}
-
 void serve_v2_models(serve_request *request, serve_reply *reply) {
+    serve_models *models = request->server->models;
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_open(&json, "models", '[');
-    add_models(&json, request->server->models);
+    for (size_t i = 0; i < serve_models_count(models); i++) {
+        serve_model *m = serve_model_take_at(models, i);
+        add_model(&json, m);
+        serve_model_release(models, m);
+    }
     vit_json_close(&json, ']');
     end_object(&json, reply);
 }
 
-/* Triton's form of the list. */
+/* The same list in Triton's form. */
 void serve_v2_index(serve_request *request, serve_reply *reply) {
     serve_models *models = request->server->models;
     vit_json_out json = {0};

@@ -1,13 +1,13 @@
-/* Names and sizes of the tensors that the V2 protocol speaks of. */
+/* The tensors of KServe's V2 protocol: names, types and shapes. */
 #ifndef VIT_CLI_SERVE_ANSWER_KSERVE_H
 #define VIT_CLI_SERVE_ANSWER_KSERVE_H
 
 #include "vit/cli/json_out.h"
 #include "vit/cli/serve/work/served.h"
 
-/* One of them is sent. */
+/* The inputs, one of which is sent. */
 typedef enum serve_input {
-    SERVE_INPUT_PICTURES, /* BYTES [n], files as they are */
+    SERVE_INPUT_PICTURES, /* BYTES [n], PNG or JPEG files */
     SERVE_INPUT_PIXELS,   /* UINT8 [n][height][width][channels], prepared */
     SERVE_INPUT_VALUES,   /* FP32 [n][channels][height][width], prepared and normalised */
     SERVE_INPUT_COUNT,
@@ -15,7 +15,7 @@ typedef enum serve_input {
 
 extern const char *const serve_input_names[], *const serve_input_types[];
 
-/* What follows n in an input's shape; returns how many: 3, or 0. */
+/* shape [3]: the dimensions after n of an input; returns how many these are, 3 or 0. */
 size_t serve_input_shape(const serve_model *model, serve_input input, size_t *shape);
 
 typedef enum serve_output {
@@ -27,6 +27,7 @@ typedef enum serve_output {
 
 extern const char *const serve_output_names[];
 
+/* The dimension after n of an output. */
 size_t serve_output_width(const serve_model *model, serve_output output);
 
 #endif

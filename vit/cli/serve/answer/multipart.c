@@ -10,13 +10,13 @@ enum { LINE_MAX_LENGTH = 1024, LINES_MAX = 16 };
 bool serve_is_multipart(const char *content_type) {
     const size_t length = strlen(media_type);
     return content_type && strncasecmp(content_type, media_type, length) == 0 &&
-           strchr(" \t;", content_type[length]); /* the end, too */
+           strchr(" \t;", content_type[length]); /* or its end, which strchr finds as well */
 }
 
 /* ---- parameters of a field: "; name=value" or "; name=\"value\"" ---- */
 
-/* Reads a value into out, its quotes taken off; returns where it ends, or NULL where it is none or
- * too long. In quotes, browsers write a quote as %22, others put a backslash before it. */
+/* out: the value at `at`, without its quotes; returns its end, or NULL if it is malformed or too
+ * long. A quote within quotes is %22 from browsers, and follows a backslash from others. */
 static const char *read_value(const char *at, char *out, size_t size) {
     size_t length = 0;
     const bool quoted = *at == '"';
@@ -31,7 +31,7 @@ static const char *read_value(const char *at, char *out, size_t size) {
     return at;
 }
 
-/* The value of a parameter; false where there is none, or the field is malformed. */
+/* out: the value of a parameter; false: there is none, or the field is malformed. */
 static bool find_parameter(const char *field, const char *name, char *out, size_t size) {
     char value[512];
     bool found = false;
@@ -65,7 +65,7 @@ static void skip(serve_multipart *m, size_t length) {
     m->left -= length;
 }
 
-/* Where the text lies first, or NULL. */
+/* The first place of the text in the data, or NULL. */
 static const uint8_t *find(const uint8_t *data, size_t size, const char *text, size_t length) {
     while (size >= length) {
         const uint8_t *at = memchr(data, text[0], size - length + 1);
@@ -87,14 +87,14 @@ vit_status serve_multipart_open(serve_multipart *m, const char *content_type, co
                         "Content-Type: %s without a boundary of 1 to %d characters", media_type,
                         SERVE_BOUNDARY_MAX);
     m->delimiter_length = (size_t)snprintf(m->delimiter, sizeof m->delimiter, "\r\n--%s", boundary);
-    /* The first one begins the body, where the line end before it is absent. */
+    /* The first delimiter begins the body, without the line end before it. */
     if (!begins(m, m->delimiter + 2, m->delimiter_length - 2))
         return vit_fail(error, VIT_ERROR_FORMAT, "the body does not begin with its boundary");
     skip(m, m->delimiter_length - 2);
     return VIT_OK;
 }
 
-/* A line of a part's header without its end, 0-terminated. */
+/* line: the next line of a part's header, without its end. */
 static vit_status read_line(serve_multipart *m, char *line, vit_error *error) {
     const uint8_t *end = find(m->data, m->left, "\r\n", 2);
     const size_t length = !end ? m->left : (size_t)(end - m->data);

@@ -3,7 +3,8 @@
 
 extern const char *const serve_page_html[], *const serve_page_css[], *const serve_page_js[];
 
-/* Nothing from elsewhere, nothing within the page's text, and the page in no frame. */
+/* The page may load only files of this server, has no inline scripts or styles, and cannot be put
+ * into a frame. */
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; "
                              "img-src 'self' blob: data:; connect-src 'self'; form-action 'none'; "
                              "base-uri 'none'; frame-ancestors 'none'";

@@ -43,7 +43,7 @@ bool serve_add_picture(serve_pictures *p, const serve_request *request, const ch
     } else {
         p->owned[p->count] = owned;
         p->names[p->count] = copy;
-        /* Bytes that are NULL would name a file. */
+        /* With bytes NULL, the name would be that of a file to read. */
         p->pictures[p->count++] =
             (vit_picture){.name = copy, .bytes = bytes ? bytes : "", .size = size};
         return true;
@@ -94,7 +94,7 @@ bool serve_read_pictures(serve_pictures *out, const serve_request *request, serv
 json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *reply) {
     json_t *object;
     vit_error error;
-    /* Read, JSON may take thirty times the memory that it took as text. */
+    /* Parsed JSON may take thirty times the memory of its text. */
     serve_gate_enter(&request->server->gate);
     const vit_status status = vit_json_parse(&object, size == 0 ? "" : (const char *)request->body,
                                              size, "the body", &error);

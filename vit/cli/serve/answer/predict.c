@@ -1,4 +1,4 @@
-/* Classes of pictures, as TorchServe's and Hugging Face's clients ask for them. */
+/* Classes of pictures, for the clients of TorchServe and of Hugging Face. */
 #include <string.h>
 #include <strings.h>
 
@@ -7,7 +7,7 @@
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
 
-/* ?NAME=K of the path: at most the model's classes. False: `reply` says what is wrong. */
+/* *top: K of the argument ?NAME=K. False: `reply` is an error. */
 static bool read_top(size_t *top, const serve_request *request, const char *name, size_t otherwise,
                      serve_reply *reply) {
     const char *text = serve_argument(request, name);
@@ -18,7 +18,7 @@ static bool read_top(size_t *top, const serve_request *request, const char *name
     return fine;
 }
 
-/* The classes of picture i, the likeliest first. */
+/* a->best: the likeliest classes of picture i, at most `top`; returns how many. */
 static size_t rank(serve_answers *a, size_t i, size_t top) {
     const size_t classes = a->model->info.classes;
     if (top > classes) top = classes;
@@ -79,7 +79,7 @@ void serve_predictions(serve_request *request, serve_reply *reply) {
 
 /* ---- Hugging Face ---- */
 
-/* A picture that failed has {"error": ...} in the place of its list. */
+/* The list of classes of picture i, or {"error": ...} if it failed. */
 static void add_scores(vit_json_out *json, serve_answers *a, size_t i, size_t top) {
     if (a->answers[i].error.status != VIT_OK) {
         vit_json_open(json, NULL, '{');
@@ -98,7 +98,7 @@ static void add_scores(vit_json_out *json, serve_answers *a, size_t i, size_t to
     vit_json_close(json, ']');
 }
 
-/* {"inputs": base64 or a list of it, "parameters": {"top_k": K}} */
+/* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K}}. */
 static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *request,
                         serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);

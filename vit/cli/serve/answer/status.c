@@ -3,7 +3,7 @@
 #include "vit/cli/json_out.h"
 #include "vit/cli/serve/route.h"
 
-/* The question takes its turn like a picture: where answers hang, so does this one. */
+/* An empty job takes its turn in the queue like a picture: if answers hang, so does this one. */
 void serve_health(serve_request *request, serve_reply *reply) {
     serve_job job = {0};
     const serve_turn turn = serve_queue_do(request->server->queue, &job);

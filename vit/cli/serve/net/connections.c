@@ -16,11 +16,11 @@ static const double lingering_seconds = 2;
 struct serve_connection {
     int socket;
     serve_state state;
-    bool known;       /* the HTTP library has it, and will say when it ends */
-    bool must_linger; /* at its end */
-    bool cut;
-    double since, deadline; /* of the state; deadline 0: none */
-    double worked;          /* seconds until its last answer; 0: none */
+    bool known;             /* the HTTP library has it, and will call serve_connection_end */
+    bool must_linger;       /* when it ends */
+    bool cut;               /* it was shut down, its owner is about to close it */
+    double since, deadline; /* of the state, vit_clock(); deadline 0: none */
+    double worked;          /* seconds that its last answer took to compute; 0: there was none */
     char address[INET6_ADDRSTRLEN];
     serve_connection *next;
 };
@@ -96,7 +96,9 @@ static void enter(serve_connections *cs, serve_connection *c, serve_state state)
     }
 }
 
-/* Both directions, so that whoever waits for the socket wakes up; it is closed by its owner. */
+/* Shuts down both directions, so that a thread waiting for the socket wakes up. Its owner closes
+ * it.
+ */
 static void cut(serve_connection *c) {
     if (!c->cut) shutdown(c->socket, SHUT_RDWR);
     c->cut = true;
@@ -126,7 +128,7 @@ static size_t count_of(serve_connections *cs, const char *address) {
 
 /* ---- beginning ---- */
 
-/* An IPv6 network of 64 bits is one address: who has one address of it has them all. */
+/* IPv6 addresses with the same first 64 bits count as one: who has one of them has them all. */
 static void format_address(char *text, size_t size, const struct sockaddr *address) {
     text[0] = '\0';
     if (address->sa_family == AF_INET) {
@@ -146,7 +148,7 @@ serve_admission serve_connections_admit(serve_connections *cs, int socket,
     fresh->socket = socket;
     format_address(fresh->address, sizeof fresh->address, address);
     pthread_mutex_lock(&cs->lock);
-    /* A number that is given out again belonged to a socket whose end nobody told. */
+    /* The same descriptor belonged to a socket that was closed without serve_connection_end. */
     serve_connection *stale = find(cs, socket);
     if (stale) remove_connection(cs, stale);
     serve_admission admission = SERVE_ADMITTED;
@@ -207,7 +209,7 @@ size_t serve_connections_asking(serve_connections *cs) {
 
 /* ---- ending ---- */
 
-/* With the lock held. Takes the socket over. */
+/* Takes ownership of the socket. The lock is held. */
 static void add_lingering(serve_connections *cs, int socket) {
     serve_connection *c = cs->lingering < MOST_LINGERING ? vit_alloc(1, sizeof *c) : NULL;
     if (!c) {
@@ -223,7 +225,7 @@ static void add_lingering(serve_connections *cs, int socket) {
 
 void serve_connections_refuse(serve_connections *cs, int socket, const char *text) {
     const ssize_t sent = send(socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
-    (void)sent; /* whoever is refused and does not read has to guess */
+    (void)sent; /* the connection is closed whether or not the answer arrives */
     fcntl(socket, F_SETFL, O_NONBLOCK);
     pthread_mutex_lock(&cs->lock);
     add_lingering(cs, socket);
@@ -246,7 +248,7 @@ void serve_connection_end(serve_connections *cs, serve_connection *c) {
     pthread_mutex_unlock(&cs->lock);
 }
 
-/* Throws away what has arrived; false at the end. */
+/* Reads and drops what has arrived; false if the connection has ended. */
 static bool drain(const serve_connection *c) {
     char bytes[16384];
     for (int i = 0; i < 64; i++) {
@@ -257,7 +259,8 @@ static bool drain(const serve_connection *c) {
     return true;
 }
 
-static void be_late(serve_connections *cs, serve_connection *c) {
+/* Cuts off a connection that is late, with 408 if its request has not arrived. */
+static void time_out(serve_connections *cs, serve_connection *c) {
     static const char text[] = "HTTP/1.1 408 Request Timeout\r\n"
                                "Content-Type: application/json\r\nConnection: close\r\n"
                                "Content-Length: 51\r\n\r\n"
@@ -283,7 +286,7 @@ double serve_connections_sweep(serve_connections *cs) {
         if (c->state == SERVE_LINGERING && (now >= c->deadline || !drain(c))) {
             remove_connection(cs, c);
         } else if (c->state != SERVE_LINGERING && c->deadline > 0 && now >= c->deadline) {
-            be_late(cs, c);
+            time_out(cs, c);
         } else if (c->deadline > 0 && c->deadline < due) {
             due = c->deadline;
         }

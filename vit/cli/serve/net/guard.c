@@ -26,7 +26,7 @@ static bool is_key(const char *line, vit_error *error, const char *path, size_t 
     return false;
 }
 
-/* Lines that are no keys are left out. */
+/* Moves the lines that are keys to the front of guard->keys. */
 static vit_status keep_keys(serve_guard *guard, char *text, const char *path, vit_error *error) {
     size_t number = 1;
     for (char *line = text, *next; line; line = next, number++) {
@@ -63,7 +63,7 @@ void serve_guard_free(serve_guard *guard) {
     guard->keys = NULL;
 }
 
-/* Whether the given text is `key`: every character is looked at. */
+/* Whether `given` is the key. The time does not depend on where they differ. */
 static bool is_equal(const char *key, size_t length, const char *given, size_t given_length) {
     unsigned char different = length != given_length;
     for (size_t i = 0; i < given_length; i++)
@@ -89,8 +89,8 @@ bool serve_key_allowed(const serve_guard *guard, const char *authorization) {
 
 /* ---- names ---- */
 
-/* The name in "name", "name:port", "[address]" or "[address]:port"; false for anything else, and
- * for what is too long to be a name. */
+/* name: that in "name", "name:port", "[address]" or "[address]:port"; false for anything else, and
+ * if it does not fit. */
 static bool split_host(const char *host, char *name, size_t size) {
     const bool bracketed = *host == '[';
     const char *start = host + bracketed;

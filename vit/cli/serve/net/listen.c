@@ -16,8 +16,8 @@
 
 struct serve_listener {
     int socket;  /* -1: closed */
-    int wake[2]; /* a pipe: a byte makes the thread look at `closing` and `ending` */
-    int reserve; /* a descriptor to give up when there are no more; -1: given up */
+    int wake[2]; /* a pipe: a byte wakes the thread, which looks at `closing` and `ending` */
+    int reserve; /* a descriptor that is kept to refuse a client when none is left; -1: in use */
     char url[96];
     bool running;
     pthread_t thread;
@@ -130,7 +130,7 @@ static void take_connection(serve_listener *l, int socket, const struct sockaddr
     serve_metrics_refused(l->metrics);
 }
 
-/* No descriptor is left: with the one in reserve, the next client in the line is told so. */
+/* No descriptor is left: uses the reserve to refuse the next client with 503. */
 static void refuse_one(serve_listener *l) {
     if (l->reserve >= 0) close(l->reserve);
     const int socket = accept(l->socket, NULL, NULL);
@@ -147,7 +147,7 @@ static void refuse_one(serve_listener *l) {
     vit_nap(0.01);
 }
 
-/* All that wait in line. */
+/* Accepts all connections that are waiting. */
 static void accept_all(serve_listener *l) {
     for (;;) {
         struct sockaddr_storage address;

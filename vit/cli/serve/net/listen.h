@@ -1,5 +1,5 @@
-/* The socket that takes connections, and the thread that accepts them, hands them to the HTTP
- * library and watches their time. */
+/* The listening socket, and the thread that accepts connections, hands them to the HTTP library and
+ * enforces their deadlines. */
 #ifndef VIT_CLI_SERVE_NET_LISTEN_H
 #define VIT_CLI_SERVE_NET_LISTEN_H
 
@@ -8,23 +8,27 @@
 
 typedef struct serve_listener serve_listener;
 
-/* host: an address, or "localhost". port 0: one that is free. Nothing is accepted yet. */
+/* Opens the socket. host: an address, or "localhost"; port 0: any free port. No connection is
+ * accepted yet. Freed by serve_listener_free. */
 vit_status serve_listen(serve_listener **out, const char *host, unsigned port, vit_error *error);
 
 /* "http://127.0.0.1:8080"; lives as long as the listener. */
 const char *serve_listener_url(const serve_listener *listener);
 
-/* What takes a socket that was admitted, to close it some time; false: it has closed it. */
+/* Takes ownership of a socket that was admitted; false: it could not be used and was closed. */
 typedef bool serve_take_socket(int socket, const struct sockaddr *address, socklen_t length,
                                void *context);
 
+/* Starts the thread; `take` is called for each connection that is admitted. */
 vit_status serve_listener_start(serve_listener *listener, serve_connections *connections,
                                 serve_metrics *metrics, serve_take_socket *take, void *context,
                                 vit_error *error);
 
-/* Accepts what has come so far, then no more; those who come later are refused by the system. The
- * connections' time is still watched. */
+/* Accepts the connections that are waiting, then closes the socket. Deadlines are still enforced.
+ */
 void serve_listener_close(serve_listener *listener);
-void serve_listener_free(serve_listener *listener); /* ends the thread; takes NULL */
+
+/* Ends the thread; NULL is allowed. */
+void serve_listener_free(serve_listener *listener);
 
 #endif

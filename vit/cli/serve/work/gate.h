@@ -1,4 +1,4 @@
-/* Lets so many threads in at a time. */
+/* A semaphore: only so many threads are between enter and leave at a time; others wait. */
 #ifndef VIT_CLI_SERVE_WORK_GATE_H
 #define VIT_CLI_SERVE_WORK_GATE_H
 

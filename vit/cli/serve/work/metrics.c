@@ -8,7 +8,7 @@
 static const char *const stage_names[] = {"decode", "wait", "compute"};
 VIT_CHECK_ROWS(stage_names, SERVE_STAGE_COUNT);
 
-/* Upper bounds of a histogram's buckets; one more is for what is above them. */
+/* Upper bounds of a histogram's buckets; one more bucket is for larger values. */
 static const double seconds_bounds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                         0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
 static const double batch_bounds[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
@@ -138,7 +138,7 @@ static void add_label(vit_text *out, const char *name, const char *value) {
     vit_text_add(out, "\"");
 }
 
-/* labels: what stands within the braces, and applies to all lines. */
+/* labels: the text within the braces, the same on all lines. */
 static void add_histogram(vit_text *out, const char *name, const char *labels, const histogram *h,
                           const double *bounds, size_t count) {
     char number[32];

@@ -1,4 +1,4 @@
-/* Counters of what the server does, and their text for Prometheus (format 0.0.4).
+/* Counters of what the server does, written as text for Prometheus (format 0.0.4).
  *
  * Functions may be called from any thread. */
 #ifndef VIT_CLI_SERVE_WORK_METRICS_H
@@ -15,24 +15,28 @@ typedef enum serve_stage {
 
 typedef struct serve_metrics serve_metrics;
 
-/* Names of models and routes are those of places 0, 1, ...; they must outlive the metrics. */
+/* `models` and `routes` below are indices into these names, which must outlive the metrics. Freed
+ * by serve_metrics_free. */
 vit_status serve_metrics_new(serve_metrics **out, const char *const *models, size_t model_count,
                              const char *const *routes, size_t route_count, vit_error *error);
 void serve_metrics_free(serve_metrics *metrics);
 
+/* Count: a request that was answered; a stage of one; pictures that were computed together; a
+ * picture that could not be read; a model that was read again; a connection that was refused. */
 void serve_metrics_request(serve_metrics *metrics, size_t route, unsigned status, double seconds);
 void serve_metrics_stage(serve_metrics *metrics, size_t model, serve_stage stage, double seconds);
 void serve_metrics_batch(serve_metrics *metrics, size_t model, size_t pictures);
-void serve_metrics_failed(serve_metrics *metrics, size_t model); /* a picture could not be read */
+void serve_metrics_failed(serve_metrics *metrics, size_t model);
 void serve_metrics_reload(serve_metrics *metrics, bool succeeded);
-void serve_metrics_refused(serve_metrics *metrics); /* a connection, for want of room */
+void serve_metrics_refused(serve_metrics *metrics);
 
-/* What is known elsewhere, at this moment. */
+/* Values that are not counted here but known elsewhere, as of now. */
 typedef struct serve_gauges {
-    size_t connections, waiting;
-    double uptime;
+    size_t connections, waiting; /* open connections; pictures in the queue */
+    double uptime;               /* seconds */
 } serve_gauges;
 
+/* Appends the text. */
 void serve_metrics_write(serve_metrics *metrics, const serve_gauges *gauges, vit_text *out);
 
 #endif

@@ -21,12 +21,12 @@ struct serve_queue {
     bool hurried, stopping;
 };
 
-/* What a job counts in the queue: even what has no picture takes a place. */
+/* Places in the queue that a job takes: its pictures, or one. */
 static size_t weight(const serve_job *job) {
     return job->count > 0 ? job->count : 1;
 }
 
-/* ---- waiting with a clock ---- */
+/* ---- waiting with a timeout ---- */
 
 static void condition_init(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
@@ -36,7 +36,7 @@ static void condition_init(pthread_cond_t *condition) {
     pthread_condattr_destroy(&attributes);
 }
 
-/* The moment `seconds` from now. */
+/* The time `seconds` from now. */
 static struct timespec moment(double seconds) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
@@ -64,7 +64,7 @@ static serve_job *take_after(serve_queue *q, serve_job *before) {
     return job;
 }
 
-/* The first job and, where it has pictures, those behind it for the same model, as many as are
+/* Takes the first job, and if it has pictures the next ones for the same model, as many as may be
  * computed together: a list in their order. */
 static serve_job *take_batch(serve_queue *q, size_t *pictures) {
     serve_job *batch = take_after(q, NULL), *end = batch;
@@ -86,6 +86,7 @@ static serve_job *take_batch(serve_queue *q, size_t *pictures) {
     return batch;
 }
 
+/* Computes `count` pictures with the model of job `first`. */
 static vit_status embed(const serve_job *first, const void *images, size_t count, float *logits,
                         float *features, vit_error *error) {
     vit_session *session = serve_model_session(first->model, count);
@@ -94,7 +95,8 @@ static vit_status embed(const serve_job *first, const void *images, size_t count
     return vit_embed_prepared(session, images, count, logits, features, error);
 }
 
-/* Several jobs in arrays of their own, and back. */
+/* Copies the pictures of several jobs into one array, computes them, and copies the results back.
+ */
 static vit_status compute_together(serve_job *batch, size_t pictures, vit_error *error) {
     const serve_model *m = batch->model;
     const size_t classes = m->info.classes, width = m->info.features;
@@ -121,6 +123,7 @@ static vit_status compute_together(serve_job *batch, size_t pictures, vit_error 
     return status;
 }
 
+/* `batch` is one job, or several with pictures for the same model. */
 static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
     if (batch->work) return batch->work(batch, error);
     if (batch->count == 0) return VIT_OK;
@@ -128,7 +131,7 @@ static vit_status compute(serve_job *batch, size_t pictures, vit_error *error) {
     return embed(batch, batch->images, batch->count, batch->logits, batch->features, error);
 }
 
-/* What fails together is done one by one, so that nobody fails for another's picture. */
+/* Jobs that fail together are done again one by one, so that none fails for another's picture. */
 static void compute_all(serve_job *batch, size_t pictures) {
     vit_error error = {0};
     error.status = compute(batch, pictures, &error);
@@ -144,7 +147,8 @@ static void compute_all(serve_job *batch, size_t pictures) {
     }
 }
 
-/* Called and left with the lock held. */
+/* Does the first job, and those that can be computed with it. The lock is held, but for the
+ * computation. */
 static void do_batch(serve_queue *q) {
     size_t pictures;
     serve_job *batch = take_batch(q, &pictures);
@@ -168,29 +172,27 @@ static void do_batch(serve_queue *q) {
     q->freed = start + seconds;
 }
 
-/* Seconds that the pictures of the first job wait for others that are on their way. */
-static double left_of_courtesy(const serve_queue *q) {
-    static const double share = .05, least = 5e-4; /* less is not worth falling asleep */
-    const double pace = q->first->model->pace;
+/* Seconds that the first job still waits for others: its delay, then, if clients are likely to
+ * bring pictures soon, `share` of the time that computing theirs as well will take. */
+static double left_to_wait(const serve_queue *q) {
+    static const double share = .05, least = 5e-4; /* a shorter wait is not worth it */
+    const serve_job *first = q->first;
     const size_t most = q->options.batch;
+    if (first->count == 0 || q->waiting >= most || q->hurried) return 0;
+    const double left = first->arrived + q->options.delay - vit_clock();
+    const double pace = first->model->pace;
+    if (left > 0) return left;
     if (!q->options.asking || share * pace * (double)most < least) return 0;
     const size_t asking = q->options.asking(q->options.context);
     const size_t coming = asking > q->jobs ? asking - q->jobs : 0;
     const double budget = share * pace * (double)vit_min(q->waiting + coming, most);
-    const double since = q->first->arrived > q->freed ? q->first->arrived : q->freed;
+    const double since = first->arrived > q->freed ? first->arrived : q->freed;
     return coming == 0 || budget < least ? 0 : since + budget - vit_clock();
-}
-
-/* Seconds that the first job waits for others. */
-static double left_to_wait(const serve_queue *q) {
-    if (q->first->count == 0 || q->waiting >= q->options.batch || q->hurried) return 0;
-    const double left = q->first->arrived + q->options.delay - vit_clock();
-    return left > 0 ? left : left_of_courtesy(q);
 }
 
 static void *run(void *context) {
     serve_queue *q = context;
-#ifdef __linux__ /* where a thread has a priority of its own, called 0 by itself */
+#ifdef __linux__ /* where each thread has a priority; 0 means the calling thread */
     if (q->options.yields) setpriority(PRIO_PROCESS, 0, 10);
 #endif
     pthread_mutex_lock(&q->lock);
@@ -248,14 +250,7 @@ void serve_queue_stop(serve_queue *q) {
     vit_free(q);
 }
 
-/* ---- those who wait ---- */
-
-static void remove_job(serve_queue *q, serve_job *job) {
-    serve_job *before = NULL;
-    for (serve_job *j = q->first; j != job; j = j->next) before = j;
-    take_after(q, before);
-    q->jobs--;
-}
+/* ---- the threads that wait ---- */
 
 serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
     const struct timespec until = moment(q->options.timeout);
@@ -282,7 +277,10 @@ serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
             pthread_cond_wait(&job->ended, &q->lock);
         } else if (pthread_cond_timedwait(&job->ended, &q->lock, &until) == ETIMEDOUT &&
                    !job->started) {
-            remove_job(q, job);
+            serve_job *before = NULL;
+            for (serve_job *j = q->first; j != job; j = j->next) before = j;
+            take_after(q, before);
+            q->jobs--;
             turn = SERVE_TURN_LATE;
             break;
         }

@@ -1,8 +1,10 @@
-/* Work for the models, done in the order in which it came by one thread that uses all processors.
- * Pictures for the same model that wait together are computed together: the same bytes as alone,
- * sooner. Those who were answered together ask again together, not in the same microsecond:
- * pictures wait for others that are on their way, for a twentieth of what computing them all will
- * take.
+/* The queue of work for the models. One thread, which uses all processors, does it in the order in
+ * which it came. Pictures for the same model that are waiting at the same time are computed
+ * together, which is faster and gives the same bytes.
+ *
+ * Clients that were answered together tend to ask again together, but not in the same microsecond.
+ * So pictures wait for others that are likely to come soon, for at most a twentieth of the time
+ * that computing them will take.
  *
  * Functions may be called from any thread. */
 #ifndef VIT_CLI_SERVE_WORK_QUEUE_H
@@ -15,18 +17,20 @@
 
 typedef struct serve_job serve_job;
 struct serve_job {
-    serve_model *model; /* NULL: only whether the queue moves is asked */
+    serve_model *model; /* NULL: an empty job, to find out whether the queue moves */
     /* Pictures to compute: */
-    const void *images; /* [count][model->pixels], as vit_prepare_memory makes them; or, where */
-    bool normalised;    /* they are that already, floats */
-    float *logits, *features; /* [count][classes]; [count][features], or NULL */
+    const void *images; /* [count][model->pixels]: bytes, as vit_prepare_memory makes them, or */
+    bool normalised;    /* floats, if they are already normalised */
+    float *logits;      /* [count][classes] */
+    float *features;    /* [count][features], or NULL */
     size_t count;
-    /* Or something else that needs the model's session, done alone: */
+    /* Or other work that needs the model's session; it is done alone: */
     vit_status (*work)(serve_job *job, vit_error *error);
     void *context;
-    /* What became of it: */
-    vit_error error;         /* its status is VIT_OK where it was done */
-    double waited, computed; /* seconds in the queue; of the computation that it was part of */
+    /* The outcome: */
+    vit_error error; /* status VIT_OK: it was done */
+    double waited;   /* seconds in the queue */
+    double computed; /* seconds of the computation that it was part of */
     /* The queue's own: */
     double arrived;
     bool started, done;
@@ -36,36 +40,39 @@ struct serve_job {
 
 typedef enum serve_turn {
     SERVE_TURN_DONE,
-    SERVE_TURN_FULL, /* as much waits already as may */
-    SERVE_TURN_LATE, /* its turn did not come in time */
+    SERVE_TURN_FULL, /* the queue has as many pictures as it may */
+    SERVE_TURN_LATE, /* it was not begun in time */
 } serve_turn;
 
 typedef struct serve_queue_options {
     size_t most;    /* pictures that may wait */
-    size_t batch;   /* pictures that are computed together */
-    double delay;   /* seconds that a picture waits for others */
-    double timeout; /* seconds until a turn comes too late */
-    /* Who may bring pictures soon, those in the queue among them; NULL: nobody knows. */
+    size_t batch;   /* pictures that are computed together, at most */
+    double delay;   /* seconds that a picture always waits for others */
+    double timeout; /* seconds that a job may wait */
+    /* The number of clients that have pictures in the queue or may bring some soon; NULL: not known
+     */
     size_t (*asking)(void *context);
     void *context;
-    bool yields; /* whatever else the program does goes first */
+    bool yields; /* the thread has a lower priority than the others */
 } serve_queue_options;
 
 typedef struct serve_queue serve_queue;
 
+/* Starts the thread; `metrics` must outlive the queue. Ended by serve_queue_stop. */
 vit_status serve_queue_start(serve_queue **out, const serve_queue_options *options,
                              serve_metrics *metrics, vit_error *error);
 
-/* From now on nothing waits for others. */
+/* From now on no picture waits for others. */
 void serve_queue_hurry(serve_queue *queue);
 
-/* Does what waits, then ends the thread. */
+/* Does the jobs that wait, then ends the thread and frees the queue; NULL is allowed. */
 void serve_queue_stop(serve_queue *queue);
 
-/* Waits until the job is done, or says why it will not be. A job that has begun is waited for. */
+/* Puts the job into the queue and waits until it is done, or until it is clear that it will not be.
+ */
 serve_turn serve_queue_do(serve_queue *queue, serve_job *job);
 
 size_t serve_queue_length(serve_queue *queue); /* pictures that wait */
-size_t serve_queue_jobs(serve_queue *queue);   /* jobs that wait or are done just now */
+size_t serve_queue_jobs(serve_queue *queue);   /* jobs that wait or are being done */
 
 #endif

@@ -8,8 +8,8 @@
 #include "vit/cli/serve/work/shipped.h"
 
 typedef struct entry {
-    char *name, *path;            /* path NULL: */
-    const serve_shipped *shipped; /* part of the program */
+    char *name, *path;            /* owned; path NULL: the model is part of the program */
+    const serve_shipped *shipped; /* which */
     serve_model *current;
 } entry;
 
@@ -35,22 +35,7 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
     return vit_session_new(out, m->model, &choice, error);
 }
 
-static vit_status load(vit_model **out, const entry *e, const vit_model_options *options,
-                       vit_error *error) {
-    if (e->path) return vit_model_load_with(out, e->path, options, error);
-    const serve_shipped *s = e->shipped;
-    return vit_model_load_memory(out, s->begin, (size_t)(s->end - s->begin), s->name, options,
-                                 error);
-}
-
-/* A model that was read and cannot be used: which of several it is. */
-static void name_model(vit_error *error, const char *name) {
-    vit_text text = {0};
-    vit_text_add(&text, "%s: %s", name, error->message);
-    if (!text.failed) vit_fail(error, error->status, "%s", text.text);
-    vit_text_free(&text);
-}
-
+/* Reads the model at that place of the list. */
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
@@ -59,11 +44,16 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
     if (!m) return vit_fail_memory(error, "a model", sizeof *m);
-    vit_status status = load(&m->model, &models->entries[place], &opening, error);
+    const entry *e = &models->entries[place];
+    const serve_shipped *s = e->shipped;
+    vit_status status =
+        e->path ? vit_model_load_with(&m->model, e->path, &opening, error)
+                : vit_model_load_memory(&m->model, s->begin, (size_t)(s->end - s->begin), s->name,
+                                        &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
     if (status == VIT_OK) status = serve_model_session_aside(&m->alone, models, m, error);
     if (status == VIT_OK) {
-        m->name = models->entries[place].name;
+        m->name = e->name;
         m->place = place;
         m->info = vit_model_describe(m->model);
         m->pixels = m->info.height * m->info.width * m->info.channels;
@@ -71,7 +61,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         *out = m;
         return VIT_OK;
     }
-    if (m->model) name_model(error, models->entries[place].name);
+    if (m->model) vit_fail_prefix(error, status, e->name); /* else the message names the file */
     close_model(m);
     return status;
 }
@@ -84,7 +74,7 @@ bool serve_models_has(const serve_models *models, const char *name) {
     return false;
 }
 
-/* Takes name and path over. */
+/* Takes ownership of name and path, also when it fails. */
 static vit_status add_entry(serve_models *models, char *name, char *path,
                             const serve_shipped *shipped, vit_error *error) {
     vit_status status = VIT_OK;
@@ -111,7 +101,7 @@ static vit_status add_entry(serve_models *models, char *name, char *path,
     return VIT_OK;
 }
 
-/* What a file is called where no name is given: its own, without ".safetensors". */
+/* The name of a model that was given as a file: the file's, without ".safetensors". */
 static char *name_of(const char *path) {
     static const char ending[] = ".safetensors";
     char name[256];
@@ -121,14 +111,7 @@ static char *name_of(const char *path) {
     return vit_strdup(name);
 }
 
-/* The one of that name that is part of the program, or NULL. */
-static const serve_shipped *find_shipped(const char *name) {
-    for (const serve_shipped *s = serve_shipped_models; s->name; s++)
-        if (strcmp(s->name, name) == 0) return s;
-    return NULL;
-}
-
-/* NAME, FILE or NAME=FILE. */
+/* Adds a model that is given as NAME, FILE or NAME=FILE. */
 static vit_status add_named(serve_models *models, const char *text, vit_error *error) {
     const char *equals = strchr(text, '=');
     const bool is_named = equals && vit_path_look(text) == VIT_PATH_NONE;
@@ -141,9 +124,10 @@ static vit_status add_named(serve_models *models, const char *text, vit_error *e
     const serve_shipped *shipped = NULL;
     char *path = NULL;
     vit_status status = vit_find_model(&path, model, error);
-    if (status == VIT_ERROR_IO) {
-        shipped = find_shipped(model);
-        if (shipped) status = VIT_OK;
+    if (status == VIT_ERROR_IO) { /* it may be part of the program */
+        for (shipped = serve_shipped_models; shipped->name; shipped++)
+            if (strcmp(shipped->name, model) == 0) break;
+        if (shipped->name) status = VIT_OK;
     }
     if (status == VIT_OK)
         status = add_entry(models, is_named ? vit_strdup(name.text) : name_of(text), path, shipped,
@@ -152,16 +136,8 @@ static vit_status add_named(serve_models *models, const char *text, vit_error *e
     return status;
 }
 
-/* A request that names no model is answered by the first one. */
-static void put_first(serve_models *models, const char *name) {
-    for (size_t i = 1; i < models->count; i++) {
-        if (strcmp(models->entries[i].name, name) != 0) continue;
-        const entry first = models->entries[i];
-        memmove(models->entries + 1, models->entries, i * sizeof *models->entries);
-        models->entries[0] = first;
-    }
-}
-
+/* Adds all named models, and those that are part of the program. mnist comes first, if it is there:
+ * the first model answers requests that name none. */
 static vit_status add_all(serve_models *models, vit_error *error) {
     vit_model_list list;
     vit_status status = vit_list_models(&list, error);
@@ -175,7 +151,12 @@ static vit_status add_all(serve_models *models, vit_error *error) {
         if (!serve_models_has(models, s->name))
             status = add_entry(models, vit_strdup(s->name), NULL, s, error);
     }
-    put_first(models, "mnist"); /* as vit-classify */
+    for (size_t i = 1; i < models->count; i++) {
+        const entry found = models->entries[i];
+        if (strcmp(found.name, "mnist") != 0) continue;
+        memmove(models->entries + 1, models->entries, i * sizeof *models->entries);
+        models->entries[0] = found;
+    }
     if (status == VIT_OK && models->count == 0)
         status = vit_fail(error, VIT_ERROR_IO,
                           "no model is found in $VIT_MODELS or beside the program: --model FILE "
@@ -239,7 +220,7 @@ serve_model *serve_model_take(serve_models *models, const char *name) {
 }
 
 vit_session *serve_model_session(const serve_model *m, size_t pictures) {
-    static const double little = 5e8; /* multiply-adds: some ten milliseconds */
+    static const double little = 5e8; /* multiply-adds, some ten milliseconds of one processor */
     const double work = (double)m->info.multiply_adds * (double)pictures;
     return work < little ? m->alone : m->session;
 }

@@ -1,17 +1,16 @@
-/* What the numbers of the data's pictures ask for: class weights, and what the user should know of
- * classes that are rare. */
+/* How many pictures each class has: weights that balance the classes, and notes for classes that
+ * are rare, unbalanced or not tested. */
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/train/run.h"
 #include <string.h>
 
-/* A network learns little from fewer pictures a class; one that goes on from another's weights is
- * content with less. */
+/* Fewer pictures a class than this are too few to learn from; weights to start from need fewer. */
 #define FEW_PICTURES 50
 #define FEW_PICTURES_INIT 5
 
-/* Classes are unbalanced from so many times as many pictures on, the largest to the smallest. */
+/* Classes are unbalanced if the largest has at least so many times the pictures of the smallest. */
 #define UNBALANCED 3
 
 static const char *name_of(const vit_dataset *d, size_t class, char number[32]) {
@@ -19,13 +18,7 @@ static const char *name_of(const vit_dataset *d, size_t class, char number[32]) 
     return vit_format_double(number, (double)class);
 }
 
-/* counts: [classes], of the pictures that are trained on. */
-static void count_training(size_t *counts, const vit_run *run) {
-    const vit_loader *l = &run->loader;
-    for (size_t i = 0; i < l->train_count; i++) counts[run->data.train.labels[l->train[i]]]++;
-}
-
-/* The largest and the smallest class that has pictures, and how many do. */
+/* The largest and the smallest of the classes that have pictures, and the number of these. */
 typedef struct extremes {
     size_t largest, smallest, present;
 } extremes;
@@ -42,6 +35,7 @@ static extremes find_extremes(const size_t *counts, size_t classes) {
     return e;
 }
 
+/* A picture of class c weighs n / (classes n_c), n training pictures, n_c of them of class c. */
 static vit_status weigh(vit_run *run, const size_t *counts, const extremes *e, vit_error *error) {
     const size_t classes = run->data.classes;
     double *weights = vit_alloc(classes, sizeof *weights);
@@ -54,9 +48,18 @@ static vit_status weigh(vit_run *run, const size_t *counts, const extremes *e, v
     return status;
 }
 
-static void note_balance(const vit_run *run, const size_t *counts, const extremes *e) {
+/* counts: [classes], of the training pictures. */
+static void note_sizes(const vit_run *run, const size_t *counts, const extremes *e) {
     const vit_dataset *d = &run->data;
+    const size_t count = run->loader.train_count;
+    const bool init = run->options->init != NULL;
     char large[32], small[32];
+    if (count < e->present * (init ? FEW_PICTURES_INIT : FEW_PICTURES))
+        vit_run_note(run, "%zu training pictures of %zu classes are too few to learn from%s", count,
+                     e->present,
+                     init ? ""
+                          : ": from random weights it takes some hundreds a class; --init starts "
+                            "from a trained model and needs fewer");
     if (e->present == 0 || counts[e->largest] < UNBALANCED * counts[e->smallest]) return;
     vit_run_note(run, "the classes are unbalanced: %zu training pictures of %s, %zu of %s; %s",
                  counts[e->largest], name_of(d, e->largest, large), counts[e->smallest],
@@ -65,18 +68,7 @@ static void note_balance(const vit_run *run, const size_t *counts, const extreme
                                             : "--balance lets each class weigh the same");
 }
 
-static void note_few(const vit_run *run, const extremes *e) {
-    const size_t count = run->loader.train_count;
-    const bool init = run->options->init != NULL;
-    if (count >= e->present * (init ? FEW_PICTURES_INIT : FEW_PICTURES)) return;
-    vit_run_note(run, "%zu training pictures of %zu classes are too few to learn from%s", count,
-                 e->present,
-                 init ? ""
-                      : ": from random weights it takes some hundreds a class; --init goes on from "
-                        "a trained model and needs fewer");
-}
-
-/* Classes that are trained, but not tested. */
+/* Classes that have training pictures, but no test pictures. */
 static vit_status note_untested(const vit_run *run, const size_t *counts, vit_error *error) {
     const vit_dataset *d = &run->data;
     size_t untested = 0, first = 0;
@@ -92,29 +84,28 @@ static vit_status note_untested(const vit_run *run, const size_t *counts, vit_er
     }
     vit_free(tested);
     if (untested == 1)
-        vit_run_note(run,
-                     "class %s has no test picture: how often it is right, the test does not tell",
+        vit_run_note(run, "class %s has no test pictures: its accuracy stays unknown",
                      name_of(d, first, number));
     if (untested > 1)
         vit_run_note(run,
-                     "%zu classes, %s among them, have no test picture: how often they are right, "
-                     "the test does not tell",
+                     "%zu classes, %s among them, have no test pictures: their accuracy stays "
+                     "unknown",
                      untested, name_of(d, first, number));
     return VIT_OK;
 }
 
-vit_status vit_run_advise(vit_run *run, vit_error *error) {
+vit_status vit_run_check_classes(vit_run *run, vit_error *error) {
     const size_t classes = run->data.classes;
     if (classes == 0) return VIT_OK; /* the answers are texts */
     size_t *counts = vit_alloc(classes, sizeof *counts);
     if (!counts) return vit_fail_memory(error, "classes", classes * sizeof *counts);
-    count_training(counts, run);
+    const vit_loader *l = &run->loader;
+    for (size_t i = 0; i < l->train_count; i++) counts[run->data.train.labels[l->train[i]]]++;
     const extremes e = find_extremes(counts, classes);
     vit_status status = VIT_OK;
     if (run->preset.recipe.balance) status = weigh(run, counts, &e, error);
     if (status == VIT_OK) {
-        note_few(run, &e);
-        note_balance(run, counts, &e);
+        note_sizes(run, counts, &e);
         status = note_untested(run, counts, error);
     }
     vit_free(counts);
