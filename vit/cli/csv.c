@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/out_files.h"
 #include "vit/cli/program.h"
 
 void vit_csv_field(vit_text *text, const char *field) {

@@ -9,16 +9,6 @@ bool vit_has_ending(const char *path, const char *ending) {
     return length > end && strcmp(path + length - end, ending) == 0;
 }
 
-vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error) {
-    vit_writer *writer;
-    vit_status status = vit_writer_open(&writer, path, error);
-    if (status != VIT_OK) return status;
-    status = vit_writer_put(writer, data, size, error);
-    if (status == VIT_OK) return vit_writer_commit(writer, error);
-    vit_writer_abort(writer);
-    return status;
-}
-
 char *vit_out_file(const char *out, const char *picture) {
     const char *name = vit_path_last(picture), *dot = strrchr(name, '.');
     const char *percent = strrchr(out, '%');

@@ -1,4 +1,4 @@
-/* Files that programs write. */
+/* The names of files that programs write. */
 #ifndef VIT_CLI_OUT_FILES_H
 #define VIT_CLI_OUT_FILES_H
 
@@ -6,9 +6,6 @@
 
 /* Whether a path ends so, with something before that. */
 bool vit_has_ending(const char *path, const char *ending);
-
-/* Writes the file, or leaves what is there as it is. */
-vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error);
 
 /* The file that --out OUT means for a picture: the last % of OUT stands for the picture's file name
  * without its ending. Freed by vit_free; NULL: no memory. */
