@@ -13,7 +13,7 @@ const vit_kernels *vit_kernels_avx512(void) {
     return &table;
 }
 
-/* Only the products of bfloat16 are others: kernels_avx512bf16.c. */
+/* The same table with products of bfloat16, from kernels_avx512bf16.c. */
 const vit_kernels *vit_kernels_avx512bf16(void) {
     static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX512BF16, &vit_pairs_avx512bf16);
     return vit_pairs_avx512bf16.gemm_tiles ? &table : NULL;

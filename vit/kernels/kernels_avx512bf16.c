@@ -1,4 +1,5 @@
-/* Compiled with its own flags (see the Makefile): matrix products of bfloat16, two a lane. */
+/* Matrix products of bfloat16, two numbers in a lane. Compiled with its own flags (see the
+ * Makefile). */
 #include "vit/kernels/kernels.h"
 #include <stdbool.h>
 
@@ -10,12 +11,12 @@ static inline v16 v16_pair_step(v16 a, v16 b, v16 c) {
     return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);
 }
 
-/* Pairs of low[0] and low[1], ..., high[14] and high[15]. */
+/* (low[0], low[1]), (low[2], low[3]), ..., (high[14], high[15]) */
 static inline v16 v16_pairs_along(v16 low, v16 high) {
     return (v16)_mm512_cvtne2ps_pbh(high, low);
 }
 
-/* Pairs of low[0] and high[0], low[1] and high[1], ... */
+/* (low[0], high[0]), (low[1], high[1]), ... */
 static inline v16 v16_pairs_across(v16 low, v16 high) {
     static const uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                        21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,

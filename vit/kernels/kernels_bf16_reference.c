@@ -1,15 +1,16 @@
-/* VDPBF16PS in plain C (docs/design.md), so that bfloat16 can be tested and looked into where the
- * processor has no instructions for it: the scalar table has it, for those who ask for that table
- * (VIT_CPU=scalar). As it is far slower than float32, a processor that has nothing but the scalar
- * table is not given it. On x86 it is compiled with FMA (see the Makefile). */
+/* VDPBF16PS in plain C (docs/design.md), so that bfloat16 can be tested on processors without the
+ * instruction. It is in the scalar table where that was chosen in place of a better one
+ * (VIT_CPU=scalar); a processor that has only the scalar table does not get it, as it is far slower
+ * than float32. On x86 it is compiled with FMA (see the Makefile). */
 #include "vit/kernels/kernels.h"
 #include <stdbool.h>
 
 #include "vit/kernels/v16_scalar.h"
 
-/* Numbers of bfloat16 are the upper halves of float32. */
+/* A bfloat16 number is the upper half of a float32. */
 #define UPPER 0xffff0000
 
+/* Denormal numbers become zero, their sign is kept. */
 static inline uint32_t without_denormal(uint32_t bits) {
     return bits & (bits & 0x7f800000 ? 0xffffffff : 0x80000000);
 }
@@ -31,7 +32,7 @@ static inline uint32_t step(uint32_t a, uint32_t b, uint32_t c) {
         fmaf(from_bits(without_denormal(a)), from_bits(without_denormal(b)), from_bits(c))));
 }
 
-/* Of a pair, the first number is the lower half of the lane. */
+/* The first number of a pair is in the lower half of the lane. */
 static inline v16 v16_pair_step(v16 a, v16 b, v16 c) {
     uint32_t x[16], y[16], z[16];
     memcpy(x, &a, sizeof x);
@@ -43,7 +44,7 @@ static inline v16 v16_pair_step(v16 a, v16 b, v16 c) {
     return c;
 }
 
-/* To nearest, ties to even, denormals to 0; NaN stays NaN. */
+/* The bfloat16 bits of x, rounded to nearest, ties to even; denormals become 0, NaN stays NaN. */
 static inline uint32_t rounded(float x) {
     const uint32_t bits = without_denormal(to_bits(x));
     const uint32_t near = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;

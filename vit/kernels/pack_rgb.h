@@ -1,4 +1,4 @@
-/* What AVX2 and AVX-512 share: sorting RGB pixels by channel in registers of 16 bytes. */
+/* Sorting RGB pixels by channel in registers of 16 bytes, for AVX2 and AVX-512. */
 #ifndef VIT_KERNELS_PACK_RGB_H
 #define VIT_KERNELS_PACK_RGB_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 4 dwords a row: the reds, greens and blues of 4 pixels, and zeros. */
+/* Four groups of 4 bytes: the reds, the greens and the blues of 4 pixels, and zeros. */
 static inline __m128i load_rgb(const uint8_t *p) {
     const __m128i planes = _mm_setr_epi8(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, -1, -1, -1, -1);
     return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)p), planes);

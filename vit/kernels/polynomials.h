@@ -14,9 +14,9 @@ static const float vit_exp_polynomial[VIT_EXP_TERMS] = {
     0x1.fffffcp-2f,  0x1.000000p+0f, 0x1.000000p+0f,
 };
 
-/* The left tail of the normal distribution, t >= 0, in pieces: column i is a polynomial in r =
- * VIT_TAIL_STEPS t - i, |r| <= 1/2. The last is 0, for t from 6.11 on, where both functions are
- * smaller than their errors. */
+/* The left tail of the normal distribution as a function of t >= 0, piece by piece: column i is a
+ * polynomial in r = VIT_TAIL_STEPS t - i, |r| <= 1/2. The last piece, from t = 6.11 on, is 0:
+ * there both functions are smaller than the errors below. */
 #define VIT_TAIL_STEPS 2.375f
 #define VIT_TAIL_END 6.27f
 #define VIT_TAIL_TERMS 6

@@ -7,12 +7,13 @@
 #include <immintrin.h>
 #include <stddef.h>
 
-/* 6 x 16: twelve accumulators, two registers of B and one of A, of sixteen. */
+/* 6 x 16: of 16 registers twelve are accumulators, two hold B and one A. */
 #define TILE_ROWS 6
 #define TILE_VECS 1
 
-/* So much of B, 16 KiB, stays in a first-level cache of 32 KiB beside the rows of A. A vector of B
- * serves six multiply-adds: from the second-level cache they would come too slowly. */
+/* This much of a panel of B is 16 KiB and stays in a first-level cache of 32 KiB beside the rows of
+ * A. A vector of B is used for only six multiply-adds, so the second-level cache would be too slow.
+ */
 #define TILE_DEPTH 256
 
 typedef struct v16 {
@@ -104,7 +105,7 @@ static inline v16 v16_fill_absent(v16 a, v16_mask m, float x) {
                  _mm256_blendv_ps(fill, a.hi, _mm256_castsi256_ps(m.hi))};
 }
 
-/* A permutation looks at three bits; the fourth, as a sign, chooses the half. */
+/* A permutation uses three bits of the index; the fourth, moved to the sign, selects the half. */
 static inline __m256 v8_lookup(const float table[16], __m256 where) {
     const __m256i bits = _mm256_castps_si256(where);
     const __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), bits);
@@ -133,7 +134,8 @@ static inline float v16_fold_add(v16 a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* Rows a and b, of which eight lanes are left, side by side, then within the quarters. */
+/* a and b, folded to eight lanes each, are put side by side and folded to four, then within the
+ * quarters. */
 #define V16_FOLD4(name, op)                                                                    \
     static inline __m256 name##_pair(__m256 a, __m256 b) {                                     \
         __m256 x = op(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31)); \

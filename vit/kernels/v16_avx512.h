@@ -7,12 +7,12 @@
 #include <immintrin.h>
 #include <stddef.h>
 
-/* 12 x 32: twenty-four accumulators, two registers of B and one of A, of thirty-two. */
+/* 12 x 32: of 32 registers twenty-four are accumulators, two hold B and one A. */
 #define TILE_ROWS 12
 #define TILE_VECS 2
 
-/* So much of B, 64 KiB, streams from the second-level cache: a vector serves twelve
- * multiply-adds. */
+/* This much of a panel of B is 64 KiB and comes from the second-level cache, which is fast enough:
+ * a vector of B is used for twelve multiply-adds. */
 #define TILE_DEPTH 512
 
 typedef __m512 v16;
@@ -109,7 +109,8 @@ static inline float v16_fold_add(v16 a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* Halves of a and b side by side, then quarters of four rows, then within the quarters. */
+/* Folds the halves of a and b side by side, then the quarters of all four, then within the
+ * quarters. */
 #define V16_FOLD4(name, op)                                                                    \
     static inline v16 name(v16 a, v16 b, v16 c, v16 d) {                                       \
         const v16 ab = op(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee)); \
@@ -171,7 +172,7 @@ static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
     _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(positive));
 }
 
-/* Pairs of floats, then of pairs, of quarters and of halves change places. */
+/* Transposes blocks of 2 x 2 floats, then of 4 x 4, then moves these blocks to their places. */
 static inline void v16_transpose(v16 a[16]) {
     v16 b[16];
     for (int i = 0; i < 16; i += 2) {

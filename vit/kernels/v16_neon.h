@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 6 x 16: twenty-four accumulators, four registers of B and one of A, of thirty-two. */
+/* 6 x 16: of 32 registers twenty-four are accumulators, four hold B and one A. */
 #define TILE_ROWS 6
 #define TILE_VECS 1
 #define TILE_DEPTH 512
@@ -15,7 +15,7 @@
 typedef struct v16 {
     float32x4_t part[4];
 } v16;
-typedef size_t v16_mask; /* how many of the first lanes are there */
+typedef size_t v16_mask; /* the first so many lanes */
 
 #define V16_EACH(expression)                              \
     v16 y;                                                \
@@ -34,7 +34,7 @@ static inline v16 v16_load(const float *p) {
     V16_EACH(vld1q_f32(p + 4 * i));
 }
 
-/* There are no masked loads: what is there goes lane by lane. */
+/* There are no masked loads: lanes that are present are copied one by one. */
 static inline v16 v16_load_masked(const float *p, v16_mask n) {
     float lane[16] = {0};
     for (size_t i = 0; i < n; i++) lane[i] = p[i];
@@ -75,7 +75,7 @@ static inline v16 v16_fma(v16 a, v16 b, v16 c) { /* a b + c */
     V16_EACH(vfmaq_f32(c.part[i], a.part[i], b.part[i]));
 }
 
-/* The second where either is NaN, as on x86; vmaxq_f32 would give NaN. */
+/* b where either is NaN, as on x86; vmaxq_f32 would give NaN. */
 static inline float32x4_t v4_max(float32x4_t a, float32x4_t b) {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
 }
@@ -100,7 +100,7 @@ static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
     V16_EACH(vbslq_f32(vceqq_f32(a.part[i], a.part[i]), no.part[i], yes.part[i]));
 }
 
-/* Lanes from `present` on become x. */
+/* Absent lanes become x. */
 static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     static const uint32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const uint32x4_t count = vdupq_n_u32((uint32_t)present);
@@ -108,7 +108,7 @@ static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH(vbslq_f32(vcltq_u32(vld1q_u32(lanes + 4 * i), count), a.part[i], fill));
 }
 
-/* Byte by byte: of element i, 4 i to 4 i + 3. */
+/* A lookup of bytes: element i is bytes 4 i to 4 i + 3 of the table. */
 static inline float32x4_t v4_lookup(uint8x16x4_t table, float32x4_t where) {
     const uint32x4_t element = vandq_u32(vreinterpretq_u32_f32(where), vdupq_n_u32(15));
     const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), element, 0x04040404);
@@ -138,7 +138,7 @@ static inline float v16_fold_add(v16 a) {
     return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
 }
 
-/* Of rows a and b, both folded by 8 and 4: the first half of each, and the second. */
+/* _four folds a row to four lanes, _pair folds two such rows to two lanes each. */
 #define V16_FOLD4(name, op)                                                  \
     static inline float32x4_t name##_four(v16 a) {                           \
         return op(op(a.part[0], a.part[2]), op(a.part[1], a.part[3]));       \
@@ -227,7 +227,7 @@ static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t str
 
 #undef V16I_EACH
 
-/* Blocks of four rows and columns, each transposed, change places. */
+/* Transposes blocks of 4 x 4 and moves them to their places. */
 static inline void v16_transpose(v16 a[16]) {
     v16 b[16];
     for (int i = 0; i < 16; i += 4) {

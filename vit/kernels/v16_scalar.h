@@ -1,4 +1,5 @@
-/* 16 virtual lanes in plain C: the reference, for any processor. */
+/* 16 virtual lanes in plain C, for any processor. What each function does is said here, the other
+ * v16_*.h give the same bits. */
 #ifndef VIT_KERNELS_V16_SCALAR_H
 #define VIT_KERNELS_V16_SCALAR_H
 
@@ -14,13 +15,14 @@
 typedef struct v16 {
     float lane[16];
 } v16;
-typedef size_t v16_mask; /* how many of the first lanes are there */
+typedef size_t v16_mask; /* the first so many lanes */
 
 #define V16_EACH(expression)                               \
     v16 y;                                                 \
     for (int i = 0; i < 16; i++) y.lane[i] = (expression); \
     return y
 
+/* The mask of the first n <= 16 lanes: present, the others absent. */
 static inline v16_mask v16_first(size_t n) {
     return n;
 }
@@ -35,7 +37,7 @@ static inline v16 v16_load(const float *p) {
     return y;
 }
 
-/* Absent lanes become +0 and are not touched in memory. */
+/* Absent lanes become +0; their memory is not read. */
 static inline v16 v16_load_masked(const float *p, v16_mask n) {
     v16 y = {{0}};
     memcpy(&y, p, n * sizeof(float));
@@ -46,6 +48,7 @@ static inline void v16_store(float *p, v16 x) {
     memcpy(p, &x, sizeof x);
 }
 
+/* The memory of absent lanes is not written. */
 static inline void v16_store_masked(float *p, v16 x, v16_mask n) {
     memcpy(p, &x, n * sizeof(float));
 }
@@ -74,7 +77,8 @@ static inline v16 v16_fma(v16 a, v16 b, v16 c) { /* a b + c */
     V16_EACH(fmaf(a.lane[i], b.lane[i], c.lane[i]));
 }
 
-static inline v16 v16_max(v16 a, v16 b) { /* b where either is NaN */
+/* v16_max and v16_min: b where either is NaN. */
+static inline v16 v16_max(v16 a, v16 b) {
     V16_EACH(a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]);
 }
 
@@ -86,7 +90,7 @@ static inline v16 v16_abs(v16 a) {
     V16_EACH(fabsf(a.lane[i]));
 }
 
-/* yes where a < b, else no: also where either is NaN. */
+/* yes where a < b, else no; no where either is NaN. */
 static inline v16 v16_if_less(v16 a, v16 b, v16 yes, v16 no) {
     V16_EACH(a.lane[i] < b.lane[i] ? yes.lane[i] : no.lane[i]);
 }
@@ -95,20 +99,20 @@ static inline v16 v16_if_nan(v16 a, v16 yes, v16 no) {
     V16_EACH(a.lane[i] != a.lane[i] ? yes.lane[i] : no.lane[i]);
 }
 
-/* Lanes from `present` on become x. */
+/* Absent lanes become x. */
 static inline v16 v16_fill_absent(v16 a, v16_mask present, float x) {
     V16_EACH((size_t)i < present ? a.lane[i] : x);
 }
 
-/* Elements of the table whose numbers are the low four bits of the lanes. */
+/* table[low four bits of the lane] */
 static inline v16 v16_lookup(const float table[16], v16 where) {
     uint32_t bits[16];
     memcpy(bits, &where, sizeof bits);
     V16_EACH(table[bits[i] % 16]);
 }
 
-/* p 2^n for whole n; where p or the result is no normal number, NaN stays NaN and else it is of no
- * importance. */
+/* p 2^n for whole n where p and the result are normal numbers; NaN stays NaN, anything else is
+ * unspecified. */
 static inline v16 v16_times_power(v16 p, v16 n) {
     for (int i = 0; i < 16; i++) {
         uint32_t bits;
@@ -120,6 +124,7 @@ static inline v16 v16_times_power(v16 p, v16 n) {
     return p;
 }
 
+/* The sum of the lanes, folded by 8, 4, 2, 1. */
 static inline float v16_fold_add(v16 a) {
     for (int half = 8; half > 0; half /= 2)
         for (int i = 0; i < half; i++) a.lane[i] = a.lane[i] + a.lane[i + half];
@@ -133,7 +138,7 @@ static inline float v16_fold_max(v16 a) {
     return a.lane[0];
 }
 
-/* Four rows at once: lanes 0 to 3 are the fold of a, 4 to 7 that of b, and so on. */
+/* Four folds at once: lanes 0 to 3 are the fold of a, 4 to 7 that of b, and so on. */
 #define V16_FOLD4(name, fold)                                       \
     static inline v16 name(v16 a, v16 b, v16 c, v16 d) {            \
         const float rows[4] = {fold(a), fold(b), fold(c), fold(d)}; \
@@ -143,7 +148,7 @@ V16_FOLD4(v16_fold4_add, v16_fold_add)
 V16_FOLD4(v16_fold4_max, v16_fold_max)
 #undef V16_FOLD4
 
-/* All lanes become those of quarter q, which are equal. */
+/* All lanes become those of quarter q (lanes 4 q to 4 q + 3), which must be equal. */
 static inline v16 v16_quarter(v16 a, size_t q) {
     V16_EACH(a.lane[4 * q]);
 }
@@ -199,7 +204,7 @@ static inline v16i v16i_shift_left(v16i a, int bits) {
     return a;
 }
 
-/* The signed lanes, shifted right with their sign and clipped to 0..255. */
+/* p[i] = signed lane i >> bits, clipped to 0..255. */
 static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
     for (int i = 0; i < 16; i++) {
         const int32_t x = (int32_t)a.lane[i] >> bits;
@@ -207,13 +212,14 @@ static inline void v16i_store_bytes(uint8_t *p, v16i a, int bits) {
     }
 }
 
-/* Of 4 rows of 4 RGB pixels, each row's 4 reds to quads, greens to quads + 64, blues to
- * quads + 128, rows 4 apart. 16 bytes of a row may be read. */
+/* Sorts 4 rows of 4 RGB pixels by channel: the 4 reds of row r go to quads + 4 r, the greens 64
+ * bytes further, the blues 128. 16 bytes of a row may be read. */
 static inline void v16i_pack_rgb(uint8_t *quads, const uint8_t *rows, size_t stride) {
     for (size_t r = 0; r < 4; r++)
         for (size_t i = 0; i < 12; i++) quads[i % 3 * 64 + 4 * r + i / 3] = rows[r * stride + i];
 }
 
+/* Lane j of a[i] and lane i of a[j] change places. */
 static inline void v16_transpose(v16 a[16]) {
     v16 b[16];
     for (int i = 0; i < 16; i++)
