@@ -425,8 +425,8 @@ static void round_task(size_t index, int thread, void *context) {
     const rounding *r = context;
     const vit_parameter *row = &r->table->rows[index];
     if (!row->packs) return;
-    vit_pack_again(&r->exec, r->to + vit_words(r->exec.precision, row->packed_offset),
-                   r->from + row->packed_offset, row->shape[0], row->count / row->shape[0]);
+    vit_pack_rounded(&r->exec, r->to + vit_words(r->exec.precision, row->packed_offset),
+                     r->from + row->packed_offset, row->shape[0], row->count / row->shape[0]);
 }
 
 void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,

@@ -1,7 +1,7 @@
 #include "vit/ops/activation.h"
 #include "vit/base/size.h"
 
-/* Elements of a task, and what one costs in multiply-adds, roughly. */
+/* Elements in a task, and roughly what an element costs in multiply-adds. */
 #define BLOCK ((size_t)4096)
 #define ELEMENT_COST 32
 
@@ -25,8 +25,8 @@ static void relu_backward(const vit_kernels *k, float *dx, float *y, const float
     k->relu_backward(dx, y, dy, x, n);
 }
 
-/* The others are y = x sigma(a x + b x^3): sqrt(2 / pi) (1 + tanh) / 2 is a sigmoid of twice the
- * argument. */
+/* The others are y = x sigma(a x + b x^3), since (1 + tanh(t)) / 2 = sigma(2 t):
+ * a = 2 sqrt(2 / pi), b = 0.044715 a for the approximation of GELU by tanh. */
 #define SWISH(name, a, b)                                                                   \
     static void name(const vit_kernels *k, float *y, const float *x, size_t n) {            \
         k->swish(y, x, a, b, n);                                                            \
@@ -63,14 +63,14 @@ VIT_CHECK_ROWS(vit_activations, VIT_ACTIVATION_COUNT);
 
 /* ---- element by element ---- */
 
-/* Of the n elements of an array, or of a row of a gated MLP. */
+/* n: the elements of an array, or of a row of a gated MLP. */
 typedef struct elements {
     const vit_kernels *kernels;
     const vit_activation_row *f;
     float *y;
     const float *x;
     size_t n;
-    float *dx; /* this and dy: backward, where y may be NULL */
+    float *dx; /* dx and dy only in the backward pass, in which y may be NULL */
     const float *dy;
 } elements;
 

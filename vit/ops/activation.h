@@ -1,9 +1,10 @@
-/* The function between the two layers of an MLP, element by element, n of them:
- *   GELU: y = x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2 (Hendrycks, Gimpel: Gaussian Error
- * Linear Units, section 2), as in a ViT; ReLU: y = max(0, x), as in the original Transformer
- * (Vaswani et al., eq. 2); GELU's approximations of the same paper, in use where weights were
- * trained with them: y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 and y = x sigma(1.702
- * x); SiLU: y = x sigma(x), in gated MLPs. */
+/* Activation functions, applied to every element between the two layers of an MLP:
+ *   - GELU: y = x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2 (Hendrycks, Gimpel: Gaussian Error
+ *     Linear Units, section 2), as in a ViT;
+ *   - ReLU: y = max(0, x), as in the original Transformer (Vaswani et al., eq. 2);
+ *   - two approximations of GELU from the same paper, for weights that were trained with them:
+ *     y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 and y = x sigma(1.702 x);
+ *   - SiLU: y = x sigma(x), in gated MLPs. */
 #ifndef VIT_OPS_ACTIVATION_H
 #define VIT_OPS_ACTIVATION_H
 
@@ -18,11 +19,11 @@ typedef enum vit_activation {
     VIT_ACTIVATION_COUNT,
 } vit_activation;
 
-/* One row for each, in the order of the values. */
+/* A row for each activation, in the order of vit_activation. */
 typedef struct vit_activation_row {
     vit_activation value;
-    const char *name, *hf, *timm; /* ours, and what the configs of published models call it */
-    const char *aliases[4];       /* other names in such configs, ended by NULL */
+    const char *name, *hf, *timm; /* our name, and those in Hugging Face's and timm's configs */
+    const char *aliases[4];       /* other names in such configs; the rest is NULL */
     void (*forward)(const vit_kernels *k, float *y, const float *x, size_t n);
     void (*backward)(const vit_kernels *k, float *dx, float *y, const float *dy, const float *x,
                      size_t n);
@@ -30,20 +31,21 @@ typedef struct vit_activation_row {
 
 extern const vit_activation_row vit_activations[];
 
-/* y may be x. */
+/* y = f(x), n elements; y may be x. */
 void vit_activation_forward(const vit_exec *exec, vit_activation f, float *y, const float *x,
                             size_t n);
 
-/* dx = dy f'(x), and once more y = f(x), or NULL; dx may be dy. ReLU's slope at 0 is 0. */
+/* dx = dy f'(x), n elements, and y = f(x) is recomputed unless it is NULL. dx may be dy. The slope
+ * of ReLU at 0 is 0. */
 void vit_activation_backward(const vit_exec *exec, vit_activation f, float *dx, float *y,
                              const float *dy, const float *x, size_t n);
 
-/* A gated MLP's (Shazeer: GLU Variants Improve Transformer): y = f(x1) x2, x = [x1, x2].
- * x: [rows][2][n], y: [rows][n]. */
+/* The activation of a gated MLP (Shazeer: GLU Variants Improve Transformer): y = f(x1) x2 for
+ * x = [x1, x2]. x: [rows][2][n], y: [rows][n]. */
 void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const float *x, size_t rows,
                       size_t n);
 
-/* dx: [rows][2][n] and once more y, given dy: [rows][n]; all are other arrays. */
+/* dx: [rows][2][n], given dy: [rows][n], and y is recomputed. No two arrays may overlap. */
 void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, float *y, const float *dy,
                        const float *x, size_t rows, size_t n);
 

@@ -4,12 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Queries whose full rows of scores are in the cache at once. A row's maximum, sum and chains run
- * over all keys, and chains over queries go on from block to block, at a pair's first if they are
- * of pairs, so the size of a block is not part of the result. */
+/* Queries whose full rows of scores are in the cache at once; even, as queries may be paired. The
+ * result does not depend on it: the maximum, the sum and the chains of a row run over all keys, and
+ * chains over queries continue from block to block. */
 #define QUERY_BLOCK 72
 
-/* Of causal attention, a block sees the keys that its last query sees. Even, for the pairs. */
+/* The same with a causal mask, where a block computes the scores of the keys that its last query
+ * sees. */
 #define CAUSAL_BLOCK 8
 
 typedef struct attention {
@@ -17,14 +18,14 @@ typedef struct attention {
     vit_attention_shape s;
     float *o, *p_out, *dq, *dk, *dv, *dp_out;
     const float *q, *k, *v, *d_o, *p;
-    size_t parts, together; /* of a head's queries, in the forward pass; heads of a task */
+    size_t parts;    /* into which the queries of a head are divided, in the forward pass */
+    size_t together; /* heads in a task */
     float *scratch;
     size_t scratch_size;
 } attention;
 
-/* A task's heads, at most: those of a picture in equal parts, with no more queries than a block,
- * and no more keys. While one waits for a sum or a maximum, the others have something to compute.
- */
+/* The most heads in a task: an equal part of a sample's heads, which together have at most a block
+ * of queries and of keys. While one head waits for a sum or a maximum, the others compute. */
 static size_t heads_together(const vit_attention_shape *s, size_t most) {
     const size_t fit = QUERY_BLOCK / vit_max(s->queries, s->keys);
     size_t together = vit_max(1, vit_min(fit, vit_min(most, s->heads)));
@@ -32,7 +33,7 @@ static size_t heads_together(const vit_attention_shape *s, size_t most) {
     return together;
 }
 
-/* Side by side, heads of an odd width would be in each other's pairs. */
+/* Heads in a task, at most `most`. Heads of an odd width side by side would share pairs. */
 static size_t heads_of_task(const vit_exec *exec, const vit_attention_shape *s, size_t most) {
     const bool odd = exec->precision == VIT_PRECISION_BF16 && s->head_dim % 2 > 0;
     return odd || s->causal ? 1 : heads_together(s, most);
@@ -42,12 +43,12 @@ static size_t block_of(const vit_attention_shape *s) {
     return s->causal ? CAUSAL_BLOCK : QUERY_BLOCK;
 }
 
-/* The keys that a query sees, the first so many. */
+/* How many keys, from the first on, the query sees. */
 static size_t seen(const vit_attention_shape *s, size_t query) {
     return s->causal ? s->keys - s->queries + query + 1 : s->keys;
 }
 
-/* Some heads of one sample: all pointers are to its first head of them, lengths are its own. */
+/* The heads of one task: pointers to the data of this head of this sample, and its lengths. */
 static attention part_of(const attention *a, size_t sample, size_t head) {
     const vit_attention_shape *s = &a->s;
     const vit_attention_span whole = {sample * s->queries, s->queries,
@@ -74,15 +75,15 @@ static attention part_of(const attention *a, size_t sample, size_t head) {
     return part;
 }
 
-/* ---- a thread's room ---- */
+/* ---- the scratch memory of a thread ---- */
 
 typedef struct room {
     float *start; /* NULL: only the size is wanted */
     size_t size;
     float *k_transposed, *v_transposed; /* [head_dim][padded keys] of each head */
     float *p, *ds;                      /* rows of scores of a block of queries */
-    /* Pairs that a product begins with instead of floats: of values, or keys in the backward pass;
-     * of queries or dO, in both ways; of P or dS. */
+    /* Operands converted to pairs, for bf16: of V, or of K in the backward pass; of Q or dO, along
+     * and across rows; of P or dS. */
     float *keys_across, *rows_along, *rows_across, *scores_across;
 } room;
 
@@ -120,9 +121,9 @@ static room room_of_thread(const attention *a, bool backward, int thread) {
     return room_of(&a->s, a->together, backward, a->scratch + (size_t)thread * a->scratch_size);
 }
 
-/* ---- operands: floats where they lie, or what pairs are made of them ---- */
+/* ---- operands: floats where they are, or pairs converted from them ---- */
 
-/* Of some heads, `step` words from one to the next. */
+/* An operand of the products of a task's heads, `step` words from one head to the next. */
 typedef struct operand {
     const float *data;
     size_t row, step;
@@ -136,7 +137,7 @@ static size_t words(const attention *a, size_t k) {
     return vit_words(a->exec->precision, k);
 }
 
-/* Queries, keys, values or dO, [count][together][head_dim]: to be read along a row. */
+/* `count` rows of Q, K, V or dO, [count][together][head_dim], as an operand read along rows. */
 static operand along(const attention *a, float *to, const float *from, size_t row, size_t count) {
     const size_t n = a->s.head_dim, width = a->together * n, to_row = vit_padded(pairs_of(width));
     if (!is_pairs(a)) return (operand){from, row, n};
@@ -144,7 +145,7 @@ static operand along(const attention *a, float *to, const float *from, size_t ro
     return (operand){to, to_row, n / 2};
 }
 
-/* The same across rows, down a column. */
+/* The same as an operand read down columns. */
 static operand across(const attention *a, float *to, const float *from, size_t row, size_t count) {
     const size_t n = a->s.head_dim, width = a->together * n, to_row = vit_padded(width);
     if (!is_pairs(a)) return (operand){from, row, n};
@@ -152,7 +153,7 @@ static operand across(const attention *a, float *to, const float *from, size_t r
     return (operand){to, to_row, n};
 }
 
-/* P or dS, [together][count][padded keys]: along rows, which may be where they lie. */
+/* P or dS, [together][count][padded keys], as an operand read along rows; `to` may be `scores`. */
 static operand scores_along(const attention *a, float *to, const float *scores, size_t count) {
     const size_t padded = vit_padded(a->s.keys), step = count * padded;
     if (!is_pairs(a)) return (operand){scores, padded, step};
@@ -160,6 +161,7 @@ static operand scores_along(const attention *a, float *to, const float *scores, 
     return (operand){to, padded, step};
 }
 
+/* The same as an operand read down columns. */
 static operand scores_across(const attention *a, float *to, const float *scores, size_t count) {
     const size_t padded = vit_padded(a->s.keys), step = count * padded;
     const size_t to_step = pairs_of(count) * padded;
@@ -170,6 +172,7 @@ static operand scores_across(const attention *a, float *to, const float *scores,
     return (operand){to, padded, to_step};
 }
 
+/* to = the transposed K or V of a task's heads: [together][head_dim][padded keys]. */
 static void transpose_keys(const attention *a, float *to, const float *from, size_t row) {
     vit_products_of(a->exec)->transpose(to, vit_padded(a->s.keys), from, row, a->s.keys,
                                         a->together * a->s.head_dim);
@@ -177,9 +180,10 @@ static void transpose_keys(const attention *a, float *to, const float *from, siz
 
 /* ---- products ---- */
 
-/* Q_i K_i^T of a block of queries, times scale, or dO_i V_i^T: both [count][padded keys], as far as
- * the last of them sees; transposed: [head_dim][padded keys]. Of some heads, whose rows lie side by
- * side. */
+/* out = Q K^T scale or dO V^T for a block of queries and each head of the task, [count][padded
+ * keys], up to the last key that one of them sees; transposed: [head_dim][padded keys] of each
+ * head.
+ */
 static void rows_by_keys(const attention *a, float *out, operand rows, size_t first, size_t count,
                          const float *transposed, float scale) {
     const size_t padded = vit_padded(a->s.keys), k = words(a, a->s.head_dim);
@@ -201,8 +205,7 @@ static void rows_by_keys(const attention *a, float *out, operand rows, size_t fi
     vit_gemm_small(a->exec, &products);
 }
 
-/* What the products of P or dS of a block of queries have in common: columns of out and of v, which
- * those of some heads lie side by side in. */
+/* The common fields of products of P or dS: the heads' columns of out and of v are side by side. */
 static vit_tiles by_columns(const attention *a, float *out, size_t row, operand p, operand v) {
     const size_t n = a->s.head_dim;
     return (vit_tiles){.count = a->together,
@@ -218,7 +221,7 @@ static vit_tiles by_columns(const attention *a, float *out, size_t row, operand 
                        .epilogue = {.scale = 1}};
 }
 
-/* out = P V or dS K of a block of queries, in causal attention query by query. */
+/* out = P V or dS K for a block of queries; with a causal mask query by query. */
 static void keys_by_columns(const attention *a, float *out, size_t row, size_t first, size_t count,
                             operand p, operand v) {
     vit_tiles products = by_columns(a, out, row, p, v);
@@ -233,8 +236,8 @@ static void keys_by_columns(const attention *a, float *out, size_t row, size_t f
     }
 }
 
-/* out += P^T dO or dS^T Q of a block of queries, for those keys that it sees; for those that the
- * block before it does not see, out is only set. */
+/* out += P^T dO or dS^T Q for a block of queries and the keys that it sees; out = the same for keys
+ * that no block before it has seen. */
 static void queries_by_columns(const attention *a, float *out, size_t row, size_t first,
                                size_t count, operand p, operand d_o) {
     const size_t before = first > 0 ? seen(&a->s, first - 1) : 0;
@@ -253,13 +256,13 @@ static void queries_by_columns(const attention *a, float *out, size_t row, size_
     if (now > before) vit_gemm_small(a->exec, &products);
 }
 
-/* x's masked scores, of a row of its own length, become 0. */
+/* The scores of masked keys, in the row of this query, become 0. */
 static void clear_masked(const attention *a, float *x, size_t query) {
     const size_t n = seen(&a->s, query), padded = vit_padded(a->s.keys);
     memset(x + n, 0, (padded - n) * sizeof *x);
 }
 
-/* p = softmax(Q_i K_i^T scale) of a block of queries, of some heads one below the other. */
+/* p = softmax(Q K^T scale) for a block of queries, head after head. */
 static void weigh(const attention *a, float *p, operand q, size_t first, size_t count,
                   const float *transposed) {
     const vit_kernels *kernels = a->exec->kernels;
@@ -271,7 +274,7 @@ static void weigh(const attention *a, float *p, operand q, size_t first, size_t 
     }
 }
 
-/* ds = P (dP - rowsum(P dP)) scale, given dP in ds. */
+/* ds = P (dP - rowsum(P dP)) scale, where ds holds dP. */
 static void weigh_backward(const attention *a, float *ds, const float *p, size_t first,
                            size_t count) {
     const vit_kernels *kernels = a->exec->kernels;
@@ -285,7 +288,7 @@ static void weigh_backward(const attention *a, float *ds, const float *p, size_t
 
 /* ---- passes ---- */
 
-/* All queries of some heads, or a part of one head's. */
+/* All queries of some heads, or a part of the queries of one head. */
 static void forward_task(size_t index, int thread, void *context) {
     const attention *whole = context;
     const size_t groups = whole->s.heads / whole->together;
@@ -318,7 +321,8 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
                            const float *v, const vit_attention_shape *s, float *scratch) {
     const int threads = vit_exec_threads(exec, work_of(s));
     const size_t heads = s->batch * s->heads, some = 4 * (size_t)threads;
-    /* Few heads would leave threads idle; parts of one transpose its keys each. */
+    /* Too few heads would leave threads idle, so their queries are divided; the price is that each
+     * part transposes the keys of its head. */
     const size_t parts = threads > 1 && heads < some ? vit_min((size_t)threads, s->queries) : 1;
     const size_t together = parts > 1 ? 1 : heads_of_task(exec, s, heads / (size_t)threads);
     attention a = {.exec = exec,
@@ -335,19 +339,13 @@ void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float
     vit_parallel(threads, heads / together * parts, forward_task, &a);
 }
 
-/* dp, from query i on, as it is before the softmax's backward pass makes it dS. */
-static void keep_dp(const attention *a, const float *ds, size_t i, size_t count) {
-    const size_t padded = vit_padded(a->s.keys), block = count * padded;
-    for (size_t h = 0; h < a->together && a->dp_out; h++)
-        memcpy(a->dp_out + (h * a->s.queries + i) * padded, ds + h * block, block * sizeof *ds);
-}
-
 /* Queries i .. i + count - 1 of some heads. dK and dV are sums over all queries. */
 static void block_backward(const attention *a, const room *r, operand keys, size_t i,
                            size_t count) {
     const vit_attention_shape *s = &a->s;
+    const size_t padded = vit_padded(s->keys);
     const float *q = a->q + i * s->q_row, *d_o = a->d_o + i * s->o_row;
-    const float *p = a->p ? a->p + i * vit_padded(s->keys) : r->p;
+    const float *p = a->p ? a->p + i * padded : r->p;
 
     if (!a->p)
         weigh(a, r->p, along(a, r->rows_along, q, s->q_row, count), i, count, r->k_transposed);
@@ -356,7 +354,9 @@ static void block_backward(const attention *a, const room *r, operand keys, size
                        across(a, r->rows_across, d_o, s->o_row, count));
     rows_by_keys(a, r->ds, along(a, r->rows_along, d_o, s->o_row, count), i, count, r->v_transposed,
                  1);
-    keep_dp(a, r->ds, i, count);
+    for (size_t h = 0; h < a->together && a->dp_out; h++)
+        memcpy(a->dp_out + (h * s->queries + i) * padded, r->ds + h * count * padded,
+               count * padded * sizeof *r->ds);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
     weigh_backward(a, r->ds, p, i, count);
     /* S = Q K^T: dK = dS^T Q, dQ = dS K */

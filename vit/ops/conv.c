@@ -10,7 +10,7 @@ typedef struct walk {
     size_t stride, out_height, out_width;
     float *to;
     const float *from;
-    const vit_kernels *kernels; /* where they are added */
+    const vit_kernels *kernels; /* only for dx */
 } walk;
 
 static walk walk_of(const vit_conv_shape *s, float *to, const float *from) {
@@ -28,19 +28,20 @@ size_t vit_conv_columns(const vit_conv_shape *s) {
     return s->batch * vit_conv_pixels(s) * SIDE * SIDE * s->channels;
 }
 
-/* Input row (or column) under row `k` of the kernel at output row `out`; false: in the padding. */
+/* *in = the input row (or column) under row k of the kernel at output row `out`; false: that is in
+ * the padding. */
 static bool input_of(size_t *in, size_t stride, size_t out, size_t k, size_t size) {
     *in = stride * out + k - PADDING;
     return stride * out + k >= PADDING && *in < size;
 }
 
-/* Output row whose kernel has its row `k` on input row `in`; false: there is none. */
+/* *out = the output row whose kernel has its row k on input row `in`; false: there is none. */
 static bool output_of(size_t *out, size_t stride, size_t in, size_t k, size_t size) {
     *out = (in + PADDING - k) / stride;
     return in + PADDING >= k && (in + PADDING - k) % stride == 0 && *out < size;
 }
 
-/* The columns of one row of output pixels. */
+/* The columns of one row of output pixels, of a stem. */
 static void extract_task(size_t index, int thread, void *context) {
     (void)thread;
     const walk *w = context;
@@ -59,7 +60,7 @@ static void extract_task(size_t index, int thread, void *context) {
     }
 }
 
-/* The same of a tokenizer: three pixels of a row of the kernel lie side by side in a row of x. */
+/* The same of a tokenizer: the three pixels under a row of the kernel are contiguous in x. */
 static void extract_pixels_task(size_t index, int thread, void *context) {
     (void)thread;
     const walk *w = context;
@@ -82,7 +83,8 @@ static void extract_pixels_task(size_t index, int thread, void *context) {
     }
 }
 
-/* One row of pixels of dx: each takes what it gave, from up to four columns, or nine. */
+/* One row of pixels of dx: each gathers its gradient from all columns that it was copied to, at
+ * most four with stride 2, nine with stride 1. */
 static void gather_task(size_t index, int thread, void *context) {
     (void)thread;
     const walk *w = context;

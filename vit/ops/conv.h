@@ -1,13 +1,13 @@
-/* Convolutions of 3x3 with padding 1. As a matrix product: every output pixel has a row of columns,
- * the 9 C numbers below its kernel, and y = columns W^T + b, W being a linear layer's [out][9 C].
+/* Convolutions of 3x3 with padding 1, computed as a matrix product (im2col): an output pixel has a
+ * row of `columns`, the 9 C numbers under its kernel, and y = columns W^T + b, where W: [out][9 C]
+ * is a linear layer.
  *
- * Of a convolutional stem (Xiao et al.: Early Convolutions Help Transformers See Better) they have
- * stride 2, y: [batch][ceil(height / 2)][ceil(width / 2)][out], and W: [out][C][3][3] as PyTorch
- * stores it. Of a convolutional tokenizer (Hassani et al.: Escaping the Big Data Paradigm with
- * Compact Transformers) they have stride 1, y: [batch][height][width][out], and W: [out][3][3][C],
- * so that the columns are copies of whole pixels: these convolutions are most of such a network.
- *
- * x: [batch][height][width][C].
+ * x: [batch][height][width][C]. There are two kinds:
+ *   - of a convolutional stem (Xiao et al.: Early Convolutions Help Transformers See Better):
+ * stride 2, y: [batch][ceil(height / 2)][ceil(width / 2)][out], W: [out][C][3][3] as in PyTorch;
+ *   - of a convolutional tokenizer (Hassani et al.: Escaping the Big Data Paradigm with Compact
+ *     Transformers): stride 1, y: [batch][height][width][out], W: [out][3][3][C], so that columns
+ *     are copies of whole pixels, since such a network spends most of its time here.
  */
 #ifndef VIT_OPS_CONV_H
 #define VIT_OPS_CONV_H
@@ -21,18 +21,19 @@ typedef struct vit_conv_shape {
     vit_conv_kind kind;
 } vit_conv_shape;
 
-/* Pixels of a picture of y. */
+/* The pixels of one picture of y. */
 size_t vit_conv_pixels(const vit_conv_shape *s);
 
-/* Floats of the columns of a batch. */
+/* The floats of `columns` for a batch. */
 size_t vit_conv_columns(const vit_conv_shape *s);
 
-/* columns: room for vit_conv_columns, its contents are lost. */
+/* y = the convolution of x. columns: scratch of vit_conv_columns floats. */
 void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                       const vit_conv_shape *s, float *columns);
 
-/* dW += ..., db += ..., dx = ... (may be dy; NULL: not wanted), where an element is one chain over
- * the rows and columns of the kernel, ascending. d_columns: as columns; not used without dx. */
+/* dW, db: as vit_linear_weight_gradient. dx, unless it is NULL: each element is one chain over the
+ * rows and columns of the kernel, ascending; dx may be dy. columns, d_columns: scratch of
+ * vit_conv_columns floats each; d_columns is unused without dx. */
 void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                        const float *dy, const float *x, const vit_linear *w,
                        const vit_conv_shape *s, float *columns, float *d_columns);

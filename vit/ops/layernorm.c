@@ -2,23 +2,23 @@
 #include "vit/base/size.h"
 #include <string.h>
 
-/* Rows of a task, columns of one that sums them, and what an element costs in multiply-adds,
- * roughly: most of it is the way from the cache of the thread that made it. */
+/* Rows in a task, columns in a task that sums over rows, and roughly what an element costs in
+ * multiply-adds: most of it is the transfer from the cache of the thread that wrote it. */
 #define ROW_BLOCK ((size_t)32)
 #define COLUMN_BLOCK ((size_t)64)
 #define ELEMENT_COST 48
 
 typedef struct norm_rows {
     const vit_kernels *kernels;
-    float *y; /* backward: dx */
+    float *y; /* dx in the backward pass */
     const vit_norm_state *state;
-    const float *x, *dy; /* dy: backward */
+    const float *x, *dy; /* dy: only in the backward pass */
     const vit_norm *w;
-    const vit_norm_gradient *d; /* backward */
+    const vit_norm_gradient *d; /* only in the backward pass */
     size_t rows;
 } norm_rows;
 
-/* One of the tasks below for every block of rows. */
+/* Runs the task for every block of rows. */
 static void each_block(const vit_exec *exec, vit_task *task, norm_rows *n) {
     vit_parallel(vit_exec_threads(exec, n->rows * n->w->dim * ELEMENT_COST),
                  vit_ceil_div(n->rows, ROW_BLOCK), task, n);
@@ -39,7 +39,7 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
     each_block(exec, forward_task, &n);
 }
 
-static void again_task(size_t index, int thread, void *context) {
+static void recompute_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
@@ -51,7 +51,7 @@ static void again_task(size_t index, int thread, void *context) {
 void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
                              const float *x, const vit_norm *w, size_t rows) {
     norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
-    each_block(exec, again_task, &n);
+    each_block(exec, recompute_task, &n);
 }
 
 static void backward_task(size_t index, int thread, void *context) {

@@ -20,30 +20,33 @@ typedef struct vit_norm_state {
     float *mean, *rstd;
 } vit_norm_state;
 
+/* y = the layer norm of x; writes state. */
 void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
                            const float *x, const vit_norm *w, size_t rows);
 
-/* The same y once more, from what is kept. */
+/* Recomputes the same y from x and state. */
 void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
                              const float *x, const vit_norm *w, size_t rows);
 
-/* dx += ..., dgamma += ..., dbeta += ...: dx holds the gradient of the residual path already.
+/* dx, dgamma, dbeta += their gradients; dx already holds the gradient of the residual path.
  * d->gamma NULL: only dx is wanted. */
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,
                             const float *dy, const float *x, const vit_norm_state *state,
                             const vit_norm *w, size_t rows);
 
-/* A norm of each part of a row, with one gamma and beta for all: qk norm (Dehghani et al.: Scaling
- * Vision Transformers to 22 Billion Parameters, section 2). x, y: [rows] of parts * w->dim floats,
- * x_row and y_row apart, may be one array; state: [rows][parts]. */
+/* Rows of `parts` vectors of w->dim floats, each normalised by itself, with the same gamma and
+ * beta: qk norm, whose parts are heads (Dehghani et al.: Scaling Vision Transformers to 22 Billion
+ * Parameters, section 2). Rows of y and of x are y_row and x_row floats apart. */
 typedef struct vit_parts_shape {
     size_t rows, parts, y_row, x_row;
 } vit_parts_shape;
 
+/* y = the norms of x, which may be the same array; state: [rows][parts]. */
 void vit_layernorm_parts_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
                                  const float *x, const vit_norm *w, const vit_parts_shape *s);
 
-/* dy becomes dx, y_row apart; scratch: [parts * w->dim]. */
+/* dy, rows y_row floats apart, is replaced by dx; dgamma, dbeta as in vit_layernorm_backward.
+ * scratch: [parts * w->dim]. */
 void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_norm_gradient *d,
                                   const float *x, const vit_norm_state *state, const vit_norm *w,
                                   const vit_parts_shape *s, float *scratch);

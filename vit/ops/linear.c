@@ -1,7 +1,7 @@
 #include "vit/ops/linear.h"
 #include "vit/base/size.h"
 
-/* Columns of a task, and what an element costs in multiply-adds, roughly. */
+/* Column sums: columns in a task, and roughly what an element costs in multiply-adds. */
 #define COLUMN_BLOCK ((size_t)64)
 #define ELEMENT_COST 16
 
@@ -20,23 +20,19 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
              vit_b_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
 
-/* Rows first .. first + count - 1 of W, packed; none where a pair is of two parts. */
-static vit_operand_b part_of_rows(const vit_exec *exec, const vit_linear *w, size_t first,
-                                  size_t count) {
-    vit_operand_b part = w->packed_rows;
-    if (!part.data || first % 2 > 0 || (count % 2 > 0 && first + count < w->out))
-        return (vit_operand_b){0};
-    part.data += vit_words(exec->precision, first) * part.row;
-    return part;
-}
-
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count) {
-    return (vit_linear){w->in,
-                        count,
-                        w->weight ? w->weight + first * w->in : NULL,
-                        w->bias ? w->bias + first : NULL,
-                        w->packed + first * vit_words(exec->precision, w->in),
-                        part_of_rows(exec, w, first, count)};
+    vit_linear part = {.in = w->in,
+                       .out = count,
+                       .weight = w->weight ? w->weight + first * w->in : NULL,
+                       .bias = w->bias ? w->bias + first : NULL,
+                       .packed = w->packed + first * vit_words(exec->precision, w->in)};
+    /* Pairs are of two rows of W: a part that begins or ends within a pair has no packed rows. */
+    const bool whole_pairs = first % 2 == 0 && (count % 2 == 0 || first + count == w->out);
+    if (w->packed_rows.data && whole_pairs) {
+        part.packed_rows = w->packed_rows;
+        part.packed_rows.data += vit_words(exec->precision, first) * part.packed_rows.row;
+    }
+    return part;
 }
 
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
@@ -45,6 +41,7 @@ vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const
                                  d->bias ? d->bias + first : NULL, d->sum};
 }
 
+/* sums: [n] += the columns of x: [rows][n], rows `row` floats apart. */
 typedef struct columns {
     const vit_kernels *kernels;
     float *sums;
@@ -58,14 +55,6 @@ static void columns_task(size_t index, int thread, void *context) {
     const size_t first = index * COLUMN_BLOCK;
     c->kernels->column_sums(c->sums + first, c->x + first, c->rows,
                             vit_min(c->n - first, COLUMN_BLOCK), c->row);
-}
-
-/* sums: [n] += columns of x, [rows] of n floats, `row` apart. */
-static void add_columns(const vit_exec *exec, float *sums, const float *x, size_t rows, size_t n,
-                        size_t row) {
-    columns c = {exec->kernels, sums, x, rows, n, row};
-    vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), vit_ceil_div(n, COLUMN_BLOCK),
-                 columns_task, &c);
 }
 
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
@@ -85,7 +74,10 @@ void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient 
     }
     vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_operand_a){dy, 1, dy_row},
              vit_b_plain(x, w->in), &sum);
-    if (d->bias) add_columns(exec, d->bias, dy, rows, w->out, dy_row);
+    if (!d->bias) return;
+    columns c = {exec->kernels, d->bias, dy, rows, w->out, dy_row};
+    vit_parallel(vit_exec_threads(exec, rows * w->out * ELEMENT_COST),
+                 vit_ceil_div(w->out, COLUMN_BLOCK), columns_task, &c);
 }
 
 void vit_linear_input_gradient(const vit_exec *exec, float *dx, bool accumulate, const float *dy,

@@ -69,12 +69,14 @@ typedef struct maxima {
     float *y, *dx;
     uint8_t *place;
     const float *x, *dy;
-    const uint8_t *found; /* place, in the backward pass */
+    const uint8_t *found; /* `place` in the backward pass */
 } maxima;
 
-/* Pixel (row, column) of a picture of x below place k of output (y, x); false: in the padding. */
+/* *pixel = the pixel of x at place k of the window of output (y, x); false: that is in the padding.
+ */
 static bool pixel_of(size_t *pixel, const vit_max_shape *s, size_t y, size_t x, size_t k) {
-    const size_t row = 2 * y + k / SIDE - 1, column = 2 * x + k % SIDE - 1; /* may wrap */
+    /* -1 wraps around to a number that is too large. */
+    const size_t row = 2 * y + k / SIDE - 1, column = 2 * x + k % SIDE - 1;
     *pixel = row * s->width + column;
     return row < s->height && column < s->width;
 }

@@ -1,11 +1,12 @@
-/* A product is planned (plan.c) and its tasks are shared out to the threads. A task goes from stage
- * to stage, a band of A times a block of B; in each it computes all tiles times panels (sweep.c)
- * and packs what comes next (pack.c). What attention multiplies is not even cut into tasks:
- * small.c. */
+/* A product is planned (plan.c) and divided into tasks for the threads. A task is a sequence of
+ * stages, each a band of A times a block of B: a stage computes all tiles under all panels
+ * (sweep.c) and packs what the next one needs (pack.c). The small products of attention are not
+ * divided into tasks: small.c. */
 #include "vit/ops/gemm/gemm.h"
 #include "vit/ops/gemm/product.h"
 
-/* A band times a block. The task's blocks are counted along k first, then along its panels. */
+/* The stage of this band and block. A task's blocks are numbered along k first, then along its
+ * panels. */
 static vit_gemm_stage stage_of(const vit_gemm_product *p, const vit_gemm_task *t, size_t band,
                                size_t block) {
     const vit_gemm_plan *plan = &p->plan;
@@ -19,15 +20,16 @@ static vit_gemm_stage stage_of(const vit_gemm_product *p, const vit_gemm_task *t
                             .panels = {first, vit_min(first + plan->breadth, t->panels.end)}};
 }
 
+/* The stage after t->now: the next band under the same block, else the first under the next. */
 static vit_gemm_stage stage_after(const vit_gemm_product *p, const vit_gemm_task *t) {
     const size_t band = t->now.band + 1, block = t->now.block + 1;
     if (band < t->bands.end) return stage_of(p, t, band, t->now.block);
     return block < p->blocks.end ? stage_of(p, t, t->bands.first, block) : (vit_gemm_stage){0};
 }
 
-/* The room holds two panels of B and the packed A behind them, one high band or two low ones; or
- * all of a packed block of B, and then no A: floats that pass by are read where they lie, and of
- * pairs a B that stays was packed before. */
+/* The thread's room holds two panels of B and after them packed A, one high band or two low ones;
+ * or a whole packed block of B and no A. It never holds both: if B stays, A of floats is read where
+ * it is, and B of pairs was packed before. */
 static void run_task(size_t index, int thread, void *context) {
     const vit_gemm_product *p = context;
     const vit_gemm_plan *plan = &p->plan;
@@ -50,18 +52,9 @@ static void run_task(size_t index, int thread, void *context) {
     } while (vit_length(t.now.tiles) > 0);
 }
 
-static void compute(vit_gemm_product *p, int threads) {
-    const vit_gemm_plan *plan = &p->plan;
-    const size_t blocks = plan->blocks_of_k * vit_ceil_div(plan->panels, plan->breadth);
-    const size_t at_once = vit_gemm_block_by_block(plan) ? 1 : blocks;
-    for (size_t q = 0; q < blocks; q += at_once) {
-        p->blocks = (vit_range){q, q + at_once};
-        vit_parallel(threads, plan->runs * plan->groups, run_task, p);
-    }
-}
-
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue) {
+    if (m == 0 || n == 0) return;
     const int threads = vit_exec_threads(exec, m * n * vit_words(exec->precision, k));
     const bool transposed = a.row == 1;
     const vit_gemm_shape shape = {.m = m,
@@ -73,7 +66,6 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                                   .b_packed = b.packed,
                                   .b_row = b.row,
                                   .in_place = epilogue->residual == c};
-    if (m == 0 || n == 0) return;
     vit_gemm_product p = {.exec = exec,
                           .inner = vit_products_of(exec),
                           .plan = vit_gemm_plan_of(&shape, &exec->kernels->tile, (size_t)threads),
@@ -84,5 +76,14 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                           .a = a,
                           .b = b,
                           .epilogue = *epilogue};
-    compute(&p, threads);
+    const vit_gemm_plan *plan = &p.plan;
+    const size_t blocks = plan->blocks_of_k * vit_ceil_div(plan->panels, plan->breadth);
+    /* A B of pairs that stays goes block by block through all tasks, so that all threads are at the
+     * same block: runs are short then, and a thread that takes one over from another finds the
+     * block in its cache. */
+    const size_t at_once = plan->b_stays && plan->numbers > 1 ? 1 : blocks;
+    for (size_t q = 0; q < blocks; q += at_once) {
+        p.blocks = (vit_range){q, q + at_once};
+        vit_parallel(threads, plan->runs * plan->groups, run_task, &p);
+    }
 }

@@ -1,36 +1,36 @@
-/* Matrix products: C = epilogue(A B), one ascending chain over k per element whatever the blocking,
- * the threads or the kernels. */
+/* Matrix products: C = epilogue(A B). Every element is one chain over k in ascending order,
+ * whatever the blocking, the number of threads and the kernels. */
 #ifndef VIT_OPS_GEMM_GEMM_H
 #define VIT_OPS_GEMM_GEMM_H
 
 #include "vit/ops/exec.h"
 #include <stdbool.h>
 
-/* Element (i, p) at data[i * row + p * col]: A transposed is A with row and col exchanged. */
+/* A: element (i, p) is data[i * row + p * col]; exchanging row and col transposes it. */
 typedef struct vit_operand_a {
     const float *data;
     size_t row, col;
 } vit_operand_a;
 
-/* Element (p, j) at data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL]: a matrix as it lies
- * (vit_b_plain), or packed in panels of VIT_PANEL columns (vit_b_packed). */
+/* B: element (p, j) is data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL]: an ordinary matrix
+ * (vit_b_plain), or one packed in panels of VIT_PANEL columns (vit_b_packed). */
 typedef struct vit_operand_b {
     const float *data;
     size_t row, panel;
     bool packed;
 } vit_operand_b;
 
-/* [k][n], `row` floats from row to row. */
+/* B from a matrix [k][n], `row` floats from row to row. */
 static inline vit_operand_b vit_b_plain(const float *data, size_t row) {
     return (vit_operand_b){data, row, VIT_PANEL, false};
 }
 
-/* What vit_pack_transposed or vit_pack_rows made of k steps, or pairs of them. */
+/* B as packed by vit_pack_transposed or vit_pack_rows; k in words. */
 static inline vit_operand_b vit_b_packed(const float *data, size_t k) {
     return (vit_operand_b){data, VIT_PANEL, VIT_PANEL * k, true};
 }
 
-/* The words of 32 bits, floats or pairs of bfloat16, that k steps are packed in. */
+/* The words of 32 bits, each a float or a pair of bfloat16, that k numbers take. */
 static inline size_t vit_words(vit_precision precision, size_t k) {
     return precision == VIT_PRECISION_BF16 ? (k + 1) / 2 : k;
 }
@@ -39,7 +39,7 @@ static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
 
-/* The epilogue of the part of C that begins at this row and column. */
+/* Turns the epilogue of C into that of the part of C that begins at this row and column. */
 static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column) {
     e->row += row;
     if (e->bias) e->bias += column;
@@ -47,50 +47,50 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column)
     if (e->residual) e->residual += row * e->residual_row + column;
 }
 
-/* Words of a block of k, at most, whatever the kernels' tile.depth. */
+/* The most words in a block of k, for any kernels. */
 #define VIT_K_BLOCK ((size_t)512)
 
-/* A product of so many k, at most, whose residual is C is one block of k. */
+/* The largest k of a product whose residual is C itself: it must be one block of k. */
 #define VIT_ONE_BLOCK ((size_t)384)
 
-/* What is packed into a thread's room, in floats, for a second-level cache of 1 MiB: of A a high
- * band (768 KiB), beside two panels of B; or two low bands of A, which, to stay out of each other's
- * way in that cache, do not begin a multiple of 64 KiB apart; or a block of B (640 KiB). */
+/* Sizes in floats of what is packed into a thread's room, for a second-level cache of 1 MiB: a high
+ * band of A (768 KiB) and two panels of B; or two low bands of A, whose distance is no multiple of
+ * 64 KiB so that they do not compete for the same sets of that cache; or a block of B (640 KiB). */
 #define VIT_HIGH_BAND ((size_t)192 << 10)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
 #define VIT_PACKED_B ((size_t)160 << 10)
 #define VIT_LOW_BAND ((size_t)20 << 10)
 
-/* Floats of vit_exec.room that one thread packs in. */
+/* Floats of vit_exec.room for one thread. */
 #define VIT_GEMM_ROOM (VIT_HIGH_BAND + 2 * VIT_PACKED_PANEL)
 
-/* C: [m][n], rows c_row apart; it holds running values, so none of the inputs may lie in it, but
- * the residual, which may be C, where k is at most VIT_ONE_BLOCK. */
+/* c: [m][n], rows c_row floats apart; a: [m][k], b: [k][n]. C holds running values between blocks
+ * of k, so no input may overlap it; only the residual may be C itself, if k <= VIT_ONE_BLOCK. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue);
 
-/* Small products of one size, `products->count` of them, each of any rows and columns, on this
- * thread; A and B are words (floats or pairs of bfloat16) as the exec's precision has them. For
- * heads of attention, whose products take less time than tasks and packing would take to prepare.
- */
+/* Computes `products->count` small products of the same size on this thread; unlike tiles of a
+ * kernel, they may have any number of rows and columns. A and B hold floats or, if exec's precision
+ * is bf16, pairs. Used for the heads of attention, whose products take less time than planning and
+ * packing would. */
 void vit_gemm_small(const vit_exec *exec, const vit_tiles *products);
 
-/* Floats that a packed [k][n] takes: n rounded up to whole panels, k to whole pairs; in bf16 half
- * as many. */
+/* Floats for a packed matrix [k][n]: n rounded up to whole panels, k to an even number. In bf16
+ * half of them are used. */
 size_t vit_packed_size(size_t n, size_t k);
 
-/* packed = W^T for W: [n][k], rows `row` apart, as PyTorch stores the weights of a linear layer, in
- * the exec's precision; columns past n are +0. One thread. */
+/* packed = W^T in exec's precision, for w: [n][k], rows `row` floats apart, as PyTorch stores the
+ * weights of a linear layer. Columns past n become +0. Uses one thread. */
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                          size_t row);
 
-/* packed = W for W: [k][n], rows `row` apart, in the exec's precision; nothing is said of columns
- * past n. One thread. */
+/* packed = W in exec's precision, for w: [k][n], rows `row` floats apart. Columns past n are
+ * unspecified. Uses one thread. */
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                    size_t row);
 
-/* packed = what vit_pack_transposed makes of W in the exec's precision, bf16, from what it makes of
- * it in f32. One thread. */
-void vit_pack_again(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k);
+/* Rounds a W^T [k][n] that was packed in f32 by vit_pack_transposed; exec's precision is bf16.
+ * packed = the same bits as vit_pack_transposed gives for W in bf16. Uses one thread. */
+void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k);
 
 #endif

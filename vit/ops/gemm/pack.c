@@ -1,11 +1,11 @@
-/* Operands copied in the order in which tiles read them: the weights of a layer in panels, before
- * any product; and, in the room of a product's thread, what it is about to use. */
+/* Packing copies operands into the order in which tiles read them: the weights of a layer into
+ * panels, before any product; parts of A and B into the thread's room, during a product. */
 #include "vit/ops/gemm/product.h"
 #include <string.h>
 
-/* Rows of A transposed, as it lies, that are packed at once for all tiles, while as many more are
- * fetched. Where they are a multiple of 4 KiB apart all of them compete for the same few sets of
- * the first-level cache, so they must be few. */
+/* Rows of A transposed, as stored, that are packed at once for all tiles, while as many more are
+ * prefetched. Rows a multiple of 4 KiB apart compete for the same few sets of the first-level
+ * cache, so there must be few of them. */
 #define STRIP 8
 
 /* ---- weights ---- */
@@ -33,7 +33,8 @@ void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n
         inner->copy_across(packed, VIT_PANEL, w + j, row, k, vit_min(VIT_PANEL, n - j));
 }
 
-void vit_pack_again(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k) {
+void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, size_t n,
+                      size_t k) {
     const vit_product_kernels *inner = vit_products_of(exec);
     const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
     for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel, floats += VIT_PANEL * k)
@@ -49,12 +50,13 @@ void vit_pack_rows_of_a(const vit_gemm_product *p, float *to, const vit_gemm_sta
                          vit_length(rows), vit_numbers_in(p, s->k0, s->words));
 }
 
+/* Prefetches the first cache line of each row. */
 static void fetch(const float *from, size_t rows, size_t row) {
     for (; rows > 0; rows--, from += row) __builtin_prefetch(from);
 }
 
-/* Row by row. Nothing is computed meanwhile, so the row after the next is fetched, in cache lines
- * of 16 floats. */
+/* A stored as [m][k], row by row. Nothing is computed meanwhile, so the row after the next is
+ * prefetched, in cache lines of 16 floats. */
 static void pack_as_it_lies(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
     const size_t first = vit_first_row(p, s->tiles.first), ahead = 2;
     const size_t rows = vit_first_row(p, s->tiles.end) - first;
@@ -65,7 +67,7 @@ static void pack_as_it_lies(const vit_gemm_product *p, float *to, const vit_gemm
     }
 }
 
-/* Words q .. q + words - 1 of a tile of A transposed; as many after them are fetched. */
+/* Words q .. q + words - 1 of a tile of A transposed; as many after them are prefetched. */
 static void pack_strip(const vit_gemm_product *p, float *to, const vit_gemm_stage *s, size_t tile,
                        size_t q, size_t words) {
     const size_t tile_rows = p->exec->kernels->tile.rows, after = s->k0 + q + words;
@@ -77,7 +79,8 @@ static void pack_strip(const vit_gemm_product *p, float *to, const vit_gemm_stag
                           vit_first_row(p, tile + 1) - i);
 }
 
-/* A strip of all tiles at a time, so that a cache line is used up while it is there. */
+/* A stored as [k][m]: one strip of all tiles, then the next, so that a cache line is used up while
+ * it is in the cache. */
 static void pack_transposed(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
     const size_t step = STRIP / p->plan.numbers;
     for (size_t q = 0; q < s->words; q += step)

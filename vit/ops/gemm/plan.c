@@ -1,34 +1,36 @@
 #include "vit/ops/gemm/plan.h"
 #include "vit/base/size.h"
 
-/* A matrix of so many floats, 1.5 MB, does not stay in the second-level cache as it lies: from here
- * on it is packed. */
+/* A matrix of more floats than this, 1.6 MB, is packed: it would not stay in the second-level
+ * cache. */
 #define LARGE ((size_t)400000)
 
-/* Rows so many floats apart, 4 KiB, fall into the same few sets of a first-level cache. Those of
- * matrices with shorter rows spread over all sets. */
+/* Rows a multiple of this many floats (4 KiB) apart fall into the same few sets of a first-level
+ * cache. Shorter rows spread over all sets. */
 #define FAR_APART ((size_t)1024)
 
-/* Packing must pay for itself, so that often must be used what is packed: a row of A by so many
- * panels (by fewer where A is read badly as it lies); a panel of B by so many tiles, in all, or of
- * each thread where each packs B for itself. A of pairs is packed in any case, to be rounded. */
+/* Packing pays only if what is packed is used often enough: a row of A by this many panels (by
+ * fewer if A is slow to read where it is); a panel of B by this many tiles altogether, or by this
+ * many of each thread if each thread packs B for itself. A of pairs is always packed, since it has
+ * to be rounded. */
 #define PANELS_PER_ROW 32
 #define PANELS_PER_BAD_ROW 6
 #define TILES_PER_PANEL 24
 #define TILES_PER_BAND 12
 #define PAIR_TILES_PER_BAND 4
 
-/* B stays where each thread has so many tiles: of floats, packed, or as it lies; of pairs. */
+/* B stays if each thread has at least this many tiles: for packed floats, for floats where they
+ * are, for pairs. */
 #define LEAST_TILES 64
 #define LEAST_PLAIN_TILES 12
 #define LEAST_PAIR_TILES 24
 
-/* Panels of a block of B that stays, at most. Under fewer, a tile of A is gone before the next one
- * has been fetched; under more, the block would be less deep. */
+/* The most panels in a block of B that stays. With fewer, a tile of A is finished before the next
+ * one has been prefetched; with more, the block would be less deep. */
 #define KEPT_PANELS 12
 
-/* Rows of a band of A that stays, at most; tiles of a band that passes by, and runs of such bands
- * that a thread begins with. */
+/* The most rows in a band of A that stays; the most tiles in a band of A that is streamed, and how
+ * many runs of such bands there are for each thread. */
 #define HIGH_ROWS 384
 #define LOW_TILES 2
 #define RUNS_A_THREAD 4
@@ -40,8 +42,8 @@ _Static_assert(VIT_ONE_BLOCK <= VIT_K_BLOCK &&
 typedef vit_gemm_plan plan;
 typedef vit_gemm_shape shape;
 
-/* The blocks of k that `most` words allow, all of about the same depth and of whole vectors: a
- * shallow one would read and write C as often as a deep one does. */
+/* The depth of blocks of k, at most `most` words: all of about the same depth, as a shallow last
+ * one would read and write as much of C as the others, and of whole vectors. */
 static size_t block_depth(size_t words, size_t most) {
     if (words <= most) return words;
     return vit_ceil_div(vit_ceil_div(words, vit_ceil_div(words, most)), 16) * 16;
@@ -49,9 +51,9 @@ static size_t block_depth(size_t words, size_t most) {
 
 /* ---- which operand stays, and what is packed ---- */
 
-/* B stays if all its columns fit, since A is packed again for each block of columns. Not under A
- * transposed: that is packed in strips as wide as a band is high, and low bands would leave most of
- * every cache line unused. */
+/* B stays if all its columns fit, since A is packed anew for each block of columns. Not if A is
+ * transposed: it is packed in strips as wide as a band is high, and the low bands of an A that is
+ * streamed would use only a small part of every cache line. */
 static void choose_for_pairs(plan *p, const shape *s, size_t threads) {
     p->pack_a = true;
     p->pack_b = !s->b_packed;
@@ -59,17 +61,18 @@ static void choose_for_pairs(plan *p, const shape *s, size_t threads) {
                  p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
 }
 
-/* Whether so many tiles pass by that a block of B stays even where it must be packed for that.
- * A transposed passes by in strips that are a tile wide and far apart, and every thread would pack
- * all of B: there only one thread gains, and only where B is much smaller than C is high. */
-static bool passes_long(const plan *p, const shape *s, size_t threads) {
+/* Whether A has so many tiles to stream past a block of B that B should stay even if it has to be
+ * packed for that. A transposed is read in strips one tile wide and far apart, and every thread
+ * would pack all of B: that only pays for one thread, and if C has at least twice as many rows as
+ * columns. */
+static bool streams_long(const plan *p, const shape *s, size_t threads) {
     if (s->a_transposed && (threads > 1 || s->m < 2 * s->n)) return false;
     return p->tiles >= threads * LEAST_TILES;
 }
 
-/* Whether A is read badly as it lies: its rows compete for the same sets of the first-level cache,
- * which often has eight ways, fewer than a tile has rows; or it is transposed, and a tile of six
- * rows uses less than half of each cache line. */
+/* Whether A is slow to read where it is: its rows compete for the same sets of the first-level
+ * cache, which often has eight ways, fewer than a tile has rows; or it is transposed, and a tile of
+ * six rows uses less than half of each cache line. */
 static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile) {
     const bool half_lines = s->a_transposed && tile->rows < 8 && p->panels >= PANELS_PER_BAD_ROW;
     return s->a_row % FAR_APART == 0 || half_lines;
@@ -78,23 +81,24 @@ static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile
 static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile, size_t deepest,
                               size_t threads) {
     const bool b_is_large = !s->b_packed && s->n * s->k > LARGE;
-    const bool b_lies_well = !s->b_packed && s->b_row < FAR_APART;
-    const bool is_long = passes_long(p, s, threads), bad = reads_badly(p, s, tile);
+    const bool b_reads_well = !s->b_packed && s->b_row < FAR_APART;
+    const bool is_long = streams_long(p, s, threads), bad = reads_badly(p, s, tile);
     const size_t least = bad || s->a_transposed ? PANELS_PER_BAD_ROW : PANELS_PER_ROW;
-    p->b_stays = !bad && (is_long || (b_lies_well && p->tiles >= threads * LEAST_PLAIN_TILES));
+    p->b_stays = !bad && (is_long || (b_reads_well && p->tiles >= threads * LEAST_PLAIN_TILES));
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t fits = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
         p->depth = block_depth(p->words, vit_min(deepest, fits));
-        p->pack_b = b_is_large && is_long && (s->a_transposed || !b_lies_well);
+        p->pack_b = b_is_large && is_long && (s->a_transposed || !b_reads_well);
     } else {
         p->pack_a = (bad || s->m * s->k > LARGE) && p->panels >= least;
         p->pack_b = b_is_large && p->tiles >= TILES_PER_PANEL;
     }
 }
 
-/* ---- tasks, of which the threads finish at about the same time ---- */
+/* ---- tasks: divided so that the threads finish at about the same time ---- */
 
+/* B stays: bands only. For pairs they are low, as each is packed on its way. */
 static void divide_under_b(plan *p, size_t threads) {
     p->bands = p->runs = threads;
     p->groups = 1;
@@ -103,15 +107,17 @@ static void divide_under_b(plan *p, size_t threads) {
     p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
 }
 
-/* Whether a band for each thread costs less than a group of panels for each. With groups each
- * thread packs all of A, with bands all of B; and what is packed of B is fetched while tiles
- * compute, what is packed of A is not. */
+/* Whether a band for each thread costs less than a group of panels for each. With groups every
+ * thread packs all of A, with bands all of B; and B is prefetched for packing while tiles are
+ * computed, A is not. */
 static bool wants_bands(const plan *p, const shape *s, size_t threads) {
     if (p->pack_a && p->pack_b && s->n >= 2 * s->m) return false;
     if (p->pack_b) return p->tiles >= threads * TILES_PER_BAND;
     return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
 }
 
+/* A stays: bands as high as fit, and groups of panels if there are too few bands for the threads.
+ */
 static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, size_t threads) {
     const size_t rows = vit_min(HIGH_ROWS, VIT_HIGH_BAND / p->packed_row);
     p->bands = vit_ceil_div(p->tiles, rows / tile->rows);
@@ -125,7 +131,7 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
 }
 
 vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads) {
-    /* In place, what is to be added lies in C until the first block is stored. */
+    /* If the residual is C, it must all be read before the first block of k is stored in it. */
     const size_t deepest = s->in_place ? VIT_K_BLOCK : tile->depth;
     plan p = {.numbers = s->precision == VIT_PRECISION_BF16 ? 2 : 1,
               .words = vit_words(s->precision, s->k),
@@ -140,8 +146,8 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
     else
         choose_for_floats(&p, s, tile, deepest, threads);
     p.blocks_of_k = p.words > 0 ? vit_ceil_div(p.words, p.depth) : 1;
-    /* 16 more: room for what the last vector of a row writes too much; and rows whose length is no
-     * power of two do not compete for sets of the cache. */
+    /* 16 more, since the last vector of a row may write past its end, and since rows whose distance
+     * is no power of two do not compete for the same sets of the cache. */
     p.packed_row = vit_padded(p.depth) + 16;
     p.packed_tile = tile->rows * p.depth + 16;
     if (p.b_stays)

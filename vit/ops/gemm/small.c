@@ -1,8 +1,8 @@
 #include "vit/base/size.h"
 #include "vit/ops/gemm/gemm.h"
 
-/* Columns j .. of all products, one tile of each, from row i on, `rows` high; or, of one product,
- * so many tiles: whatever makes a long run. */
+/* The columns from j on, as many as a tile has, and rows from i on. One run computes a tile of
+ * `rows` rows of each product or, if there is one product only, `tiles` such tiles of it. */
 static void multiply_rows(const vit_exec *exec, const vit_tiles *products, size_t i, size_t j,
                           size_t rows, size_t tiles) {
     vit_tiles run = *products;

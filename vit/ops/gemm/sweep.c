@@ -1,20 +1,20 @@
-/* The inner loops over tiles and panels of a stage: where A stays each panel goes under all tiles,
- * where B stays each tile goes under all panels. Tiles of one size are one call of the kernel, a
- * run, since a processor, which looks some hundreds of instructions ahead, shall meet multiply-adds
- * and not bookkeeping. Meanwhile a run fetches what comes next, and after it a share of that is
- * packed. */
+/* The inner loops over the tiles and panels of a stage: if A stays, all tiles are multiplied by one
+ * panel, then by the next; if B stays, one tile is multiplied by all panels, then the next. Tiles
+ * of the same size form runs, one call of the kernel each: a processor looks only some hundreds of
+ * instructions ahead, and should find multiply-adds there instead of bookkeeping. A run prefetches
+ * what comes next, and a share of that is packed after the run. */
 #include "vit/ops/gemm/product.h"
 
-/* Tiles of a run, at most, where a share of the next panel is packed after it. */
+/* The most tiles in a run if a share of the next panel is packed after it. */
 #define RUN_TILES 8
 
-/* The first tiles of a block of floats that stays go panel by panel, since B is not in the cache
- * yet and is fetched panel by panel. */
+/* The first tiles under a block of floats that stays are computed panel by panel: the block is not
+ * in the cache yet, and is prefetched panel by panel. */
 #define FIRST_TILES 12
 
-/* What a run fetches. The fields are written one by one, in place: a structure that is assigned as
- * a whole is put together elsewhere in single numbers and copied in vectors, and a load of more
- * than one recent store waits until all stores before it are done, those of the last tile among
+/* Sets what a run prefetches. The fields are written one by one, in place: a whole structure would
+ * be assembled elsewhere in small stores and copied in vectors, and a vector load that covers
+ * several recent stores waits until all earlier stores are done, those of the last tile among
  * them. */
 static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows, size_t step,
                     size_t tiles) {
@@ -25,7 +25,7 @@ static void look_at(vit_ahead *ahead, const float *from, size_t row, size_t rows
     ahead->tiles = tiles;
 }
 
-/* A of the stage from this tile on, packed or where it lies. */
+/* The stage's A from this tile on, packed or where it is stored. */
 static vit_operand_a a_of(const vit_gemm_product *p, const vit_gemm_task *t, size_t tile) {
     const vit_gemm_stage *s = &t->now;
     const size_t i = vit_first_row(p, tile), row = p->plan.packed_row;
@@ -36,14 +36,14 @@ static vit_operand_a a_of(const vit_gemm_product *p, const vit_gemm_task *t, siz
     return (vit_operand_a){t->packed_a + (i - vit_first_row(p, s->tiles.first)) * row, row, 1};
 }
 
-/* What is left to do after the last k, or only that the chains go on. */
+/* The product's own epilogue for the last block of k; for the others none, the chains continue. */
 static vit_epilogue epilogue_of(const vit_gemm_product *p, const vit_gemm_stage *s) {
     vit_epilogue e = s->k0 + s->words == p->plan.words ? p->epilogue : vit_epilogue_none();
     e.accumulate = p->epilogue.accumulate || s->k0 > 0;
     return e;
 }
 
-/* What all runs of the stage have in common. */
+/* The fields that all runs of the stage have in common. */
 static vit_tiles run_of(const vit_gemm_product *p, const vit_gemm_task *t) {
     const vit_operand_a a = a_of(p, t, t->now.tiles.first);
     return (vit_tiles){.k = t->now.words,
@@ -53,7 +53,7 @@ static vit_tiles run_of(const vit_gemm_product *p, const vit_gemm_task *t) {
                        .b_row = p->plan.pack_b ? VIT_PANEL : p->b.row};
 }
 
-/* The run is of `count` tiles and begins with this one, under this panel. */
+/* Makes the run `count` tiles, of which the first is this tile under this panel. */
 static void place(vit_tiles *run, const vit_gemm_product *p, const vit_gemm_task *t, size_t tile,
                   size_t panel, size_t count) {
     const size_t i = vit_first_row(p, tile), j = panel * VIT_PANEL;
@@ -68,7 +68,7 @@ static void place(vit_tiles *run, const vit_gemm_product *p, const vit_gemm_task
     vit_epilogue_move(&run->epilogue, i, j);
 }
 
-/* The panel in as many parts as a tile is narrower. */
+/* Computes the run, in several parts if a tile of the kernel is narrower than a panel. */
 static void compute_run(const vit_gemm_product *p, vit_tiles *run) {
     const size_t width = run->columns, tile_cols = p->exec->kernels->tile.cols;
     for (size_t j = 0; j < width; j += tile_cols) {
@@ -82,14 +82,14 @@ static void compute_run(const vit_gemm_product *p, vit_tiles *run) {
 
 /* ---- panel by panel ---- */
 
-/* How many of the tiles, from the first on, are as high as it is. */
+/* How many of the tiles, from the first on, have as many rows as the first. */
 static size_t of_one_height(const vit_gemm_product *p, vit_range tiles) {
     const size_t end = tiles.first < p->plan.higher ? p->plan.higher : p->plan.tiles;
     return vit_min(tiles.end, end) - tiles.first;
 }
 
-/* Tiles under a panel, one below the other. Meanwhile the C of the tile after each is fetched, and
- * its share of the next panel, which is packed after the run. */
+/* Computes these tiles under a panel. During each tile the C of the tile below it is prefetched,
+ * and a share of the next panel, which is packed after the run. */
 static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_tiles *run,
                         size_t panel, vit_range tiles) {
     const vit_gemm_plan *plan = &p->plan;
@@ -134,8 +134,8 @@ void vit_sweep_under_a(const vit_gemm_product *p, const vit_gemm_task *t) {
 
 /* ---- tile by tile ---- */
 
-/* Fetches some panels' share of the next tile's A where it lies: some columns of its rows, or some
- * rows of A transposed. */
+/* During the tiles under these panels, prefetches their share of the next tile's A where it is
+ * stored: some columns of its rows, or some rows of A transposed. */
 static void look_at_a(vit_ahead *ahead, const vit_gemm_product *p, const vit_gemm_task *t,
                       size_t tile, vit_range panels) {
     const vit_range all = t->now.panels;
@@ -150,7 +150,7 @@ static void look_at_a(vit_ahead *ahead, const vit_gemm_product *p, const vit_gem
         look_at(ahead, from, p->a.row, rows, share, tiles);
 }
 
-/* Fetches the first of these rows of the next stage's A. */
+/* Prefetches the first of these rows of the next stage's A. */
 static void look_at_rows(vit_ahead *ahead, const vit_gemm_product *p, const vit_gemm_task *t,
                          vit_range rows) {
     const vit_gemm_stage *s = &t->next;
@@ -158,10 +158,10 @@ static void look_at_rows(vit_ahead *ahead, const vit_gemm_product *p, const vit_
             vit_ceil_div(vit_numbers_in(p, s->k0, s->words), VIT_PANEL), 0, 1);
 }
 
-/* A tile under all panels, side by side. Meanwhile the C of the next tile is fetched, and A of the
- * next tile or, where A is packed, of the next stage, of which a share is packed after each run.
- * The last panel is a run of its own: it may be narrower, and the tile after it is not beside it.
- */
+/* Computes a tile under all panels. Meanwhile the C that comes next is prefetched, and the A of the
+ * next tile; or, if A is packed, the A of the next stage, of which a share is packed after each
+ * run. The last panel is a run of its own, since it may be narrower, and since the C that comes
+ * next is that of the next tile. */
 static void sweep_tile(const vit_gemm_product *p, const vit_gemm_task *t, size_t tile) {
     const bool pack_a = p->plan.pack_a, last_tile = tile + 1 == t->now.tiles.end;
     const vit_range next = t->next.tiles, all = t->now.panels;
