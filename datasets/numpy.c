@@ -8,7 +8,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/tensors/strided.h"
+#include "vit/tensors/tensor.h"
 #include "vit/tensors/zip.h"
 #include "vit/weights/labels.h"
 

@@ -5,7 +5,7 @@
 const char vit_checksum_zeros[65] =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
-/* The place of the checksum's 64 digits within a file, or 0. */
+/* The offset in the file of the checksum's 64 digits; 0: there is no checksum. */
 static size_t find_checksum(const uint8_t *bytes, size_t size) {
     static const char mark[] = "\"" VIT_CHECKSUM_KEY "\":\"";
     const size_t length = sizeof mark - 1;
@@ -23,7 +23,8 @@ vit_status vit_checksum_verify(const uint8_t *bytes, size_t size, const char *pa
     vit_sha256 hash;
     char hex[65];
     if (at == 0)
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s has no checksum: it is cut or damaged", path);
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s has no checksum: it is cut off or damaged",
+                        path);
     vit_sha256_start(&hash);
     vit_sha256_add(&hash, bytes, at);
     vit_sha256_add(&hash, vit_checksum_zeros, 64);
@@ -31,6 +32,6 @@ vit_status vit_checksum_verify(const uint8_t *bytes, size_t size, const char *pa
     vit_sha256_hex(&hash, hex);
     if (memcmp(hex, bytes + at, 64) == 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s is damaged: its bytes have the checksum %.12s..., it says %.12s...", path,
+                    "%s is damaged: its bytes have the checksum %.12s..., expected %.12s...", path,
                     hex, (const char *)bytes + at);
 }

@@ -1,4 +1,4 @@
-/* What a kind of file with tensors looks like to tensors.c. */
+/* The interface between tensors.c and the readers of the kinds of files. */
 #ifndef VIT_TENSORS_CONTAINER_H
 #define VIT_TENSORS_CONTAINER_H
 
@@ -7,31 +7,32 @@
 
 typedef struct vit_container {
     const char *kind; /* "safetensors" */
-    /* Is this such a file? By its bytes, not by its name. */
+    /* Whether the file is of this kind, by its bytes, not by its name. */
     bool (*probe)(const uint8_t *bytes, size_t size);
-    /* Reads what describes the tensors. The bytes are borrowed. Messages name the file. */
+    /* Reads the descriptions of the tensors. The bytes are borrowed. Messages name the file. */
     vit_status (*open)(void **state, const uint8_t *bytes, size_t size, const char *name,
                        vit_error *error);
     void (*close)(void *state);
     size_t (*count)(const void *state);
     const vit_tensor *(*at)(const void *state, size_t index);
-    /* The elements of a tensor whose `data` are NULL: elements [count], of its type, rows first.
-     * May be called from several threads. Messages do not name the file. NULL where there are no
-     * such tensors. */
+    /* Reads a tensor whose `data` is NULL: elements [count] of its type, in row-major order. May be
+     * called from several threads. Messages do not name the file. NULL if every tensor has data. */
     vit_status (*fetch)(const void *state, size_t index, void *elements, vit_error *error);
-    const char *(*metadata)(const void *state, const char *key); /* NULL: there is none */
+    /* The value of a key, or NULL. The function is NULL if such files have no metadata. */
+    const char *(*metadata)(const void *state, const char *key);
 } vit_container;
 
-/* In the order in which a file is offered to them: every zip archive that PyTorch did not write is
+/* In the order in which they are probed: a zip archive that was not written by PyTorch is taken for
  * one of arrays. */
 extern const vit_container vit_container_pytorch, vit_container_npz, vit_container_safetensors;
 
 /* ---- container_npz.c ---- */
 
-/* The types of arrays that are tensors of weights, for messages. */
+/* The types of arrays that are read as tensors, for messages. */
 #define VIT_NPY_WEIGHTS "<f4, <f2, <f8, bfloat16 (V2), or integers for counters"
 
-/* Type, shape and count of an array. Errors: UNSUPPORTED for types that no tensor has. */
+/* Sets dtype, dims, shape and count from the header of an array. Errors: UNSUPPORTED for types that
+ * are no vit_dtype. */
 vit_status vit_npy_tensor(vit_tensor *out, const vit_npy *array, vit_error *error);
 
 #endif

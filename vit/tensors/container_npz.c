@@ -1,8 +1,7 @@
-/* .npz: a zip archive of .npy arrays, one a tensor. */
+/* .npz: a zip archive of .npy arrays, each of which is a tensor. */
 #include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/container.h"
-#include "vit/tensors/strided.h"
 #include "vit/tensors/zip.h"
 
 #include <assert.h>
@@ -23,7 +22,7 @@ typedef struct npz {
 
 static const char ending[] = ".npy";
 
-/* The length of a member's name without the ending; 0 where it has another. */
+/* The length of a member's name without ".npy"; 0 if it ends differently. */
 static size_t stem_length(const char *name) {
     const size_t length = strlen(name), n = sizeof ending - 1;
     return length > n && strcmp(name + length - n, ending) == 0 ? length - n : 0;
@@ -84,7 +83,7 @@ static vit_status read_array(npz *file, size_t index, char *name, vit_error *err
     if (stem_length(m->name) > 0)
         status = read_header(&file->arrays[index], tensor, m, error);
     else
-        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "no .npy array");
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "not an .npy array");
     if (status == VIT_OK) {
         const size_t bytes = tensor->count * vit_dtype_size(tensor->dtype);
         const size_t found = m->size - file->arrays[index].header;
@@ -140,7 +139,7 @@ static vit_status npz_open(void **state, const uint8_t *bytes, size_t size, cons
     return status;
 }
 
-/* ---- looking and reading ---- */
+/* ---- access ---- */
 
 static size_t npz_count(const void *state) {
     return ((const npz *)state)->zip.count;
@@ -150,27 +149,24 @@ static const vit_tensor *npz_at(const void *state, size_t index) {
     return &((const npz *)state)->tensors[index];
 }
 
-/* Fortran's order is the transposed array's. */
-static void transpose(void *out, const void *in, const vit_tensor *t) {
-    size_t strides[VIT_MAX_DIMS], stride = 1;
-    for (size_t i = 0; i < t->dims; i++) {
-        strides[i] = stride;
-        stride *= t->shape[i];
-    }
-    vit_strided_copy(out, in, vit_dtype_size(t->dtype), t->dims, t->shape, strides);
-}
-
 static vit_status npz_fetch(const void *state, size_t index, void *elements, vit_error *error) {
     const npz *file = state;
     const vit_zip_member *m = &file->zip.members[index];
-    const vit_tensor *tensor = &file->tensors[index];
+    const vit_tensor *t = &file->tensors[index];
     const array *a = &file->arrays[index];
     if (!a->fortran) return vit_zip_read(m, a->header, elements, error);
-    void *columns = vit_alloc(m->size - a->header, 1);
-    if (!columns) return vit_fail_memory(error, m->name, m->size);
-    const vit_status status = vit_zip_read(m, a->header, columns, error);
-    if (status == VIT_OK) transpose(elements, columns, tensor);
-    vit_free(columns);
+    void *stored = vit_alloc(m->size - a->header, 1);
+    if (!stored) return vit_fail_memory(error, m->name, m->size);
+    const vit_status status = vit_zip_read(m, a->header, stored, error);
+    if (status == VIT_OK) {
+        size_t strides[VIT_MAX_DIMS], stride = 1; /* Fortran order: the first stride is 1 */
+        for (size_t i = 0; i < t->dims; i++) {
+            strides[i] = stride;
+            stride *= t->shape[i];
+        }
+        vit_strided_copy(elements, stored, vit_dtype_size(t->dtype), t->dims, t->shape, strides);
+    }
+    vit_free(stored);
     return status;
 }
 

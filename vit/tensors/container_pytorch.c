@@ -1,10 +1,9 @@
-/* What torch.save writes since PyTorch 1.6: a zip archive of a pickle, NAME/data.pkl, and the
- * elements of the storages, NAME/data/KEY. */
+/* Files by torch.save since PyTorch 1.6: a zip archive of a pickle, NAME/data.pkl, and the elements
+ * of each storage, NAME/data/KEY. */
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/tensors/container.h"
 #include "vit/tensors/pickle.h"
-#include "vit/tensors/strided.h"
 #include "vit/tensors/zip.h"
 
 #include <stdatomic.h>
@@ -13,23 +12,23 @@
 
 static const char pickle_name[] = "data.pkl";
 
-/* Where the elements of a tensor lie. */
+/* Where the elements of a tensor are. */
 typedef struct view {
-    size_t member; /* of the archive */
+    size_t member; /* of the archive: the storage */
     size_t offset, strides[VIT_MAX_DIMS];
 } view;
 
 typedef struct pytorch {
     vit_zip zip;
-    atomic_bool *checked; /* [zip.count]: the checksum was found right */
-    vit_tensor *tensors;  /* with names of their own */
+    atomic_bool *checked; /* [zip.count]: the checksum is known to be right */
+    vit_tensor *tensors;  /* their names are freed with them */
     view *views;
     size_t count;
 } pytorch;
 
 /* ---- the archive ---- */
 
-/* The member NAME/data.pkl; NULL where there is none. */
+/* The member NAME/data.pkl, or NULL. */
 static const vit_zip_member *find_pickle(const vit_zip *zip) {
     for (size_t i = 0; i < zip->count; i++) {
         const char *name = zip->members[i].name, *slash = strrchr(name, '/');
@@ -47,7 +46,7 @@ static bool pytorch_probe(const uint8_t *bytes, size_t size) {
     return found;
 }
 
-/* The member of that name in the folder of the pickle; *found NULL where there is none. */
+/* *found = the member of that name in a folder beside the pickle, or NULL. */
 static vit_status find_record(const vit_zip_member **found, const vit_zip *zip, const char *folder,
                               const char *name, size_t length, vit_error *error) {
     const vit_zip_member *pickle = find_pickle(zip);
@@ -65,18 +64,18 @@ static vit_status check_byte_order(const vit_zip *zip, vit_error *error) {
     const vit_zip_member *member;
     char order[6];
     vit_status status = find_record(&member, zip, "", "byteorder", 9, error);
-    if (status != VIT_OK || !member) return status; /* older files do not say */
+    if (status != VIT_OK || !member) return status; /* older files do not say, and are little */
     if (member->size == sizeof order) status = vit_zip_read(member, 0, order, error);
     if (status != VIT_OK) return status;
     if (member->size == sizeof order && memcmp(order, "little", sizeof order) == 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "the numbers are not little-endian, which others are not read");
+                    "the numbers are not little-endian, others are not read");
 }
 
 /* ---- tensors ---- */
 
-/* Whether the view lies in the storage and shows no element twice: then it is as small as the
- * storage, and so is what is allocated for it. */
+/* Whether the view is inside the storage and has at most as many elements: then the memory that is
+ * allocated for it is bounded by the size of the file. */
 static bool fits(const vit_tensor *t, const view *v, size_t storage_count) {
     size_t last = v->offset, step;
     if (t->count == 0) return true;
@@ -130,7 +129,7 @@ static vit_status add_tensor(pytorch *file, const vit_pickle *pickle, const vit_
     char shown[VIT_NAME_TEXT], prefix[VIT_NAME_TEXT + 16];
     vit_status status = VIT_OK;
     if (strlen(name) != pair->key.length)
-        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "its name holds a 0");
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "its name contains a 0 byte");
     if (status == VIT_OK) status = place_view(file, t, v, from, error);
     if (status == VIT_OK) return VIT_OK;
     snprintf(prefix, sizeof prefix, "tensor '%s'", vit_name_text(shown, name));
@@ -139,8 +138,8 @@ static vit_status add_tensor(pytorch *file, const vit_pickle *pickle, const vit_
 
 /* ---- the dictionary ---- */
 
-/* What training programs call the dictionary of weights in theirs; the average of the weights,
- * where there is one, is what is published as the model. */
+/* The keys under which training programs store the dictionary of weights, the one to prefer first:
+ * where there is an average of the weights, that is the published model. */
 static const char *const folders[] = {"state_dict_ema", "model_ema", "state_dict",
                                       "model_state_dict", "model"};
 
@@ -158,7 +157,7 @@ static bool has_key(const vit_pickle *pickle, const vit_pickle_pair *pair, const
            memcmp(vit_pickle_text(pickle, pair->key), key, pair->key.length) == 0;
 }
 
-/* The first keys of the root, for a message. */
+/* The first keys of the root dictionary, for a message. */
 static void list_keys(const vit_pickle *pickle, vit_pickle_value root, char text[200]) {
     const vit_pickle_pair *pair = NULL;
     size_t used = 0;
@@ -172,7 +171,7 @@ static void list_keys(const vit_pickle *pickle, vit_pickle_value root, char text
     }
 }
 
-/* The dictionary of tensors: the root, or one that it holds. */
+/* *state = the dictionary of tensors: the root, or one that the root has under a known key. */
 static vit_status find_state(vit_pickle_value *state, const vit_pickle *pickle, vit_error *error) {
     const vit_pickle_value root = vit_pickle_root(pickle);
     char keys[200];
@@ -239,13 +238,6 @@ static void pytorch_close(void *state) {
     vit_free(file);
 }
 
-static vit_status read_all(pytorch *file, vit_error *error) {
-    file->checked = vit_alloc(file->zip.count, sizeof *file->checked);
-    if (!file->checked) return vit_fail_memory(error, "the archive", file->zip.count);
-    const vit_status status = check_byte_order(&file->zip, error);
-    return status == VIT_OK ? read_pickle(file, error) : status;
-}
-
 static vit_status pytorch_open(void **state, const uint8_t *bytes, size_t size, const char *name,
                                vit_error *error) {
     pytorch *file = vit_alloc(1, sizeof *file);
@@ -253,7 +245,10 @@ static vit_status pytorch_open(void **state, const uint8_t *bytes, size_t size, 
     if (!file) return vit_fail_memory(error, name, sizeof *file);
     vit_status status = vit_zip_open(&file->zip, bytes, size, name, error);
     if (status == VIT_OK) {
-        status = read_all(file, error);
+        file->checked = vit_alloc(file->zip.count, sizeof *file->checked);
+        if (!file->checked) status = vit_fail_memory(error, "the archive", file->zip.count);
+        if (status == VIT_OK) status = check_byte_order(&file->zip, error);
+        if (status == VIT_OK) status = read_pickle(file, error);
         if (status != VIT_OK) vit_fail_prefix(error, status, name);
     }
     if (status == VIT_OK)
@@ -263,7 +258,7 @@ static vit_status pytorch_open(void **state, const uint8_t *bytes, size_t size, 
     return status;
 }
 
-/* ---- looking and reading ---- */
+/* ---- access ---- */
 
 static size_t pytorch_count(const void *state) {
     return ((const pytorch *)state)->count;
@@ -278,24 +273,19 @@ static void copy_view(void *elements, const vit_tensor *t, const view *v, const 
     vit_strided_copy(elements, storage + v->offset * size, size, t->dims, t->shape, v->strides);
 }
 
-/* A storage may hold many tensors, and is checked once. */
-static vit_status check_once(const pytorch *file, size_t member, vit_error *error) {
-    if (atomic_load(&file->checked[member])) return VIT_OK;
-    const vit_status status = vit_zip_check(&file->zip.members[member], error);
-    if (status == VIT_OK) atomic_store(&file->checked[member], true);
-    return status;
-}
-
 static vit_status pytorch_fetch(const void *state, size_t index, void *elements, vit_error *error) {
     const pytorch *file = state;
     const vit_tensor *t = &file->tensors[index];
     const view *v = &file->views[index];
     const vit_zip_member *member = &file->zip.members[v->member];
     if (t->count == 0) return VIT_OK;
-    if (!member->deflated) {
-        const vit_status status = check_once(file, v->member, error);
-        if (status == VIT_OK) copy_view(elements, t, v, member->packed);
-        return status;
+    if (!member->deflated) { /* many tensors may be views of one storage: it is checked once */
+        const bool checked = atomic_load(&file->checked[v->member]);
+        const vit_status status = checked ? VIT_OK : vit_zip_check(member, error);
+        if (status != VIT_OK) return status;
+        atomic_store(&file->checked[v->member], true);
+        copy_view(elements, t, v, member->packed);
+        return VIT_OK;
     }
     uint8_t *storage = vit_alloc(member->size, 1);
     if (!storage) return vit_fail_memory(error, t->name, member->size);

@@ -28,7 +28,7 @@ bool vit_scan_take(vit_scan *scan, char c) {
     return true;
 }
 
-/* What stands at `at`, for a message: a word or a number as a whole, or one character. */
+/* What was found at `at`, for a message: a whole word or number, or one character. */
 static void describe(const vit_scan *scan, char text[40]) {
     size_t left = (size_t)(scan->end - scan->at), length = 0;
     while (length < left && length < 24 && scan->at[length] > ' ' && scan->at[length] < 0x7f &&
@@ -58,7 +58,7 @@ vit_status vit_scan_expect(vit_scan *scan, char c, const char *expected) {
 static vit_status scan_character(vit_scan *scan) {
     if (*scan->at < 0x20)
         return vit_scan_fail(scan, "no control character in a string (\\u00XX stands for one)");
-    /* A copy, because the header has no 0 at its end. */
+    /* A copy with a 0 at its end, which the header does not have. */
     size_t left = (size_t)(scan->end - scan->at);
     char next[5] = "";
     memcpy(next, scan->at, left < 4 ? left : 4);
@@ -70,7 +70,7 @@ static vit_status scan_character(vit_scan *scan) {
     return VIT_OK;
 }
 
-/* The value of \uXXXX at `at`, or UINT32_MAX if that is not what stands there. */
+/* The value of \uXXXX at `at`, or UINT32_MAX if there is none. */
 static uint32_t hex_escape(const vit_scan *scan, const unsigned char *at) {
     if (scan->end - at < 6 || at[0] != '\\' || at[1] != 'u') return UINT32_MAX;
     uint32_t value = 0;

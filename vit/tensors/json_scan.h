@@ -1,9 +1,9 @@
-/* A tokeniser for JSON of a known shape, as the header of a safetensors file is: the caller asks
- * for the token it expects next. No tree is built and nothing recurses; the strings, unescaped,
- * go one after the other into memory of the caller.
+/* A tokeniser for JSON of a known structure, such as the header of a safetensors file: the caller
+ * asks for the token that must come next. No tree is built and nothing recurses; strings are
+ * unescaped one after the other into memory of the caller.
  *
- * The functions that return a status fail with a sentence that gives the byte of the header, what
- * was expected there and what was found.
+ * Functions that return a status fail with FORMAT and a message that gives the byte of the header,
+ * what was expected there and what was found.
  */
 #ifndef VIT_TENSORS_JSON_SCAN_H
 #define VIT_TENSORS_JSON_SCAN_H
@@ -12,17 +12,18 @@
 
 typedef struct vit_scan {
     const unsigned char *start, *at, *end;
-    char *strings; /* the next free byte; as many bytes as the text has are enough for all */
+    char *strings; /* the next free byte; the length of the JSON text is enough for all strings */
     vit_error *error;
 } vit_scan;
 
-/* "header byte N: expected EXPECTED, found ...". */
+/* Fails with "header byte N: expected EXPECTED, found ...". */
 vit_status vit_scan_fail(vit_scan *scan, const char *expected);
 
 /* All functions below skip white space first. */
-bool vit_scan_end(vit_scan *scan);
-bool vit_scan_take(vit_scan *scan, char c); /* goes past `c` if that is what comes next */
+bool vit_scan_end(vit_scan *scan);          /* whether nothing follows */
+bool vit_scan_take(vit_scan *scan, char c); /* goes past c if it comes next */
 
+/* Goes past c; FORMAT if something else comes next. */
 vit_status vit_scan_expect(vit_scan *scan, char c, const char *expected);
 
 /* *text is 0-terminated UTF-8. A string that holds U+0000 is UNSUPPORTED. */

@@ -35,8 +35,8 @@ static void add_number(vit_text *t, uint64_t number, size_t bytes) {
     }
 }
 
-/* What a member's two headers have in common. 1980-01-01 is the first day that a zip archive can
- * tell. */
+/* The fields that the two headers of a member have in common. The date is 1980-01-01, the earliest
+ * that a zip archive can express. */
 static void add_fields(vit_text *t, uint32_t crc, size_t size, size_t name_length) {
     enum { VERSION = 20, STORED = 0, TIME = 0, DATE = 1 << 5 | 1 };
     add_number(t, VERSION, 2);

@@ -1,5 +1,5 @@
-/* The machine that reads a pickle. This file leads: it runs the opcodes; its part,
- * pickle_tensors.c, knows the classes and functions that a dictionary of tensors is made of. */
+/* The machine that reads a pickle: it runs the opcodes. Its part, pickle_tensors.c, knows the
+ * classes and functions of a dictionary of tensors. */
 #include "vit/base/size.h"
 #include "vit/tensors/pickle_machine.h"
 
@@ -62,7 +62,7 @@ value *vit_pickle_last(vit_pickle *p, size_t count, vit_status *status) {
     return first;
 }
 
-/* The objects above the last mark, and that there is one. */
+/* *count = the number of objects above the last mark; FORMAT if there is no mark. */
 static vit_status count_marked(vit_pickle *p, size_t *count) {
     for (*count = 0; *count < p->stack.count; ++*count)
         if (stack_end(p)[-1 - (ptrdiff_t)*count].kind == VIT_PICKLE_MARK) return VIT_OK;
@@ -96,12 +96,12 @@ static vit_status push_number(vit_pickle *p, size_t size) {
     uint64_t number = 0;
     const vit_status status = take_number(p, &number, size);
     if (status != VIT_OK) return status;
-    /* Of the fixed sizes, four bytes alone have a sign. */
+    /* Of the opcodes with a fixed size, only that of four bytes is signed. */
     const int64_t n = size == 4 ? (int64_t)(int32_t)(uint32_t)number : (int64_t)number;
     return vit_pickle_push(p, (value){.kind = VIT_PICKLE_NUMBER, .index = n});
 }
 
-/* Two's complement of 0 to 8 bytes; longer integers mean nothing here. */
+/* An integer of any size in two's complement; one of more than 8 bytes is ignored. */
 static vit_status push_long(vit_pickle *p) {
     uint64_t size = 0, number;
     const uint8_t *bytes = NULL;
@@ -129,7 +129,7 @@ static vit_status push_other(vit_pickle *p, size_t skip) {
     return status == VIT_OK ? vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER}) : status;
 }
 
-/* Bytes have no meaning here. */
+/* A bytes object, which is ignored. */
 static vit_status push_bytes(vit_pickle *p, size_t size_bytes) {
     uint64_t size = 0;
     const uint8_t *bytes = NULL;
@@ -172,13 +172,13 @@ static vit_status take_get(vit_pickle *p, size_t size) {
     const vit_status status = take_number(p, &index, size);
     if (status != VIT_OK) return status;
     if (index >= p->memo.count || ((value *)p->memo.items)[index].kind == VIT_PICKLE_MARK)
-        return vit_pickle_damaged(p, "an object of the memo is asked for that was not put there");
+        return vit_pickle_damaged(p, "an object of the memo is used that was not put there");
     return vit_pickle_push(p, ((value *)p->memo.items)[index]);
 }
 
 /* ---- tuples and dictionaries ---- */
 
-/* The last `count` objects become one. */
+/* Replaces the last `count` objects by a tuple of them. */
 static vit_status make_tuple(vit_pickle *p, size_t count) {
     vit_status status;
     const value *first = vit_pickle_last(p, count, &status);
@@ -195,7 +195,7 @@ static vit_status make_marked_tuple(vit_pickle *p) {
     vit_status status = count_marked(p, &count);
     if (status == VIT_OK) status = make_tuple(p, count);
     if (status != VIT_OK) return status;
-    stack_end(p)[-2] = stack_end(p)[-1]; /* over the mark */
+    stack_end(p)[-2] = stack_end(p)[-1]; /* the tuple takes the place of the mark */
     p->stack.count--;
     return VIT_OK;
 }
@@ -225,11 +225,12 @@ static vit_status no_dictionary(vit_pickle *p, const char *what, vit_pickle_kind
                                         "a tensor",  "settings"};
     VIT_CHECK_ROWS(kinds, VIT_PICKLE_COUNT);
     char text[96];
-    snprintf(text, sizeof text, "%s are set in %s, which is no dictionary", what, kinds[kind]);
+    snprintf(text, sizeof text, "%s are set in %s, expected a dictionary", what, kinds[kind]);
     return vit_pickle_damaged(p, text);
 }
 
-/* Below `count` objects, keys and values, lies their dictionary. */
+/* Adds the last `count` objects, keys and values, to the dictionary below them, of which `marks`
+ * marks separate them. */
 static vit_status set_items(vit_pickle *p, size_t count, size_t marks) {
     vit_status status = VIT_OK;
     if (p->stack.count < count + marks + 1 || count % 2 != 0)
@@ -257,7 +258,8 @@ static vit_status set_marked_items(vit_pickle *p) {
     return status == VIT_OK ? set_items(p, count, 1) : status;
 }
 
-/* What a list holds has no meaning here. */
+/* Lists and sets are ignored, and what is added to them: all objects above the last mark, or one.
+ */
 static vit_status drop_marked(vit_pickle *p) {
     size_t count;
     const vit_status status = count_marked(p, &count);
@@ -271,8 +273,8 @@ static vit_status drop_one(vit_pickle *p) {
     return status;
 }
 
-/* The attributes of a dictionary, such as a state_dict's _metadata, and of an object are dropped.
- */
+/* Opcode BUILD: the attributes of a dictionary, such as the _metadata of a state_dict, and those of
+ * an object are ignored. */
 static vit_status build(vit_pickle *p) {
     vit_status status;
     const value *v = vit_pickle_last(p, 2, &status);
@@ -285,7 +287,7 @@ static vit_status build(vit_pickle *p) {
 
 /* ---- classes ---- */
 
-/* A line of a global, without its end. */
+/* A line of text, without its end. */
 static vit_status take_line(vit_pickle *p, const char **line, size_t *length) {
     const uint8_t *begin = p->bytes + p->at, *end = memchr(begin, '\n', p->size - p->at);
     if (!end) return vit_pickle_damaged(p, "the pickle is cut off");
@@ -309,7 +311,7 @@ static vit_status take_stack_global(vit_pickle *p) {
     const value *v = vit_pickle_last(p, 2, &status);
     if (!v) return status;
     if (v[0].kind != VIT_PICKLE_TEXT || v[1].kind != VIT_PICKLE_TEXT)
-        return vit_pickle_damaged(p, "the names of a class are no texts");
+        return vit_pickle_damaged(p, "the name of a class is not a string");
     p->stack.count -= 2;
     return vit_pickle_push_global(p, vit_pickle_text(p, v[0]), v[0].length,
                                   vit_pickle_text(p, v[1]), v[1].length);
@@ -318,10 +320,11 @@ static vit_status take_stack_global(vit_pickle *p) {
 /* ---- opcodes ---- */
 
 static vit_status fail_opcode(const vit_pickle *p, unsigned opcode) {
-    return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
-                    "pickle byte %zu: the opcode 0x%02x is none that a dictionary of tensors "
-                    "needs: in Python, save the model's state_dict() alone, or write safetensors",
-                    p->at - 1, opcode);
+    return vit_fail(
+        p->error, VIT_ERROR_UNSUPPORTED,
+        "pickle byte %zu: the opcode 0x%02x is none that a dictionary of tensors needs: in "
+        "Python, save the model's state_dict() alone, or write safetensors",
+        p->at - 1, opcode);
 }
 
 static vit_status run_large(vit_pickle *p, unsigned opcode) {
@@ -353,7 +356,7 @@ static vit_status run_large(vit_pickle *p, unsigned opcode) {
         return take_stack_global(p);
     case 0x94:
         return memo_put(p, p->memo.count);
-    case 0x95: { /* a frame, of which the reader has no need */
+    case 0x95: { /* the size of a frame, which is ignored */
         uint64_t size;
         return take_number(p, &size, 8);
     }
@@ -417,6 +420,7 @@ static vit_status run(vit_pickle *p, unsigned opcode) {
     }
 }
 
+/* Runs all opcodes; afterwards the stack holds the one object that was pickled. */
 static vit_status run_all(vit_pickle *p) {
     for (;;) {
         if (p->at == p->size) return vit_pickle_damaged(p, "the pickle is cut off");

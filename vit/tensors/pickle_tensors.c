@@ -12,7 +12,7 @@ enum { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, SETTINGS, STORAGES };
 
 static const struct {
     const char *name;
-    int64_t index; /* from STORAGES on: and the element's type */
+    int64_t index; /* STORAGES + the type of its elements for a storage */
 } globals[] = {
     {"collections.OrderedDict", ORDERED_DICT},
     {"torch._utils._rebuild_tensor", REBUILD_TENSOR},
@@ -30,9 +30,9 @@ static const struct {
     {"torch.BoolStorage", STORAGES + VIT_BOOL},
 };
 
-/* What training programs keep beside the weights: settings, paths, dates, numbers of NumPy. Nothing
- * of these is made or called here either; what they hold is passed over. A final '.' stands for all
- * that a module has. */
+/* Classes and functions that training programs store beside the weights: settings, paths, dates,
+ * NumPy numbers. They are not called either; their contents are ignored. A final '.' stands for
+ * everything in the module. */
 static const char *const settings[] = {
     "argparse.Namespace",
     "_codecs.encode",
@@ -113,7 +113,7 @@ vit_status vit_pickle_push_global(vit_pickle *p, const char *module, size_t modu
 
 /* ---- tensors ---- */
 
-/* ('storage', class, key, where it was, elements) */
+/* ('storage', class, key, device, number of elements) */
 static bool is_storage(const vit_pickle *p, value tuple) {
     if (tuple.kind != VIT_PICKLE_TUPLE || tuple.length != 5) return false;
     const value *e = vit_pickle_element(p, tuple, 0);

@@ -1,11 +1,11 @@
 #include "vit/base/sha256.h"
 #include "vit/base/text.h"
-#include "vit/tensors/safetensors_header.h"
+#include "vit/tensors/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What will be written: the order of the tensors, and the header with its padding. */
+/* What will be written: the tensors in their order, and the header with its padding. */
 typedef struct plan {
     const vit_tensor **order;
     size_t count, data_size;
@@ -16,7 +16,7 @@ static size_t tensor_bytes(const vit_tensor *t) {
     return t->count * vit_dtype_size(t->dtype);
 }
 
-/* Larger elements first, so that every tensor is aligned to its own. */
+/* Larger elements first, so that every tensor is aligned to the size of its elements. */
 static int compare_sizes(const void *a, const void *b) {
     const vit_tensor *const *left = a, *const *right = b;
     size_t x = vit_dtype_size((*left)->dtype), y = vit_dtype_size((*right)->dtype);
@@ -56,20 +56,9 @@ static vit_status check_tensor(const vit_tensor *t, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status check_metadata(const vit_metadata *pairs, size_t count, vit_error *error) {
-    char key[VIT_NAME_TEXT];
-    for (size_t i = 0; i < count; i++) {
-        if (!pairs[i].key || !pairs[i].value || !is_utf8(pairs[i].key) || !is_utf8(pairs[i].value))
-            return vit_fail(error, VIT_ERROR_ARGUMENT,
-                            "the metadata '%s': expected key and value to be UTF-8",
-                            pairs[i].key ? vit_name_text(key, pairs[i].key) : "(none)");
-    }
-    return VIT_OK;
-}
-
 /* ---- the plan ---- */
 
-/* Sorts the tensors, checked, into the order of the file. */
+/* Checks the tensors and sorts them into the order of the file. */
 static vit_status plan_order(plan *p, const vit_tensor *tensors, size_t count, vit_error *error) {
     char name[VIT_NAME_TEXT];
     p->order = vit_alloc(count, sizeof *p->order);
@@ -95,12 +84,19 @@ static vit_status plan_order(plan *p, const vit_tensor *tensors, size_t count, v
     return VIT_OK;
 }
 
-/* Adds the metadata, checked, and "format": "pt", without which old readers refuse a file. */
+/* Checks the metadata and adds them, with "format": "pt", without which old readers refuse a file.
+ */
 static vit_status plan_metadata(plan *p, const vit_metadata *metadata, size_t count,
                                 vit_error *error) {
     char key[VIT_NAME_TEXT];
-    vit_status status = check_metadata(metadata, count, error);
-    if (status != VIT_OK) return status;
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < count; i++) {
+        const vit_metadata *m = &metadata[i];
+        if (!m->key || !m->value || !is_utf8(m->key) || !is_utf8(m->value))
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "the metadata '%s': expected key and value to be UTF-8",
+                            m->key ? vit_name_text(key, m->key) : "(none)");
+    }
     vit_metadata *pairs = vit_alloc(count + 1, sizeof *pairs);
     if (!pairs) return vit_fail_memory(error, "the metadata", (count + 1) * sizeof *pairs);
     for (size_t i = 0; i < count; i++) pairs[i] = metadata[i];

@@ -24,8 +24,8 @@ static vit_status check_pair(const char *tensor, const json_t *value, const char
     if (*file == '\0' || strlen(file) != json_string_length(value) || strchr(file, '/') ||
         strcmp(file, ".") == 0 || strcmp(file, "..") == 0)
         return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: \"weight_map\": tensor '%s' is said to lie in '%s', expected the "
-                        "name of a file beside the index, without '/'",
+                        "%s: \"weight_map\": tensor '%s' is said to be in '%s', expected the name "
+                        "of a file beside the index, without '/'",
                         name, shown, vit_name_text(wrong, file));
     return VIT_OK;
 }

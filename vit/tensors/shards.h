@@ -1,5 +1,5 @@
-/* The index of a checkpoint in several files, as transformers writes it: a JSON object whose
- * "weight_map" says which file beside the index holds which tensor. */
+/* The index of a sharded checkpoint, as transformers writes it: a JSON object whose "weight_map"
+ * says which file beside the index has which tensor. */
 #ifndef VIT_TENSORS_SHARDS_H
 #define VIT_TENSORS_SHARDS_H
 
@@ -7,12 +7,12 @@
 
 #include <jansson.h>
 
-/* Does a file begin as JSON does? */
+/* Whether the file begins like a JSON object. */
 bool vit_shards_probe(const uint8_t *bytes, size_t size);
 
-/* *map: a JSON object, not empty, of names of tensors to names of files, each a plain name without
- * '/' that is not "." or ".."; freed by json_decref. `name` stands for the index in messages.
- * Errors: FORMAT. */
+/* *map = the "weight_map", a JSON object that is not empty: names of tensors to names of files,
+ * without '/' and not "." or ".."; freed by json_decref. Messages call the index `name`. Errors:
+ * FORMAT. */
 vit_status vit_shards_parse(json_t **map, const uint8_t *bytes, size_t size, const char *name,
                             vit_error *error);
 

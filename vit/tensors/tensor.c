@@ -8,7 +8,7 @@
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "tensors are used as they lie in the file, little-endian: this host is not"
+#error "tensors are used as they are in the file, little-endian, and this host is big-endian"
 #endif
 
 static const struct {
@@ -30,8 +30,6 @@ size_t vit_dtype_size(vit_dtype dtype) {
     return dtypes[dtype].size;
 }
 
-/* ---- texts ---- */
-
 const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name) {
     size_t length = strlen(name);
     bool cut = length >= VIT_NAME_TEXT;
@@ -47,7 +45,7 @@ const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name) {
 
 /* ---- elements as float32 ---- */
 
-/* Exact. A subnormal half is a multiple of 2^-24, which float32 holds as a normal number. */
+/* Exact: a subnormal half is a multiple of 2^-24, which is a normal float32. */
 static float float_from_half(uint16_t half) {
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
     uint32_t exponent = (half >> 10) & 0x1fu, fraction = half & 0x3ffu, bits;
@@ -129,7 +127,7 @@ static vit_status floats_from_integers(float *values, const vit_tensor *tensor, 
     for (size_t i = 0; i < tensor->count; i++) {
         int64_t integer = integer_at(tensor->dtype, tensor->data, i);
         values[i] = (float)integer;
-        /* 2^63, to which the largest integers are rounded, fits no int64_t. */
+        /* The largest integers are rounded to 2^63, which is no int64_t. */
         if (values[i] >= 0x1p63f || (int64_t)values[i] != integer) {
             snprintf(text, sizeof text, "%" PRId64, integer);
             return fail_element(tensor, i, text, error);
@@ -175,13 +173,13 @@ vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values
 
 /* ---- float32 as elements ---- */
 
-/* `bits` without its lower `drop` bits, to the nearest, halves to even. */
+/* bits >> drop, rounded to nearest, ties to even. */
 static uint32_t round_bits(uint32_t bits, unsigned drop) {
     const uint32_t half = (1u << (drop - 1)) - 1, odd = bits >> drop & 1;
     return (bits + half + odd) >> drop;
 }
 
-/* A NaN stays one: its highest bit is set, lest the lower ones were all it had. */
+/* A NaN stays one: its highest fraction bit is set, since its other set bits may all be dropped. */
 static uint16_t brain_from_float(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -189,7 +187,7 @@ static uint16_t brain_from_float(float value) {
     return (uint16_t)round_bits(bits, 16);
 }
 
-/* False where a finite value would become infinite. */
+/* False if a finite value would become infinite. */
 static bool half_from_float(uint16_t *half, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -198,7 +196,7 @@ static bool half_from_float(uint16_t *half, float value) {
     bits &= 0x7fffffff;
     if (isnan(value)) {
         *half = (uint16_t)(sign | 0x7e00 | (bits >> 13 & 0x3ff));
-    } else if (magnitude >= 0x1.ffep15f) { /* halfway from the largest half to the next */
+    } else if (magnitude >= 0x1.ffep15f) { /* halfway from the largest half to 2^16 */
         *half = sign | 0x7c00;
         return isinf(value);
     } else if (magnitude < 0x1p-14f) {
@@ -216,4 +214,28 @@ size_t vit_tensor_encode(void *elements, vit_dtype dtype, const float *values, s
     for (size_t i = 0; i < count && dtype == VIT_F16; i++)
         if (!half_from_float(&out[i], values[i])) return i;
     return count;
+}
+
+/* ---- other orders ---- */
+
+void vit_strided_copy(void *out, const void *in, size_t size, size_t dims, const size_t *shape,
+                      const size_t *strides) {
+    size_t index[VIT_MAX_DIMS] = {0};
+    const size_t last = dims > 0 ? dims - 1 : 0, row = dims > 0 ? shape[last] : 1;
+    const size_t stride = dims > 0 ? strides[last] : 1;
+    unsigned char *to = out;
+    for (size_t i = 0; i < dims; i++)
+        if (shape[i] == 0) return;
+    for (;;) {
+        const unsigned char *from = in;
+        for (size_t i = 0; i < last; i++) from += index[i] * strides[i] * size;
+        if (stride == 1)
+            memcpy(to, from, row * size);
+        else
+            for (size_t i = 0; i < row; i++) memcpy(to + i * size, from + i * stride * size, size);
+        to += row * size;
+        size_t d = last;
+        while (d > 0 && ++index[d - 1] == shape[d - 1]) index[--d] = 0;
+        if (d == 0) return;
+    }
 }

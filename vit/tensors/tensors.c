@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One file. */
+/* One of the files: a shard, or the only one. */
 typedef struct part {
     char *name;
     const uint8_t *bytes;
     size_t size;
-    vit_bytes map; /* data NULL: the bytes are the caller's */
+    vit_bytes map; /* data NULL: the bytes belong to the caller */
     const vit_container *container;
     void *state;
 } part;
 
 typedef struct entry {
-    vit_tensor tensor; /* first: a pointer to it is one to its entry */
+    vit_tensor tensor; /* the first field, so that a pointer to it is a pointer to its entry */
     size_t part, index;
 } entry;
 
@@ -27,7 +27,7 @@ struct vit_tensors {
     char *name;
     part *parts;
     size_t part_count;
-    entry *entries; /* by name */
+    entry *entries; /* sorted by name */
     size_t count;
 };
 
@@ -46,11 +46,11 @@ static vit_status find_container(const vit_container **found, const uint8_t *byt
         }
     const char *kind = vit_foreign_file(bytes, size);
     if (kind) return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s is %s", name, kind);
-    *found = &vit_container_safetensors; /* it says what it misses */
+    *found = &vit_container_safetensors; /* its error says what the file lacks */
     return VIT_OK;
 }
 
-/* Takes `map` over, whether it succeeds or not. */
+/* Owns `map` from now on, even if it fails. */
 static vit_status add_part(vit_tensors *file, const uint8_t *bytes, size_t size, vit_bytes map,
                            const char *name, vit_error *error) {
     const size_t n = file->part_count;
@@ -109,7 +109,7 @@ static vit_status list_entries(vit_tensors *file, vit_error *error) {
 
 /* ---- shards ---- */
 
-/* Opens the file of the index unless it is open. */
+/* Opens a file that the index names, unless it is open already. */
 static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *error) {
     for (size_t p = 0; p < file->part_count; p++)
         if (strcmp(vit_path_last(file->parts[p].name), shard) == 0) return VIT_OK;
@@ -125,37 +125,22 @@ static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *err
     return status;
 }
 
-static vit_status add_shards(vit_tensors *file, json_t *map, vit_error *error) {
-    const char *tensor;
-    json_t *shard;
-    json_object_foreach(map, tensor, shard) {
-        const vit_status status = add_shard(file, json_string_value(shard), error);
-        if (status != VIT_OK) return status;
-    }
-    return VIT_OK;
-}
-
-static vit_status check_shard(const vit_tensors *file, const char *tensor, const char *shard,
-                              vit_error *error) {
-    const entry *e = (const entry *)vit_tensors_find(file, tensor);
-    const char *found = e ? vit_path_last(file->parts[e->part].name) : "no file";
-    char shown[VIT_NAME_TEXT];
-    if (e && strcmp(found, shard) == 0) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor '%s' should lie in %s, but lies in %s",
-                    file->name, vit_name_text(shown, tensor), shard, found);
-}
-
-/* Index and shards must tell the same. */
+/* Every tensor must be in the file that the index says, and every tensor must be in the index. */
 static vit_status check_shards(const vit_tensors *file, json_t *map, vit_error *error) {
     const char *tensor;
-    json_t *shard;
-    json_object_foreach(map, tensor, shard) {
-        const vit_status status = check_shard(file, tensor, json_string_value(shard), error);
-        if (status != VIT_OK) return status;
+    char shown[VIT_NAME_TEXT];
+    json_t *value;
+    json_object_foreach(map, tensor, value) {
+        const char *shard = json_string_value(value);
+        const entry *e = (const entry *)vit_tensors_find(file, tensor);
+        const char *found = e ? vit_path_last(file->parts[e->part].name) : "no file";
+        if (!e || strcmp(found, shard) != 0)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor '%s' should lie in %s, but lies in %s", file->name,
+                            vit_name_text(shown, tensor), shard, found);
     }
     for (size_t i = 0; i < file->count; i++) {
         const entry *e = &file->entries[i];
-        char shown[VIT_NAME_TEXT];
         if (!json_object_get(map, e->tensor.name))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor '%s' of %s is not in the \"weight_map\"", file->name,
@@ -165,10 +150,13 @@ static vit_status check_shards(const vit_tensors *file, json_t *map, vit_error *
 }
 
 static vit_status read_index(vit_tensors *file, const vit_bytes *bytes, vit_error *error) {
-    json_t *map;
+    json_t *map, *shard;
+    const char *tensor;
     vit_status status = vit_shards_parse(&map, bytes->data, bytes->size, file->name, error);
     if (status != VIT_OK) return status;
-    status = add_shards(file, map, error);
+    json_object_foreach(map, tensor, shard) {
+        if (status == VIT_OK) status = add_shard(file, json_string_value(shard), error);
+    }
     if (status == VIT_OK) status = list_entries(file, error);
     if (status == VIT_OK) status = check_shards(file, map, error);
     json_decref(map);
@@ -189,7 +177,7 @@ static vit_status new_tensors(vit_tensors **out, const char *name, vit_error *er
     return VIT_OK;
 }
 
-/* The length of a safetensors header may look like the beginning of JSON. */
+/* The length of a safetensors header, which comes first, may look like the beginning of JSON. */
 static bool is_index(const uint8_t *bytes, size_t size) {
     return vit_shards_probe(bytes, size) && !vit_container_safetensors.probe(bytes, size);
 }
@@ -223,21 +211,17 @@ vit_status vit_tensors_open(vit_tensors **out, const char *path, vit_error *erro
     return status;
 }
 
-static vit_status read_bytes(vit_tensors *file, const void *bytes, size_t size, vit_error *error) {
-    if (is_index(bytes, size))
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s is JSON, expected weights: a sharded checkpoint is opened by its path",
-                        file->name);
-    const vit_status status = add_part(file, bytes, size, (vit_bytes){0}, file->name, error);
-    return status == VIT_OK ? list_entries(file, error) : status;
-}
-
 vit_status vit_tensors_parse(vit_tensors **out, const void *bytes, size_t size, const char *name,
                              vit_error *error) {
     vit_tensors *file;
     *out = NULL;
     vit_status status = new_tensors(&file, name, error);
-    if (status == VIT_OK) status = read_bytes(file, bytes, size, error);
+    if (status == VIT_OK && is_index(bytes, size))
+        status = vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "%s is JSON, expected weights: a sharded checkpoint is opened by its path", name);
+    if (status == VIT_OK) status = add_part(file, bytes, size, (vit_bytes){0}, name, error);
+    if (status == VIT_OK) status = list_entries(file, error);
     if (status == VIT_OK)
         *out = file;
     else
@@ -259,7 +243,7 @@ void vit_tensors_close(vit_tensors *file) {
     vit_free(file);
 }
 
-/* ---- looking ---- */
+/* ---- access ---- */
 
 const char *vit_tensors_name(const vit_tensors *file) {
     return file->name;
@@ -297,11 +281,7 @@ const char *vit_tensors_metadata(const vit_tensors *file, const char *key) {
 
 /* ---- reading ---- */
 
-static bool holds_weights(vit_dtype dtype) {
-    return dtype == VIT_F64 || dtype == VIT_F32 || dtype == VIT_F16 || dtype == VIT_BF16;
-}
-
-/* Through memory of its own, but for float32, which needs no conversion. */
+/* Elements that are not in the file as they are: fetched into memory, then converted to float32. */
 static vit_status fetch_floats(const part *from, const entry *e, float *values, vit_error *error) {
     const size_t size = vit_dtype_size(e->tensor.dtype);
     if (e->tensor.dtype == VIT_F32)
@@ -316,24 +296,23 @@ static vit_status fetch_floats(const part *from, const entry *e, float *values, 
     return status;
 }
 
-static vit_status read_floats(const part *from, const entry *e, float *values, vit_error *error) {
-    const vit_tensor *tensor = &e->tensor;
-    char shown[VIT_NAME_TEXT];
-    if (!holds_weights(tensor->dtype))
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64",
-                        vit_name_text(shown, tensor->name), vit_dtype_name(tensor->dtype));
-    return tensor->data ? vit_tensor_floats(tensor, values, error)
-                        : fetch_floats(from, e, values, error);
-}
-
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error) {
     const entry *e = (const entry *)tensor;
     const part *from = &file->parts[e->part];
-    const vit_status status = read_floats(from, e, values, error);
+    const vit_dtype dtype = tensor->dtype;
+    char shown[VIT_NAME_TEXT];
+    vit_status status;
+    if (dtype != VIT_F64 && dtype != VIT_F32 && dtype != VIT_F16 && dtype != VIT_BF16)
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                          "tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64",
+                          vit_name_text(shown, tensor->name), vit_dtype_name(dtype));
+    else if (tensor->data)
+        status = vit_tensor_floats(tensor, values, error);
+    else
+        status = fetch_floats(from, e, values, error);
     if (tensor->data)
-        vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(tensor->dtype));
+        vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(dtype));
     else
         vit_map_release(&from->map, from->map.data, from->map.size);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, from->name);

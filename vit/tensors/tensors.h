@@ -1,4 +1,4 @@
-/* The tensors of a model, whatever the file they lie in.
+/* Reading the tensors of a model from any kind of file.
  *
  *     vit_tensors *file;
  *     status = vit_tensors_open(&file, "vit_base_patch16_224", error);
@@ -6,8 +6,8 @@
  *     if (tensor) status = vit_tensors_read(file, tensor, values, error);
  *     vit_tensors_close(file);
  *
- * docs/formats.md says what is read of each container and what is refused. An object is immutable
- * once it is open and may be used from several threads at once.
+ * docs/formats.md says what is read of each kind of file and what is refused. An open object is
+ * immutable and may be used by several threads at once.
  */
 #ifndef VIT_TENSORS_TENSORS_H
 #define VIT_TENSORS_TENSORS_H
@@ -17,42 +17,43 @@
 typedef struct vit_tensors vit_tensors;
 
 /* `path`: a file of weights; the index of a sharded checkpoint (model.safetensors.index.json); or a
- * directory that holds one of them, under a name that libraries give it or as the only one.
- * Errors: IO; FORMAT for a file that is damaged; UNSUPPORTED for a kind of file that is not read;
- * MISMATCH for an index and shards that disagree, and a directory with several files to choose
- * from. */
+ * directory that holds one of these, under a name that libraries give it or as the only one. Closed
+ * by vit_tensors_close. Errors: IO; FORMAT for a damaged file; UNSUPPORTED for a kind of file that
+ * is not read; MISMATCH for an index and shards that disagree, and for a directory with several
+ * files of weights. */
 vit_status vit_tensors_open(vit_tensors **out, const char *path, vit_error *error);
 
-/* The same from bytes in memory, which are borrowed and must outlive the object; `name` stands for
- * the file in messages. A sharded checkpoint is several files and cannot be read so. */
+/* The same from bytes in memory, which are borrowed and must outlive the object; messages call them
+ * `name`. A sharded checkpoint consists of several files and cannot be read this way. */
 vit_status vit_tensors_parse(vit_tensors **out, const void *bytes, size_t size, const char *name,
                              vit_error *error);
 void vit_tensors_close(vit_tensors *file); /* takes NULL */
 
-/* The path of the file, the one in the directory where a directory was opened, or the name. */
+/* The path of the opened file, which may be in the directory that was given; or the given name. */
 const char *vit_tensors_name(const vit_tensors *file);
 
 /* "safetensors", "npz" or "pytorch". */
 const char *vit_tensors_kind(const vit_tensors *file);
 
-/* Tensors in the order of their names (by bytes), each name once; index < count. Their `data` are
- * NULL where elements do not lie in the file as they are: vit_tensors_read finds them. */
+/* The tensors, sorted by name (as bytes), each name once; index < count. `data` is NULL if the
+ * elements are not stored contiguously and uncompressed: then only vit_tensors_read gets them. */
 size_t vit_tensors_count(const vit_tensors *file);
 const vit_tensor *vit_tensors_at(const vit_tensors *file, size_t index);
 const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name); /* or NULL */
 
-/* values: [tensor->count], rows first, as float32; `tensor` is one of the file's own. F32, F16 and
- * BF16 keep every value, F64 is rounded to nearest. Errors: UNSUPPORTED for types that hold no
- * weights (integers, BOOL) and for a finite F64 that float32 cannot hold; FORMAT for data that are
- * damaged; MEMORY. Gives the pages of the file that it used back to the system. */
+/* values [tensor->count] = the elements as float32, in row-major order; `tensor` must be one of
+ * this file's. F32, F16 and BF16 are exact, F64 is rounded to nearest. Errors: UNSUPPORTED for
+ * types that are no weights (integers, BOOL) and for a finite F64 that float32 cannot hold; FORMAT
+ * for damaged data; MEMORY. Afterwards the pages of the file that were read are given back to the
+ * system. */
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error);
 
-/* All bytes of the file, for its checksum; they live as long as it is open. NULL where it is
- * several files. */
+/* All bytes of the file, for its checksum, valid while it is open; NULL for a sharded checkpoint.
+ */
 const uint8_t *vit_tensors_bytes(const vit_tensors *file, size_t *size);
 
-/* The value of a key of a safetensors file's __metadata__, or NULL. */
+/* The value of a key in the __metadata__ of a safetensors file, or NULL. */
 const char *vit_tensors_metadata(const vit_tensors *file, const char *key);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What timm, transformers and OpenCLIP call their files, the one to prefer first. */
+/* The names that timm, transformers and OpenCLIP give their files, the one to prefer first. */
 static const char *const known_names[] = {
     "model.safetensors", "model.safetensors.index.json", "open_clip_model.safetensors",
     "pytorch_model.bin", "pytorch_model.bin.index.json", "open_clip_pytorch_model.bin",
@@ -24,7 +24,8 @@ static bool ends_as_weights(const char *name) {
     return false;
 }
 
-/* "checkpoint-000000000300.safetensors": of several in a directory, the last is the newest. */
+/* "checkpoint-000000000300.safetensors": if there are several, the last is the newest and is used.
+ */
 static bool is_checkpoint(const char *name) {
     static const char start[] = "checkpoint-";
     const size_t first = sizeof start - 1;

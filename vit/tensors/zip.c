@@ -1,11 +1,14 @@
-/* Numbers and names of the fields: PKWARE's APPNOTE.TXT, 4.3 and 4.5.3. */
+/* The fields and their offsets are those of PKWARE's APPNOTE.TXT, 4.3 and 4.5.3. */
 #include "vit/tensors/zip.h"
 
+#include "vit/base/inflate.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/tensors/tensor.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@ enum {
     LOCATOR_SIZE = 20,
     END64_SIZE = 56,
     MAX_COMMENT = 65535,
-    MAX_RATIO = 1032, /* of deflate */
+    MAX_RATIO = 1032, /* the highest compression that deflate can reach */
 };
 
 #define LOCAL_MARK 0x04034b50u
@@ -28,7 +31,7 @@ enum {
 typedef struct archive {
     const uint8_t *bytes;
     size_t size;
-    const uint8_t *directory; /* the central one */
+    const uint8_t *directory; /* the central directory */
     size_t directory_size, entries;
     vit_error *error;
 } archive;
@@ -51,7 +54,7 @@ bool vit_zip_probe(const uint8_t *bytes, size_t size) {
 
 /* ---- the end of the archive ---- */
 
-/* The last record of the file; NULL where there is none. */
+/* The end record, which is the last of the file; NULL if it is missing. */
 static const uint8_t *find_end(const archive *a) {
     for (size_t back = END_SIZE; back <= a->size && back <= END_SIZE + MAX_COMMENT; back++) {
         const uint8_t *p = a->bytes + a->size - back;
@@ -65,7 +68,7 @@ static vit_status damaged(const archive *a, const char *what) {
                     "%s: the zip archive is cut off or damaged (%zu bytes)", what, a->size);
 }
 
-/* Where the directory lies, of an archive whose numbers outgrew 32 bits. */
+/* If there is a zip64 end record, place = entries, size and offset of the directory from it. */
 static vit_status read_end64(archive *a, const uint8_t *end, uint64_t place[3]) {
     if (end - a->bytes < LOCATOR_SIZE || u32(end - LOCATOR_SIZE) != LOCATOR_MARK) return VIT_OK;
     const uint64_t at = u64(end - LOCATOR_SIZE + 8);
@@ -104,8 +107,8 @@ typedef struct fields {
     uint64_t packed_size, size, offset;
 } fields;
 
-/* The 64-bit numbers of an entry whose own are full: in the extra field of tag 1, in this order,
- * only those that are needed. False where it is damaged. */
+/* Numbers of an entry that are all ones in 32 bits are 64-bit numbers in the extra field of tag 1,
+ * in this order. False if the extra field is damaged. */
 static bool read_extra64(fields *f, const uint8_t *extra, size_t size) {
     uint64_t *const wanted[] = {&f->size, &f->packed_size, &f->offset};
     while (size >= 4) {
@@ -130,7 +133,7 @@ static vit_status fail_member(const archive *a, const char *name, vit_status sta
     return vit_fail(a->error, status, "member '%s' %s", vit_name_text(shown, name), what);
 }
 
-/* The contents begin after the local header, which has a name and an extra field of its own. */
+/* Finds the contents: they follow the local header, which has its own name and extra field. */
 static vit_status place_member(const archive *a, vit_zip_member *m, const fields *f) {
     const uint64_t most = (uint64_t)(a->directory - a->bytes);
     if (f->offset > most || most - f->offset < LOCAL_SIZE ||
@@ -156,15 +159,15 @@ static vit_status check_member(const archive *a, const vit_zip_member *m, uint32
         return fail_member(a, m->name, VIT_ERROR_UNSUPPORTED,
                            "is compressed by another method than deflate");
     if (!m->deflated && m->size != m->packed_size)
-        return fail_member(a, m->name, VIT_ERROR_FORMAT,
-                           "is stored, but its two sizes are not the same");
+        return fail_member(a, m->name, VIT_ERROR_FORMAT, "is stored, but its two sizes differ");
     if (m->deflated && m->size / MAX_RATIO > m->packed_size)
         return fail_member(a, m->name, VIT_ERROR_FORMAT,
-                           "says that it is larger than its data can be");
+                           "claims to be larger than its data can be");
     return VIT_OK;
 }
 
-/* *at: the entry; on to the next one. *names: where the next name goes. */
+/* Reads the entry at *at, and moves *at to the next entry and *names to where the next name goes.
+ */
 static vit_status read_entry(const archive *a, vit_zip_member *m, const uint8_t **at,
                              char **names) {
     const uint8_t *p = *at, *end = a->directory + a->directory_size;
@@ -193,7 +196,7 @@ static int compare_members(const void *a, const void *b) {
     return strcmp(left->name, right->name);
 }
 
-/* Members that lie over each other would make a small file claim much. */
+/* Reads all entries. Members must not overlap: a small file could claim a lot of data that way. */
 static vit_status read_entries(vit_zip *zip, const archive *a) {
     const uint8_t *at = a->directory;
     char *names = zip->names;
@@ -202,7 +205,7 @@ static vit_status read_entries(vit_zip *zip, const archive *a) {
         vit_zip_member *m = &zip->members[i];
         const vit_status status = read_entry(a, m, &at, &names);
         if (status != VIT_OK) return status;
-        if (m->packed_size > left) return damaged(a, "members lie over each other");
+        if (m->packed_size > left) return damaged(a, "members overlap");
         left -= m->packed_size;
     }
     zip->count = a->entries;
@@ -219,7 +222,7 @@ vit_status vit_zip_open(vit_zip *out, const uint8_t *bytes, size_t size, const c
     *out = (vit_zip){0};
     vit_status status = find_directory(&a);
     if (status == VIT_OK) {
-        /* A name takes its header more in the directory, and one byte for its end here. */
+        /* Enough for all names with a 0 each: an entry is longer than its name. */
         out->names = vit_alloc(a.directory_size, 1);
         out->members = vit_alloc(a.entries, sizeof *out->members);
         status = out->names && out->members ? read_entries(out, &a)
@@ -240,4 +243,113 @@ const vit_zip_member *vit_zip_find(const vit_zip *zip, const char *name) {
     const vit_zip_member wanted = {.name = name};
     if (zip->count == 0) return NULL;
     return bsearch(&wanted, zip->members, zip->count, sizeof wanted, compare_members);
+}
+
+/* ---- contents ---- */
+
+static uInt piece(size_t left) {
+    return (uInt)vit_min(left, UINT_MAX);
+}
+
+static uint32_t add_crc(uint32_t crc, const uint8_t *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        const uInt n = piece(size - done);
+        crc = (uint32_t)crc32(crc, bytes + done, n);
+        done += n;
+    }
+    return crc;
+}
+
+static vit_status check_crc(const vit_zip_member *m, uint32_t crc, vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    if (crc == m->crc) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "member '%s' has the checksum %08" PRIx32 ", expected %08" PRIx32
+                    ": it is damaged",
+                    vit_name_text(shown, m->name), crc, m->crc);
+}
+
+vit_status vit_zip_check(const vit_zip_member *m, vit_error *error) {
+    return check_crc(m, add_crc(0, m->packed, m->size), error);
+}
+
+/* A member that is being inflated. */
+typedef struct stream {
+    z_stream z;
+    const vit_zip_member *member;
+    size_t taken; /* packed bytes given to z so far */
+    uint32_t crc;
+} stream;
+
+static vit_status corrupt(const stream *s, const char *what, vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    return vit_fail(error, VIT_ERROR_FORMAT, "member '%s': the deflated data %s",
+                    vit_name_text(shown, s->member->name), what);
+}
+
+static vit_status start(stream *s, const vit_zip_member *member, vit_error *error) {
+    *s = (stream){.z = vit_inflate_stream(), .member = member};
+    s->z.next_in = member->packed;
+    if (inflateInit2(&s->z, -MAX_WBITS) == Z_OK) return VIT_OK; /* negative: no zlib header */
+    return vit_fail_memory(error, "inflating", sizeof *s);
+}
+
+/* out = the next `size` bytes. */
+static vit_status inflate_some(stream *s, uint8_t *out, size_t size, vit_error *error) {
+    const size_t packed_size = s->member->packed_size;
+    for (size_t done = 0; done < size;) {
+        if (s->z.avail_in == 0) {
+            s->z.avail_in = piece(packed_size - s->taken);
+            s->taken += s->z.avail_in;
+        }
+        const uInt room = piece(size - done);
+        s->z.next_out = out + done;
+        s->z.avail_out = room;
+        const int result = inflate(&s->z, Z_NO_FLUSH);
+        const size_t got = room - s->z.avail_out;
+        s->crc = add_crc(s->crc, out + done, got);
+        done += got;
+        if (result == Z_STREAM_END && done < size) return corrupt(s, "ends too early", error);
+        if (result == Z_MEM_ERROR) return vit_fail_memory(error, "inflating", size);
+        if (result == Z_BUF_ERROR || (result == Z_OK && got == 0 && s->taken == packed_size))
+            return corrupt(s, "is cut off", error);
+        if (result != Z_OK && result != Z_STREAM_END)
+            return corrupt(s, s->z.msg ? s->z.msg : "is not valid", error);
+    }
+    return VIT_OK;
+}
+
+static vit_status inflate_member(const vit_zip_member *m, size_t skip, uint8_t *contents,
+                                 vit_error *error) {
+    stream s;
+    uint8_t *skipped = vit_alloc(skip, 1);
+    if (!skipped) return vit_fail_memory(error, m->name, skip);
+    vit_status status = start(&s, m, error);
+    if (status == VIT_OK) {
+        status = inflate_some(&s, skipped, skip, error);
+        if (status == VIT_OK) status = inflate_some(&s, contents, m->size - skip, error);
+        if (status == VIT_OK) status = check_crc(m, s.crc, error);
+        inflateEnd(&s.z);
+    }
+    vit_free(skipped);
+    return status;
+}
+
+vit_status vit_zip_read(const vit_zip_member *m, size_t skip, void *contents, vit_error *error) {
+    if (m->deflated) return inflate_member(m, skip, contents, error);
+    if (m->size > skip) memcpy(contents, m->packed + skip, m->size - skip);
+    return vit_zip_check(m, error);
+}
+
+vit_status vit_zip_peek(const vit_zip_member *m, void *contents, size_t size, vit_error *error) {
+    stream s;
+    if (!m->deflated) {
+        if (size > 0) memcpy(contents, m->packed, size);
+        return VIT_OK;
+    }
+    vit_status status = start(&s, m, error);
+    if (status != VIT_OK) return status;
+    status = inflate_some(&s, contents, size, error);
+    inflateEnd(&s.z);
+    return status;
 }

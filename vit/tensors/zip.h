@@ -1,6 +1,5 @@
-/* Reading zip archives that lie in memory: members stored or deflated, zip64, data descriptors.
- * Everything is checked on opening but the contents, whose CRC-32 is checked as they are read.
- */
+/* Reading zip archives in memory: members stored or deflated, zip64, data descriptors. Everything
+ * is checked on opening except the contents, whose CRC-32 is checked when they are read. */
 #ifndef VIT_TENSORS_ZIP_H
 #define VIT_TENSORS_ZIP_H
 
@@ -11,19 +10,19 @@ typedef struct vit_zip_member {
     const uint8_t *packed;
     size_t packed_size, size;
     uint32_t crc;
-    bool deflated; /* else packed[0..size) are the contents */
+    bool deflated; /* else stored: packed[0..size) are the contents */
 } vit_zip_member;
 
 typedef struct vit_zip {
-    vit_zip_member *members; /* by name, each name once */
+    vit_zip_member *members; /* sorted by name, each name once */
     size_t count;
     char *names;
 } vit_zip;
 
-/* Does a file begin as a zip archive does? */
+/* Whether the file begins like a zip archive. */
 bool vit_zip_probe(const uint8_t *bytes, size_t size);
 
-/* `bytes` are borrowed; `name` stands for the file in messages. On failure nothing is left to free.
+/* `bytes` are borrowed; messages call the file `name`. On failure there is nothing to close.
  * Errors: FORMAT; UNSUPPORTED for archives in several files, encrypted members and other methods of
  * compression; MEMORY. */
 vit_status vit_zip_open(vit_zip *out, const uint8_t *bytes, size_t size, const char *name,
@@ -32,16 +31,16 @@ void vit_zip_close(vit_zip *zip);
 
 const vit_zip_member *vit_zip_find(const vit_zip *zip, const char *name); /* or NULL */
 
-/* The contents from byte `skip` on: contents [member->size - skip]; skip <= member->size. All of
- * the member counts for the checksum. Messages name the member. */
+/* contents [member->size - skip] = the contents from byte `skip` <= member->size on. The checksum
+ * of the whole member is checked: FORMAT. Messages name the member. */
 vit_status vit_zip_read(const vit_zip_member *member, size_t skip, void *contents,
                         vit_error *error);
 
-/* The first `size` bytes, not checked against the checksum; size <= member->size. */
+/* contents = the first `size` <= member->size bytes; the checksum is not checked. */
 vit_status vit_zip_peek(const vit_zip_member *member, void *contents, size_t size,
                         vit_error *error);
 
-/* FORMAT unless crc is that of the contents of a member that is not deflated. */
+/* FORMAT if the checksum of a stored member is wrong. */
 vit_status vit_zip_check(const vit_zip_member *member, vit_error *error);
 
 #endif
