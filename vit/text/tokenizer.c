@@ -1,4 +1,5 @@
-/* Which files a tokenizer is read from, and from ids to text; tokenizer_files.c has the readers. */
+/* Choosing the files of a tokenizer, and decoding ids to text. tokenizer_files.c reads the files.
+ */
 #include "vit/text/tokenizer.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -13,10 +14,8 @@ void vit_tokenizer_free(vit_tokenizer *t) {
 
 /* ---- from a directory ---- */
 
-/* The first has XLM-R's numbering. */
 #define XLMR_NAME "sentencepiece.bpe.model"
 #define SPIECE_NAME "spiece.model"
-
 typedef vit_status read_function(vit_tokenizer *out, const vit_bytes *bytes, const char *name,
                                  vit_error *error);
 
@@ -35,7 +34,7 @@ static vit_status read_sentencepiece(vit_tokenizer *out, const vit_bytes *b, con
     return vit_tokenizer_read_sentencepiece(out, b->data, b->size, false, name, error);
 }
 
-/* The file `name` of the directory, if it is there. */
+/* Reads the file `name` of the directory, if it is there. */
 static vit_status read_file(bool *found, vit_tokenizer *out, const char *directory,
                             const char *name, read_function *reader, vit_error *error) {
     vit_bytes bytes = {0};
@@ -84,8 +83,8 @@ vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_err
 
 /* ---- bytes ---- */
 
-/* GPT-2's alphabet: printable bytes are themselves, the others, in order, U+0100 and on. The
- * character at *text, which moves behind it, as a byte; false: it stands for none. */
+/* GPT-2's alphabet: printable bytes are themselves, the others are, in order, U+0100 and so on.
+ * *byte = that of the character at *text, which moves past it; false: it stands for no byte. */
 static bool next_byte(uint8_t *byte, const char **text) {
     const uint8_t *at = (const uint8_t *)*text;
     const size_t length = vit_utf8_length(*text);
@@ -124,7 +123,7 @@ static void add_bytes_of(vit_text *out, const char *piece) {
 
 #define METASPACE "\xe2\x96\x81"
 
-/* "<0x41>": a byte that no piece has. */
+/* "<0x41>" stands for a byte that is in no other piece. */
 static bool is_byte_piece(uint8_t *byte, const char *piece) {
     static const char digits[] = "0123456789ABCDEF";
     if (strlen(piece) != 6 || strncmp(piece, "<0x", 3) != 0 || piece[5] != '>') return false;
@@ -153,7 +152,8 @@ static void add_metaspace(vit_text *out, const char *piece, bool first) {
 
 /* ---- text ---- */
 
-/* clean_up_tokenization of transformers and tokenizers: in place; the new length is returned. */
+/* clean_up_tokenization of the libraries transformers and tokenizers, in place. Returns the new
+ * length. */
 static size_t clean_up(char *text) {
     size_t length = 0;
     static const char *const pairs[][2] = {
@@ -184,7 +184,23 @@ static void add_wordpiece(vit_text *out, const char *piece, bool first, bool cle
     if (cleans && !out->failed) out->length = start + clean_up(out->text + start);
 }
 
-/* What is no UTF-8, and a zero, becomes U+FFFD, one for as many bytes as began a character. */
+/* How many of bytes[0..size), which begin with no character, one U+FFFD stands for: those that
+ * could begin a character (Unicode 15, section 3.9, "maximal subpart"), at least 1. */
+static size_t bad_length(const uint8_t *b, size_t size) {
+    const uint8_t lead = b[0];
+    const size_t length = lead >= 0xf0 && lead <= 0xf4   ? 4
+                          : lead >= 0xe0 && lead <= 0xef ? 3
+                          : lead >= 0xc2 && lead <= 0xdf ? 2
+                                                         : 1;
+    const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (length == 1 || size < 2 || b[1] < low || b[1] > high) return 1;
+    size_t n = 2;
+    while (n < length && n < size && (b[n] & 0xc0) == 0x80) n++;
+    return n;
+}
+
+/* The text with U+FFFD in place of 0 and of what is not UTF-8. */
 static char *repair(vit_text *in) {
     vit_text out = {0};
     vit_text_add(&out, "%s", "");
@@ -195,7 +211,7 @@ static char *repair(vit_text *in) {
             vit_text_add_bytes(&out, in->text + i, length);
         } else {
             vit_text_add(&out, "\xef\xbf\xbd");
-            length = vit_tokenizer_bad_length(at, in->length - i);
+            length = bad_length(at, in->length - i);
         }
         i += length;
     }

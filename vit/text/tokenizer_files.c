@@ -5,7 +5,7 @@
 
 /* ---- tokens ---- */
 
-/* Sets the text of an id, growing the table. */
+/* Sets the text of an id; the table grows if it must. */
 static vit_status put(vit_tokenizer *t, size_t id, const char *text, size_t length,
                       const char *name, vit_error *error) {
     if (id >= VIT_MOST_IDS)
@@ -30,8 +30,8 @@ static vit_status put(vit_tokenizer *t, size_t id, const char *text, size_t leng
 static vit_status put_json(vit_tokenizer *t, const json_t *id, const char *text, const char *name,
                            vit_error *error) {
     if (!json_is_integer(id) || json_integer_value(id) < 0)
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s: the id of \"%.60s\" must be a whole number",
-                        name, text);
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: the id of \"%.60s\" must be a whole number of at least 0", name, text);
     return put(t, (size_t)json_integer_value(id), text, strlen(text), name, error);
 }
 
@@ -61,7 +61,7 @@ static vit_status put_unigram(vit_tokenizer *t, const json_t *list, const char *
         const char *text = json_string_value(json_array_get(json_array_get(list, i), 0));
         if (!text)
             return vit_fail(error, VIT_ERROR_FORMAT,
-                            "%s: entry %zu of the vocabulary is no [text, score]", name, i);
+                            "%s: entry %zu of the vocabulary is not [text, score]", name, i);
         vit_status status = put(t, i, text, strlen(text), name, error);
         if (status != VIT_OK) return status;
     }
@@ -84,14 +84,14 @@ static vit_status put_added(vit_tokenizer *t, const json_t *list, const char *na
     return VIT_OK;
 }
 
-/* The kind of a decoder, or of the one among those of a sequence that says it. */
+/* *kind = that of the decoder, or for a sequence of decoders that of the first that is known. */
 static bool kind_of(vit_pieces *kind, const json_t *decoder) {
     static const struct {
         const char *type;
         vit_pieces kind;
     } types[] = {{"ByteLevel", VIT_PIECES_BYTES},
                  {"Metaspace", VIT_PIECES_METASPACE},
-                 {"Replace", VIT_PIECES_METASPACE}, /* of U+2581 by a space */
+                 {"Replace", VIT_PIECES_METASPACE}, /* replaces U+2581 by a space */
                  {"WordPiece", VIT_PIECES_WORDPIECE}};
     const char *type = json_string_value(json_object_get(decoder, "type"));
     const json_t *parts = json_object_get(decoder, "decoders");
@@ -181,8 +181,7 @@ vit_status vit_tokenizer_read_vocab_txt(vit_tokenizer *out, const vit_bytes *byt
     return status;
 }
 
-/* ---- what lies beside ---- */
-
+/* ---- files beside the vocabulary ---- */
 vit_status vit_tokenizer_read_added(vit_tokenizer *out, const vit_bytes *bytes, const char *name,
                                     vit_error *error) {
     const char *text;
@@ -198,7 +197,7 @@ vit_status vit_tokenizer_read_added(vit_tokenizer *out, const vit_bytes *bytes, 
     return status;
 }
 
-/* A special token is its text, or an object with it. */
+/* A special token is given as its text, or as an object with it. */
 static const char *content_of(const json_t *value) {
     return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
 }
@@ -225,7 +224,7 @@ vit_status vit_tokenizer_read_config(vit_tokenizer *out, const vit_bytes *bytes,
                                        "pad_token", "cls_token", "mask_token"};
     const char *key;
     json_t *root = NULL, *value;
-    /* "model_max_length" is 10^30 where there is none. */
+    /* A model without a limit has a "model_max_length" of 10^30. */
     const vit_status status =
         vit_json_parse_reals(&root, (const char *)bytes->data, bytes->size, name, error);
     if (status != VIT_OK) return status;
@@ -234,7 +233,7 @@ vit_status vit_tokenizer_read_config(vit_tokenizer *out, const vit_bytes *bytes,
     json_object_foreach(json_object_get(root, "added_tokens_decoder"), key, value) {
         if (json_is_true(json_object_get(value, "special"))) mark_special(out, content_of(value));
     }
-    /* transformers does so to WordPiece alone. */
+    /* transformers cleans up texts of WordPiece only. */
     if (out->kind == VIT_PIECES_WORDPIECE &&
         json_is_true(json_object_get(root, "clean_up_tokenization_spaces")))
         out->cleans = true;
@@ -244,7 +243,7 @@ vit_status vit_tokenizer_read_config(vit_tokenizer *out, const vit_bytes *bytes,
 
 /* ---- SentencePiece: a protocol buffer ---- */
 
-/* What is left of a message. */
+/* The rest of a message, or the bytes of a field. */
 typedef struct message {
     const uint8_t *at, *end;
 } message;
@@ -259,7 +258,8 @@ static bool read_varint(uint64_t *value, message *m) {
     return false;
 }
 
-/* The next field: its number, and its bytes or its number as a value. */
+/* Reads the next field of a message: *number is the field's, then its content is *bytes or *value.
+ */
 static bool read_field(uint64_t *number, uint64_t *value, message *bytes, message *m) {
     uint64_t key, length = 0;
     if (!read_varint(&key, m)) return false;
@@ -289,7 +289,7 @@ static bool read_field(uint64_t *number, uint64_t *value, message *bytes, messag
 
 enum { NORMAL = 1, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
 
-/* SentencePiece { 1: text, 2: score, 3: type } */
+/* A message SentencePiece {1: text, 2: score, 3: type}; false: damaged. */
 static bool read_piece(message *text, uint64_t *type, message m) {
     uint64_t number, value;
     message bytes;
@@ -303,15 +303,12 @@ static bool read_piece(message *text, uint64_t *type, message m) {
     return memchr(text->at, 0, (size_t)(text->end - text->at)) == NULL;
 }
 
-/* fairseq numbers <s>, <pad>, </s>, <unk> 0 to 3, where the file has <unk>, <s>, </s>. */
-static size_t fairseq_id(size_t index) {
-    static const size_t first[] = {3, 0, 2};
-    return index < 3 ? first[index] : index + 1;
-}
-
+/* Adds piece number `index` of the file. */
 static vit_status put_piece(vit_tokenizer *t, message text, uint64_t type, size_t index,
                             bool fairseq, const char *name, vit_error *error) {
-    const size_t id = fairseq ? fairseq_id(index) : index;
+    /* The file begins with <unk>, <s>, </s>; fairseq's ids 0 to 3 are <s>, <pad>, </s>, <unk>. */
+    static const size_t first[] = {3, 0, 2};
+    const size_t id = !fairseq ? index : index < 3 ? first[index] : index + 1;
     vit_status status =
         put(t, id, (const char *)text.at, (size_t)(text.end - text.at), name, error);
     if (status == VIT_OK) t->tokens[id].special = type == UNKNOWN || type == CONTROL;
@@ -344,20 +341,4 @@ vit_status vit_tokenizer_read_sentencepiece(vit_tokenizer *out, const uint8_t *b
     }
     if (status != VIT_OK) vit_tokenizer_free(out);
     return status;
-}
-
-/* ---- what is no UTF-8 ---- */
-
-size_t vit_tokenizer_bad_length(const uint8_t *b, size_t size) {
-    const uint8_t lead = b[0];
-    const size_t length = lead >= 0xf0 && lead <= 0xf4   ? 4
-                          : lead >= 0xe0 && lead <= 0xef ? 3
-                          : lead >= 0xc2 && lead <= 0xdf ? 2
-                                                         : 1;
-    const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (length == 1 || size < 2 || b[1] < low || b[1] > high) return 1;
-    size_t n = 2;
-    while (n < length && n < size && (b[n] & 0xc0) == 0x80) n++;
-    return n;
 }

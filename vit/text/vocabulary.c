@@ -11,8 +11,7 @@ VIT_CHECK_ROWS(sign_names, VIT_SIGNS_COUNT + 1);
 
 /* ---- signs of a text ---- */
 
-/* The next sign at *text, which moves behind it: its bytes, 0 at the end. Spaces are what separates
- * words. */
+/* Moves *text past its next sign and returns the length of the sign in bytes, 0 at the end. */
 static size_t next_sign(const char **text, vit_signs signs) {
     size_t length = 0;
     switch (signs) {
@@ -45,7 +44,7 @@ static vit_status check_text(const char *text, vit_error *error) {
 
 /* ---- from texts ---- */
 
-/* A sign where it stands in a text. */
+/* A sign in a text. */
 typedef struct sign {
     const char *text;
     size_t length;
@@ -58,7 +57,7 @@ static int compare(const void *a, const void *b) {
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* Sorts signs[0..count) and keeps one of each; returns how many. */
+/* Sorts signs[0..count) and keeps one of each. Returns how many are left. */
 static size_t unite(sign *signs, size_t count) {
     size_t kept = 0;
     qsort(signs, count, sizeof *signs, compare);
@@ -69,10 +68,12 @@ static size_t unite(sign *signs, size_t count) {
 
 typedef struct collection {
     sign *signs;
-    size_t count, capacity, united; /* united: so many, the first ones, are sorted and different */
+    size_t count, capacity;
+    size_t united; /* the first so many are sorted and different */
 } collection;
 
-/* What was collected is united whenever it has doubled. */
+/* Collects the signs of a text. They are united whenever their number has doubled, so that memory
+ * is needed for the different ones only. */
 static vit_status collect(collection *c, vit_signs kind, const char *text, vit_error *error) {
     for (;;) {
         const size_t length = next_sign(&text, kind);
@@ -87,7 +88,7 @@ static vit_status collect(collection *c, vit_signs kind, const char *text, vit_e
     }
 }
 
-/* The strings lie behind the pointers. */
+/* Makes the vocabulary of sorted signs: one block of memory, pointers first, then the strings. */
 static vit_status take_signs(vit_vocabulary *v, const sign *signs, size_t count, vit_error *error) {
     size_t bytes = (VIT_ID_FIRST + count) * sizeof *v->texts + 1;
     for (size_t i = 0; i < count; i++) bytes += signs[i].length + 1;
@@ -222,7 +223,7 @@ char *vit_vocabulary_write(const vit_vocabulary *v) {
     return t.text;
 }
 
-/* The order is what looking up relies on. */
+/* Checks that the texts are signs in the order of their bytes, as looking them up needs it. */
 static vit_status take_texts(vit_vocabulary *v, char *const *texts, size_t count, const char *name,
                              vit_error *error) {
     sign *signs = vit_alloc(count, sizeof *signs);
