@@ -374,12 +374,12 @@ static void crops_outside_are_black(void **state) {
     const ptrdiff_t far_away[][2] = {{3, 0},  {0, 3},           {-2, 0},
                                      {0, -2}, {PTRDIFF_MAX, 0}, {PTRDIFF_MIN, PTRDIFF_MIN}};
     for (size_t i = 0; i < 6; i++) {
-        assert_int_equal(vit_image_crop(&out, &in, far_away[i][0], far_away[i][1], 2, 2, &error),
-                         VIT_OK);
+        assert_int_equal(
+            vit_image_crop(&out, &in, far_away[i][0], far_away[i][1], 2, 2, NULL, &error), VIT_OK);
         for (size_t k = 0; k < 12; k++) assert_int_equal(out.pixels[k], 0);
         vit_image_free(&out);
     }
-    assert_int_equal(vit_image_crop(&out, &in, -1, 2, 2, 2, &error), VIT_OK);
+    assert_int_equal(vit_image_crop(&out, &in, -1, 2, 2, 2, NULL, &error), VIT_OK);
     assert_memory_equal(out.pixels + 3, in.pixels + 18, 3);
     for (size_t k = 6; k < 12; k++) assert_int_equal(out.pixels[k], 0);
     vit_image_free(&out);

@@ -28,7 +28,7 @@ static double lanczos(double x) {
     return x >= -3.0 && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
 }
 
-/* The constants are floats in Pillow. */
+/* The constants are floats, as in Pillow. */
 static double hamming(double x) {
     x = fabs(x);
     if (x == 0.0) return 1.0;
@@ -37,8 +37,8 @@ static double hamming(double x) {
 }
 
 static const struct {
-    kernel_function *weight; /* NULL: takes single samples */
-    double support;          /* half the width of the kernel */
+    kernel_function *weight; /* NULL: no weighted sum */
+    double support;          /* half the width of the kernel, in samples */
 } filters[] = {
     [VIT_FILTER_NEAREST] = {NULL, 0.0},          [VIT_FILTER_BOX] = {box, 0.5},
     [VIT_FILTER_BILINEAR] = {vit_triangle, 1.0}, [VIT_FILTER_BICUBIC] = {bicubic, 2.0},
@@ -46,7 +46,7 @@ static const struct {
 };
 VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
-/* The windows as the libraries have them, sample by sample, before rounding. */
+/* The windows as the libraries compute them: weights of single samples, in double. */
 typedef struct windows {
     size_t room;
     size_t *first, *count; /* [out] */
@@ -89,7 +89,7 @@ static vit_status windows_init(windows *w, size_t in, size_t out, vit_filter fil
     return VIT_OK;
 }
 
-/* As many bits as let the largest weight fit an int16. */
+/* The most fractional bits with which the largest weight fits an int16. */
 static int torch_bits(const windows *w, size_t out) {
     double largest = 0;
     int bits = 0;
@@ -105,7 +105,7 @@ static int32_t to_fixed(double weight, int bits) {
     return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
 }
 
-/* Adds `value` as the int16 in the lower or upper half. */
+/* Sets the lower or upper half, which is 0, to the int16 `value`. */
 static void put(int32_t *pair, int32_t value, bool upper) {
     *pair = (int32_t)((uint32_t)*pair | (uint32_t)(uint16_t)value << (upper ? 16 : 0));
 }
@@ -137,7 +137,7 @@ vit_status vit_axis_init(vit_axis *a, size_t in, size_t out, vit_filter filter,
     *a = (vit_axis){.in = in, .out = out};
     if (in == out) return VIT_OK;
     vit_status status = windows_init(&w, in, out, filter, error);
-    if (!status) {
+    if (status == VIT_OK) {
         a->bits = arithmetic == VIT_ARITHMETIC_TORCH ? torch_bits(&w, out) : PILLOW_BITS;
         a->room = w.room / 4 + 2;
         a->first = vit_alloc(out, sizeof *a->first);
@@ -149,7 +149,7 @@ vit_status vit_axis_init(vit_axis *a, size_t in, size_t out, vit_filter filter,
             status = vit_fail_memory(error, "resize", out * a->room * sizeof *a->weights);
     }
     windows_free(&w);
-    if (status) vit_axis_free(a);
+    if (status != VIT_OK) vit_axis_free(a);
     return status;
 }
 

@@ -21,7 +21,7 @@ vit_status vit_image_new(vit_image *out, const char *what, size_t width, size_t 
                          size_t channels, vit_error *error) {
     *out = (vit_image){0};
     vit_status status = vit_image_check_size(what, width, height, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (channels < 1 || channels > 4) {
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%s: %zu channels, expected 1 to 4", what,
                         channels);
@@ -37,7 +37,7 @@ vit_status vit_image_from_pixels(vit_image *out, const uint8_t *pixels, size_t w
     *out = (vit_image){0};
     if (!pixels) return vit_fail(error, VIT_ERROR_ARGUMENT, "pixels: the pointer is NULL");
     vit_status status = vit_image_new(out, "pixels", width, height, channels, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     size_t row = width * channels;
     if (stride < row) {
         vit_image_free(out);
@@ -60,7 +60,7 @@ static void grey_to_rgb(uint8_t *to, const uint8_t *from, size_t count, size_t s
     for (size_t i = 0; i < count; i++, to += 3) to[0] = to[1] = to[2] = from[i * step];
 }
 
-/* The first `channels` of each pixel's `step`. */
+/* The first `channels` of the `step` channels of each pixel. */
 static void drop_alpha(uint8_t *to, const uint8_t *from, size_t count, size_t channels,
                        size_t step) {
     for (size_t i = 0; i < count; i++)
@@ -76,7 +76,7 @@ vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channel
                         channels);
     }
     vit_status status = vit_image_new(out, "convert", in->width, in->height, channels, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (in->channels == channels)
         memcpy(out->pixels, in->pixels, count * channels);
     else if (colors == channels)
@@ -88,8 +88,8 @@ vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channel
     return VIT_OK;
 }
 
-/* The part of [start, start + length) within [0, limit): its beginning, counted from start, and
- * its length. */
+/* The length of the part of [start, start + length) that is within [0, limit); *skipped is how much
+ * of it comes before. */
 static size_t overlap(ptrdiff_t start, size_t length, size_t limit, size_t *skipped) {
     size_t skip = start < 0 ? (size_t)0 - (size_t)start : 0;
     size_t first = start < 0 ? 0 : (size_t)start;
@@ -98,44 +98,29 @@ static size_t overlap(ptrdiff_t start, size_t length, size_t limit, size_t *skip
     return length - skip < limit - first ? length - skip : limit - first;
 }
 
-static void copy_overlap(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top) {
-    size_t x, y, channels = in->channels;
-    size_t columns = overlap(left, out->width, in->width, &x);
-    size_t rows = overlap(top, out->height, in->height, &y);
-    if (columns == 0) return;
+vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
+                          size_t width, size_t height, const uint8_t background[3],
+                          vit_error *error) {
+    const size_t channels = in->channels;
+    vit_status status = vit_image_new(out, "crop", width, height, channels, error);
+    if (status != VIT_OK) return status;
+    if (background && (channels == 1 || channels == 3))
+        for (size_t i = 0; i < width * height; i++)
+            for (size_t c = 0; c < channels; c++) out->pixels[i * channels + c] = background[c];
+    size_t x, y;
+    const size_t columns = overlap(left, width, in->width, &x);
+    const size_t rows = overlap(top, height, in->height, &y);
+    if (columns == 0) return VIT_OK;
     for (size_t i = y; i < y + rows; i++) {
         size_t from_x = (size_t)left + x, from_y = (size_t)top + i; /* wrap around to >= 0 */
-        memcpy(out->pixels + (i * out->width + x) * channels,
+        memcpy(out->pixels + (i * width + x) * channels,
                in->pixels + (from_y * in->width + from_x) * channels, columns * channels);
     }
-}
-
-static void fill(vit_image *image, const uint8_t background[3]) {
-    const size_t channels = image->channels, pixels = image->width * image->height;
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t c = 0; c < channels; c++) image->pixels[i * channels + c] = background[c];
-}
-
-vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
-                          size_t width, size_t height, vit_error *error) {
-    vit_status status = vit_image_new(out, "crop", width, height, in->channels, error);
-    if (status) return status;
-    copy_overlap(out, in, left, top);
     return VIT_OK;
 }
 
-vit_status vit_image_crop_on(vit_image *out, const vit_image *in, ptrdiff_t left, ptrdiff_t top,
-                             size_t width, size_t height, const uint8_t background[3],
-                             vit_error *error) {
-    vit_status status = vit_image_new(out, "crop", width, height, in->channels, error);
-    if (status) return status;
-    if (in->channels == 1 || in->channels == 3) fill(out, background);
-    copy_overlap(out, in, left, top);
-    return VIT_OK;
-}
-
-/* Pixels are copied in squares, so that a picture that is turned is not read one cache line a
- * pixel. */
+/* Pixels are copied in squares of this side, so that a picture which is rotated uses every cache
+ * line that it reads more than once. */
 enum { TILE = 32 };
 
 static void orient_tile(vit_image *out, const vit_image *in, size_t left, size_t top) {
@@ -162,7 +147,7 @@ vit_status vit_image_orient(vit_image *out, const vit_image *in, vit_error *erro
     if (source.orientation > 8) source.orientation = 1;
     vit_status status = vit_image_new(out, "orient", turned ? in->height : in->width,
                                       turned ? in->width : in->height, in->channels, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     for (size_t y = 0; y < out->height; y += TILE)
         for (size_t x = 0; x < out->width; x += TILE) orient_tile(out, &source, x, y);
     return VIT_OK;
@@ -174,7 +159,7 @@ vit_status vit_image_composite(vit_image *out, const vit_image *in, const uint8_
     const size_t colors = in->channels < 3 ? 1 : 3, count = in->width * in->height;
     uint8_t under[3] = {background[0], background[1], background[2]};
     vit_status status = vit_image_new(out, "composite", in->width, in->height, colors, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (!has_alpha) {
         memcpy(out->pixels, in->pixels, count * colors);
         return VIT_OK;

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* Weighted sums along the rows and along the columns, 16 at a time (`resample` in
- * vit/kernels/kernels.h). Along the rows 16 rows go together, along the columns 16 neighbouring
- * samples. What lies between the two passes is bounded for any shape: the columns are worked off
- * in strips. */
+/* Two passes of weighted sums, along the rows and along the columns, each 16 samples at a time
+ * (`resample` in vit/kernels/kernels.h): 16 rows along the rows, 16 neighbouring samples along the
+ * columns. The memory between the passes is bounded for any size, as columns are processed in
+ * strips. */
 
 enum { LANES = 16, QUADS = 4 * LANES, BETWEEN_BYTES = 1 << 22, STRIP_BYTES = 1 << 17 };
 
@@ -39,26 +39,26 @@ bool vit_filter_parse(const char *name, vit_filter *filter) {
     return false;
 }
 
-/* Rows of samples, inside a picture or between the passes. */
+/* Rows of samples, of a picture or between the passes. */
 typedef struct raster {
     uint8_t *samples;
     size_t stride;
-    size_t left; /* columns of the picture that lie before its rows */
+    size_t left; /* the column of the picture that the rows begin with */
 } raster;
 
 typedef struct resampler {
     const vit_kernels *kernels;
     vit_axis x, y;
-    vit_window part; /* of what comes out: of rows as they come; else all */
+    vit_window part; /* of the resized picture that is wanted; all of it unless reads_rows */
     size_t channels;
-    uint8_t *quads; /* packed input of a pass */
-    uint8_t *lanes; /* sums on their way out */
-    uint8_t *band;  /* rows as they come */
-    bool reads_rows;
-    raster between;
+    bool reads_rows; /* the input is read row by row */
+    uint8_t *band;   /* the rows that were read last */
+    uint8_t *quads;  /* packed input of a pass */
+    uint8_t *lanes;  /* its results */
+    raster between;  /* results of the first pass */
 } resampler;
 
-/* to [rows][end - start] = columns start .. end - 1 of what becomes of the rows. */
+/* to [rows][end - start] = output columns start .. end - 1 of these input rows. */
 static void along_rows(const resampler *r, raster to, raster from, size_t rows, size_t start,
                        size_t end) {
     const vit_axis *a = &r->x;
@@ -82,8 +82,8 @@ static void along_rows(const resampler *r, raster to, raster from, size_t rows, 
     }
 }
 
-/* Samples start .. start + samples - 1 of every row that comes out. from: the rows from
- * 4 first[top] on. */
+/* Samples start .. start + samples - 1 of every output row that is wanted. `from` begins with row
+ * 4 * first[top]. */
 static void strip_along_columns(const resampler *r, raster to, raster from, size_t start,
                                 size_t samples) {
     const vit_axis *a = &r->y;
@@ -101,7 +101,7 @@ static void strip_along_columns(const resampler *r, raster to, raster from, size
     }
 }
 
-/* Samples that are packed at once along the columns: whole lanes. */
+/* The samples of a row that are packed together along the columns, a multiple of LANES. */
 static size_t strip_samples(const vit_axis *y) {
     const size_t samples = STRIP_BYTES / y->in / LANES * LANES;
     return samples < LANES ? LANES : samples;
@@ -113,7 +113,7 @@ static void along_columns(const resampler *r, raster to, raster from, size_t sam
         strip_along_columns(r, to, from, x, samples - x < strip ? samples - x : strip);
 }
 
-/* The first row along the columns, and the rows from there on. */
+/* The input rows that are needed: the first, and how many. */
 static size_t first_row(const resampler *r) {
     return r->y.first ? 4 * r->y.first[r->part.top] : r->part.top;
 }
@@ -123,11 +123,12 @@ static size_t needed_rows(const resampler *r) {
     return (r->y.first ? vit_axis_end(&r->y, bottom) : bottom) - first_row(r);
 }
 
+/* The raster without its first `rows` rows. */
 static raster below(raster from, size_t rows) {
     return (raster){from.samples + rows * from.stride, from.stride, from.left};
 }
 
-/* Output columns that are worked off at once, so that what lies between stays small. */
+/* Output columns that are processed together, so that the memory between the passes stays small. */
 static size_t between_columns(const resampler *r) {
     const size_t columns = BETWEEN_BYTES / (needed_rows(r) * r->channels);
     return columns < 1 ? 1 : columns < r->x.out ? columns : r->x.out;
@@ -154,7 +155,8 @@ static void columns_first(const resampler *r, raster to, raster from) {
     if (r->x.first) along_rows(r, to, between, r->y.out, 0, r->x.out);
 }
 
-/* Where Pillow 13 resamples along the columns first; it matters where both axes change. */
+/* Whether to resample along the columns first, as Pillow 13 does in some cases; this changes pixels
+ * if both sides change. */
 static bool takes_columns_first(const vit_image_rows *in, size_t width, size_t height,
                                 vit_arithmetic arithmetic) {
     if (in->width == width) return true;
@@ -163,15 +165,11 @@ static bool takes_columns_first(const vit_image_rows *in, size_t width, size_t h
     return in->height > height && in->height - height > narrower;
 }
 
-/* Columns and rows of what lies between the passes. */
-static void size_between(const resampler *r, bool is_columns_first, size_t *columns, size_t *rows) {
-    *columns = is_columns_first ? r->x.in : r->reads_rows ? r->part.width : between_columns(r);
-    *rows = is_columns_first ? r->y.out : needed_rows(r);
-}
-
 static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error) {
-    size_t columns, rows;
-    size_between(r, is_columns_first, &columns, &rows);
+    const size_t columns = is_columns_first ? r->x.in
+                           : r->reads_rows  ? r->part.width
+                                            : between_columns(r);
+    const size_t rows = is_columns_first ? r->y.out : needed_rows(r);
     const size_t strip = strip_samples(&r->y), row = (r->x.out + LANES) * r->channels;
     const size_t row_quads = (r->x.in + 4) * r->channels * LANES;
     const size_t quads = vit_max(row_quads, (r->y.in + 4) * strip);
@@ -185,7 +183,8 @@ static vit_status allocate(resampler *r, bool is_columns_first, vit_error *error
     return vit_fail_memory(error, "resize", quads + rows * r->between.stride);
 }
 
-/* Rows first, 16 as they come: they are still in the cache, and the picture is never in memory. */
+/* Reads 16 rows at a time and resamples along them while they are in the cache, so that the input
+ * is never all in memory; then along the columns. */
 static vit_status rows_as_they_come(const resampler *r, raster to, const vit_image_rows *in,
                                     vit_error *error) {
     const size_t left = r->part.left, right = left + r->part.width;
@@ -195,20 +194,21 @@ static vit_status rows_as_they_come(const resampler *r, raster to, const vit_ima
     size_t width = vit_axis_end(&r->x, right) - band.left;
     vit_status status = in->narrow(in->context, &band.left, &width, error);
     band.stride = width * in->channels;
-    for (size_t y = 0; !status && y < in->height; y += LANES) {
+    for (size_t y = 0; status == VIT_OK && y < in->height; y += LANES) {
         const size_t count = vit_min(LANES, in->height - y);
         const size_t from = vit_max(y, top), end = vit_min(y + count, bottom);
         status = in->read(in->context, r->band, count, error);
-        if (!status && from < end)
+        if (status == VIT_OK && from < end)
             along_rows(r, below(between, from - top), below(band, from - y), end - from, left,
                        right);
     }
-    if (!status && r->y.first) along_columns(r, to, between, r->part.width * r->channels);
+    if (status == VIT_OK && r->y.first) along_columns(r, to, between, r->part.width * r->channels);
     return status;
 }
 
-/* in: a picture's size and `pixels`, or without these its rows. out: `part` of it at width x
- * height; all of it but for rows, which do not do for columns first. */
+/* Resizes to width x height and fills `out` with `part` of the result. The input is `pixels` of the
+ * size of `in`, with all of the result as part; or, if pixels is NULL, the rows of `in`, and then
+ * it must not go along the columns first. */
 static vit_status resample(vit_image *out, const vit_image_rows *in, uint8_t *pixels, size_t width,
                            size_t height, const vit_window *part, vit_filter filter,
                            vit_arithmetic arithmetic, const vit_kernels *kernels,
@@ -219,11 +219,12 @@ static vit_status resample(vit_image *out, const vit_image_rows *in, uint8_t *pi
     const bool is_columns_first = takes_columns_first(in, width, height, arithmetic);
     resampler r = {.kernels = kernels, .channels = channels, .part = *part, .reads_rows = !pixels};
     vit_status status = vit_axis_init(&r.x, in->width, width, filter, arithmetic, error);
-    if (!status) status = vit_axis_init(&r.y, in->height, height, filter, arithmetic, error);
-    if (!status) status = allocate(&r, is_columns_first, error);
-    if (!status && r.reads_rows)
+    if (status == VIT_OK)
+        status = vit_axis_init(&r.y, in->height, height, filter, arithmetic, error);
+    if (status == VIT_OK) status = allocate(&r, is_columns_first, error);
+    if (status == VIT_OK && r.reads_rows)
         status = rows_as_they_come(&r, to, in, error);
-    else if (!status)
+    else if (status == VIT_OK)
         (is_columns_first ? columns_first : rows_first)(&r, to, from);
     vit_free(r.band);
     vit_free(r.between.samples);
@@ -249,8 +250,8 @@ static void take_pixels(uint8_t *to, const uint8_t *from, const size_t *columns,
     }
 }
 
-/* Pillow adds the step up from sample to sample instead of multiplying; that decides which side
- * of a boundary is taken. Samples that fall outside stay 0. */
+/* The position grows by adding the step for every sample, as in Pillow, not by multiplying:
+ * rounding errors decide which of two neighbours is taken. Samples past the end stay 0. */
 static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error *error) {
     size_t *columns = vit_alloc(out->width, sizeof *columns), count = 0;
     if (!columns) return vit_fail_memory(error, "resize", out->width * sizeof *columns);
@@ -267,23 +268,9 @@ static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error 
     return VIT_OK;
 }
 
-static vit_status resize(vit_image *out, const vit_image *in, vit_filter filter,
-                         vit_arithmetic arithmetic, const vit_kernels *kernels, vit_error *error) {
-    const vit_image_rows size = {.width = in->width, in->height, in->channels};
-    const vit_window all = {0, 0, out->width, out->height};
-    if (out->width == in->width && out->height == in->height) {
-        memcpy(out->pixels, in->pixels, in->width * in->height * in->channels);
-        return VIT_OK;
-    }
-    if (filter == VIT_FILTER_NEAREST) return resize_nearest(out, in, error);
-    if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
-    return resample(out, &size, in->pixels, out->width, out->height, &all, filter, arithmetic,
-                    kernels, error);
-}
-
-/* A picture of zeros for what becomes of one with so many channels. */
-static vit_status make_room(vit_image *out, size_t width, size_t height, size_t channels,
-                            vit_error *error) {
+/* An image of zeros for the result. */
+static vit_status new_result(vit_image *out, size_t width, size_t height, size_t channels,
+                             vit_error *error) {
     *out = (vit_image){0};
     if (channels == 1 || channels == 3)
         return vit_image_new(out, "resize", width, height, channels, error);
@@ -296,14 +283,23 @@ static vit_status make_room(vit_image *out, size_t width, size_t height, size_t 
 vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
                                vit_filter filter, vit_arithmetic arithmetic,
                                const vit_kernels *kernels, vit_error *error) {
-    vit_status status = make_room(out, width, height, in->channels, error);
-    if (status) return status;
-    status = resize(out, in, filter, arithmetic, kernels, error);
-    if (status) vit_image_free(out);
+    const vit_image_rows size = {in->width, in->height, in->channels, NULL, NULL, NULL};
+    const vit_window all = {0, 0, width, height};
+    vit_status status = new_result(out, width, height, in->channels, error);
+    if (status != VIT_OK) return status;
+    if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
+    if (width == in->width && height == in->height)
+        memcpy(out->pixels, in->pixels, width * height * in->channels);
+    else if (filter == VIT_FILTER_NEAREST)
+        status = resize_nearest(out, in, error);
+    else
+        status = resample(out, &size, in->pixels, width, height, &all, filter, arithmetic, kernels,
+                          error);
+    if (status != VIT_OK) vit_image_free(out);
     return status;
 }
 
-/* By way of the whole picture: one that does not get narrower, or is resized along its columns
+/* Reads all rows first: for a picture that does not get narrower, or is resampled along its columns
  * first. */
 static vit_status resize_whole(vit_image *out, const vit_image_rows *in, size_t width,
                                size_t height, const vit_window *window, vit_filter filter,
@@ -311,14 +307,14 @@ static vit_status resize_whole(vit_image *out, const vit_image_rows *in, size_t 
                                vit_error *error) {
     vit_image whole, resized = {0};
     vit_status status = vit_image_new(&whole, "resize", in->width, in->height, in->channels, error);
-    if (!status) status = in->read(in->context, whole.pixels, in->height, error);
-    if (!status)
+    if (status == VIT_OK) status = in->read(in->context, whole.pixels, in->height, error);
+    if (status == VIT_OK)
         status = vit_image_resize_as(&resized, &whole, width, height, filter, arithmetic, kernels,
                                      error);
     vit_image_free(&whole);
-    if (!status)
+    if (status == VIT_OK)
         status = vit_image_crop(out, &resized, (ptrdiff_t)window->left, (ptrdiff_t)window->top,
-                                window->width, window->height, error);
+                                window->width, window->height, NULL, error);
     vit_image_free(&resized);
     return status;
 }
@@ -331,11 +327,11 @@ vit_status vit_image_resize_rows(vit_image *out, const vit_image_rows *in, size_
     if (filter == VIT_FILTER_NEAREST || width >= in->width ||
         takes_columns_first(in, width, height, arithmetic))
         return resize_whole(out, in, width, height, window, filter, arithmetic, kernels, error);
-    vit_status status = make_room(out, window->width, window->height, in->channels, error);
-    if (status) return status;
+    vit_status status = new_result(out, window->width, window->height, in->channels, error);
+    if (status != VIT_OK) return status;
     if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
     status = resample(out, in, NULL, width, height, window, filter, arithmetic, kernels, error);
-    if (status) vit_image_free(out);
+    if (status != VIT_OK) vit_image_free(out);
     return status;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What other files begin with, so that the message can name them. */
+/* How files of other formats begin, so that the message can name the format. */
 static const vit_signature formats[] = {
     VIT_SIGNATURE(0, "GIF8", "a GIF"),
     VIT_SIGNATURE(8, "WEBP", "a WebP"),
@@ -86,7 +86,7 @@ vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, s
     vit_png png = {0};
     *width = *height = 0;
     vit_status status = check_file_size(size, name, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (vit_png_recognise(bytes, size)) {
         status = vit_png_check(&png, bytes, size, name, error);
         *width = png.width;
@@ -108,7 +108,7 @@ vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, c
                           vit_error *error) {
     *out = (vit_image_file){.name = name};
     const vit_status status = check_file_size(size, name, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (vit_png_recognise(bytes, size))
         return vit_png_decode(&out->image, bytes, size, name, error);
     if (vit_jpeg_recognise(bytes, size))
@@ -145,9 +145,9 @@ vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, cons
                             vit_error *error) {
     vit_image_file file;
     vit_status status = vit_image_open(&file, bytes, size, name, error);
-    if (!status) status = vit_image_read(&file, error);
+    if (status == VIT_OK) status = vit_image_read(&file, error);
     *out = (vit_image){0};
-    if (!status) {
+    if (status == VIT_OK) {
         *out = file.image;
         file.image = (vit_image){0};
     }
@@ -167,7 +167,7 @@ vit_status vit_image_load(vit_image *out, const char *path, vit_error *error) {
     const char *name;
     *out = (vit_image){0};
     vit_status status = vit_image_read_file(&file, &name, path, error);
-    if (!status) status = vit_image_decode(out, file.data, file.size, name, error);
+    if (status == VIT_OK) status = vit_image_decode(out, file.data, file.size, name, error);
     vit_free(file.data);
     return status;
 }

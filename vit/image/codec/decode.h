@@ -1,6 +1,6 @@
-/* Picture files -> pixels: PNG and JPEG, as Pillow decodes them, to the bit.
+/* Picture files -> pixels: PNG and JPEG, with the same pixels as Pillow, to the bit.
  *
- * Every size in a file is checked once, here, before a pixel is decoded; after that the code trusts
+ * Every size in a file is checked once, before a pixel is decoded; the code after that relies on
  * it. All functions may be called from any thread.
  */
 #ifndef VIT_IMAGE_CODEC_DECODE_H
@@ -9,55 +9,53 @@
 #include "vit/base/sys.h"
 #include "vit/image/image.h"
 
-/* Decodes a picture with the channels it has (16-bit samples become 8 by >> 8, palettes become
- * RGB or RGBA) as its pixels lie; the orientation is noted, not applied. EXIF data that make no
- * sense are ignored: they are advice, and the pixels are there without them. `name` stands for the
- * file in messages. Errors: FORMAT for corrupt or truncated files (bytes after the end of the
- * picture are tolerated), UNSUPPORTED for other formats and for JPEG of other depths than 8 bits,
- * MEMORY.
+/* Decodes a picture, with the channels that it has: 16-bit samples become 8-bit ones by >> 8,
+ * palettes become RGB or RGBA. out->orientation is set, but the pixels are not rotated; invalid
+ * EXIF data are ignored. Messages call the file `name`. Errors: FORMAT for corrupt or truncated
+ * files (bytes after the end of the picture are tolerated), UNSUPPORTED for other formats and for
+ * JPEG with other than 8 bits per sample, MEMORY.
  *
- * JPEG with four components (CMYK, YCCK) becomes RGB as by Pillow's convert("RGB"). A JPEG from
- * whose data a part of the picture is missing is corrupt, also where a decoder would fill the gap.
- * Of an arithmetic-coded one without restart markers that cannot be told: any data are a picture.
- */
+ * JPEG with four components (CMYK, YCCK) becomes RGB as by Pillow's convert("RGB"). If data for a
+ * part of the picture are missing, the JPEG is corrupt, even if the decoder could fill the gap.
+ * Only in an arithmetic-coded JPEG without restart markers damage cannot be detected, as any data
+ * decode to a picture. */
 vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
                             vit_error *error);
 
-/* The same in steps, for those who need not have all rows at once. */
+/* The same in steps, for callers that do not need all rows at once. */
 typedef struct vit_image_file {
-    vit_image image;       /* of a JPEG without pixels, until vit_image_read */
+    vit_image image;       /* a JPEG has no pixels before vit_image_read */
     struct vit_jpeg *jpeg; /* NULL: image.pixels are there */
     const char *name;
 } vit_image_file;
 
-/* `bytes` and `name` stay until it is closed, which is to be done where this succeeds. */
+/* `bytes` and `name` must stay until vit_image_close, which is called unless this fails. */
 vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
                           vit_error *error);
 
-/* Before the first row of a picture without pixels: of its rows only columns *left to *left +
- * *width - 1 are needed. They will have those, or more on either side, as *left and *width then
- * say. */
+/* Called before the first row of a JPEG is read, if only columns *left to *left + *width - 1 are
+ * needed. Rows will have these columns, or more on either side; *left and *width are set to what
+ * they have. */
 vit_status vit_image_narrow(const vit_image_file *file, size_t *left, size_t *width,
                             vit_error *error);
 
-/* The next `count` rows of a picture without pixels, each once. Only with the last one is it known
- * that the file is whole. */
+/* rows = the next `count` rows of a JPEG, each of which is read once. Only after the last row is it
+ * known that the file is complete. */
 vit_status vit_image_read_rows(vit_image_file *file, uint8_t *rows, size_t count, vit_error *error);
 vit_status vit_image_read(vit_image_file *file, vit_error *error); /* all, into file->image */
 void vit_image_close(vit_image_file *file);
 
-/* Checks a picture's file as vit_image_decode does before it decodes, and says its size (before any
- * rotation that the file asks for): all of a PNG but its pixels, the header of a JPEG. Same errors.
- */
+/* Checks a file without decoding pixels (a PNG except for its pixels, of a JPEG the header) and
+ * gives its size, before the rotation that its orientation asks for. Errors as vit_image_decode. */
 vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
                              const char *name, vit_error *error);
 
-/* Reads all of a picture's file; "-" is standard input. *name is what messages call it. bytes.data
- * is freed by vit_free. */
+/* Reads all bytes of a picture file; "-" is standard input. *name = what messages call it. The
+ * caller frees bytes->data with vit_free. */
 vit_status vit_image_read_file(vit_bytes *bytes, const char **name, const char *path,
                                vit_error *error);
 
-/* Reads and decodes a file. */
+/* Reads and decodes a file. Errors as vit_image_decode, and IO. */
 vit_status vit_image_load(vit_image *out, const char *path, vit_error *error);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* EXIF data are a TIFF file in small: a header that tells the byte order and where the first
- * directory lies; a directory is a count and as many entries {tag, type, count, value}. */
+/* EXIF data are a small TIFF file: a header with the byte order and the offset of the first
+ * directory, which is a count and that many entries {tag, type, count, value}. */
 
 enum { TAG_ORIENTATION = 0x0112, TYPE_SHORT = 3, ENTRY = 12 };
 

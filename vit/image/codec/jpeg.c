@@ -10,29 +10,29 @@
 
 #include <jerror.h>
 
-/* Its pixels are those of Pillow, torchvision and OpenCV, which are built on it; the original
- * library and its other descendants scale chroma differently. */
+/* Pillow, torchvision and OpenCV are built on libjpeg-turbo, so it gives the same pixels; the
+ * original libjpeg and its other descendants scale chroma differently. */
 #ifndef LIBJPEG_TURBO_VERSION
 #error "libjpeg is not libjpeg-turbo (or a descendant of it): run scripts/setup"
 #endif
 
-/* JPEG (ITU-T T.81) by libjpeg-turbo. The library repairs what is damaged and warns; here every
- * warning that says that a part of the picture was invented ends the decoding. */
+/* JPEG (ITU-T T.81) by libjpeg-turbo, "the library". It repairs damaged files and warns; here every
+ * warning that a part of the picture was made up ends the decoding. */
 
 enum {
-    /* A progressive file of the usual encoders has 10 scans. Each costs a pass over the picture
-     * however few bytes it has, so their number is limited. */
+    /* The usual encoders write progressive files of 10 scans. Each scan costs a pass over the
+     * picture, however few bytes it has, so their number is limited. */
     MAX_SCANS = 100,
 
-    /* Bytes that may lie between the end of a scan and the next marker: some writers fill up there.
-     * More are the picture's, left over because the decoder lost its place. */
+    /* Bytes that may come between the end of a scan and the next marker, as some encoders pad
+     * there. More are data of the picture, left over because the decoder lost its place. */
     MAX_STRAY = 16,
 
-    /* Bytes of zeros in a row that are no picture's (see zeros_are_a_hole). */
+    /* So many zero bytes in a row are not data of a picture (see zeros_are_a_hole). */
     HOLE = 64,
 
-    MARGIN = 16,          /* columns: see narrow */
-    MAX_MEMORY = 1 << 30, /* for coefficients: 100 megapixels in 4:4:4 take 600 MB */
+    MARGIN = 16,          /* columns, see narrow */
+    MAX_MEMORY = 1 << 30, /* for coefficients: 100 megapixels in 4:4:4 need 600 MB */
     MARKER_JPEG_LS = 0xf7,
     MAX_CHANNELS = 4,
 };
@@ -40,20 +40,20 @@ enum {
 typedef struct vit_jpeg {
     struct jpeg_decompress_struct library;
     struct jpeg_error_mgr reports;
-    jmp_buf stop;        /* where the library's calls end that must not return */
-    vit_status status;   /* by then */
-    bool has_scan;       /* the header is over */
+    jmp_buf stop;        /* where a call of the library continues that found an error */
+    vit_status status;   /* the error then */
+    bool has_scan;       /* the header was read up to the first scan */
     bool is_started;     /* rows can be read */
-    bool has_scans;      /* several */
-    bool knows_holes;    /* zeros in its data are a hole */
-    unsigned seen;       /* bit i: a scan held component i */
+    bool has_scans;      /* there are several scans */
+    bool knows_holes;    /* runs of zeros mean that data are missing */
+    unsigned seen;       /* bit i: a scan had component i */
     const uint8_t *data; /* of the first scan */
-    size_t size;
-    size_t left, width; /* the columns that rows have */
-    JSAMPARRAY ink;     /* a row of CMYK; NULL: there is none */
-    vit_image image;    /* no pixels */
+    size_t size;         /* of the file */
+    size_t left, width;  /* the columns that rows have */
+    JSAMPARRAY ink;      /* a row of CMYK; NULL: the picture is not CMYK */
+    vit_image image;     /* without pixels */
     const char *name;
-    vit_error *error; /* of the call that runs */
+    vit_error *error; /* of the current call */
 } jpeg_file;
 
 bool vit_jpeg_recognise(const uint8_t *bytes, size_t size) {
@@ -90,12 +90,7 @@ static vit_status refuse_depth(const jpeg_file *f) {
     return unsupported(f, is_12 ? "a 12-bit JPEG" : "a JPEG of an uncommon depth");
 }
 
-/* A frame other than sequential or progressive DCT; the low bits of its marker tell which. */
-static vit_status refuse_frame(const jpeg_file *f, int marker) {
-    return unsupported(f, (marker & 3) == 3 ? "a lossless JPEG" : "a hierarchical JPEG");
-}
-
-/* Any other message of the library, which begins with a capital letter. */
+/* Any other message of the library; its first word gets a small letter. */
 static vit_status refuse_as_told(jpeg_file *f) {
     char text[JMSG_LENGTH_MAX];
     f->reports.format_message((j_common_ptr)&f->library, text);
@@ -104,6 +99,7 @@ static vit_status refuse_as_told(jpeg_file *f) {
     return corrupt(f, text);
 }
 
+/* The error for what the library reported. */
 static vit_status refuse(jpeg_file *f) {
     const int first = f->reports.msg_parm.i[0];
     switch (f->reports.msg_code) {
@@ -119,8 +115,8 @@ static vit_status refuse(jpeg_file *f) {
         return refuse_size(f);
     case JERR_BAD_PRECISION:
         return refuse_depth(f);
-    case JERR_SOF_UNSUPPORTED:
-        return refuse_frame(f, first);
+    case JERR_SOF_UNSUPPORTED: /* no sequential or progressive DCT; the marker's low bits tell */
+        return unsupported(f, (first & 3) == 3 ? "a lossless JPEG" : "a hierarchical JPEG");
     case JERR_FRACT_SAMPLE_NOTIMPL:
     case JERR_CCIR601_NOTIMPL:
         return unsupported(f, "a fractionally sampled JPEG");
@@ -152,14 +148,16 @@ static vit_status refuse(jpeg_file *f) {
 
 /* ---- the library's callbacks ---- */
 
+/* Called for errors: ends the call of the library. */
 static _Noreturn void stop(j_common_ptr library) {
     jpeg_file *f = library->client_data;
     f->status = refuse(f);
     longjmp(f->stop, 1);
 }
 
-/* level < 0: a warning. All but these say no more than that a file is unusual. */
-static void hear(j_common_ptr library, int level) {
+/* Called for messages; level < 0: a warning. Warnings other than these only mean that a file is
+ * unusual. */
+static void on_message(j_common_ptr library, int level) {
     const jpeg_file *f = library->client_data;
     if (level >= 0) return;
     switch (f->reports.msg_code) {
@@ -177,13 +175,14 @@ static void hear(j_common_ptr library, int level) {
     }
 }
 
-static void say_nothing(j_common_ptr library) {
+/* Called to print a message. */
+static void print_nothing(j_common_ptr library) {
     (void)library;
 }
 
-/* ---- reading; these functions do not return where the library refuses ---- */
+/* ---- reading: on an error of the library these functions do not return (see stop) ---- */
 
-/* EXIF shares its marker with other kinds of data. */
+/* The orientation in the EXIF data, which share their marker with other kinds of data. */
 static unsigned orientation_of(const struct jpeg_decompress_struct *library) {
     static const uint8_t label[6] = "Exif\0";
     unsigned orientation = 0;
@@ -194,7 +193,7 @@ static unsigned orientation_of(const struct jpeg_decompress_struct *library) {
     return orientation;
 }
 
-/* To the first scan. */
+/* Reads up to the first scan. */
 static vit_status read_header(jpeg_file *f, const uint8_t *bytes) {
     struct jpeg_decompress_struct *library = &f->library;
     jpeg_create_decompress(library);
@@ -218,7 +217,7 @@ static vit_status read_header(jpeg_file *f, const uint8_t *bytes) {
     return VIT_OK;
 }
 
-/* Every coefficient came to its last bit. Where some did not, the library makes them up. */
+/* Whether every coefficient was read to its last bit. The library makes up those that were not. */
 static bool is_complete(const jpeg_file *f) {
     const struct jpeg_decompress_struct *library = &f->library;
     const int components = library->num_components;
@@ -229,7 +228,7 @@ static bool is_complete(const jpeg_file *f) {
     return true;
 }
 
-/* The coefficients of a file of several scans, as of progressive ones. */
+/* Reads the coefficients of a file with several scans, such as a progressive one. */
 static vit_status read_scans(jpeg_file *f) {
     struct jpeg_decompress_struct *library = &f->library;
     int event = JPEG_REACHED_SOS;
@@ -252,7 +251,8 @@ static unsigned multiply(unsigned a, unsigned b) {
     return (t + (t >> 8)) >> 8;
 }
 
-/* As Pillow's convert("RGB"): samples are ink, and inverted, as Adobe's programs write them. */
+/* As Pillow's convert("RGB"): samples are amounts of ink, inverted, as Adobe's programs write them.
+ */
 static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, size_t pixels) {
     for (; pixels > 0; pixels--, rgb += 3, cmyk += 4) {
         const unsigned light = cmyk[3];
@@ -260,9 +260,10 @@ static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, size_t pixels) {
     }
 }
 
-/* Zeros decode as a table's first symbol over and over. Where that is a coefficient other than 0,
- * HOLE bytes of them are several blocks of 63 times the same one: they are no picture but what a
- * disk or a transfer has lost. Where it is an end of block, they may be an even area. */
+/* Whether a run of HOLE zero bytes must be data that a disk or a transfer has lost. Zeros decode to
+ * the first symbol of a table over and over. If that symbol is a coefficient other than 0, the run
+ * is several blocks of 63 equal coefficients, which is no picture. If it is an end of block, it may
+ * be an even area. */
 static bool zeros_are_a_hole(const struct jpeg_decompress_struct *library) {
     if (library->arith_code || library->progressive_mode) return false;
     for (int i = 0; i < library->comps_in_scan; i++) {
@@ -272,7 +273,7 @@ static bool zeros_are_a_hole(const struct jpeg_decompress_struct *library) {
     return false;
 }
 
-/* Looked for at every HOLE / 2-th byte: a hole half as long again is always found. */
+/* Looks at every HOLE / 2-th byte, so that a run of 1.5 HOLE zeros is always found. */
 static bool has_hole(const uint8_t *data, size_t size) {
     static const uint8_t zeros[HOLE];
     for (size_t i = 0; i + HOLE <= size; i += HOLE / 2)
@@ -280,7 +281,7 @@ static bool has_hole(const uint8_t *data, size_t size) {
     return false;
 }
 
-/* Up to where rows can be had. */
+/* Gets ready to read rows. */
 static vit_status start(jpeg_file *f) {
     struct jpeg_decompress_struct *library = &f->library;
     vit_status status = VIT_OK;
@@ -290,8 +291,8 @@ static vit_status start(jpeg_file *f) {
         status = read_scans(f);
     else
         jpeg_start_decompress(library);
-    if (status) return status;
-    f->knows_holes = !f->has_scans && zeros_are_a_hole(library); /* its tables are checked */
+    if (status != VIT_OK) return status;
+    f->knows_holes = !f->has_scans && zeros_are_a_hole(library); /* tables were checked by now */
     if (library->out_color_space == JCS_CMYK)
         f->ink = library->mem->alloc_sarray((j_common_ptr)library, JPOOL_IMAGE,
                                             (JDIMENSION)(f->image.width * MAX_CHANNELS), 1);
@@ -299,21 +300,21 @@ static vit_status start(jpeg_file *f) {
     return VIT_OK;
 }
 
-/* Leaves out columns before the inverse transform. At an edge that is made so, upsampling lacks a
- * neighbour: MARGIN more columns keep that away from those that are asked for. */
+/* Leaves out columns before the inverse transform. At the new edges upsampling lacks a neighbour,
+ * so MARGIN more columns are kept on either side of those that are wanted. */
 static vit_status narrow(jpeg_file *f, size_t left, size_t width) {
     const size_t right = vit_min(left + width + MARGIN, f->image.width);
     JDIMENSION first = (JDIMENSION)(left - vit_min(left, MARGIN));
     JDIMENSION columns = (JDIMENSION)right - first;
     const vit_status status = start(f);
-    if (status || f->has_scans) return status;
+    if (status != VIT_OK || f->has_scans) return status;
     jpeg_crop_scanline(&f->library, &first, &columns);
     f->left = first;
     f->width = columns;
     return VIT_OK;
 }
 
-/* From the last row to the end-of-image marker. */
+/* After the last row: reads up to the end-of-image marker. */
 static vit_status end(jpeg_file *f) {
     struct jpeg_decompress_struct *library = &f->library;
     if (f->has_scans) jpeg_finish_output(library);
@@ -326,7 +327,7 @@ static vit_status end(jpeg_file *f) {
 static vit_status read_rows(jpeg_file *f, uint8_t *row, size_t count) {
     struct jpeg_decompress_struct *library = &f->library;
     const vit_status status = f->is_started ? VIT_OK : start(f);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     for (; count > 0; count--, row += f->width * f->image.channels) {
         jpeg_read_scanlines(library, f->ink ? f->ink : &row, 1);
         if (f->ink) cmyk_to_rgb(row, f->ink[0], f->width);
@@ -334,7 +335,7 @@ static vit_status read_rows(jpeg_file *f, uint8_t *row, size_t count) {
     return library->output_scanline < library->output_height ? VIT_OK : end(f);
 }
 
-/* ---- the calls from outside ---- */
+/* ---- the interface ---- */
 
 vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes, size_t size,
                          const char *name, vit_error *error) {
@@ -345,13 +346,13 @@ vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes
     f->error = error;
     f->library.err = jpeg_std_error(&f->reports);
     f->reports.error_exit = stop;
-    f->reports.emit_message = hear;
-    f->reports.output_message = say_nothing;
+    f->reports.emit_message = on_message;
+    f->reports.output_message = print_nothing;
     f->library.client_data = f;
     if (setjmp(f->stop) == 0) f->status = read_header(f, bytes);
     *header = f->image;
     const vit_status status = f->status;
-    if (!status) return VIT_OK;
+    if (status == VIT_OK) return VIT_OK;
     vit_jpeg_close(f);
     *out = NULL;
     return status;

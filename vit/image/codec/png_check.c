@@ -8,14 +8,14 @@
 
 static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-/* Deflate's longest match, 258 bytes, takes at least two bits. */
+/* Deflate's longest match is 258 bytes and takes at least two bits. */
 static const size_t max_deflate_ratio = 1032;
 
 #define CHUNK_TYPE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (c) << 8 | (d))
 
 typedef struct chunk {
     uint32_t type;
-    char label[5]; /* the type, printable */
+    char label[5]; /* the type as text */
     const uint8_t *data;
     size_t size;
 } chunk;
@@ -24,7 +24,7 @@ typedef struct png_walk {
     vit_png *png;
     const uint8_t *bytes;
     size_t size, at;
-    bool is_data_over; /* a chunk of another type followed an IDAT */
+    bool is_data_over; /* another chunk has followed the IDAT chunks */
     const char *name;
     vit_error *error;
 } png_walk;
@@ -90,19 +90,15 @@ static bool is_depth_valid(vit_png_color color, unsigned depth) {
     return false;
 }
 
-static size_t samples_of(vit_png_color color) {
-    bool is_rgb = color == VIT_PNG_RGB || color == VIT_PNG_RGB_ALPHA;
-    bool has_alpha = color == VIT_PNG_GREY_ALPHA || color == VIT_PNG_RGB_ALPHA;
-    return (is_rgb ? 3U : 1U) + (has_alpha ? 1U : 0U);
-}
-
-/* A row is a filter type and its samples, rounded up to whole bytes; no rows without columns. */
+/* The bytes of rows, each of which is a filter type and its samples, rounded up to whole bytes; 0
+ * if there are no columns. */
 static size_t rows_size(const vit_png *png, size_t width, size_t height) {
     size_t bits = width * png->samples * png->depth;
     return width ? height * (1 + (bits + 7) / 8) : 0;
 }
 
-/* Adam7: seven passes, each a picture of the pixels at {first, first + step, ...} of both axes. */
+/* Interlacing (Adam7) is seven passes, each a picture of the pixels at x, x + step_x, ... and y, y
+ * + step_y, ... */
 static size_t inflated_size(const vit_png *png) {
     static const struct {
         uint8_t x, y, step_x, step_y;
@@ -148,7 +144,9 @@ static vit_status check_header(png_walk *w, const chunk *c) {
                         "read",
                         w->name, png->width, png->height, VIT_IMAGE_MAX_SIDE, VIT_IMAGE_MAX_PIXELS);
     }
-    png->samples = samples_of(png->color);
+    const bool is_rgb = png->color == VIT_PNG_RGB || png->color == VIT_PNG_RGB_ALPHA;
+    const bool has_alpha = png->color == VIT_PNG_GREY_ALPHA || png->color == VIT_PNG_RGB_ALPHA;
+    png->samples = (is_rgb ? 3U : 1U) + (has_alpha ? 1U : 0U);
     png->inflated = inflated_size(png);
     return VIT_OK;
 }
@@ -234,7 +232,7 @@ static vit_status check_chunk(png_walk *w, const chunk *c) {
     default:
         break;
     }
-    /* A capital first letter: a chunk without which the picture cannot be understood. */
+    /* A capital first letter means that the picture cannot be decoded without this chunk. */
     if (c->label[0] >= 'A' && c->label[0] <= 'Z') {
         return vit_fail(w->error, VIT_ERROR_UNSUPPORTED,
                         "%s: the PNG needs chunk %s, which is not known here", w->name, c->label);
@@ -249,7 +247,7 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
     *out = (vit_png){0};
     w.at = sizeof signature;
     vit_status status = next_chunk(&w, &c);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (c.type == CHUNK_TYPE('C', 'g', 'B', 'I')) {
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: this is Apple's CgBI variant of PNG; standard PNGs are read: save it "
@@ -261,9 +259,9 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
                         "%s: corrupt PNG: its first chunk is %s, expected IHDR", name, c.label);
     }
     status = check_header(&w, &c);
-    while (!status && c.type != CHUNK_TYPE('I', 'E', 'N', 'D')) {
+    while (status == VIT_OK && c.type != CHUNK_TYPE('I', 'E', 'N', 'D')) {
         status = next_chunk(&w, &c);
-        if (!status) status = check_chunk(&w, &c);
+        if (status == VIT_OK) status = check_chunk(&w, &c);
     }
     return status;
 }

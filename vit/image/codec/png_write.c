@@ -1,5 +1,5 @@
-/* PNG by stb_image_write, which lays out the file and chooses the filter of each row. Compressing
- * is zlib's: stb's own writes beyond its buffer where there is no memory. */
+/* PNG by stb_image_write, which lays out the file and chooses the filter of each row. zlib
+ * compresses: stb's own compressor writes past its buffer if memory runs out. */
 #include "vit/image/codec/png_write.h"
 
 #include <zlib.h>
@@ -24,7 +24,7 @@ static unsigned char *compress_bytes(unsigned char *data, int size, int *out_siz
 #define STBIW_FREE(memory) vit_free(memory)
 #define STBIW_ZLIB_COMPRESS(data, size, out_size, level) compress_bytes(data, size, out_size, level)
 
-/* Reported at the end of this file, so it cannot be restored. */
+/* This warning is reported at the end of the file, so that it cannot be switched on again. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

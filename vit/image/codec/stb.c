@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-/* stb_image allocates through three macros without an argument for the caller's data, so what one
- * call may still take can only stand in a variable of the thread. It is set and cleared within
- * vit_stb_decode; nothing outlives the call. */
+/* stb_image allocates through macros that have no argument for a context, so the budget of a call
+ * is a thread-local variable. It is set and cleared within vit_stb_decode; nothing outlives the
+ * call. */
 static _Thread_local struct budget {
     size_t left;
-    size_t refused;    /* bytes the system did not give; 0: it gave all */
-    bool is_overdrawn; /* more was asked for than the picture can need */
+    size_t refused;    /* the bytes that the system could not allocate; 0: none */
+    bool is_overdrawn; /* more was wanted than the picture can need */
 } budget;
 
-/* Memory given back does not return to the budget: what a picture needs in all is known. */
+/* Freed memory does not return to the budget, which is for all allocations together. */
 static bool spend(size_t bytes) {
     if (bytes > budget.left) {
         budget.is_overdrawn = true;
@@ -22,7 +22,7 @@ static bool spend(size_t bytes) {
     return true;
 }
 
-/* Zeroed, so that what a file leaves undefined is the same picture every time. */
+/* Zeroed, so that pixels which a file leaves undefined are the same every time. */
 static void *allocate(size_t bytes) {
     if (!spend(bytes)) return NULL;
     void *memory = vit_alloc(bytes, 1);
@@ -42,14 +42,14 @@ static void *reallocate(void *old, size_t old_bytes, size_t bytes) {
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG
 #define STBI_NO_STDIO
-#define STBI_NO_FAILURE_STRINGS /* one of them is a shared buffer */
+#define STBI_NO_FAILURE_STRINGS /* one of them is a buffer that threads share */
 #define STBI_MAX_DIMENSIONS 65535
 #define STBI_ASSERT(condition) ((void)0) /* the library never aborts */
 #define STBI_MALLOC(bytes) allocate(bytes)
 #define STBI_REALLOC_SIZED(memory, old_bytes, bytes) reallocate(memory, old_bytes, bytes)
 #define STBI_FREE(memory) vit_free(memory)
 
-/* Reported at the end of this file, so it cannot be restored. */
+/* This warning is reported at the end of the file, so that it cannot be switched on again. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -5,19 +5,19 @@
 
 #include <string.h>
 
-/* ---- the ground: a closing (Serra, Image Analysis and Mathematical Morphology) ---- */
+/* ---- the background: a closing (Serra: Image Analysis and Mathematical Morphology) ---- */
 
-/* This many rows, or columns, are walked side by side. */
+/* So many rows, or columns, are processed side by side. */
 enum { STRIP = 64 };
 
 static void take_greater(uint8_t *restrict to, const uint8_t *restrict from) {
     for (size_t i = 0; i < STRIP; i++) to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
-/* Each row becomes the greatest of itself and the 2 reach after it. In blocks of that length, the
- * greatest to the end of one and from the begin of the next are enough (van Herk 1992).
- * strip: [blocks + 1][2 reach + 1][STRIP], the last block for nothing but to be looked at;
- * to_end: scratch of one block. */
+/* Each row becomes the largest of itself and the 2 reach rows after it, by the algorithm of van
+ * Herk (1992): rows are divided into blocks of 2 reach + 1, and a window is the end of one block
+ * and the beginning of the next. strip: [blocks + 1][2 reach + 1][STRIP], of which the last block
+ * is only read; to_end: scratch of one block. */
 static void widen_strip(uint8_t *strip, size_t blocks, size_t reach, uint8_t *to_end) {
     const size_t block = 2 * reach + 1;
     for (size_t b = 0; b < blocks; b++) {
@@ -34,8 +34,8 @@ static void widen_strip(uint8_t *strip, size_t blocks, size_t reach, uint8_t *to
     }
 }
 
-/* `others` lines of n pixels, `step` apart; from a line to the next it is `next`. What lies beyond
- * the ends counts as 0. */
+/* Dilates along `others` lines of n pixels, which are `step` apart in a line and `next` from line
+ * to line. Pixels past the ends count as 0. room: scratch of room_for bytes. */
 static void widen_lines(uint8_t *pixels, size_t n, size_t step, size_t others, size_t next,
                         size_t reach, uint8_t *room) {
     const size_t block = 2 * reach + 1, blocks = vit_ceil_div(n, block);
@@ -83,11 +83,12 @@ static void widen_dark(vit_image *image, size_t reach, uint8_t *room) {
     invert(image);
 }
 
-/* ---- what stands out from it ---- */
+/* ---- what is darker than the background ---- */
 
-/* Where the ground is nearly as dark as can be, what little stands out is no ink. */
+/* A darker background than this counts as this: the little that is still darker is no ink. */
 enum { LEAST_RANGE = 64 };
 
+/* The difference to the background, where 255 is the largest one possible. */
 static unsigned part_of(int difference, int ground) {
     const int part = difference * 255 / (ground > LEAST_RANGE ? ground : LEAST_RANGE);
     return (unsigned)(part < 0 ? 0 : part > 255 ? 255 : part);
@@ -133,8 +134,9 @@ void vit_ink_steps(vit_image *steps, const vit_image *grey) {
     }
 }
 
-/* Ink lies on one ground. Where the ground itself has a step, at the edge of a shadow or of the
- * paper, what stands out is due to that; and steps such as half of the pixels have are grain. */
+/* Subtracts from the steps what is not due to ink: the step that the background itself has there
+ * (at the edge of a shadow or of the paper), which is light - dark, and twice the median step,
+ * which is grain. */
 static void discount_steps(vit_ink_map *map, const vit_image *steps, const vit_image *light,
                            const vit_image *dark) {
     const size_t count = light->width * light->height;
@@ -146,8 +148,8 @@ static void discount_steps(vit_ink_map *map, const vit_image *steps, const vit_i
     }
 }
 
-/* Takes what half of the pixels have, the height of the ground above the grain, off all. Returns
- * by how much half of the pixels differ from it. */
+/* Subtracts the median, by which grain makes the background lighter than the picture, from all.
+ * Returns the median of the differences to it, the noise. */
 static unsigned settle(vit_image *darkness) {
     const size_t count = darkness->width * darkness->height;
     const unsigned median = median_of(darkness->pixels, count);
@@ -172,8 +174,8 @@ vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *g
     uint8_t *room = vit_alloc(room_size, 1);
     vit_image ground = {0}, dark = {0};
     vit_status status = room ? VIT_OK : vit_fail_memory(error, "digit", room_size);
-    if (!status) status = copy(&ground, grey, error);
-    if (!status) {
+    if (status == VIT_OK) status = copy(&ground, grey, error);
+    if (status == VIT_OK) {
         widen_light(&ground, reach, room);
         widen_dark(&ground, reach, room);
         for (size_t i = 0; i < w * h; i++)
@@ -182,7 +184,7 @@ vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *g
         *noise = settle(&map->darkness);
         status = copy(&dark, &ground, error);
     }
-    if (!status) {
+    if (status == VIT_OK) {
         widen_light(&ground, reach / 2 + 1, room);
         widen_dark(&dark, reach / 2 + 1, room);
         discount_steps(map, steps, &ground, &dark);

@@ -19,13 +19,14 @@ vit_box vit_ink_box(const vit_image *image, unsigned threshold) {
     return box;
 }
 
-/* Connected pixels. */
+/* A set of connected pixels. */
 typedef struct blob {
     vit_box box;
-    uint64_t edge;    /* how sharply it begins: squared steps, added up along its edge */
-    size_t contact;   /* pixels at the picture's border */
-    size_t area, rim; /* its pixels; those along its edge */
-    bool left, top, right, bottom; /* whether it touches these */
+    uint64_t edge;  /* how long and sharp its edge is: the sum of squared steps along it */
+    size_t area;    /* its pixels */
+    size_t rim;     /* those at its edge */
+    size_t contact; /* those at the border of the picture */
+    bool left, top, right, bottom; /* whether it touches these sides of the picture */
     bool chosen, is_frame;
 } blob;
 
@@ -35,15 +36,8 @@ typedef struct blobs {
     size_t width, height;
 } blobs;
 
-static void add_pixel(blob *b, const vit_image *darkness, size_t x, size_t y) {
-    if (x < b->box.left) b->box.left = x;
-    if (y < b->box.top) b->box.top = y;
-    if (x >= b->box.right) b->box.right = x + 1;
-    if (y >= b->box.bottom) b->box.bottom = y + 1;
-    b->contact += x == 0 || y == 0 || x == darkness->width - 1 || y == darkness->height - 1;
-}
-
-/* Gives `label` to all that is connected with pixel `start`, by sides or corners. */
+/* The blob of all pixels that are connected with pixel `start` by sides or corners; they get the
+ * label. */
 static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, uint32_t *queue,
                  size_t start, uint32_t label) {
     const vit_image *darkness = &map->darkness;
@@ -55,7 +49,11 @@ static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, u
     while (head < tail) {
         const size_t at = queue[head++], x = at % width, y = at / width;
         bool is_edge = false;
-        add_pixel(&b, darkness, x, y);
+        b.box.left = vit_min(b.box.left, x);
+        b.box.top = vit_min(b.box.top, y);
+        b.box.right = vit_max(b.box.right, x + 1);
+        b.box.bottom = vit_max(b.box.bottom, y + 1);
+        b.contact += x == 0 || y == 0 || x == width - 1 || y == height - 1;
         const size_t bottom = vit_min(y + 1, height - 1), right = vit_min(x + 1, width - 1);
         for (size_t v = y ? y - 1 : 0; v <= bottom; v++) {
             for (size_t u = x ? x - 1 : 0; u <= right; u++) {
@@ -79,37 +77,32 @@ static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, u
     return b;
 }
 
-static vit_status add_blob(blobs *all, blob b, vit_error *error) {
-    blob *list = vit_make_room(all->list, all->count, &all->room, sizeof *list, "digit", error);
-    if (!list) return VIT_ERROR_MEMORY;
-    all->list = list;
-    all->list[all->count++] = b;
-    return VIT_OK;
-}
-
 static vit_status find_blobs(blobs *all, const vit_ink_map *map, unsigned threshold,
                              uint32_t *labels, uint32_t *queue, vit_error *error) {
     const vit_image *darkness = &map->darkness;
     const size_t count = darkness->width * darkness->height;
-    vit_status status = VIT_OK;
     *all = (blobs){.width = darkness->width, .height = darkness->height};
     for (size_t i = 0; i < count; i++) labels[i] = 0;
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (labels[i] || darkness->pixels[i] < threshold) continue;
-        const uint32_t label = (uint32_t)all->count + 1;
-        status = add_blob(all, fill(map, threshold, labels, queue, i, label), error);
+        blob *list = vit_make_room(all->list, all->count, &all->room, sizeof *list, "digit", error);
+        if (!list) return VIT_ERROR_MEMORY;
+        all->list = list;
+        list[all->count] = fill(map, threshold, labels, queue, i, (uint32_t)all->count + 1);
+        all->count++;
     }
-    return status;
+    return VIT_OK;
 }
 
-/* ---- which of them ---- */
+/* ---- which of them are the digit ---- */
 
 static size_t longer_side(const vit_box *b) {
     return vit_max(b->right - b->left, b->bottom - b->top);
 }
 
-/* What is cut off by the border in great width is the table or a hand. A digit may touch it, but
- * what goes from one side to the other is likelier a line or the edge of the paper. */
+/* A factor of the score for blobs at the border of the picture. One that the border cuts off over a
+ * long distance is the table or a hand. A digit may touch the border, but what goes from one side
+ * to the opposite one is more likely a line or the edge of the paper. */
 static double border_share(const blob *b) {
     const size_t half = b->box.right - b->box.left + b->box.bottom - b->box.top;
     if (b->contact * 4 > half) return 0.002;
@@ -117,34 +110,35 @@ static double border_share(const blob *b) {
     return b->left || b->right || b->top || b->bottom ? 0.7 : 1;
 }
 
-/* Strokes are narrower than this part of the digit. */
+/* Strokes are narrower than 1 / PATCH_PART of the digit. */
 enum { PATCH_PART = 3 };
 
-/* Digits are seldom wider than high; rows of print and lines under a digit are. */
+/* Digits are seldom wider than high; lines of print and underlines are. */
 static bool is_flat(const vit_box *b) {
     return b->right - b->left > 3 * (b->bottom - b->top);
 }
 
-/* A stroke's width is twice its area by the length of its rim. Where that is much of its box, it is
- * a patch: a shadow, a corner of the table. */
+/* The width of a stroke is twice its area divided by the length of its rim. If that is a large part
+ * of its box, the blob is a patch: a shadow, a corner of the table. */
 static bool is_patch(const blob *b) {
     return 2 * b->area * PATCH_PART > b->rim * longer_side(&b->box);
 }
 
-/* Long edges, sharp ones (shadows have none), away from the border. */
+/* A digit has long and sharp edges (shadows have no sharp ones) and is away from the border. */
 static double score(const blob *b) {
     if (b->is_frame) return 0;
     return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.02 : 1) *
            (is_patch(b) ? 0.05 : 1);
 }
 
+/* The distance of two intervals. */
 static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
     if (b_start > a_end) return b_start - a_end;
     return a_start > b_end ? a_start - b_end : 0;
 }
 
-/* Strokes that stand apart belong to the digit when they are near, more than a speck, not much
- * longer than the rest, and no line under it. */
+/* Whether a separate blob is a part of the digit, whose box and edge so far these are: it is near,
+ * more than a speck, not much longer than the rest, and no underline. */
 static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
     const size_t reach = longer_side(box) / 4;
     const bool is_underline = is_flat(&b->box) && b->box.top + reach / 2 >= box->bottom;
@@ -154,17 +148,10 @@ static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
            gap(box->top, box->bottom, b->box.top, b->box.bottom) <= reach;
 }
 
-static void join(vit_box *box, const vit_box *other) {
-    box->left = vit_min(box->left, other->left);
-    box->top = vit_min(box->top, other->top);
-    box->right = vit_max(box->right, other->right);
-    box->bottom = vit_max(box->bottom, other->bottom);
-}
-
 /* ---- frames ---- */
 
-/* What lies within a frame is meant when it is at least this part of the frame in size and score.
- */
+/* A blob inside a frame is the digit if its size and score are at least these parts (1 / 12, 1 /
+ * 40) of those of the frame. */
 enum { FRAMED_SIZE = 12, FRAMED_SCORE = 40 };
 
 static bool is_around(const vit_box *frame, const vit_box *b) {
@@ -172,7 +159,7 @@ static bool is_around(const vit_box *frame, const vit_box *b) {
            b->bottom < frame->bottom;
 }
 
-/* Whether less than a thirtieth of the blob lies in the middle half of its box. */
+/* Whether less than a thirtieth of the blob is in the middle half of its box. */
 static bool is_hollow(const blob *b, uint32_t label, const blobs *all, const uint32_t *labels) {
     const size_t width = b->box.right - b->box.left, height = b->box.bottom - b->box.top;
     size_t total = 0, inside = 0;
@@ -187,7 +174,7 @@ static bool is_hollow(const blob *b, uint32_t label, const blobs *all, const uin
     return inside * 30 < total;
 }
 
-/* The edge of the paper, with the shadow that it throws, goes around what is written. */
+/* Whether the blob is a frame: the edge of the paper and its shadow surround what is written. */
 static bool is_frame(const blob *b, uint32_t label, const blobs *all, const uint32_t *labels) {
     bool has_content = false;
     for (size_t i = 0; !has_content && i < all->count; i++) {
@@ -198,6 +185,7 @@ static bool is_frame(const blob *b, uint32_t label, const blobs *all, const uint
     return has_content && is_hollow(b, label, all, labels);
 }
 
+/* The blob with the best score that is no frame. */
 static blob *find_best(blobs *all, const uint32_t *labels) {
     for (;;) {
         size_t best = 0;
@@ -209,6 +197,7 @@ static blob *find_best(blobs *all, const uint32_t *labels) {
     }
 }
 
+/* Chooses the best blob, then all that belong to it. */
 static void choose(vit_ink *out, blobs *all, const uint32_t *labels) {
     blob *best = find_best(all, labels);
     best->chosen = true;
@@ -220,14 +209,16 @@ static void choose(vit_ink *out, blobs *all, const uint32_t *labels) {
         if (!belongs(&out->box, edge, b)) continue;
         if (is_around(&b->box, &out->box) && is_hollow(b, (uint32_t)i + 1, all, labels)) continue;
         b->chosen = true;
-        join(&out->box, &b->box);
+        out->box = (vit_box){vit_min(out->box.left, b->box.left), vit_min(out->box.top, b->box.top),
+                             vit_max(out->box.right, b->box.right),
+                             vit_max(out->box.bottom, b->box.bottom)};
         out->score += score(b);
         edge += b->edge;
-        i = (size_t)-1; /* with the larger box, others may have come near */
+        i = (size_t)-1; /* from the first again: others may be near the larger box */
     }
 }
 
-/* Area and peak of what has label 1. */
+/* Sets area and peak, of the pixels with label 1. */
 static void measure(vit_ink *out, const vit_image *darkness, const uint32_t *labels) {
     const size_t count = darkness->width * darkness->height;
     size_t histogram[256] = {0}, above = 0;
@@ -246,7 +237,7 @@ vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned thresho
     blobs all;
     *out = (vit_ink){.threshold = threshold};
     vit_status status = find_blobs(&all, map, threshold, labels, queue, error);
-    if (!status && all.count > 0) {
+    if (status == VIT_OK && all.count > 0) {
         choose(out, &all, labels);
         for (size_t i = 0; i < darkness->width * darkness->height; i++)
             labels[i] = labels[i] ? (all.list[labels[i] - 1].chosen ? 1 : 2) : 0;

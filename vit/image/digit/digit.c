@@ -3,20 +3,22 @@
 #include "vit/image/digit/ink.h"
 #include "vit/image/pixels.h"
 
-/* MNIST's makers fitted a digit into 20 x 20 and put its centre of mass into the middle of
- * 28 x 28, on pixel 14. */
+/* MNIST's digits were fitted into 20 x 20 pixels and placed with their centre of mass in the middle
+ * of 28 x 28, on pixel 14. */
 enum { SIZE = VIT_DIGIT_SIZE, BOX = 20, MIDDLE = 14 };
 
-/* Pictures are looked at with a longer side within these. */
+/* A picture is searched at a size whose longer side is within these limits. */
 enum { LEAST_SIDE = 256, MOST_SIDE = 640 };
 
-/* A digit smaller than this part of the picture is looked at again from nearby. */
+/* If the digit is smaller than 1 / SMALL_PART of the picture, its surroundings are searched again
+ * at a larger scale: LOOKS searches altogether. */
 enum { SMALL_PART = 3, LOOKS = 2 };
 
-/* ---- the mass ---- */
+/* ---- the centre of mass ---- */
 
 typedef struct mass {
-    uint64_t total, x, y; /* of the pixels' values; times their coordinates */
+    uint64_t total; /* sum of the values of all pixels */
+    uint64_t x, y;  /* sums of the values times the coordinates */
 } mass;
 
 static mass weigh(const vit_image *in) {
@@ -38,8 +40,8 @@ static bool is_centred(uint64_t moment, uint64_t total) {
            twice <= (2 * MIDDLE + 1) * total + total / 10;
 }
 
-/* Whether the picture is as MNIST's are: light on black, the box 20, centred to half a pixel (and
- * a little, because pixels are rounded). */
+/* Whether the picture is like those of MNIST: light on black, a box of 20, centred to half a pixel
+ * and a little, since pixels are rounded. */
 static bool is_prepared(const vit_image *in) {
     if (in->width != SIZE || in->height != SIZE) return false;
     const mass m = weigh(in);
@@ -49,7 +51,7 @@ static bool is_prepared(const vit_image *in) {
            is_centred(m.y, m.total);
 }
 
-/* Where a picture of `size` pixels begins so that its centre of mass is in the middle. */
+/* Where the drawn digit of `size` pixels must begin so that its centre of mass is in the middle. */
 static size_t place(uint64_t moment, uint64_t total, size_t size) {
     const uint64_t centre = (2 * moment + total) / (2 * total);
     const size_t start = centre > MIDDLE ? 0 : MIDDLE - (size_t)centre;
@@ -59,28 +61,29 @@ static size_t place(uint64_t moment, uint64_t total, size_t size) {
 static vit_status centre(vit_image *out, const vit_image *in, vit_error *error) {
     const mass m = weigh(in);
     const size_t left = place(m.x, m.total, in->width), top = place(m.y, m.total, in->height);
-    return vit_image_crop(out, in, -(ptrdiff_t)left, -(ptrdiff_t)top, SIZE, SIZE, error);
+    return vit_image_crop(out, in, -(ptrdiff_t)left, -(ptrdiff_t)top, SIZE, SIZE, NULL, error);
 }
 
-/* ---- looking ---- */
+/* ---- searching ---- */
 
-/* A part of the picture at a size that is good to look at. */
+/* *out = a part of the picture, resized for the search. */
 static vit_status look(vit_image *out, const vit_image *grey, const vit_box *part,
                        const vit_kernels *kernels, vit_error *error) {
     const size_t w = part->right - part->left, h = part->bottom - part->top;
     const size_t longer = vit_max(w, h), side = vit_min(vit_max(longer, LEAST_SIDE), MOST_SIDE);
     vit_image cropped;
     const size_t width = w * side / longer, height = h * side / longer;
-    vit_status status =
-        vit_image_crop(&cropped, grey, (ptrdiff_t)part->left, (ptrdiff_t)part->top, w, h, error);
-    if (!status)
+    vit_status status = vit_image_crop(&cropped, grey, (ptrdiff_t)part->left, (ptrdiff_t)part->top,
+                                       w, h, NULL, error);
+    if (status == VIT_OK)
         status = vit_image_resize(out, &cropped, vit_max(width, 1), vit_max(height, 1),
                                   VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&cropped);
     return status;
 }
 
-/* A span of the small picture with its own length on both sides, in the large one. */
+/* Widens a span of the small picture by its own length on both sides, and converts it to
+ * coordinates of the large one. */
 static void widen(size_t *start, size_t *end, size_t small, size_t large) {
     const size_t length = *end - *start;
     const size_t from = *start > length ? *start - length : 0;
@@ -89,14 +92,14 @@ static void widen(size_t *start, size_t *end, size_t small, size_t large) {
     *end = vit_ceil_div(to * large, small);
 }
 
-/* The surroundings of the ink in the coordinates of the whole picture; false when they are most of
- * what was looked at. */
+/* Narrows `part`, which `seen` shows, to the surroundings of the ink; false if the ink is large
+ * enough already. */
 static bool come_near(vit_box *part, const vit_ink *ink, const vit_image *seen) {
     const size_t width = ink->box.right - ink->box.left, height = ink->box.bottom - ink->box.top;
     const size_t longer = vit_max(width, height), side = vit_max(seen->width, seen->height);
     if (longer * SMALL_PART > side) return false;
     vit_box near = ink->box;
-    const size_t grow = longer - width, more = longer - height; /* a square, where there is room */
+    const size_t grow = longer - width, more = longer - height; /* to a square, if there is room */
     near.left = near.left > grow / 2 ? near.left - grow / 2 : 0;
     near.right = vit_min(near.right + grow / 2, seen->width);
     near.top = near.top > more / 2 ? near.top - more / 2 : 0;
@@ -113,12 +116,12 @@ static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
     vit_box part = {0, 0, grey->width, grey->height};
     vit_status status = VIT_OK;
     bool is_far = true;
-    for (int i = 0; !status && is_far && i < LOOKS; i++) {
+    for (int i = 0; status == VIT_OK && is_far && i < LOOKS; i++) {
         vit_image seen = {0};
         vit_image_free(darkness);
         status = look(&seen, grey, &part, kernels, error);
-        if (!status) status = vit_ink_find(ink, darkness, &seen, error);
-        is_far = !status && darkness->pixels && come_near(&part, ink, &seen);
+        if (status == VIT_OK) status = vit_ink_find(ink, darkness, &seen, error);
+        is_far = status == VIT_OK && darkness->pixels && come_near(&part, ink, &seen);
         vit_image_free(&seen);
     }
     return status;
@@ -129,10 +132,10 @@ static vit_status prepare(vit_image *out, const vit_image *grey, const vit_kerne
     vit_image darkness = {0}, drawn = {0};
     vit_ink ink = {0};
     vit_status status = find(&ink, &darkness, grey, kernels, error);
-    if (!status && darkness.pixels) {
+    if (status == VIT_OK && darkness.pixels) {
         status = vit_ink_draw(&drawn, &darkness, &ink, BOX, kernels, error);
-        if (!status) status = centre(out, &drawn, error);
-    } else if (!status) {
+        if (status == VIT_OK) status = centre(out, &drawn, error);
+    } else if (status == VIT_OK) {
         status = vit_image_resize(out, grey, SIZE, SIZE, VIT_FILTER_BILINEAR, kernels, error);
         out->warning = "no ink was found on the picture";
     }
@@ -146,7 +149,7 @@ vit_status vit_image_digit(vit_image *out, const vit_image *in, const vit_kernel
     vit_image grey;
     *out = (vit_image){0};
     vit_status status = vit_image_convert(&grey, in, 1, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     if (is_prepared(&grey)) {
         *out = grey;
         return VIT_OK;

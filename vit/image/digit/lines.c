@@ -4,33 +4,37 @@
 
 #include <string.h>
 
-/* Printed lines are thin and run, nearly straight, over most of the picture. A path goes from
- * column to column over ink and may leave its row only every few columns; of each pixel the longest
- * path through it is found by walking the columns once in either direction. Where ink crosses a
- * line, it is thicker than the line, and stays. */
+/* Printed lines are thin and run nearly straight over most of the picture. A path goes over ink
+ * from column to column and may change its row only every few columns. The longest path through
+ * each pixel is found by walking over the columns once in either direction; the pixels of long
+ * paths are lines. Where other ink crosses a line it is thicker than the line, and stays. Vertical
+ * lines are found in the same way with rows and columns exchanged. */
 
 enum {
-    LEAST_PART = 45, /* per cent of the picture that a line spans */
-    STEADY = 2,      /* columns that a path stays in its row after it left one */
+    LEAST_PART = 45, /* the length of a line, in per cent of the picture */
+    STEADY = 2,      /* columns that a path stays in its row before it may change it again */
     GAP = 3,         /* columns without ink that it may cross */
 };
 
-/* What a path to a pixel is: its columns; those since it changed the row; those without ink. */
+/* The longest path that ends in a pixel. */
 typedef struct path {
-    uint16_t length;
-    uint8_t steady, gap;
+    uint16_t length; /* in columns */
+    uint8_t steady;  /* columns since it changed its row */
+    uint8_t gap;     /* columns without ink at its end */
 } path;
 
-/* The part of the picture that has ink, seen as it is or with rows and columns exchanged. */
+/* The part of the picture that has ink, as it is or with rows and columns exchanged. */
 typedef struct view {
     const uint8_t *darkness;
-    uint8_t *marks; /* pixels of lines */
-    size_t start;   /* place of the part's first pixel */
-    size_t width, height, step_x, step_y;
-    size_t full_width, full_height; /* of the picture */
+    uint8_t *marks; /* 1 for pixels of lines */
+    size_t start;   /* the index of the first pixel */
+    size_t width, height;
+    size_t step_x, step_y;          /* from column to column, from row to row */
+    size_t full_width, full_height; /* of the whole picture */
     unsigned threshold;
 } view;
 
+/* The index of a pixel. */
 static size_t place(const view *v, size_t x, size_t y) {
     return v->start + x * v->step_x + y * v->step_y;
 }
@@ -39,8 +43,8 @@ static size_t least_length(const view *v) {
     return v->full_width * LEAST_PART / 100;
 }
 
-/* Goes on from `from` to a pixel of the next column, with a turn one of another row; the longer of
- * both in *best. */
+/* *best = the path `from` extended to a pixel of the next column, if that is longer. is_turn: the
+ * pixel is in another row. */
 static void extend(path *best, const path *from, bool is_ink, bool is_turn) {
     if (from->length == 0 || (is_turn && from->steady < STEADY)) return;
     path next = {.length = (uint16_t)(from->length + 1), .gap = 0};
@@ -50,7 +54,7 @@ static void extend(path *best, const path *from, bool is_ink, bool is_turn) {
     *best = next;
 }
 
-/* The paths that end in column x, from those that end in the one before. */
+/* `to` = the paths that end in column x, given those that end in the column before. */
 static void walk_column(path *to, const path *from, const view *v, size_t x) {
     for (size_t y = 0; y < v->height; y++) {
         const bool is_ink = v->darkness[place(v, x, y)] >= v->threshold;
@@ -62,8 +66,8 @@ static void walk_column(path *to, const path *from, const view *v, size_t x) {
     }
 }
 
-/* lengths[place] += length of the longest path that comes to the pixel from the left, or from the
- * right. Returns the greatest of them. */
+/* Adds the length of the longest path from the left, or from the right, to each pixel's lengths.
+ * Returns the largest. */
 static size_t walk(uint16_t *lengths, path *columns, const view *v, bool from_right) {
     path *before = columns, *now = columns + v->height;
     size_t longest = 0;
@@ -82,9 +86,10 @@ static size_t walk(uint16_t *lengths, path *columns, const view *v, bool from_ri
     return longest;
 }
 
-/* Calls for each run of ink in a column that a line goes through: its first row and its length. */
 typedef void run_function(void *context, const view *v, size_t x, size_t top, size_t length);
 
+/* Calls the function for each vertical run of ink in column x that a line goes through. Returns the
+ * number of them. */
 static size_t each_run(const view *v, const uint16_t *lengths, size_t x, run_function *function,
                        void *context) {
     const size_t least = least_length(v);
@@ -120,20 +125,21 @@ static void mark_run(void *context, const view *v, size_t x, size_t top, size_t 
     for (size_t y = top; length <= *most && y < top + length; y++) v->marks[place(v, x, y)] = 1;
 }
 
-/* Returns how many lines there are in most columns. */
+/* Marks the runs that are no thicker than lines. Returns how many lines there are per column. */
 static size_t mark_lines(const view *v, const uint16_t *lengths) {
     size_t histogram[256] = {0}, total = 0, seen = 0, median = 0;
     for (size_t x = 0; x < v->width; x++) total += each_run(v, lengths, x, count_run, histogram);
     if (total == 0) return 0;
     while ((seen += histogram[median]) * 2 < total) median++;
-    if (median * 30 > v->full_height) return 0; /* thicker than lines are */
+    if (median * 30 > v->full_height) return 0; /* too thick for lines */
     size_t most = median + median / 2 + 1;
     for (size_t x = 0; x < v->width; x++) each_run(v, lengths, x, mark_run, &most);
     return (total + v->full_width / 2) / v->full_width;
 }
 
-/* Marks the lines that go from left to right. A path from the right is, but for columns without
- * ink at its end, also one from the left. */
+/* Marks the lines from left to right. Paths from the right are the same as those from the left,
+ * except for columns without ink at their ends, so the second walk is needed only if the first
+ * finds a path of at least half the length. */
 static size_t find_lines(const view *v, uint16_t *lengths, path *columns) {
     if (v->width + 2 * GAP < least_length(v)) return 0;
     memset(lengths, 0, v->full_width * v->full_height * sizeof *lengths);

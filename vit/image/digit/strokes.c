@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-/* Strokes are worked on at this size, with a margin for what they may grow. */
+/* Strokes are processed at this size, with a margin into which they may grow. */
 enum { LARGE = 160, MARGIN = 40 };
 
-/* Width of strokes on MNIST's training pictures, as parts of the longer side; nine of ten digits
- * lie between. */
+/* The width of strokes in MNIST's training pictures as a part of the longer side: nine of ten
+ * digits are between these. */
 static const double thinnest = 0.075, thickest = 0.17;
 
 typedef struct strokes {
@@ -19,8 +19,9 @@ typedef struct strokes {
     uint32_t *column;   /* scratch: distances along a column */
 } strokes;
 
-/* distance[i] = squared distance to the nearest pixel that is_ink != kind, for those of the kind;
- * exact: along the columns, then the least over a row of column distance^2 + offset^2. */
+/* distance[i] = the exact squared distance to the nearest pixel of the other kind, for all pixels
+ * with is_ink == kind: first along columns, then the smallest of column distance^2 + offset^2 in
+ * the row. */
 static void distances(strokes *s, uint8_t kind) {
     const uint32_t far = (uint32_t)(s->width + s->height);
     for (size_t x = 0; x < s->width; x++) {
@@ -52,7 +53,7 @@ static void distances(strokes *s, uint8_t kind) {
     }
 }
 
-/* Four times the mean distance to the edge: that of a long stroke is its width. */
+/* Four times the mean distance to the edge, which for a long stroke is its width. */
 static double stroke_width(const strokes *s) {
     double sum = 0;
     size_t count = 0;
@@ -64,17 +65,17 @@ static double stroke_width(const strokes *s) {
     return count ? 4 * sum / (double)count : 0;
 }
 
-/* By how much each edge must move out so that strokes of width w on a digit of size l have a width
- * within MNIST's: (w + 2 g) / (l + 2 g) = bound. */
+/* By how much, g, the edges must move outwards so that strokes of width w in a digit of size l have
+ * a width within MNIST's bounds: (w + 2 g) / (l + 2 g) = bound. */
 static double growth(double w, double l) {
     const double bound = w < thinnest * l ? thinnest : thickest;
     if (w >= thinnest * l && w <= thickest * l) return 0;
     const double g = (bound * l - w) / (2 * (1 - bound));
-    const double most = MARGIN - 4, least = -w / 4; /* of uneven strokes, the thin ones stay */
+    const double most = MARGIN - 4, least = -w / 4; /* thin parts of strokes must not vanish */
     return g > most ? most : g < least ? least : g;
 }
 
-/* Edges moved by g and antialiased. */
+/* Draws the strokes with edges moved outwards by g and antialiased. */
 static void redraw(vit_image *out, const strokes *s, double g) {
     for (size_t i = 0; i < s->width * s->height; i++) {
         const double to_edge = sqrt(s->distance[i]) - 0.5;
@@ -83,7 +84,7 @@ static void redraw(vit_image *out, const strokes *s, double g) {
     }
 }
 
-/* The longer side becomes `longest`, at least 1 pixel for the other. */
+/* Resizes so that the longer side becomes `longest`; the other has at least 1 pixel. */
 static vit_status fit(vit_image *out, const vit_image *in, size_t longest, vit_filter filter,
                       const vit_kernels *kernels, vit_error *error) {
     const size_t w = in->width, h = in->height, longer = vit_max(w, h);
@@ -95,27 +96,29 @@ static vit_status fit(vit_image *out, const vit_image *in, size_t longest, vit_f
 static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b,
                            vit_error *error) {
     return vit_image_crop(out, in, (ptrdiff_t)b->left, (ptrdiff_t)b->top, b->right - b->left,
-                          b->bottom - b->top, error);
+                          b->bottom - b->top, NULL, error);
 }
 
-/* Strokes that are to be shrunk are widened first, by as much as keeps the thinnest of them. */
+/* Cuts out the box and resizes it to LARGE. If it gets smaller, strokes are dilated before, so that
+ * thin ones do not vanish. */
 static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_box *box,
                                const vit_kernels *kernels, vit_error *error) {
     vit_image part;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
     vit_status status = crop_box(&part, darkness, box, error);
-    if (!status) status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), error);
-    if (!status) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
+    if (status == VIT_OK)
+        status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), error);
+    if (status == VIT_OK) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&part);
     return status;
 }
 
-/* The ink large and in two levels, with margins. */
+/* Sets is_ink: the ink at size LARGE, with margins. */
 static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *ink,
                           const vit_kernels *kernels, vit_error *error) {
     vit_image large = {0};
     vit_status status = enlarge_part(&large, darkness, &ink->box, kernels, error);
-    if (!status) {
+    if (status == VIT_OK) {
         const size_t w = s->width = large.width + 2 * MARGIN;
         const size_t h = s->height = large.height + 2 * MARGIN;
         s->is_ink = vit_alloc(w * h, 1);
@@ -124,10 +127,10 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
         if (!s->is_ink || !s->distance || !s->column)
             status = vit_fail_memory(error, "digit", w * h * sizeof *s->distance);
     }
-    /* Strokes that became lighter as they became smaller are still there. */
-    const unsigned most = status ? 0 : (3 * vit_ink_greatest(&large) + 3) / 4;
+    /* A lower threshold if strokes became lighter when they were resized. */
+    const unsigned most = status != VIT_OK ? 0 : (3 * vit_ink_greatest(&large) + 3) / 4;
     const unsigned threshold = ink->threshold < most ? ink->threshold : most;
-    for (size_t y = 0; !status && y < large.height; y++) {
+    for (size_t y = 0; status == VIT_OK && y < large.height; y++) {
         for (size_t x = 0; x < large.width; x++)
             s->is_ink[(y + MARGIN) * s->width + x + MARGIN] =
                 large.pixels[y * large.width + x] >= threshold;
@@ -140,7 +143,7 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernel
                        vit_error *error) {
     vit_image drawn, part = {0};
     vit_status status = vit_image_new(&drawn, "digit", s->width, s->height, 1, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     distances(s, 1);
     const size_t longer = vit_max(s->width, s->height);
     const double g = growth(stroke_width(s), (double)(longer - 2 * MARGIN));
@@ -148,7 +151,7 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernel
     redraw(&drawn, s, g);
     const vit_box box = vit_ink_box(&drawn, 128);
     status = crop_box(&part, &drawn, &box, error);
-    if (!status) status = fit(out, &part, side, VIT_FILTER_BILINEAR, kernels, error);
+    if (status == VIT_OK) status = fit(out, &part, side, VIT_FILTER_BILINEAR, kernels, error);
     vit_image_free(&part);
     vit_image_free(&drawn);
     return status;
@@ -159,7 +162,7 @@ vit_status vit_ink_draw(vit_image *out, const vit_image *darkness, const vit_ink
     strokes s = {0};
     *out = (vit_image){0};
     vit_status status = enlarge(&s, darkness, ink, kernels, error);
-    if (!status) status = draw(out, &s, side, kernels, error);
+    if (status == VIT_OK) status = draw(out, &s, side, kernels, error);
     vit_free(s.is_ink);
     vit_free(s.distance);
     vit_free(s.column);

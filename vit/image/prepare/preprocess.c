@@ -6,42 +6,35 @@
 
 #include <math.h>
 
-/* Python's round(): to the nearest, halves to even. */
+/* Python's round(): to nearest, ties to even. */
 static size_t round_half_even(double x) {
     const double floor_x = floor(x), rest = x - floor_x;
     const size_t low = (size_t)floor_x;
     return rest > 0.5 || (rest == 0.5 && low % 2 == 1) ? low + 1 : low;
 }
 
-static void keep_shape(const vit_operation *op, const vit_image *in, size_t *width,
-                       size_t *height) {
-    const double ratio_h = (double)in->height / (double)op->height;
-    const double ratio_w = (double)in->width / (double)op->width;
-    const bool first = (ratio_h < ratio_w) == (op->fit == VIT_FIT_COVER);
-    const double ratio = first ? ratio_h : ratio_w;
-    *width = round_half_even((double)in->width / ratio);
-    *height = round_half_even((double)in->height / ratio);
-}
-
-static void shorter_side(size_t side, const vit_image *in, size_t *width, size_t *height) {
-    bool is_upright = in->width <= in->height;
-    size_t shorter = is_upright ? in->width : in->height;
-    size_t longer = side * (is_upright ? in->height : in->width) / shorter;
-    *width = is_upright ? side : longer;
-    *height = is_upright ? longer : side;
-}
-
-/* The size of what a RESIZE makes of this picture. */
+/* The size that a RESIZE gives this picture. */
 static void resize_target(const vit_operation *op, const vit_image *in, size_t *width,
                           size_t *height) {
     *width = op->width;
     *height = op->height;
-    if (op->shorter)
-        shorter_side(op->shorter, in, width, height);
-    else if (op->fit != VIT_FIT_STRETCH)
-        keep_shape(op, in, width, height);
+    if (op->shorter) {
+        const bool is_upright = in->width <= in->height;
+        const size_t shorter = is_upright ? in->width : in->height;
+        const size_t longer = op->shorter * (is_upright ? in->height : in->width) / shorter;
+        *width = is_upright ? op->shorter : longer;
+        *height = is_upright ? longer : op->shorter;
+    } else if (op->fit != VIT_FIT_STRETCH) {
+        const double ratio_h = (double)in->height / (double)op->height;
+        const double ratio_w = (double)in->width / (double)op->width;
+        const bool by_height = (ratio_h < ratio_w) == (op->fit == VIT_FIT_COVER);
+        const double ratio = by_height ? ratio_h : ratio_w;
+        *width = round_half_even((double)in->width / ratio);
+        *height = round_half_even((double)in->height / ratio);
+    }
 }
 
+/* Where a centre crop begins. */
 static ptrdiff_t center_offset(size_t size, size_t crop, vit_rounding rounding) {
     const ptrdiff_t difference = (ptrdiff_t)size - (ptrdiff_t)crop;
     const ptrdiff_t half = difference / 2; /* towards zero */
@@ -49,13 +42,6 @@ static ptrdiff_t center_offset(size_t size, size_t crop, vit_rounding rounding) 
     if (difference > 0 && rounding == VIT_ROUNDING_EVEN && is_between) return half + half % 2;
     if (difference < 0 && rounding == VIT_ROUNDING_FLOOR && is_between) return half - 1;
     return half;
-}
-
-static vit_status center_crop(vit_image *out, const vit_image *in, const vit_operation *op,
-                              vit_error *error) {
-    const ptrdiff_t left = center_offset(in->width, op->width, op->rounding);
-    const ptrdiff_t top = center_offset(in->height, op->height, op->rounding);
-    return vit_image_crop_on(out, in, left, top, op->width, op->height, op->background, error);
 }
 
 static vit_status apply(vit_image *out, const vit_image *in, const vit_operation *op,
@@ -71,7 +57,9 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
         return vit_image_resize_as(out, in, width, height, op->filter, op->arithmetic, kernels,
                                    error);
     case VIT_OP_CENTER_CROP:
-        return center_crop(out, in, op, error);
+        return vit_image_crop(out, in, center_offset(in->width, op->width, op->rounding),
+                              center_offset(in->height, op->height, op->rounding), op->width,
+                              op->height, op->background, error);
     case VIT_OP_ORIENT:
         return vit_image_orient(out, in, error);
     case VIT_OP_COMPOSITE:
@@ -85,7 +73,7 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
                     (int)op->kind);
 }
 
-/* Whether the picture would come out as it is. */
+/* Whether the operation would not change this picture. */
 static bool is_idle(const vit_operation *op, const vit_image *in) {
     size_t width = op->width, height = op->height;
     switch (op->kind) {
@@ -110,22 +98,13 @@ static bool is_idle(const vit_operation *op, const vit_image *in) {
     return in->width == width && in->height == height;
 }
 
-static vit_status check_result(const vit_image *in, size_t height, size_t width, size_t channels,
-                               vit_error *error) {
-    if (in->height == height && in->width == width && in->channels == channels) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "preprocessing gives %zu x %zu pixels of %zu channels (height x width), the "
-                    "network takes %zu x %zu of %zu",
-                    in->height, in->width, in->channels, height, width, channels);
-}
-
-/* The operations from `first` on. */
+/* Applies the operations from `first` on. */
 static vit_status run(vit_image *out, const vit_image *in, const vit_preprocessing *p, size_t first,
                       size_t height, size_t width, size_t channels, const vit_kernels *kernels,
                       vit_error *error) {
-    vit_image current = {0}; /* what the operations so far made; no pixels: `in` still */
+    vit_image current = {0}; /* the result so far; without pixels: it is still `in` */
     vit_status status = VIT_OK;
-    for (size_t i = first; !status && i < p->count; i++) {
+    for (size_t i = first; status == VIT_OK && i < p->count; i++) {
         const vit_image *from = current.pixels ? &current : in;
         vit_image next = {0};
         if (is_idle(&p->operations[i], from)) continue;
@@ -135,17 +114,21 @@ static vit_status run(vit_image *out, const vit_image *in, const vit_preprocessi
         vit_image_free(&current);
         current = next;
     }
-    if (status) return status;
-    status = check_result(current.pixels ? &current : in, height, width, channels, error);
-    if (!status && !current.pixels) {
-        return vit_image_from_pixels(out, in->pixels, in->width, in->height, in->channels,
-                                     in->width * in->channels, error);
-    }
-    if (status)
+    if (status != VIT_OK) return status;
+    const vit_image *result = current.pixels ? &current : in;
+    if (result->height != height || result->width != width || result->channels != channels) {
+        status = vit_fail(error, VIT_ERROR_MISMATCH,
+                          "preprocessing gives %zu x %zu pixels of %zu channels (height x width), "
+                          "the network takes %zu x %zu of %zu",
+                          result->height, result->width, result->channels, height, width, channels);
         vit_image_free(&current);
-    else
-        *out = current;
-    return status;
+        return status;
+    }
+    if (!current.pixels)
+        return vit_image_from_pixels(out, in->pixels, width, height, channels, width * channels,
+                                     error);
+    *out = current;
+    return VIT_OK;
 }
 
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,
@@ -155,9 +138,9 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
     return run(out, in, p, 0, height, width, channels, kernels, error);
 }
 
-/* ---- of a file ---- */
+/* ---- from a file ---- */
 
-/* A file whose rows are read, and how that went: its errors have its name already. */
+/* A file that is being read, and the last status of that: those errors already name the file. */
 typedef struct reading {
     vit_image_file file;
     vit_status status;
@@ -175,7 +158,8 @@ static vit_status narrow_rows(void *context, size_t *left, size_t *width, vit_er
     return r->status;
 }
 
-/* What a crop keeps of width x height; false: it is none, or needs more than there is. */
+/* *window = what the operation, a centre crop, keeps of width x height; false: it is another, or it
+ * goes past the picture. */
 static bool crop_window(vit_window *window, const vit_operation *op, size_t width, size_t height) {
     if (op->kind != VIT_OP_CENTER_CROP || op->width > width || op->height > height) return false;
     *window = (vit_window){(size_t)center_offset(width, op->width, op->rounding),
@@ -184,8 +168,9 @@ static bool crop_window(vit_window *window, const vit_operation *op, size_t widt
     return true;
 }
 
-/* The pixels of what operation *first, a resize, and a crop behind it make of the file's rows as
- * they come; *first is then the next. Where another operation comes first, those of the file. */
+/* Reads the file into file.image. If the first operation that changes it is a resize, its rows are
+ * resized, and cropped by a crop after it, as they are read, and *first becomes the index of the
+ * operation after these. */
 static vit_status first_pixels(reading *r, const vit_preprocessing *p, size_t *first,
                                const vit_kernels *kernels, vit_error *error) {
     vit_image *image = &r->file.image, resized;
@@ -201,7 +186,7 @@ static vit_status first_pixels(reading *r, const vit_preprocessing *p, size_t *f
     const bool is_cropped = op + 1 < end && crop_window(&window, op + 1, width, height);
     const vit_status status = vit_image_resize_rows(&resized, &rows, width, height, &window,
                                                     op->filter, op->arithmetic, kernels, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     resized.orientation = image->orientation;
     *image = resized;
     *first = (size_t)(op - p->operations) + (is_cropped ? 2 : 1);
@@ -215,9 +200,9 @@ vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, 
     size_t first = 0;
     *out = (vit_image){0};
     vit_status status = vit_image_open(&r.file, bytes, size, name, error);
-    if (status) return status;
+    if (status != VIT_OK) return status;
     status = first_pixels(&r, p, &first, kernels, error);
-    if (!status)
+    if (status == VIT_OK)
         status = run(out, &r.file.image, p, first, height, width, channels, kernels, error);
     vit_image_close(&r.file);
     return status == r.status ? status : vit_fail_prefix(error, status, name);
@@ -230,7 +215,7 @@ vit_status vit_preprocess_file(vit_image *out, const char *path, const vit_prepr
     const char *name;
     *out = (vit_image){0};
     vit_status status = vit_image_read_file(&file, &name, path, error);
-    if (!status)
+    if (status == VIT_OK)
         status = vit_preprocess_bytes(out, file.data, file.size, name, p, height, width, channels,
                                       kernels, error);
     vit_free(file.data);
@@ -253,7 +238,7 @@ void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t 
 
 void vit_normalize(float *image, const uint8_t *bytes, size_t pixels, size_t channels,
                    const float *table) {
-    for (size_t c = 0; c < channels; c++) /* one of a picture's channels at a time: faster */
+    for (size_t c = 0; c < channels; c++) /* one channel after the other is faster */
         for (size_t i = c; i < pixels * channels; i += channels)
             image[i] = table[c * 256 + bytes[i]];
 }

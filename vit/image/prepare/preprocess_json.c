@@ -10,7 +10,7 @@
 
 enum { MAX_KEYS = 8 };
 
-/* The operations and the keys each may have; "op" is the first. */
+/* The operations and the keys that each may have. */
 static const struct {
     const char *name;
     const char *keys[MAX_KEYS];
@@ -35,22 +35,22 @@ static const char *const roundings[] = {"even", "zero", "floor", NULL};
 VIT_CHECK_ROWS(fits, VIT_FIT_COUNT + 1);
 VIT_CHECK_ROWS(roundings, VIT_ROUNDING_COUNT + 1);
 
-/* Where a reader is, for its messages. */
+/* The operation that is being read. */
 typedef struct reader {
-    const char *name;   /* of the text */
-    size_t index;       /* of the operation */
-    const char *op;     /* its name, or "?" as long as it is not known */
-    const json_t *json; /* the operation */
+    const json_t *json;
+    const char *name; /* for messages: of the text, */
+    size_t index;     /* of the operation in the list, */
+    const char *op;   /* and its name, "?" while it is unknown */
     vit_error *error;
 } reader;
 
-/* "NAME: operation 2 (resize): " in front of what is wrong. */
+/* Fails with "NAME: operation 2 (resize): WHAT". */
 static vit_status refuse(const reader *r, const char *what) {
     return vit_fail(r->error, VIT_ERROR_FORMAT, "%s: operation %zu (%s): %s", r->name, r->index + 1,
                     r->op, what);
 }
 
-/* Refuses a word: the nearest of the names is offered, or all of them. */
+/* Fails for an unknown word; the message has the nearest of the known names, or all of them. */
 static vit_status refuse_word(const reader *r, const char *kind, const char *word,
                               const char *const *names, size_t count) {
     const char *nearest = vit_nearest(word, names, count);
@@ -108,28 +108,23 @@ static vit_status read_size(const reader *r, const char *key, size_t *size) {
     return VIT_OK;
 }
 
-static size_t count_names(const char *const *names) {
-    size_t count = 0;
-    while (names[count]) count++;
-    return count;
-}
-
-/* One of `names`; an absent key leaves *index as it is. */
+/* *index = that of the value among `names`, which end with NULL; unchanged if the key is missing.
+ */
 static vit_status read_choice(const reader *r, const char *key, const char *const *names,
                               int *index) {
     const json_t *value = json_object_get(r->json, key);
     const char *word = json_string_value(value);
-    const size_t count = count_names(names);
+    size_t count = 0;
     if (!value) return VIT_OK;
-    for (size_t i = 0; word && i < count; i++) {
-        if (strcmp(word, names[i]) != 0) continue;
-        *index = (int)i;
+    for (; names[count]; count++) {
+        if (!word || strcmp(word, names[count]) != 0) continue;
+        *index = (int)count;
         return VIT_OK;
     }
     return refuse_word(r, key, word ? word : "", names, count);
 }
 
-/* A number greater than 0, at most `most`; an absent key leaves *number as it is. */
+/* *number = a number greater than 0 and at most `most`; unchanged if the key is missing. */
 static vit_status read_positive(const reader *r, const char *key, double most, double *number) {
     const json_t *value = json_object_get(r->json, key);
     const double found = json_number_value(value);
@@ -153,25 +148,25 @@ static vit_status read_target(const reader *r, vit_operation *op) {
         return refuse(r, "\"fit\" goes with \"height\" and \"width\", not with \"shorter\"");
     if (has_shorter) return read_size(r, "shorter", &op->shorter);
     vit_status status = read_size(r, "height", &op->height);
-    return status ? status : read_size(r, "width", &op->width);
+    return status != VIT_OK ? status : read_size(r, "width", &op->width);
 }
 
 static vit_status read_resize(const reader *r, vit_operation *op) {
     int fit = 0, filter = 0, arithmetic = 0;
     vit_status status = read_target(r, op);
-    if (!status) status = read_choice(r, "fit", fits, &fit);
-    if (!status && !json_string_value(json_object_get(r->json, "filter")))
+    if (status == VIT_OK) status = read_choice(r, "fit", fits, &fit);
+    if (status == VIT_OK && !json_string_value(json_object_get(r->json, "filter")))
         status = refuse(r, "\"filter\" is missing or not a string");
-    if (!status) status = read_choice(r, "filter", vit_filter_names, &filter);
-    if (!status) status = read_choice(r, "arithmetic", vit_arithmetic_names, &arithmetic);
-    if (!status) status = read_positive(r, "crop_share", 16, &op->crop_share);
+    if (status == VIT_OK) status = read_choice(r, "filter", vit_filter_names, &filter);
+    if (status == VIT_OK) status = read_choice(r, "arithmetic", vit_arithmetic_names, &arithmetic);
+    if (status == VIT_OK) status = read_positive(r, "crop_share", 16, &op->crop_share);
     op->fit = (vit_fit)fit;
     op->filter = (vit_filter)filter;
     op->arithmetic = (vit_arithmetic)arithmetic;
     return status;
 }
 
-/* One number for all channels, or three. */
+/* Reads one number for all channels, or three. */
 static vit_status read_triple(const reader *r, const char *key, float triple[3]) {
     const json_t *array = json_object_get(r->json, key);
     size_t count = json_array_size(array);
@@ -195,13 +190,13 @@ static vit_status read_triple(const reader *r, const char *key, float triple[3])
 
 static vit_status read_normalize(const reader *r, vit_operation *op) {
     vit_status status = read_triple(r, "mean", op->mean);
-    if (!status) status = read_triple(r, "std", op->std);
-    for (int i = 0; !status && i < 3; i++)
+    if (status == VIT_OK) status = read_triple(r, "std", op->std);
+    for (int i = 0; status == VIT_OK && i < 3; i++)
         if (!(op->std[i] > 0)) status = refuse(r, "\"std\" must be greater than 0");
     const json_t *fused = json_object_get(r->json, "fused");
     op->fused = json_is_true(fused);
-    if (!status) status = read_positive(r, "rescale", 1e6, &op->rescale);
-    if (!status && fused && (!json_is_boolean(fused) || op->rescale == 0))
+    if (status == VIT_OK) status = read_positive(r, "rescale", 1e6, &op->rescale);
+    if (status == VIT_OK && fused && (!json_is_boolean(fused) || op->rescale == 0))
         status = refuse(r, "\"fused\" is true or false, and goes with \"rescale\"");
     return status;
 }
@@ -222,8 +217,8 @@ static vit_status read_background(const reader *r, vit_operation *op) {
 static vit_status read_operation(reader *r, vit_operation *op) {
     int rounding = 0;
     vit_status status = read_kind(r, &op->kind);
-    if (!status) status = check_keys(r, op->kind);
-    if (status) return status;
+    if (status == VIT_OK) status = check_keys(r, op->kind);
+    if (status != VIT_OK) return status;
     switch (op->kind) {
     case VIT_OP_GREY:
     case VIT_OP_RGB:
@@ -236,10 +231,11 @@ static vit_status read_operation(reader *r, vit_operation *op) {
         return read_resize(r, op);
     case VIT_OP_CENTER_CROP:
         status = read_size(r, "height", &op->height);
-        if (!status) status = read_size(r, "width", &op->width);
-        if (!status) status = read_choice(r, "rounding", roundings, &rounding);
+        if (status == VIT_OK) status = read_size(r, "width", &op->width);
+        if (status == VIT_OK) status = read_choice(r, "rounding", roundings, &rounding);
         op->rounding = (vit_rounding)rounding;
-        if (!status && json_object_get(r->json, "background")) status = read_background(r, op);
+        if (status == VIT_OK && json_object_get(r->json, "background"))
+            status = read_background(r, op);
         return status;
     case VIT_OP_NORMALIZE:
         return read_normalize(r, op);
@@ -260,7 +256,7 @@ static vit_status read_list(vit_preprocessing *out, const json_t *list, const ch
             .name = name, .index = i, .op = "?", .json = json_array_get(list, i), .error = error};
         vit_operation *op = &out->operations[i];
         vit_status status = read_operation(&r, op);
-        if (status) return status;
+        if (status != VIT_OK) return status;
         if ((op->kind == VIT_OP_NORMALIZE) != (i == count - 1))
             return refuse(&r, "\"normalize\" must be the last operation, and only that");
     }
@@ -278,7 +274,7 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
                         reason.line, reason.text);
     }
     vit_status status = read_list(out, list, name, error);
-    if (status) *out = (vit_preprocessing){0};
+    if (status != VIT_OK) *out = (vit_preprocessing){0};
     json_decref(list);
     return status;
 }
@@ -313,28 +309,35 @@ static void write_background(vit_text *t, const vit_operation *op) {
                  op->background[2]);
 }
 
-static void write_crop(vit_text *t, const vit_operation *op) {
-    vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
-    if (op->rounding != VIT_ROUNDING_EVEN)
-        vit_text_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
-    if (op->background[0] || op->background[1] || op->background[2]) write_background(t, op);
-}
-
-static void write_normalize(vit_text *t, const vit_operation *op) {
-    char number[32];
-    write_triple(t, "mean", op->mean);
-    write_triple(t, "std", op->std);
-    if (op->rescale > 0)
-        vit_text_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
-    if (op->fused) vit_text_add(t, ", \"fused\": true");
-}
-
 static void write_operation(vit_text *t, const vit_operation *op) {
+    char number[32];
     vit_text_add(t, "{\"op\": \"%s\"", known[op->kind].name);
-    if (op->kind == VIT_OP_RESIZE) write_resize(t, op);
-    if (op->kind == VIT_OP_CENTER_CROP) write_crop(t, op);
-    if (op->kind == VIT_OP_COMPOSITE) write_background(t, op);
-    if (op->kind == VIT_OP_NORMALIZE) write_normalize(t, op);
+    switch (op->kind) {
+    case VIT_OP_GREY:
+    case VIT_OP_RGB:
+    case VIT_OP_ORIENT:
+    case VIT_OP_DIGIT:
+        break;
+    case VIT_OP_RESIZE:
+        write_resize(t, op);
+        break;
+    case VIT_OP_CENTER_CROP:
+        vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+        if (op->rounding != VIT_ROUNDING_EVEN)
+            vit_text_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
+        if (op->background[0] || op->background[1] || op->background[2]) write_background(t, op);
+        break;
+    case VIT_OP_COMPOSITE:
+        write_background(t, op);
+        break;
+    case VIT_OP_NORMALIZE:
+        write_triple(t, "mean", op->mean);
+        write_triple(t, "std", op->std);
+        if (op->rescale > 0)
+            vit_text_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
+        if (op->fused) vit_text_add(t, ", \"fused\": true");
+        break;
+    }
     vit_text_add(t, "}");
 }
 

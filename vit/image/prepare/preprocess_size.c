@@ -4,20 +4,20 @@
 
 #include <math.h>
 
-/* The network's input before and after. */
+/* Sizes of the network's input, before and after. */
 typedef struct change {
     size_t height, width, new_height, new_width;
 } change;
 
-/* What becomes of a side that is resized to `side`, where the network took `before` of it and will
- * take `after`. 0: beyond the limits. */
+/* What a resize to `side` becomes when the network's input changes from `before` to `after`; share:
+ * crop_share, or 0 to scale. Returns 0 for sizes beyond the limits. */
 static size_t scale_side(size_t side, size_t before, size_t after, double share) {
     const double scaled =
         share > 0 ? floor((double)after / share) : (double)(side * after / before);
     return scaled >= 1 && scaled <= (double)VIT_IMAGE_MAX_SIDE ? (size_t)scaled : 0;
 }
 
-/* timm's rule: the shorter side counts where the network's input is square, otherwise both. */
+/* timm's rule: if the network's input is square, the shorter side is resized, else both are. */
 static bool resize_at(vit_operation *op, const change *c) {
     const size_t old = vit_min(c->height, c->width);
     const bool is_square = c->new_height == c->new_width, was_shorter = op->shorter > 0;
