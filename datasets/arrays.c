@@ -1,4 +1,4 @@
-/* Labelled pictures in memory: a caller's own, or what numpy.c has read from files. */
+/* Labelled pictures in memory: those of a caller, or those that numpy.c has read from files. */
 #include "datasets/reader.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sha256.h"
@@ -12,9 +12,10 @@
 #define MAX_SIDE 4096
 #define MAX_CLASSES 65536
 
-/* Sides that a network can cut into patches, so that pictures stay as they are. */
+/* Pictures keep their size if a network can cut it into patches: a multiple of 8, or for grey ones
+ * of 7, as MNIST's 28; at most MOST_KEPT_SIDE. */
 #define SIDE_MULTIPLE 8
-#define DIGIT_MULTIPLE 7 /* of grey pictures: MNIST's 28 */
+#define DIGIT_MULTIPLE 7
 #define MOST_KEPT_SIDE 224
 
 static size_t picture_bytes(const vit_arrays *a) {
@@ -44,8 +45,8 @@ static vit_status check_labels(const vit_array_part *p, const char *part, size_t
     return VIT_OK;
 }
 
-/* The largest label of the training pictures where there are any: what lies beside them must not
- * change what is trained. */
+/* The largest label + 1, of the training pictures if there are any: the test part must not change
+ * what is trained. */
 static vit_status count_classes(size_t *classes, const vit_arrays *a, const char *name,
                                 vit_error *error) {
     const vit_array_part *p = a->train.count > 0  ? &a->train
@@ -83,57 +84,45 @@ static vit_status check_parts(const vit_arrays *a, unsigned need, const char *na
     return VIT_OK;
 }
 
-/* ---- what the pictures become ---- */
+/* ---- preparation ---- */
 
-static bool fits_patches(const vit_arrays *a) {
-    const bool fits = a->height % SIDE_MULTIPLE == 0 && a->width % SIDE_MULTIPLE == 0;
-    const bool as_digits =
-        a->channels == 1 && a->height % DIGIT_MULTIPLE == 0 && a->width % DIGIT_MULTIPLE == 0;
-    return (fits || as_digits) && a->height <= MOST_KEPT_SIDE && a->width <= MOST_KEPT_SIDE;
+static bool are_multiples(const vit_arrays *a, size_t of) {
+    return a->height % of == 0 && a->width % of == 0;
 }
 
-static void keep_as_they_are(vit_dataset *out, const vit_arrays *a) {
-    const bool as_digits =
-        a->channels == 1 && a->height % DIGIT_MULTIPLE == 0 && a->width % DIGIT_MULTIPLE == 0;
-    out->preset = as_digits ? "mnist" : "folder";
-    out->height = a->height;
-    out->width = a->width;
-    out->channels = a->channels;
-}
-
-static vit_status prepare_as(vit_dataset *out, const vit_arrays *a, const vit_preparation *p,
-                             const char *name, vit_error *error) {
-    const vit_operation *normalize = &p->preprocessing.operations[p->preprocessing.count - 1];
-    out->preset = "folder";
-    out->height = p->height;
-    out->width = p->width;
-    out->channels = p->channels;
-    out->preprocessing = p->preprocessing;
-    memcpy(out->mean, normalize->mean, sizeof out->mean);
-    memcpy(out->std, normalize->std, sizeof out->std);
-    return vit_dataset_note(out, error,
-                            "the pictures of %s, %zu x %zu x %zu, are prepared as files would be: "
-                            "%zu x %zu x %zu",
-                            name, a->height, a->width, a->channels, p->height, p->width,
-                            p->channels);
-}
-
-/* Pictures of the network's own size are records, only normalised; others are prepared. */
+/* Pictures that the network can take as they are become records; others are prepared. */
 static vit_status choose_preparation(vit_dataset *out, const vit_arrays *a,
                                      const vit_dataset_options *o, const char *name,
                                      vit_error *error) {
-    const vit_preparation *p = o->preparation;
-    if (p && (p->height != a->height || p->width != a->width || p->channels != a->channels))
-        return prepare_as(out, a, p, name, error);
-    const bool is_sized = !p && o->height > 0 && o->width > 0;
-    if (is_sized ? o->height != a->height || o->width != a->width : !p && !fits_patches(a)) {
-        vit_preparation chosen =
-            vit_square_preparation(a->height < a->width ? a->height : a->width);
-        if (is_sized) vit_fitted_preparation(&chosen, o->height, o->width);
-        return prepare_as(out, a, &chosen, name, error);
+    const bool like_digits = a->channels == 1 && are_multiples(a, DIGIT_MULTIPLE);
+    const bool fits_patches = (are_multiples(a, SIDE_MULTIPLE) || like_digits) &&
+                              a->height <= MOST_KEPT_SIDE && a->width <= MOST_KEPT_SIDE;
+    const bool is_sized = o->height > 0 && o->width > 0;
+    vit_preparation p;
+    bool is_kept;
+    if (o->preparation) {
+        p = *o->preparation;
+        is_kept = p.height == a->height && p.width == a->width && p.channels == a->channels;
+    } else if (is_sized) {
+        vit_fitted_preparation(&p, o->height, o->width);
+        is_kept = o->height == a->height && o->width == a->width;
+    } else {
+        p = vit_square_preparation(a->height < a->width ? a->height : a->width);
+        is_kept = fits_patches;
     }
-    keep_as_they_are(out, a);
-    return VIT_OK;
+    if (is_kept) {
+        out->preset = like_digits ? "mnist" : "folder";
+        out->height = a->height;
+        out->width = a->width;
+        out->channels = a->channels;
+        return VIT_OK;
+    }
+    out->preset = "folder";
+    vit_dataset_prepare_as(out, &p);
+    return vit_dataset_note(out, error,
+                            "the pictures of %s, %zu x %zu x %zu, are prepared as files would be: "
+                            "%zu x %zu x %zu",
+                            name, a->height, a->width, a->channels, p.height, p.width, p.channels);
 }
 
 /* ---- pixels ---- */
@@ -175,7 +164,7 @@ static vit_status prepare_all(const pass *p, size_t count, int threads, const ch
         char what[320];
         if (p->status[i] == VIT_OK) continue;
         snprintf(what, sizeof what, "%s: picture %zu", name, i);
-        return vit_fail_prefix(error, prepare(p, i, error), what); /* again, for its sentence */
+        return vit_fail_prefix(error, prepare(p, i, error), what); /* again, for its message */
     }
     return VIT_OK;
 }
@@ -213,8 +202,8 @@ static vit_status take_part(vit_records *r, const vit_dataset *d, const vit_arra
 
 /* ---- names ---- */
 
-/* A copy in one block. Names of one character may be digits or letters, and so may classes without
- * a name on grey pictures. */
+/* Copies the names in one block. Classes with a name of one character may be digits or letters, and
+ * so may classes of grey pictures without names. */
 static vit_status take_names(vit_dataset *out, const vit_arrays *a, vit_error *error) {
     size_t bytes = out->classes * sizeof(char *);
     out->has_characters = !a->names && a->channels == 1;

@@ -1,5 +1,6 @@
-/* CIFAR-10 and CIFAR-100 in their binary form: records of one label byte (CIFAR-100: two, coarse
- * and fine; the fine one counts), then 32x32 bytes of red, of green and of blue, row by row.
+/* CIFAR-10 and CIFAR-100 in their binary form: a record is a label byte (in CIFAR-100 two, the
+ * coarse and the fine label, of which the fine one is used), then 32 x 32 bytes of red, of green
+ * and of blue, row by row.
  */
 #include "datasets/gzip.h"
 #include "datasets/reader.h"
@@ -39,13 +40,13 @@ static const char *const names_100[100] = {
 
 typedef struct cifar_set {
     const char *name;
-    const char *directory;             /* what the published archive unpacks to */
-    const char *files[PARTS][BATCHES]; /* ended by NULL where they are fewer */
-    size_t published;                  /* records of a training file */
+    const char *directory;             /* in which the files of the published archive are */
+    const char *files[PARTS][BATCHES]; /* the rest is NULL */
+    size_t published;                  /* records in each published training file */
     const char *label_file;
     unsigned classes;
     const char *const *labels;
-    float mean[3], std[3]; /* std 0: measured */
+    float mean[3], std[3]; /* std 0: they are measured */
 } cifar_set;
 
 static const cifar_set sets[] = {
@@ -122,7 +123,7 @@ void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, s
 
 /* ---- finding files ---- */
 
-/* *path: NAME, or NAME.gz, to be freed; NULL when neither is there. */
+/* *path = NAME or NAME.gz in the directory, freed by vit_free; NULL if neither is there. */
 static vit_status find(char **path, const vit_listing *directory, const char *name,
                        vit_error *error) {
     char packed[64];
@@ -154,7 +155,7 @@ static bool has_part(const cifar_set *s, part p, const vit_listing *directory) {
     return false;
 }
 
-/* The set whose files, or whose directory, lie here; NULL: none. */
+/* The set whose files are in the directory, or (*is_inside) in a directory in it; NULL: none. */
 static const cifar_set *recognise(const vit_listing *directory, bool *is_inside) {
     for (size_t i = 0; i < SETS; i++) {
         *is_inside = false;
@@ -178,24 +179,22 @@ typedef struct reading {
     const cifar_set *set;
     const vit_listing *directory;
     vit_sha256 hash; /* of the files of the first part that is read */
-    bool hashed;     /* a part has been read: others do not count */
+    bool hashed;     /* that part has been read */
 } reading;
 
-static vit_status allocate(vit_records *records, size_t count, const char *path, vit_error *error) {
-    records->pixels = vit_alloc(count, PICTURE);
-    records->labels = vit_alloc(count, sizeof *records->labels);
-    if (records->pixels && records->labels) return VIT_OK;
-    return vit_fail_memory(error, path, count * (PICTURE + 2));
-}
-
-/* File `index` of `files` equal ones: all training batches hold as many records. */
+/* Adds file `index` of `files`, which must all have the same number of records. */
 static vit_status add_file(reading *g, vit_records *records, const vit_bytes *file, size_t index,
                            size_t files, const char *path, vit_error *error) {
     size_t count;
     vit_status status =
         vit_cifar_parse(&count, file->data, file->size, g->set->classes, path, error);
-    if (status == VIT_OK && index == 0) status = allocate(records, count * files, path, error);
     if (status != VIT_OK) return status;
+    if (index == 0) {
+        records->pixels = vit_alloc(count * files, PICTURE);
+        records->labels = vit_alloc(count * files, sizeof *records->labels);
+        if (!records->pixels || !records->labels)
+            return vit_fail_memory(error, path, count * files * (PICTURE + 2));
+    }
     if (index > 0 && count != records->count / index)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: holds %zu records, the batches before it %zu each", path, count,
@@ -223,7 +222,7 @@ static vit_status read_file(reading *g, vit_records *records, const char *name, 
     return status;
 }
 
-/* A part that is absent is an error only where it is needed. */
+/* Reads a part. One that is missing is an error only if it is needed. */
 static vit_status read_part(reading *g, part p, bool needed, vit_error *error) {
     vit_records *const parts[] = {&g->out->train, &g->out->test}, *records = parts[p];
     VIT_CHECK_ROWS(parts, PARTS);
@@ -238,7 +237,7 @@ static vit_status read_part(reading *g, part p, bool needed, vit_error *error) {
 
 /* ---- labels ---- */
 
-/* Cuts text into lines without '\r', empty ones left out: at most `room` of them; returns how many
+/* Splits text into lines, without '\r' and empty ones: the first `room` of them. Returns how many
  * there are. */
 static size_t split_lines(const char **lines, size_t room, char *text) {
     size_t count = 0;
@@ -290,17 +289,7 @@ static vit_status describe(vit_dataset *out, const cifar_set *s, const vit_listi
     return status;
 }
 
-/* ---- the whole ---- */
-
-/* A training file cut off between two records looks whole. */
-static vit_status note_size(vit_dataset *out, const cifar_set *s, vit_error *error) {
-    size_t published = s->published * file_count(s, TRAIN);
-    if (out->train.count == 0 || out->train.count == published) return VIT_OK;
-    return vit_dataset_note(out, error,
-                            "the training part holds %zu pictures, that of the published %s %zu",
-                            out->train.count, s->name, published);
-}
-
+/* ---- the set ---- */
 static vit_status read_set(vit_dataset *out, const cifar_set *s, const vit_listing *directory,
                            const vit_dataset_options *o, vit_error *error) {
     reading g = {.out = out, .set = s, .directory = directory};
@@ -316,7 +305,12 @@ static vit_status read_set(vit_dataset *out, const cifar_set *s, const vit_listi
                         s->files[TRAIN][0], s->files[TRAIN][0]);
     vit_sha256_hex(&g.hash, out->checksum);
     if (s->std[0] == 0) vit_dataset_measure(out);
-    return note_size(out, s, error);
+    /* A training file that is cut off between two records looks complete. */
+    const size_t published = s->published * file_count(s, TRAIN);
+    if (out->train.count == 0 || out->train.count == published) return VIT_OK;
+    return vit_dataset_note(out, error,
+                            "the training part holds %zu pictures, that of the published %s %zu",
+                            out->train.count, s->name, published);
 }
 
 static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,

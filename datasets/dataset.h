@@ -1,7 +1,8 @@
-/* Labelled pictures of one size behind one small interface. Readers: idx.c (MNIST, Fashion-MNIST
- * and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), folder.c (a folder of PNG and
- * JPEG files per class), numpy.c and arrays.c (arrays in files and in memory), digits.c (drawn by
- * the program); open.c decides which.
+/* Labelled pictures of one size, or texts, behind one small interface. Readers: idx.c (MNIST,
+ * Fashion-MNIST and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), folder.c (a folder
+ * of PNG and JPEG files per class), table.c (tables of pictures and texts), numpy.c and arrays.c
+ * (arrays in files and in memory); digits.c, strips.c and numbers.c make sets that need no files or
+ * few. open.c chooses the reader.
  *
  * A data set is immutable after opening and may be read from any thread.
  */
@@ -13,149 +14,150 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/text/vocabulary.h"
 
-/* Where the records are that are not in memory; how those are drawn that are nowhere. */
-typedef struct vit_files vit_files;
-typedef struct vit_drawing vit_drawing;
+typedef struct vit_files vit_files;     /* where records are that are not in memory */
+typedef struct vit_drawing vit_drawing; /* how records are drawn that are not stored at all */
 
-/* The texts of records as ids without START and END, one behind the other: that of record i is
+/* The texts of records as ids without START and END, one after the other: that of record i is
  * ids[at[i]] .. ids[at[i + 1] - 1], at least one. */
 typedef struct vit_texts {
     uint32_t *ids;
     size_t *at; /* [count + 1], at[0] = 0; NULL: the records have no such text */
 } vit_texts;
 
+/* The text of record `index`. */
 static inline vit_ids vit_texts_get(const vit_texts *t, size_t index) {
     return (vit_ids){t->ids + t->at[index], t->at[index + 1] - t->at[index]};
 }
 
-/* One part of a data set. count may be 0 (the part is absent). Records are pictures or texts
- * (`source`); what they are to be answered with is a class or a text (`target`). */
+/* One part of a data set. A record is a picture, or a text (`source`); its answer is a class
+ * (`labels`), or a text (`target`). */
 typedef struct vit_records {
-    size_t count;
-    uint8_t *pixels;  /* [count][height][width][channels], prepared, not normalised; of a set too
-                         large for memory the first records only. NULL: of texts */
-    uint16_t *labels; /* [count], each < classes; NULL where the answer is a text */
+    size_t count;     /* 0: the part is absent */
+    uint8_t *pixels;  /* [count][height][width][channels], prepared, not normalised; only the first
+                         records if the set is too large for memory. NULL for texts */
+    uint16_t *labels; /* [count], each < classes; NULL if the answers are texts */
     vit_files *files; /* NULL: all records are in `pixels` */
-    vit_drawing *drawing; /* none is: each is drawn when it is asked for; or NULL */
+    vit_drawing *drawing; /* if not NULL, no record is in memory: each is drawn when it is used */
     vit_texts source, target;
-    double entropy; /* of targets whose source is known: what a model that knew it would have to say
-                       in nats per token, END among them; else 0 */
-    char **names;   /* [count] of the files that such records come from; NULL: of none, or files
-                       has them. vit_record_file tells */
+    double entropy; /* of the targets, in nats per token, END included, if their distribution is
+                       known: the lowest loss that a model can have; else 0 */
+    char **names;   /* [count] files that the records in memory come from; NULL: `files` has them,
+                       or there are none. See vit_record_file */
 } vit_records;
 
 #define VIT_MAX_NOTES 8
 
-/* So many of the files that are left out have a note each. */
+/* The first so many files that are left out have a note each. */
 #define VIT_UNREADABLE_NAMED 3
 
 typedef struct vit_dataset {
-    char name[256];      /* for titles, logs and messages: a known set's ("mnist", "cifar10", ...),
-                            else the directory's; of joined sets all names: "mnist+digits" */
-    const char *preset;  /* what trains it where nobody says otherwise */
-    bool is_digits;      /* one digit each, white on black, placed as MNIST's are: other pictures
-                            become so by VIT_OP_DIGIT */
-    bool has_characters; /* digits or letters, or classes without a name that may be such: a
-                            mirrored picture is none of its class */
-    char checksum[65];   /* SHA-256, hex, of what defines the training part, or the test part where
-                            that one was not read; goes into the model's recipe. Files count
-                            uncompressed, in a fixed order (labels, then pictures) */
-    char *joined; /* of joined sets the checksum of each, 64 digits after a space; NULL: one set */
+    char name[256];      /* for titles, logs and messages: of a known set ("mnist", "cifar10", ...),
+                            or of the directory; of joined sets all names: "mnist+digits" */
+    const char *preset;  /* the default preset to train it with */
+    bool is_digits;      /* one digit in each picture, white on black, placed as in MNIST; other
+                            pictures are prepared like that by VIT_OP_DIGIT */
+    bool has_characters; /* classes are digits or letters, or may be, as they have no names:
+                            pictures must not be mirrored */
+    char checksum[65];   /* SHA-256, hex, of the data that define the training part, or the test
+                            part if only that was read; goes into the model's recipe. Of files it
+                            is that of their uncompressed bytes, in a fixed order */
+    char
+        *joined; /* the checksums of all joined sets, each 64 digits after a space; NULL: one set */
     size_t height, width, channels, classes;
-    /* Where the answer is a text, of target_vocabulary, there are no classes; where the records are
-     * texts, of source_vocabulary, height, width and channels are 0. Otherwise their count is 0. */
+    /* If the answers are texts, target_vocabulary is theirs and `classes` is 0; if the records are
+     * texts, source_vocabulary is theirs and height, width and channels are 0. Otherwise the count
+     * of these is 0. */
     vit_vocabulary source_vocabulary, target_vocabulary;
     size_t most_source, most_target; /* ids of the longest text of all parts that were read */
-    const char *const *labels;       /* [classes], or NULL: numbers */
-    void *label_memory;              /* what `labels` lies in, one block; NULL: nothing of ours */
-    float mean[3], std[3]; /* of the training pixels / 255: the published ones for known sets,
-                              ImageNet's for folders; of the test pixels where only those were
-                              read; std 1 for pictures that do not vary. One per channel */
-    vit_preprocessing preprocessing; /* what made the records out of pictures as people have them;
-                                        count 0: the records came as they are */
-    const vit_kernels *kernels;      /* of the options */
-    vit_records train, val, test;    /* val: the set's own, to choose by; most have none */
-    bool test_is_val;                /* there is a val part, but no test part: `test` is `val` */
-    const char *test_is; /* which pictures the test part is, a few words, where it is not simply
-                            that; else NULL */
+    const char *const *labels;       /* [classes] names; NULL: classes are numbers */
+    void *label_memory;              /* the block that `labels` is in; NULL: it is constant */
+    float mean[3], std[3]; /* per channel, of the training pixels / 255: the published ones for
+                              known sets, ImageNet's for folders; of the test pixels if only those
+                              were read; std is 1 for pictures that do not vary */
+    vit_preprocessing preprocessing; /* by which records were prepared; count 0: they were stored
+                                        as they are */
+    const vit_kernels *kernels;      /* those of the options */
+    vit_records train, val, test;    /* val: the validation part of the set; most have none */
+    bool test_is_val;                /* there is no test part: `test` is `val` */
+    const char *test_is; /* which pictures were chosen as the test part, in a few words; NULL: the
+                            set has such a part */
     char **unreadable;   /* [unreadable_count] files that are left out, "FILE: why" */
     size_t unreadable_count;
-    char *notes[VIT_MAX_NOTES]; /* what the user should know, one sentence each */
+    char *notes[VIT_MAX_NOTES]; /* for the user, one sentence each */
     size_t note_count;
 } vit_dataset;
 
-/* VAL of a set without such a part is TRAIN: who wants to choose holds some of it back. */
+/* If a set has no validation part, VAL asks for TRAIN, of which the caller holds some back. */
 enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2, VIT_PART_VAL = 4 };
 
-/* How a model wants its pictures. */
+/* How a model prepares its pictures. */
 typedef struct vit_preparation {
     size_t height, width, channels;
     vit_preprocessing preprocessing;
 } vit_preparation;
 
-/* Bytes of prepared pixels that a folder's pictures may take in memory; what is beyond is read and
- * prepared again at each use. */
+/* Bytes of prepared pixels of a folder that are kept in memory; pictures beyond that are read and
+ * prepared at each use. */
 #define VIT_DATASET_CACHE ((size_t)2 << 30)
 
 typedef struct vit_dataset_options {
-    const vit_arrays *arrays; /* in place of what DATA names, which then is a title only, or NULL */
-    unsigned need, want; /* parts, bits of VIT_PART_*: those that must be there, and those that are
-                            read where they are there. Others are not read */
-    const vit_preparation *preparation; /* for pictures as people have them; NULL: chosen. Sets of
-                                           prepared records ignore it */
-    size_t height, width;   /* without a preparation: what pictures as people have them become; 0:
-                               chosen */
-    const char *trained_on; /* checksums of what a model was trained on ("": unknown data), to test
-                               it: a folder without parts is then tested with all its pictures, or,
-                               where it is that very data, with those that were held back. NULL:
-                               always with those */
-    /* Those of a model, for tables of texts of one's own; NULL: made of their training texts. */
+    const vit_arrays *arrays; /* the data, if not NULL; DATA is then only a title, or NULL */
+    unsigned need, want; /* bits of VIT_PART_*: parts that must be there, parts that are read if
+                            they are there; others are not read */
+    const vit_preparation *preparation; /* for pictures as people have them; NULL: it is chosen.
+                                           Sets of prepared records ignore it */
+    size_t height, width;   /* the size of pictures as people have them, without a preparation;
+                               0: it is chosen */
+    const char *trained_on; /* checksums of the data that the model to be tested was trained on
+                               ("": unknown). Decides what the test is of data without parts: the
+                               pictures held back, if it was trained on these data, else all.
+                               NULL: always the pictures held back */
+    /* Vocabularies of a model, for tables of texts; NULL: they are made of the training texts. */
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
-    bool empty_classes;         /* classes without a training picture are no error */
-    size_t cache;               /* in place of VIT_DATASET_CACHE; 0: that */
-    int threads;                /* that decode pictures while a set is opened; 0: one */
-    const vit_kernels *kernels; /* that resample them; NULL: the best here */
+    bool empty_classes;         /* classes may have no training picture */
+    size_t cache;               /* instead of VIT_DATASET_CACHE; 0: that */
+    int threads;                /* threads that decode pictures on opening; 0: one */
+    const vit_kernels *kernels; /* kernels that resample them; NULL: the best of this processor */
 } vit_dataset_options;
 
-/* Opens DATA: an existing directory, else a known name ("digits": drawn; "mnist", "fashion",
- * "cifar10", "cifar100": a directory of that name in $VIT_DATA, then in data/). Names of known
- * directories that are not found: the message says where was looked and how to get it. FIRST+SECOND
- * is the first with the training pictures of the second behind its own. At least one
- * part must be there. Errors: IO for what is absent (ARGUMENT only for DATA that is NULL), FORMAT
- * and UNSUPPORTED for one file, MISMATCH for files that disagree, MEMORY; then *out is zeroed.
- * Freed by vit_dataset_close. */
+/* Opens DATA: an existing directory; a file FILE.npz; or a name: "digits" and others are made by
+ * the program (reader.h), "mnist", "fashion", "cifar10" and "cifar100" are looked for as
+ * directories in $VIT_DATA, then in data/, and if they are not found the message says where, and
+ * how to get them. FIRST+SECOND is FIRST with the training pictures of SECOND after its own. At
+ * least one part must be there. Errors: IO for what is missing, ARGUMENT if DATA is NULL, FORMAT
+ * and UNSUPPORTED for a file, MISMATCH for files that disagree, MEMORY; *out is then zeroed. Freed
+ * by vit_dataset_close. */
 vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error);
 void vit_dataset_close(vit_dataset *dataset);
 
-/* UNSUPPORTED where the answers are texts: for who wants classes. */
+/* UNSUPPORTED if the answers are texts, for callers that need classes. */
 vit_status vit_dataset_need_classes(const vit_dataset *dataset, vit_error *error);
 
-/* Pixels of one record where they lie; NULL when the record is not in memory. */
+/* The pixels of a record in memory; NULL if they are not in memory. */
 const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, size_t index);
 
-/* The file that a record comes from; NULL: it is one of many in a file, or drawn. */
+/* The file that a record comes from; NULL if a file has many records, or there is none. */
 const char *vit_record_file(const vit_records *r, size_t index);
 
-/* Copies the pixels of one record, wherever it is: pixels [height][width][channels]. May be called
- * from several threads at once. Errors: those of vit_image_load and vit_preprocess, for a file that
- * changed or vanished since the set was opened. */
+/* pixels [height][width][channels] = a copy of those of a record, wherever they are. May be called
+ * from several threads at once. Errors: those of vit_preprocess_file, for a file that has changed
+ * or vanished since the set was opened. */
 vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
                            uint8_t *pixels, vit_error *error);
 
-/* The same without a copy where none is needed: *pixels is where they lie, or *scratch, which is
- * allocated when it is first needed (start with NULL, end with vit_free). */
+/* The same without a copy if the record is in memory: *pixels points to its pixels there, or to
+ * *scratch, which is allocated when it is first needed (begins as NULL, freed by vit_free). */
 vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_dataset *d,
                           const vit_records *r, size_t index, vit_error *error);
 
-/* ---- drawn digits, for who wants one ---- */
+/* ---- single drawn pictures: pixels [28][28], white on black ---- */
 
-/* pixels: [28][28], white on black: the digit (0..9) of record `index` of a set drawn with `seed`;
- * the label is returned. */
+/* Draws record `index` of a set of digits with this seed. Returns its label, 0..9. */
 uint8_t vit_digits_draw(uint8_t *pixels, uint64_t seed, uint32_t index);
 
-/* The same of what is no digit: a letter, a sign, a figure, a scribble or a texture, as the random
- * numbers have it. */
+/* Draws something that is no digit: at random a letter, a sign, a figure, a scribble or a texture.
+ */
 void vit_stranger_draw(uint8_t *pixels, vit_random *r);
 
 #endif

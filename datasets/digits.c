@@ -1,5 +1,5 @@
-/* Digits drawn as people write them, in MNIST's form (ink.h). A picture is a function of
- * (seed, index) alone, to the byte, on every machine.
+/* Drawn digits like MNIST's (ink.h). A picture is a function of (seed, index), to the byte, on
+ * every machine.
  */
 #include "datasets/ink.h"
 #include "datasets/reader.h"
@@ -10,7 +10,7 @@
 
 /* ---- shapes ---- */
 
-/* One way of writing a digit, chosen with probability weight / (sum of the digit's weights). */
+/* A way of writing a digit, chosen with probability weight / (sum of the digit's weights). */
 typedef struct shape {
     uint8_t digit, weight;
     vit_control controls[VIT_INK_CONTROLS];
@@ -109,7 +109,7 @@ uint8_t vit_digits_draw(uint8_t *pixels, uint64_t seed, uint32_t index) {
 
 /* ---- the set ---- */
 
-/* Changes whenever the pictures do: it goes into the checksum. */
+/* Must be changed whenever the pictures change: it is part of the checksum. */
 #define VERSION 1
 
 #define TRAIN_SEED 1
@@ -127,7 +127,7 @@ static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         records->labels[i] = vit_digits_draw(records->pixels + (size_t)i * VIT_INK_PIXELS, seed, i);
     records->count = count;
-    if (*checksum != 0) return VIT_OK; /* that of the other part, which comes first */
+    if (*checksum != 0) return VIT_OK; /* it is that of the training part, if that is read */
     char head[64];
     int length = snprintf(head, sizeof head, "digits %d seed %u count %u\n", VERSION, seed, count);
     vit_sha256_start(&hash);
@@ -145,7 +145,7 @@ vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error) {
     out->height = out->width = VIT_INK_SIDE;
     out->channels = 1;
     out->classes = 10;
-    /* Measured over the training part, and written down so that the test part can be had alone. */
+    /* Those of the training part, as constants, since the test part may be read alone. */
     out->mean[0] = 0.1271f;
     out->std[0] = 0.3023f;
     if (parts & VIT_PART_TRAIN)

@@ -10,7 +10,7 @@
 #define COLUMNS 9
 #define NEAR_BITS 6
 #define NEAR_PIXELS 16
-#define MOST_PAIRS ((size_t)4 << 30) /* a set with more would take minutes: it is left alone */
+#define MOST_PAIRS ((size_t)4 << 30) /* more would take minutes */
 
 static size_t in_memory(const vit_records *r) {
     return r->files ? r->files->resident : r->count;
@@ -20,8 +20,7 @@ static size_t bytes_of(const vit_dataset *set) {
     return set->height * set->width * set->channels;
 }
 
-/* Mean brightness of cell (row, column) of ROWS x COLUMNS; the sum over its pixels and channels
- * would do but for cells of different sizes. */
+/* The mean of all pixels and channels in cell (row, column) of ROWS x COLUMNS, times 256. */
 static uint32_t cell_mean(const vit_dataset *set, const uint8_t *pixels, size_t row,
                           size_t column) {
     const size_t top = row * set->height / ROWS, left = column * set->width / COLUMNS;
@@ -56,7 +55,8 @@ static print print_of(const vit_dataset *set, const uint8_t *pixels) {
     return p;
 }
 
-/* Mean distance of the pixels, both moved to the same mean, is at most NEAR_PIXELS. */
+/* Whether pixels differ by at most NEAR_PIXELS on average after the pictures were made equally
+ * bright. */
 static bool are_near(const vit_dataset *set, const uint8_t *a, const uint8_t *b, print pa,
                      print pb) {
     const size_t size = bytes_of(set);
@@ -71,8 +71,8 @@ typedef struct search {
     const vit_records *part;
     size_t train_count;
     const print *train, *other;
-    uint32_t *found; /* [of the part]: 1 + the training picture it nearly is, or 0 */
-    uint8_t *same;   /* that it is */
+    uint32_t *found; /* [pictures of the part]: 1 + the training picture that it resembles, or 0 */
+    uint8_t *same;   /* [pictures of the part]: whether it equals that one */
 } search;
 
 static void search_one(size_t index, int thread, void *context) {

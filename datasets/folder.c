@@ -1,9 +1,9 @@
 /* A folder per class of PNG and JPEG files of any sizes.
  *
- * Opening reads every file twice. The first time its container is checked, its size and its
- * checksum taken; then the size of the prepared pictures is chosen; then it is decoded and
- * prepared. So a file that cannot be read is known before a training is planned. What fits the
- * cache stays in memory; the rest is read again at each use.
+ * Opening reads every file twice. First it is checked and measured, and its checksum is computed;
+ * then, when the size of the prepared pictures has been chosen, it is decoded and prepared. So
+ * files that cannot be read are known before a training is planned. Pictures that fit the cache
+ * stay in memory; the others are read again at each use.
  */
 #include "datasets/duplicates.h"
 #include "datasets/reader.h"
@@ -21,7 +21,7 @@
 
 /* ---- preparation ---- */
 
-/* Sides of prepared pictures: each is cut into 8 x 8 patches, or into patches of 16 pixels. */
+/* Sides of prepared pictures, which can be cut into 8 x 8 patches or into patches of 16 pixels. */
 static const size_t sides[] = {32, 48, 64, 96, 128, 160, 224};
 #define SIDES (sizeof sides / sizeof *sides)
 
@@ -30,7 +30,7 @@ static const size_t sides[] = {32, 48, 64, 96, 128, 160, 224};
 #define MOST_KEPT_SIDE 96
 
 static vit_preparation preparation_of(size_t side) {
-    /* ImageNet's, which colour photographs of any kind are near. */
+    /* Those of ImageNet, which are close to those of any colour photographs. */
     const vit_operation normalize = {.kind = VIT_OP_NORMALIZE,
                                      .mean = {0.485f, 0.456f, 0.406f},
                                      .std = {0.229f, 0.224f, 0.225f}};
@@ -57,11 +57,7 @@ vit_preparation vit_square_preparation(size_t shorter) {
     return preparation_of(side_within(shorter));
 }
 
-static size_t shorter_side(const vit_tree_file *file) {
-    return file->width < file->height ? file->width : file->height;
-}
-
-/* The side that all pictures have, if it can be kept; 0: they differ, or it cannot. */
+/* The side of all pictures, if they are squares of the same size and it can be kept; else 0. */
 static size_t common_side(const vit_tree_part *part) {
     size_t side = part->files[0].width;
     for (size_t i = 0; i < part->count; i++)
@@ -75,17 +71,20 @@ static int compare_sizes(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
+/* *median = that of the shorter sides. */
 static vit_status median_side(size_t *median, const vit_tree_part *part, vit_error *error) {
     size_t *all = vit_alloc(part->count, sizeof *all);
     if (!all) return vit_fail_memory(error, "sizes", part->count * sizeof *all);
-    for (size_t i = 0; i < part->count; i++) all[i] = shorter_side(&part->files[i]);
+    for (size_t i = 0; i < part->count; i++) {
+        const vit_tree_file *file = &part->files[i];
+        all[i] = file->width < file->height ? file->width : file->height;
+    }
     qsort(all, part->count, sizeof *all, compare_sizes);
     *median = all[part->count / 2];
     vit_free(all);
     return VIT_OK;
 }
 
-/* Pictures become height x width as a whole: what is not square is taken to be wide on purpose. */
 void vit_fitted_preparation(vit_preparation *p, size_t height, size_t width) {
     *p = preparation_of(height);
     if (height == width) return;
@@ -120,17 +119,17 @@ static vit_status choose_preparation(vit_preparation *out, const vit_tree *tree,
     return VIT_OK;
 }
 
-/* ---- reading all files of a part, on several threads ---- */
+/* ---- reading all files of a part on several threads ---- */
 
 typedef struct pass {
     const vit_dataset *set;
     vit_tree_part *part;
-    bool hashes;     /* the first pass: take checksums */
-    uint8_t *pixels; /* the second: of the first `resident` files */
+    bool hashes;     /* first pass: whether to compute checksums */
+    uint8_t *pixels; /* second pass: of the first `resident` files */
     size_t resident;
 } pass;
 
-/* Keeps what is wrong with a file; a file that is left out anyway stays as it is. */
+/* Stores the status of a file, and the message of its error. */
 static void keep_problem(vit_tree_file *file, vit_status status, const vit_error *error) {
     file->status = status;
     if (status == VIT_OK || status == VIT_ERROR_MEMORY) return;
@@ -205,8 +204,8 @@ static bool is_held_back(const vit_tree_file *file) {
     return file->is_held_back;
 }
 
-/* Leaves the files that are to be kept in the part, and their rows of `row` bytes in the first
- * *resident of `pixels`. */
+/* Removes the other files from the part, and their pixels, of `row` bytes, from those of the first
+ * *resident files. */
 static void keep(bool (*is_kept)(const vit_tree_file *), vit_tree_part *part, uint8_t *pixels,
                  size_t row, size_t *resident) {
     size_t kept = 0, kept_resident = 0;
@@ -222,6 +221,7 @@ static void keep(bool (*is_kept)(const vit_tree_file *), vit_tree_part *part, ui
     *resident = kept_resident;
 }
 
+/* Moves the problems of files to the list and removes these files from the part. */
 static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixels, size_t row,
                                 size_t *resident, vit_error *error) {
     for (size_t i = 0; i < part->count; i++) {
@@ -238,7 +238,7 @@ static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixel
     return VIT_OK;
 }
 
-/* The set takes the list over. */
+/* Adds notes about the files that are left out. The set owns the list from now on. */
 static vit_status note_left_out(vit_dataset *out, left_out *l, vit_error *error) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < l->count && i < VIT_UNREADABLE_NAMED && status == VIT_OK; i++)
@@ -272,10 +272,10 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
     return status;
 }
 
-/* ---- what must be there ---- */
+/* ---- checks ---- */
 
-/* "; left out: ..." with the first files that cannot be read; "" where there are none. To be freed
- * by vit_text_free. */
+/* "; left out: ..." with the first files that cannot be read; "" if there are none. Freed by
+ * vit_text_free. */
 static vit_text left_out_text(const left_out *l) {
     vit_text text = {0};
     vit_text_add(&text, "%s", l->count > 0 ? "; left out: " : "");
@@ -286,24 +286,21 @@ static vit_text left_out_text(const left_out *l) {
     return text;
 }
 
-static vit_status empty_class(const vit_tree *tree, size_t class, const left_out *l,
-                              const char *path, vit_error *error) {
-    vit_text problems = left_out_text(l);
-    vit_fail(error, VIT_ERROR_FORMAT, "%s: class %s has no picture that can be read for training%s",
-             path, tree->classes[class], problems.failed ? "" : problems.text);
-    vit_text_free(&problems);
-    return VIT_ERROR_FORMAT;
-}
-
-/* Every class has a training picture, and there are two or more. */
+/* There must be two or more classes, each with a training picture. */
 static vit_status check_classes(const vit_tree *tree, const left_out *l, const char *path,
                                 bool may_be_empty, vit_error *error) {
     const vit_tree_part *part = &tree->train;
     size_t class = 0, i = 0;
     for (; i < part->count && part->files[i].label == class; class ++)
         while (i < part->count && part->files[i].label == class) i++;
-    if (class < tree->class_count && (!may_be_empty || part->count == 0))
-        return empty_class(tree, class, l, path, error);
+    if (class < tree->class_count && (!may_be_empty || part->count == 0)) {
+        vit_text problems = left_out_text(l);
+        vit_fail(error, VIT_ERROR_FORMAT,
+                 "%s: class %s has no picture that can be read for training%s", path,
+                 tree->classes[class], problems.failed ? "" : problems.text);
+        vit_text_free(&problems);
+        return VIT_ERROR_FORMAT;
+    }
     if (tree->class_count > 1) return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: holds one folder of pictures, %s, expected one for each of two or more "
@@ -311,7 +308,7 @@ static vit_status check_classes(const vit_tree *tree, const left_out *l, const c
                     path, tree->classes[0]);
 }
 
-/* What the folders hold in place of the pictures for the test. To be freed by vit_text_free. */
+/* Why there are no pictures for the test. Freed by vit_text_free. */
 static vit_text no_test_text(const vit_tree *tree, const char *path) {
     vit_text text = {0};
     if (!tree->is_shared_out || tree->shared == 0) {
@@ -337,17 +334,12 @@ static vit_status lacks(const vit_tree *tree, const char *what, const left_out *
     return VIT_ERROR_IO;
 }
 
-static const vit_tree_part *test_part(const vit_tree *tree) {
-    return tree->test_is_val ? &tree->val : &tree->test;
-}
-
 static vit_status check_parts(const vit_tree *tree, const left_out *l, const char *path,
                               const vit_dataset_options *o, vit_error *error) {
-    const unsigned train =
-        VIT_PART_TRAIN | (tree->has_val ? 0 : VIT_PART_VAL); /* any of these is read from it */
+    const unsigned train = VIT_PART_TRAIN | (tree->has_val ? 0 : VIT_PART_VAL);
+    const size_t tests = tree->test_is_val ? tree->val.count : tree->test.count;
     if (o->need & train && !tree->has_train) return lacks(tree, " for training", l, path, error);
-    if (o->need & VIT_PART_TEST && test_part(tree)->count == 0)
-        return lacks(tree, " for the test", l, path, error);
+    if (o->need & VIT_PART_TEST && tests == 0) return lacks(tree, " for the test", l, path, error);
     if (o->need & VIT_PART_VAL && tree->has_val && tree->val.count == 0)
         return lacks(tree, " to choose by", l, path, error);
     if ((o->need | o->want) & train && tree->has_train)
@@ -357,8 +349,8 @@ static vit_status check_parts(const vit_tree *tree, const left_out *l, const cha
 
 /* ---- the checksum ---- */
 
-/* Over (name, checksum) of files; a name begins with its class. all: also of those that are held
- * back. */
+/* The SHA-256 over names, which begin with the class, and checksums of files. all: also of files
+ * that are held back. */
 static void hash_part(char checksum[65], const vit_tree_part *part, bool all) {
     vit_sha256 hash;
     vit_sha256_start(&hash);
@@ -372,14 +364,6 @@ static void hash_part(char checksum[65], const vit_tree_part *part, bool all) {
     vit_sha256_hex(&hash, checksum);
 }
 
-/* Of the training part, or of another where that is not read. */
-static void take_checksum(vit_dataset *out, const vit_tree *tree) {
-    const vit_tree_part *part = tree->train.count > 0  ? &tree->train
-                                : tree->test.count > 0 ? &tree->test
-                                                       : &tree->val;
-    hash_part(out->checksum, part, true);
-}
-
 /* ---- one part ---- */
 
 static vit_status measure_part(vit_tree_part *part, bool hashes, left_out *l, int threads,
@@ -390,7 +374,7 @@ static vit_status measure_part(vit_tree_part *part, bool hashes, left_out *l, in
     return status == VIT_OK ? drop_problems(l, part, NULL, 0, &none, error) : status;
 }
 
-/* Decodes every file; *cache bytes are left for pixels. */
+/* Decodes and prepares every file; the pixels of those that fit in *cache bytes are kept. */
 static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_part *part,
                                size_t *cache, left_out *l, int threads, vit_error *error) {
     const size_t row = set->height * set->width * set->channels, fit = *cache / row;
@@ -407,7 +391,7 @@ static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_
     return VIT_OK;
 }
 
-/* The records take the files' labels and paths over. */
+/* Moves labels and paths of the files to the records. */
 static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error *error) {
     const size_t count = part->count;
     records->labels = vit_alloc(count, sizeof *records->labels);
@@ -430,40 +414,30 @@ static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error
     return VIT_OK;
 }
 
-/* ---- the whole ---- */
-
-/* Digits and letters have a direction; classes named by one character are taken for such. */
-static bool has_characters(const vit_tree *tree) {
-    for (size_t i = 0; i < tree->class_count; i++)
-        if (tree->classes[i][vit_utf8_length(tree->classes[i])] == 0) return true;
-    return false;
-}
+/* ---- the set ---- */
 
 static void describe(vit_dataset *out, vit_tree *tree, const vit_preparation *p) {
-    const vit_operation *normalize = &p->preprocessing.operations[p->preprocessing.count - 1];
     out->preset = "folder";
-    out->has_characters = has_characters(tree);
-    out->height = p->height;
-    out->width = p->width;
-    out->channels = p->channels;
     out->classes = tree->class_count;
     out->labels = (const char *const *)tree->classes;
     out->label_memory = tree->classes;
-    out->preprocessing = p->preprocessing;
-    memcpy(out->mean, normalize->mean, sizeof out->mean);
-    memcpy(out->std, normalize->std, sizeof out->std);
+    vit_dataset_prepare_as(out, p);
+    /* Classes named by one character are taken for digits or letters. */
+    for (size_t i = 0; i < tree->class_count; i++)
+        if (tree->classes[i][vit_utf8_length(tree->classes[i])] == 0) out->has_characters = true;
 }
 
 static const char all_of_it[] = "all of them, as the model was not trained on this folder";
 static const char its_share[] = "the sixth of each class that its training held back";
 
+/* Whether the model was trained on the files of the part that are not held back. */
 static bool was_trained_on(const vit_dataset_options *o, const vit_tree_part *part) {
     char checksum[65];
     hash_part(checksum, part, false);
     return strstr(o->trained_on, checksum) != NULL;
 }
 
-/* Which pictures of a folder without parts are the test, where nothing else is read. */
+/* Chooses which pictures of a folder without parts are the test, if only that is read. */
 static vit_status choose_test(vit_dataset *out, vit_tree *tree, const vit_dataset_options *o,
                               vit_error *error) {
     if (o->trained_on && !was_trained_on(o, &tree->train)) {
@@ -480,7 +454,7 @@ static vit_status measure_parts(vit_dataset *out, vit_tree *tree, left_out *l,
     const unsigned train = VIT_PART_TRAIN | (tree->has_val ? 0 : VIT_PART_VAL);
     const bool test_alone = tree->is_shared_out && !((o->need | o->want) & train);
     vit_status status = VIT_OK;
-    /* Of no use but to say why the test is empty. */
+    /* If there is a test, its training files are not needed. */
     if (test_alone && !o->trained_on && tree->test.count > 0) vit_tree_part_free(&tree->train);
     status = measure_part(&tree->train, true, l, o->threads, error);
     const bool hashes = tree->train.count == 0 || test_alone;
@@ -489,7 +463,8 @@ static vit_status measure_parts(vit_dataset *out, vit_tree *tree, left_out *l,
     return status == VIT_OK && test_alone ? choose_test(out, tree, o, error) : status;
 }
 
-/* A damaged file that only decoding finds is in no checksum. */
+/* Files that turn out to be damaged when they are decoded are not in the checksum of a training:
+ * the model may have been trained on the others. */
 static void choose_again(vit_dataset *out, vit_tree *tree, const vit_dataset_options *o) {
     if (out->test_is != all_of_it || !was_trained_on(o, &tree->test)) return;
     out->test_is = its_share;
@@ -518,7 +493,10 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
 
 static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
                          vit_error *error) {
-    take_checksum(out, tree);
+    const vit_tree_part *first = tree->train.count > 0  ? &tree->train
+                                 : tree->test.count > 0 ? &tree->test
+                                                        : &tree->val;
+    hash_part(out->checksum, first, true);
     vit_status status = hand_over(&out->train, &tree->train, error);
     if (status == VIT_OK) status = hand_over(&out->val, &tree->val, error);
     if (status == VIT_OK) status = hand_over(&out->test, &tree->test, error);
@@ -542,13 +520,13 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
     if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);
     if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
-    if (out->label_memory) tree.classes = NULL; /* the set's by now */
+    if (out->label_memory) tree.classes = NULL; /* they belong to the set now */
     vit_tree_free(&tree);
     free_left_out(&l);
     return status;
 }
 
-/* Any folder that is not hidden. */
+/* Whether there is a folder that is not hidden. */
 static bool probe(const vit_listing *directory) {
     for (size_t i = 0; i < directory->count; i++) {
         if (directory->names[i][0] == '.') continue;

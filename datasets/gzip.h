@@ -4,14 +4,14 @@
 
 #include "vit/base/sys.h"
 
-/* Inflates gzip data: one member or several, one after the other, and nothing else. At most
- * `limit` bytes come out, and never much more memory than that is taken. `name` stands for the
- * file in messages. out->data is freed by vit_free. Errors: FORMAT for data that is cut off,
- * corrupt, followed by something else, or inflates to more than `limit`; MEMORY. */
+/* *out = the inflated gzip data: one or more members, followed by nothing else. At most `limit`
+ * bytes, and not much more memory than that is needed. Messages call the file `name`. out->data is
+ * freed by vit_free. Errors: FORMAT for data that are cut off, corrupt, followed by something else,
+ * or inflate to more than `limit` bytes; MEMORY. */
 vit_status vit_gunzip(vit_bytes *out, const void *data, size_t size, size_t limit, const char *name,
                       vit_error *error);
 
-/* The contents of a file of at most `limit` bytes, inflated when it begins as gzip data does,
+/* *out = the contents of a file, at most `limit` bytes, inflated if it begins like gzip data,
  * whatever its name. */
 vit_status vit_read_plain_or_gzip(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 

@@ -1,6 +1,6 @@
-/* IDX files, the form in which MNIST and its relatives are published: a magic number 0x0000TTDD
- * (type of the elements, number of dimensions), the dimensions as 32-bit integers, most
- * significant byte first, then the elements, row by row.
+/* IDX files, the format in which MNIST and its relatives are published: a magic number 0x0000TTDD
+ * (type of the elements, number of dimensions), the dimensions as 32-bit big-endian integers, then
+ * the elements in row-major order.
  */
 #include "datasets/gzip.h"
 #include "datasets/reader.h"
@@ -128,13 +128,13 @@ static const known_set *recognise(kind k, part p, const uint8_t *bytes, size_t s
 
 #define SPELLINGS 4
 
-/* The published names have a dash before "idx"; some archives unpack to a dot. */
+/* The published names have a dash before "idx"; those in some archives have a dot. */
 static void spell(char name[64], part p, kind k, int spelling) {
     snprintf(name, 64, "%s-%s%cidx%c-ubyte%s", prefixes[p], kinds[k], spelling % 2 == 0 ? '-' : '.',
              k == LABELS ? '1' : '3', spelling < 2 ? "" : ".gz");
 }
 
-/* *path: the file in the directory, to be freed, or NULL when it is absent. */
+/* *path = the file in the directory, freed by vit_free; NULL if it is missing. */
 static vit_status find(char **path, const vit_listing *directory, part p, kind k,
                        vit_error *error) {
     char name[64];
@@ -165,12 +165,12 @@ static bool probe(const vit_listing *directory) {
 
 /* ---- one part ---- */
 
-/* What is gathered while the parts are read. */
+/* The state while the parts are read. */
 typedef struct gathered {
     vit_dataset *set;
-    vit_sha256 hash; /* of the files of the first part that is read */
-    bool hashed;     /* a part has been read: others do not count */
-    const known_set *known[PARTS];
+    vit_sha256 hash;               /* of the files of the first part that is read */
+    bool hashed;                   /* that part has been read */
+    const known_set *known[PARTS]; /* the set that the labels are of; NULL: another */
 } gathered;
 
 static vit_status read_labels(vit_records *records, gathered *g, part p, const char *path,
@@ -195,7 +195,7 @@ static vit_status read_labels(vit_records *records, gathered *g, part p, const c
     return status;
 }
 
-/* The pictures must fit the labels, the other part, and the set they were recognised as. */
+/* The pictures must fit the labels, the other part, and the set that the labels are of. */
 static vit_status check_pictures(const vit_idx *idx, const vit_records *records,
                                  const vit_dataset *set, const known_set *known, const char *path,
                                  vit_error *error) {
@@ -214,7 +214,8 @@ static vit_status check_pictures(const vit_idx *idx, const vit_records *records,
     return VIT_OK;
 }
 
-/* Pictures of a known set whose labels are not the set's: the file of labels is damaged. */
+/* If these are the pictures of a known set, the labels, which are not those of the set, are
+ * damaged. */
 static vit_status check_known(const vit_records *records, part p, const vit_bytes *pictures,
                               const char *label_path, vit_error *error) {
     const known_set *known = recognise(PICTURES, p, pictures->data, pictures->size);
@@ -247,7 +248,7 @@ static vit_status read_pictures(vit_records *records, gathered *g, part p, const
         return status;
     }
     if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
-    /* The records take over the file's memory, its contents moved to the front. */
+    /* The records take the memory of the file, with its contents moved to the front. */
     memmove(file.data, file.data + idx.offset, file.size - idx.offset);
     records->pixels = file.data;
     g->set->height = idx.height;
@@ -263,7 +264,7 @@ static vit_status missing(const vit_listing *directory, part p, kind k, vit_erro
                     p == TRAIN ? "training" : "test");
 }
 
-/* Reads a part that is there; one that is absent is an error only where it is needed. */
+/* Reads a part. One that is missing is an error only if it is needed. */
 static vit_status read_part(gathered *g, const vit_listing *directory, part p, bool needed,
                             vit_error *error) {
     vit_records *records = p == TRAIN ? &g->set->train : &g->set->test;
@@ -283,9 +284,10 @@ done:
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the set ---- */
 
-/* Of the training part where there is one: what lies beside it must not change what is trained. */
+/* The largest label + 1, of the training part if there is one: the test part must not change what
+ * is trained. */
 static size_t count_classes(const vit_dataset *set) {
     const vit_records *r = set->train.count > 0 ? &set->train : &set->test;
     uint16_t largest = 0;
@@ -297,7 +299,7 @@ static size_t count_classes(const vit_dataset *set) {
 static void describe(vit_dataset *set, const known_set *known) {
     set->channels = 1;
     if (!known) {
-        /* Its classes have no names: they may be digits or letters. */
+        /* The classes have no names, so they may be digits or letters. */
         set->has_characters = true;
         set->preset = set->height % 7 == 0 && set->width % 7 == 0 ? "mnist" : "folder";
         set->classes = count_classes(set);
@@ -311,15 +313,6 @@ static void describe(vit_dataset *set, const known_set *known) {
     set->labels = known->labels;
     set->mean[0] = known->mean;
     set->std[0] = known->std;
-}
-
-/* Parts of two different known sets would train one and test the other. */
-static vit_status agree(const gathered *g, const vit_listing *directory, vit_error *error) {
-    const known_set *a = g->known[TRAIN], *b = g->known[TEST];
-    if (!a || !b || a == b) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "%s: the training labels are those of %s, the test labels those of %s",
-                    directory->path, a->name, b->name);
 }
 
 static vit_status check_test_labels(const vit_dataset *set, const vit_listing *directory,
@@ -346,8 +339,12 @@ static vit_status read_idx(vit_dataset *out, const vit_listing *directory,
         status = read_part(&g, directory, TEST, (need & VIT_PART_TEST) != 0, error);
     if (status == VIT_OK && out->train.count == 0 && out->test.count == 0)
         status = missing(directory, want & VIT_PART_TRAIN ? TRAIN : TEST, LABELS, error);
-    if (status == VIT_OK) status = agree(&g, directory, error);
     if (status != VIT_OK) return status;
+    const known_set *train = g.known[TRAIN], *test = g.known[TEST];
+    if (train && test && train != test)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: the training labels are those of %s, the test labels those of %s",
+                        directory->path, train->name, test->name);
     describe(out, g.known[out->train.count > 0 ? TRAIN : TEST]);
     vit_sha256_hex(&g.hash, out->checksum);
     if (!options->empty_classes) status = vit_dataset_check_classes(out, directory->path, error);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- a hand: where this one puts the points ---- */
+/* ---- handwriting: where the points are ---- */
 
 typedef struct vec {
     double x, y;
@@ -39,12 +39,12 @@ static vec place(const vit_hand *h, const vit_control *p, vit_random *r) {
 
 /* ---- strokes: a polyline through the points ---- */
 
-#define STEPS 6 /* pieces of a curve from point to point */
+#define STEPS 6 /* lines for a curve from one point to the next */
 #define MAX_VERTICES (VIT_INK_CONTROLS * STEPS + VIT_INK_CONTROLS)
 
 typedef struct path {
     vec vertices[MAX_VERTICES];
-    bool starts[MAX_VERTICES]; /* no line leads to this vertex */
+    bool starts[MAX_VERTICES]; /* whether a stroke begins here: no line leads to this vertex */
     int count;
 } path;
 
@@ -54,7 +54,7 @@ static void add_vertex(path *p, vec v, bool starts) {
     p->count++;
 }
 
-/* Catmull-Rom: from b to c, coming from a, going on to d. */
+/* A Catmull-Rom spline from b to c, with the neighbours a and d, at t in [0, 1]. */
 static double spline(double a, double b, double c, double d, double t) {
     double t1 = 0.5 * (c - a);
     double t2 = a - 2.5 * b + 2 * c - 0.5 * d;
@@ -72,7 +72,7 @@ static void write_shape(path *p, const vit_control *controls, const vit_hand *h,
             add_vertex(p, at[i], true);
             continue;
         }
-        /* At ends and corners the curve does not see what lies beyond. */
+        /* At ends and corners the point itself takes the place of the next one. */
         bool from_curve = controls[i - 1].pen == S;
         bool to_curve = i + 1 < n && controls[i].pen == S && controls[i + 1].pen != M;
         vec a = at[from_curve ? i - 2 : i - 1], b = at[i - 1];
@@ -85,8 +85,8 @@ static void write_shape(path *p, const vit_control *controls, const vit_hand *h,
     }
 }
 
-/* Scales the path so that its ink, `radius` around it, just fits the middle 20x20 of the picture;
- * as MNIST does, the longer side decides. */
+/* Scales the path so that the longer side of its ink, which extends `radius` around it, fits the
+ * middle 20 x 20 of the picture, as in MNIST. */
 static void fit(path *p, double radius) {
     vec low = p->vertices[0], high = low;
     for (int i = 1; i < p->count; i++) {
@@ -106,10 +106,10 @@ static void fit(path *p, double radius) {
 
 typedef struct nib {
     double radius;   /* in pixels */
-    double taper;    /* share by which it changes from the first vertex to the last */
-    double tilt;     /* share by which it is narrower along one direction */
+    double taper;    /* the share by which the radius grows from the first vertex to the last */
+    double tilt;     /* the share by which it is smaller along one direction */
     vec along;       /* that direction */
-    double softness; /* pixels over which the edge fades */
+    double softness; /* over how many pixels the edge fades */
     double rough;    /* noise of the edge, in pixels */
 } nib;
 
@@ -129,7 +129,7 @@ static int clamp(double v) {
     return v < 0 ? 0 : v > VIT_INK_SIDE - 1 ? VIT_INK_SIDE - 1 : (int)v;
 }
 
-/* edge[y][x] = min(edge, distance of the pixel's centre from the line a-b, less its radius). */
+/* edge[y][x] = min(edge[y][x], the distance of the pixel's centre to the line a-b - radius). */
 static void ink_line(double *edge, vec a, vec b, double radius, double reach) {
     double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
     double scale = length2 > 0 ? 1 / length2 : 0;
@@ -160,7 +160,7 @@ static void ink_path(double *edge, const path *p, const nib *n) {
     }
 }
 
-/* The share of each pixel that is inked, 0..255. */
+/* ink = the share of each pixel that is covered by ink, 0..255. */
 static void expose(uint8_t *ink, const double *edge, const nib *n, vit_random *r) {
     for (int i = 0; i < VIT_INK_PIXELS; i++) {
         if (edge[i] > n->softness) {
@@ -174,8 +174,8 @@ static void expose(uint8_t *ink, const double *edge, const nib *n, vit_random *r
     }
 }
 
-/* By how much to move so that the centre of mass of one axis is in the middle, and no ink is lost:
- * the fitted ink leaves a margin of 4 all around. */
+/* By how much to move along one axis so that the centre of mass is in the middle; at most by the
+ * margin around the ink, so that none is lost. */
 static int centring(uint64_t moment, uint64_t mass) {
     int shift = (int)floor(0.5 * VIT_INK_SIDE - (double)moment / (double)mass);
     int margin = (VIT_INK_SIDE - VIT_INK_BOX) / 2;

@@ -1,4 +1,4 @@
-/* Sets with pictures of one size and the same classes, read as one. */
+/* Joining sets with pictures of the same size and the same classes. */
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
@@ -29,7 +29,7 @@ static vit_status check_alike(const vit_dataset *a, const vit_dataset *b, vit_er
     return VIT_OK;
 }
 
-/* The training pictures of b behind those of a. */
+/* Appends the training pictures of b to those of a. */
 static vit_status append_records(vit_dataset *a, const vit_dataset *b, vit_error *error) {
     const size_t record = a->height * a->width * a->channels;
     const size_t count = a->train.count + b->train.count;

@@ -7,8 +7,7 @@
 const char *const vit_language_names[] = {"en", "de", "fr", "fil", NULL};
 VIT_CHECK_ROWS(vit_language_names, VIT_LANGUAGE_COUNT + 1);
 
-/* Each language has a function for numbers below a thousand, not zero, and one for what lies
- * above. */
+/* Each language has a function for numbers below a thousand (0 adds nothing), and one for all. */
 
 /* ---- English ---- */
 
@@ -76,8 +75,7 @@ static const char *const fr_tens[] = {
     "",          "",         "vingt",    "trente",       "quarante",
     "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt"};
 
-/* `last`: nothing follows; twenty and hundred, said more than once, then have the s of the
- * plural. */
+/* last: nothing follows, and then a multiple of twenty or of a hundred has the s of the plural. */
 static void fr_below_hundred(vit_text *t, uint32_t n, bool last) {
     if (n < 20) {
         vit_text_add(t, "%s", fr_small[n]);
@@ -107,7 +105,7 @@ static void french(vit_text *t, uint32_t n) {
     fr_below_thousand(t, n % 1000, true);
 }
 
-/* ---- Filipino: counts are linked to what they count ---- */
+/* ---- Filipino: a count is linked to what it counts ---- */
 
 static const char *const fil_small[] = {
     "",          "isa",         "dalawa",      "tatlo",      "apat",
@@ -124,8 +122,7 @@ static void fil_below_hundred(vit_text *t, uint32_t n) {
         vit_text_add(t, "%s%s%s", fil_tens[n / 10], n % 10 > 0 ? "'t " : "", fil_small[n % 10]);
 }
 
-/* The linker after the last word: -ng after a vowel, -g after n, the word na after other
- * consonants. */
+/* Appends the linker: -ng after a vowel, -g after n, the word na after other consonants. */
 static void fil_link(vit_text *t) {
     if (t->failed) return;
     const char last = t->text[strlen(t->text) - 1];
@@ -136,7 +133,7 @@ static void fil_below_thousand(vit_text *t, uint32_t n) {
     if (n >= 100) {
         fil_below_hundred(t, n / 100);
         fil_link(t);
-        /* d between vowels is softened: apat na raan */
+        /* d becomes r after a vowel: apat na raan */
         const uint32_t hundreds = n / 100;
         const bool after_na = hundreds == 4 || hundreds == 6 || hundreds == 9;
         vit_text_add(t, "%s%s", after_na ? "raan" : "daan", n % 100 > 0 ? " at " : "");
@@ -153,40 +150,27 @@ static void filipino(vit_text *t, uint32_t n) {
     fil_below_thousand(t, n % 1000);
 }
 
-/* ---- all of them ---- */
-
-static void say(vit_text *t, vit_language language, uint32_t n) {
-    switch (language) {
-    case VIT_LANGUAGE_EN:
-        english(t, n);
-        return;
-    case VIT_LANGUAGE_DE:
-        german(t, n);
-        return;
-    case VIT_LANGUAGE_FR:
-        french(t, n);
-        return;
-    case VIT_LANGUAGE_FIL:
-        filipino(t, n);
-        return;
-    case VIT_LANGUAGE_COUNT:
-        return;
-    }
-}
+/* ---- all languages ---- */
 
 void vit_number_words(vit_text *text, vit_language language, uint32_t number) {
-    static const char *const zero[] = {"zero", "null", "zéro", "sero"};
-    VIT_CHECK_ROWS(zero, VIT_LANGUAGE_COUNT);
+    static const struct {
+        void (*say)(vit_text *text, uint32_t number); /* number > 0 */
+        const char *zero;
+    } languages[] = {[VIT_LANGUAGE_EN] = {english, "zero"},
+                     [VIT_LANGUAGE_DE] = {german, "null"},
+                     [VIT_LANGUAGE_FR] = {french, "zéro"},
+                     [VIT_LANGUAGE_FIL] = {filipino, "sero"}};
+    VIT_CHECK_ROWS(languages, VIT_LANGUAGE_COUNT);
     if (number == 0)
-        vit_text_add(text, "%s", zero[language]);
+        vit_text_add(text, "%s", languages[language].zero);
     else
-        say(text, language, number);
+        languages[language].say(text, number);
 }
 
 /* ---- vocabularies ---- */
 
-/* Numbers that together have every word: all below a thousand, alone and as thousands that more
- * follows. */
+/* Numbers that have every word of a language: all below a thousand, and as many thousands with
+ * nothing, 1 and 999 after them. */
 static uint32_t sample(size_t i) {
     const uint32_t below = (uint32_t)(i % 1000);
     return i < 1000   ? below

@@ -1,7 +1,7 @@
-/* Numbers in words, as English, German, French and Filipino say them: what the sets of number words
- * (strips:LANGUAGE, numbers:A-B) are made of. The four differ in more than words: German says the
- * ones before the tens and writes everything together, French counts from sixty to ninety-nine in
- * twenties, Filipino links a count to what it counts (dalawa, but dalawang daan; apat na raan).
+/* Numbers in words, in English, German, French and Filipino, for the sets of number words
+ * (strips:LANGUAGE, numbers:A-B). The four differ in more than words: German says the ones before
+ * the tens and writes everything together, French counts from sixty to ninety-nine in twenties,
+ * Filipino links a count to what it counts (dalawa, but dalawang daan; apat na raan).
  */
 #ifndef VIT_DATASETS_NUMBER_WORDS_H
 #define VIT_DATASETS_NUMBER_WORDS_H
@@ -21,16 +21,16 @@ typedef enum vit_language {
 
 extern const char *const vit_language_names[]; /* "en", "de", "fr", "fil", NULL */
 
-#define VIT_NUMBER_LIMIT 1000000 /* numbers below it have words here */
+#define VIT_NUMBER_LIMIT 1000000 /* numbers must be below it */
 
-/* Adds the words of number < VIT_NUMBER_LIMIT, UTF-8, in small letters: 345 is "three hundred and
+/* Appends number < VIT_NUMBER_LIMIT in words, UTF-8, in small letters: 345 is "three hundred and
  * forty-five", "dreihundertfünfundvierzig", "trois cent quarante-cinq", "tatlong daan at
- * apatnapu't lima". English, German and French as the Python package num2words has them. May be
- * called from any thread; running out of memory is marked in `text`, as vit_text_add does. */
+ * apatnapu't lima". English, German and French are as in the Python package num2words. May be
+ * called from any thread; text->failed is set if there is no memory. */
 void vit_number_words(vit_text *text, vit_language language, uint32_t number);
 
-/* The vocabulary of all numbers: words; of German, which writes a number as one, characters; of
- * VIT_LANGUAGE_COUNT, digits. Freed by vit_vocabulary_free. Errors: MEMORY. */
+/* The vocabulary of all numbers: words; for German, which writes a number as one word, characters;
+ * for VIT_LANGUAGE_COUNT, digits. Freed by vit_vocabulary_free. Errors: MEMORY. */
 vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit_error *error);
 
 #endif

@@ -1,9 +1,10 @@
-/* Numbers below a million in words: of one language, to be said in another ("numbers:en-de"), or
- * alone, for a language model ("numbers:fr").
+/* Numbers below a million in words: of one language, to be translated to another ("numbers:en-de"),
+ * or alone, for a language model ("numbers:fr").
  *
  * One in a hundred numbers from 100 on, chosen by a hash, is held back for the test, which has each
- * of them once; all others may be trained on. Half of the training numbers are any below a million,
- * half have one to six digits, equally likely: otherwise nine in ten would have six.
+ * of them once; the others are for training. Half of the training numbers are uniform below a
+ * million; for the other half the number of digits, one to six, is uniform, as otherwise nine of
+ * ten would have six.
  */
 #include "datasets/number_words.h"
 #include "datasets/reader.h"
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Changes whenever the set does: it goes into the checksum. */
+/* Must be changed whenever the set changes: it is part of the checksum. */
 #define VERSION 1
 #define SEED 1
 #define TRAIN_COUNT 200000
@@ -43,23 +44,23 @@ static uint32_t training_number(size_t index) {
     }
 }
 
-static size_t count_held_back(void) {
-    size_t count = 0;
-    for (uint32_t n = 0; n < VIT_NUMBER_LIMIT; n++) count += is_held_back(n);
-    return count;
-}
-
-/* numbers[0..count): those of the training part, or of the test. */
-static void choose(uint32_t *numbers, size_t count, bool test) {
+/* The numbers of the training part, or of the test, freed by vit_free; NULL if there is no memory.
+ */
+static uint32_t *choose(size_t *count, bool test) {
     size_t next = 0;
-    if (!test)
-        for (; next < count; next++) numbers[next] = training_number(next);
-    for (uint32_t n = 0; next < count; n++)
+    *count = test ? 0 : TRAIN_COUNT;
+    for (uint32_t n = 0; n < VIT_NUMBER_LIMIT && test; n++) *count += is_held_back(n);
+    uint32_t *numbers = vit_alloc(*count, sizeof *numbers);
+    if (!numbers) return NULL;
+    for (; next < *count && !test; next++) numbers[next] = training_number(next);
+    for (uint32_t n = 0; next < *count; n++)
         if (is_held_back(n)) numbers[next++] = n;
+    return numbers;
 }
 
-/* The probability of a number in training, but that some are held back: half of the mass on all,
- * half on one to six digits, where six stands for all below a million. */
+/* The probability of a training number, ignoring that some are held back: half of the mass is
+ * uniform; half is divided equally between one to six digits, where six digits stand for all
+ * numbers below a million. */
 static double probability_of(uint32_t number) {
     uint32_t first = 0, limit = 10;
     while (number >= limit) first = limit, limit *= 10;
@@ -67,7 +68,7 @@ static double probability_of(uint32_t number) {
     return all / 2 + (all + (limit < VIT_NUMBER_LIMIT ? same : 0)) / 12;
 }
 
-/* -log p of the numbers, over the tokens that say them. */
+/* The mean of -log p per token, over all tokens of the texts. */
 static double entropy_of(const vit_texts *texts, const uint32_t *numbers, size_t count) {
     double sum = 0, tokens = 0;
     for (size_t i = 0; i < count; i++) {
@@ -87,7 +88,7 @@ static vit_language language_of(const char *name, size_t length) {
     return (vit_language)l;
 }
 
-/* "numbers:A-B", or "numbers:B": *from is then VIT_LANGUAGE_COUNT. */
+/* Parses "numbers:A-B", or "numbers:B" with *from = VIT_LANGUAGE_COUNT. */
 static bool parse(const char *name, vit_language *from, vit_language *to) {
     if (strncmp(name, PREFIX, strlen(PREFIX)) != 0) return false;
     const char *first = name + strlen(PREFIX), *dash = strchr(first, '-');
@@ -124,10 +125,9 @@ static vit_status words(vit_texts *out, size_t *most, const vit_vocabulary *voca
 static vit_status make_part(vit_records *records, vit_dataset *out, bool test, vit_language from,
                             vit_language to, vit_error *error) {
     vit_status status = VIT_OK;
-    const size_t count = test ? count_held_back() : TRAIN_COUNT;
-    uint32_t *numbers = vit_alloc(count, sizeof *numbers);
+    size_t count;
+    uint32_t *numbers = choose(&count, test);
     if (!numbers) return vit_fail_memory(error, "numbers", count * sizeof *numbers);
-    choose(numbers, count, test);
     if (from < VIT_LANGUAGE_COUNT)
         status = words(&records->source, &out->most_source, &out->source_vocabulary, from, numbers,
                        count, error);

@@ -1,7 +1,7 @@
-/* Arrays of NumPy: images.npy and labels.npy, or train_, val_ and test_ ones, in a directory, or
- * the same in one .npz; also under Keras's names, x_train and y_train. Pictures are uint8,
- * [N][H][W] or [N][H][W][C]; labels are integers of any width. Names of classes: classes.txt or
- * labels.txt.
+/* NumPy arrays: images.npy and labels.npy, or those with train_, val_ and test_ before their names,
+ * in a directory or in one .npz; also under Keras's names, x_train and y_train. Pictures are uint8,
+ * [N][H][W] or [N][H][W][C]; labels are integers of any width. classes.txt or labels.txt may have
+ * the names of classes.
  */
 #include "datasets/reader.h"
 #include "vit/base/npy.h"
@@ -16,8 +16,6 @@
 #include <string.h>
 
 #define MAX_FILE ((size_t)64 << 30)
-/* One picture of so many of each class is held back where there is no test part. */
-#define SHARE 6
 
 typedef enum part { TRAIN, VAL, TEST, PARTS } part;
 typedef enum kind { IMAGES, LABELS, KINDS } kind;
@@ -32,15 +30,15 @@ static const char *const wanted[] = {"uint8 (|u1)", "integers"};
 VIT_CHECK_ROWS(names, PARTS);
 VIT_CHECK_ROWS(wanted, KINDS);
 
-/* Where the arrays lie: in a directory, or in an archive. */
+/* Where the arrays are: in a directory, or in an archive. */
 typedef struct source {
-    const vit_listing *directory;
-    const char *path; /* of the directory or of the file */
+    const vit_listing *directory; /* NULL: in the archive */
+    const char *path;             /* of the directory or of the file */
     vit_zip zip;
     vit_bytes file;
 } source;
 
-/* What was read of one part: pixels [count][picture], labels [count]. */
+/* What was read of a part: images [count][height][width][channels], labels [count]. */
 typedef struct arrays {
     size_t count, height, width, channels;
     uint8_t *images;
@@ -55,7 +53,7 @@ static bool has(const source *s, const char *name) {
 
 /* ---- one array ---- */
 
-/* Its bytes, which the caller frees. */
+/* *out = the bytes of an array; out->data is freed by vit_free. */
 static vit_status load(vit_bytes *out, const source *s, const char *name, vit_error *error) {
     char file[64];
     snprintf(file, sizeof file, "%s.npy", name);
@@ -125,7 +123,7 @@ static vit_status take_images(arrays *out, const vit_npy *a, vit_bytes *bytes, v
                     .width = a->shape[2],
                     .channels = a->dims == 4 ? a->shape[3] : 1,
                     .labels = out->labels};
-    if (!a->fortran) { /* the file's memory, its contents moved to the front */
+    if (!a->fortran) { /* takes the memory of the file, with the elements moved to the front */
         out->images = memmove(bytes->data, bytes->data + a->offset, a->count);
         bytes->data = NULL;
         return VIT_OK;
@@ -176,7 +174,7 @@ static vit_status read_array(arrays *out, const source *s, kind k, const char *n
 
 /* ---- one part ---- */
 
-/* *name: the spelling that is there, NULL where none is. */
+/* *name = the spelling that is there, or NULL. */
 static vit_status find(const char **name, const source *s, part p, kind k, vit_error *error) {
     *name = NULL;
     for (size_t i = 0; i < SPELLINGS && names[p][k][i]; i++) {
@@ -227,14 +225,14 @@ static vit_status same_size(const arrays all[PARTS], const char *path, vit_error
     return VIT_OK;
 }
 
-/* ---- a test part out of the training part ---- */
+/* ---- a test part from the training part ---- */
 
-/* The last of each SHARE pictures of a class go to the test part, in the order in which they stand.
+/* Moves every VIT_TEST_SHARE-th picture of each class to the test part, without changing the order.
  */
 static vit_status share_out(arrays all[PARTS], const char *path, vit_error *error) {
     arrays *train = &all[TRAIN], *test = &all[TEST];
     const size_t bytes = train->height * train->width * train->channels;
-    const size_t room = train->count / SHARE;
+    const size_t room = train->count / VIT_TEST_SHARE;
     uint8_t *seen = vit_alloc(1 << 16, 1);
     *test = *train;
     test->count = 0;
@@ -248,7 +246,7 @@ static vit_status share_out(arrays all[PARTS], const char *path, vit_error *erro
     for (size_t i = 0; i < train->count; i++) {
         const int64_t label = train->labels[i];
         arrays *to = train;
-        if (label >= 0 && label < 1 << 16 && ++seen[label] == SHARE) {
+        if (label >= 0 && label < 1 << 16 && ++seen[label] == VIT_TEST_SHARE) {
             seen[label] = 0;
             to = test;
         }
@@ -265,8 +263,8 @@ static vit_array_part part_of(const arrays *a) {
     return (vit_array_part){a->images, a->labels, a->count};
 }
 
-/* Arrays that a model was not trained on are its test, all of them; of those that it was, what its
- * training held back. */
+/* If only the test of a model is read: all arrays are the test if it was not trained on them, else
+ * the pictures that its training held back. */
 static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_dataset_options *o,
                               const char *path, const char **which, vit_error *error) {
     char checksum[65];
@@ -277,7 +275,7 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
         a->test = part_of(&all[TEST]);
         return status;
     }
-    /* What a training would have seen. */
+    /* The pictures that a training on these arrays sees. */
     arrays copy[PARTS] = {all[TRAIN]};
     const size_t bytes = whole.count * a->height * a->width * a->channels;
     copy[TRAIN].images = vit_alloc_unset(1, bytes);
@@ -306,9 +304,9 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the set ---- */
 
-/* The names of classes beside the arrays, one block; *labels NULL where there are none. */
+/* *labels = the names of classes in a file beside the arrays, one block; NULL if there are none. */
 static vit_status read_names(char ***labels, size_t *count, const source *s, vit_error *error) {
     static const char *const files[] = {"classes.txt", "labels.txt"};
     *labels = NULL;
@@ -398,7 +396,7 @@ vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_
     return status;
 }
 
-/* The only .npz of a directory, or NULL. */
+/* The .npz in a directory, if there is exactly one; else NULL. */
 static const char *archive_of(const vit_listing *directory) {
     const char *found = NULL;
     for (size_t i = 0; i < directory->count; i++) {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tried in this order; the first whose probe says yes reads. */
+/* They are tried in this order; the first whose probe succeeds reads the directory. */
 static const vit_reader *const readers[] = {&vit_reader_idx,   &vit_reader_cifar,
                                             &vit_reader_numpy, &vit_reader_labels,
                                             &vit_reader_pairs, &vit_reader_folder};
 
-/* Sets that scripts/fetch-data knows how to get; "digits" comes first because it needs nothing. */
+/* "digits", which is drawn, and the sets that scripts/fetch-data can get. */
 static const char *const known_names[] = {"digits", "mnist", "fashion", "cifar10", "cifar100"};
 static const char *const suggested[] = {"digits",   "mnist",  "fashion",      "cifar10",
                                         "cifar100", "strips", "drawn-strips", "numbers:en-de"};
@@ -72,15 +72,12 @@ static bool is_known(const char *name) {
     return false;
 }
 
-/* Whether a name is meant to be a file of arrays. */
-static bool names_arrays(const char *name) {
-    const size_t n = strlen(name);
-    return n > 4 && (strcmp(name + n - 4, ".npz") == 0 || strcmp(name + n - 4, ".npy") == 0);
-}
-
 static vit_status unknown(const char *data, vit_error *error) {
     const char *near = vit_nearest(data, suggested, COUNT(suggested));
-    vit_path_kind kind = vit_path_look(data);
+    const vit_path_kind kind = vit_path_look(data);
+    const size_t n = strlen(data);
+    const bool names_arrays =
+        n > 4 && (strcmp(data + n - 4, ".npz") == 0 || strcmp(data + n - 4, ".npy") == 0);
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     if (kind == VIT_PATH_FILE)
         return vit_fail(
@@ -88,7 +85,7 @@ static vit_status unknown(const char *data, vit_error *error) {
             "%s: is a file, expected a directory, a file of NumPy's arrays that ends in "
             ".npz, or the name of a data set",
             data);
-    if (kind == VIT_PATH_NONE && names_arrays(data))
+    if (kind == VIT_PATH_NONE && names_arrays)
         return vit_fail(error, VIT_ERROR_IO,
                         "%s: there is no such file or directory; data are a directory of pictures, "
                         "of IDX or CIFAR files or of images.npy and labels.npy, or FILE.npz",
@@ -107,7 +104,7 @@ static vit_status not_found(const char *name, const char *root, vit_error *error
                     root ? ", " : "", name, name, name);
 }
 
-/* NAME as a directory in $VIT_DATA, then in data. */
+/* Opens the directory of this name in $VIT_DATA, or in data. */
 static vit_status open_name(vit_dataset *out, const char *name, const vit_dataset_options *options,
                             vit_error *error) {
     const char *root = getenv("VIT_DATA");
@@ -150,7 +147,8 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     return status;
 }
 
-/* FIRST+SECOND+...; of all but the first only the training part. `names` is cut up. */
+/* Opens FIRST+SECOND+..., of which all but the first give only their training part. `names` is
+ * modified. */
 static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_options *options,
                                vit_error *error) {
     vit_dataset_options more = *options;

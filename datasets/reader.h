@@ -1,4 +1,4 @@
-/* What a reader of a kind of directory looks like to open.c, and the sets that need no files. */
+/* The interface between open.c and the readers of the kinds of data, and what readers share. */
 #ifndef VIT_DATASETS_READER_H
 #define VIT_DATASETS_READER_H
 
@@ -13,71 +13,81 @@ typedef struct vit_listing {
 } vit_listing;
 
 typedef struct vit_reader {
-    const char *expects; /* what such a directory holds, for messages */
-    /* Is this a directory of that kind? By names alone. */
+    const char *expects; /* what such a directory has, for messages */
+    /* Whether this is a directory of that kind, by the names in it. */
     bool (*probe)(const vit_listing *directory);
-    /* Fills *out, which is zeroed; on failure what it holds is freed by the caller. */
+    /* Fills *out, which is zeroed; on failure the caller frees what is in it. */
     vit_status (*read)(vit_dataset *out, const vit_listing *directory,
                        const vit_dataset_options *options, vit_error *error);
 } vit_reader;
 
+/* Whether the name is in the directory. */
 bool vit_listing_has(const vit_listing *directory, const char *name);
+
+/* If data have no test part, one record of so many is held back for it. */
+#define VIT_TEST_SHARE 6
 
 /* ---- records.c ---- */
 
 struct vit_files {
-    size_t resident; /* so many records, the first ones, are in memory */
-    char **paths;    /* [count], each of its own */
+    size_t resident; /* the first so many records are in memory */
+    char **paths;    /* [count], each allocated by itself */
 };
 
 /* Frees `count` strings and their array; takes NULL. */
 void vit_names_free(char **names, size_t count);
 
-void vit_files_free(vit_files *files, size_t count); /* takes NULL */
+/* Frees the files and their `count` paths; takes NULL. */
+void vit_files_free(vit_files *files, size_t count);
 
-/* Pictures that are a function of their index: the first member of what they are drawn from. */
+/* Pictures that are a function of their index: the first member of a structure with what they are
+ * drawn from. */
 struct vit_drawing {
-    /* pixels [height][width][channels] of record `index`; called from any thread. */
+    /* pixels [height][width][channels] = record `index`; called from any thread. */
     void (*draw)(uint8_t *pixels, const vit_drawing *drawing, size_t index);
     void (*free)(vit_drawing *drawing);
 };
 
-/* Adds text number `index` to `text`, which is empty. */
+/* Appends text number `index` to `text`, which is empty. */
 typedef void vit_put_text(vit_text *text, size_t index, const void *context);
 
-#define VIT_MOST_SIGNS 1024 /* of a text */
+#define VIT_MOST_SIGNS 1024 /* in a text */
 
-/* Texts 0 .. count - 1 of a source as ids of the vocabulary, into out, which is zeroed; *most
- * becomes the length of the longest, if that is more. Errors: MEMORY, and those of
- * vit_vocabulary_encode; *reached is the number of the text. */
+/* *out, which is zeroed, = texts 0 .. count - 1 of `source` as ids of the vocabulary; *most = the
+ * length of the longest, if that is more than *most. Errors: MEMORY, and those of
+ * vit_vocabulary_encode; *reached is then the number of the text that failed. */
 vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
                             const vit_vocabulary *vocabulary, size_t count, vit_put_text *source,
                             const void *context, vit_error *error);
 
-/* pixels: [height][width][channels] of the picture in a file, prepared as the set's are. */
+/* Sets size, preprocessing, mean and std of the set to those of the preparation. */
+void vit_dataset_prepare_as(vit_dataset *dataset, const vit_preparation *preparation);
+
+/* pixels [height][width][channels] = the picture in a file, prepared as the set says. */
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *dataset, const char *path,
                             vit_error *error);
 
-/* need and want, without VAL: what is read of a set that has no such part. */
+/* The options with TRAIN in place of VAL in need and want, for sets without a validation part. */
 vit_dataset_options vit_options_without_val(const vit_dataset_options *options);
 
-/* Every class, 0 .. classes - 1, has a training picture, where there is a training part. `where` is
- * the directory. Errors: FORMAT. */
+/* FORMAT unless every class has a training picture, or there is no training part. `where` is the
+ * directory. */
 vit_status vit_dataset_check_classes(const vit_dataset *dataset, const char *where,
                                      vit_error *error);
 
-/* Adds a note, a sentence for the user; beyond VIT_MAX_NOTES it is dropped. */
+/* Adds a note, a sentence for the user, unless there are VIT_MAX_NOTES. Errors: MEMORY. */
 vit_status vit_dataset_note(vit_dataset *dataset, vit_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Mean and deviation of the pixels in memory / 255, of the training part where there is one. */
+/* Sets mean and std to those of the pixels in memory / 255, of the training part if there is one.
+ */
 void vit_dataset_measure(vit_dataset *dataset);
 
 /* ---- join.c ---- */
 
-/* The training pictures of b go behind those of a; everything else stays a's, but the title
- * (a+b), the checksum and the notes. Errors: MISMATCH where the sizes of the pictures, the number
- * of classes or their labels differ, UNSUPPORTED where a part is not in memory, MEMORY. */
+/* Appends the training pictures of b to those of a. Everything else stays that of a, except for the
+ * title (a+b), the checksum and the notes. Errors: MISMATCH if the sizes of pictures, the number of
+ * classes or their labels differ, UNSUPPORTED if a part is not in memory, MEMORY. */
 vit_status vit_dataset_join(vit_dataset *a, const vit_dataset *b, vit_error *error);
 
 /* ---- idx.c ---- */
@@ -86,13 +96,13 @@ extern const vit_reader vit_reader_idx;
 
 /* An IDX file of unsigned bytes in memory. */
 typedef struct vit_idx {
-    size_t count, height, width; /* labels: height and width 1 */
+    size_t count, height, width; /* for labels, height and width are 1 */
     size_t offset;               /* of the first byte after the header */
 } vit_idx;
 
-/* Checks the header and that the size is what it promises. dimensions: 3 for pictures, 1 for
- * labels. `name` stands for the file in messages. Errors: FORMAT; UNSUPPORTED for pictures of over
- * 1024 a side. */
+/* Checks the header, and that the file has the size that it says. dimensions: 3 for pictures, 1 for
+ * labels. Messages call the file `name`. Errors: FORMAT; UNSUPPORTED for pictures of more than 1024
+ * pixels a side. */
 vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsigned dimensions,
                          const char *name, vit_error *error);
 
@@ -100,13 +110,13 @@ vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsign
 
 extern const vit_reader vit_reader_cifar;
 
-/* Checks a file of CIFAR-10 or CIFAR-100 (classes 10 or 100) in memory: whole records, labels in
- * range; *count of them. `name` stands for the file in messages. Errors: FORMAT. */
+/* Checks that a file of CIFAR-10 or CIFAR-100 (classes 10 or 100) in memory has whole records and
+ * labels in range; *count = its records. Messages call the file `name`. Errors: FORMAT. */
 vit_status vit_cifar_parse(size_t *count, const uint8_t *bytes, size_t size, unsigned classes,
                            const char *name, vit_error *error);
 
-/* Records that were checked: planes become pixels [count][32][32][3]; labels [count], the fine
- * ones. */
+/* Converts records that were checked, from planes to pixels [count][32][32][3]; labels [count] are
+ * the fine ones. */
 void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, size_t count,
                       unsigned classes);
 
@@ -114,39 +124,42 @@ void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, s
 
 extern const vit_reader vit_reader_folder;
 
-/* Pictures as they are, made squares of one of a few sides, the largest within `shorter`, in three
- * channels. */
+/* Pictures become RGB squares: the shorter side is resized, the longer one cropped, to the largest
+ * of a few sides that is at most `shorter`. */
 vit_preparation vit_square_preparation(size_t shorter);
 
-/* Pictures become height x width as a whole. */
+/* Pictures become RGB of height x width. For squares they are cropped; otherwise all of the picture
+ * is stretched to that size, as data that are not square are so on purpose. */
 void vit_fitted_preparation(vit_preparation *out, size_t height, size_t width);
 
 /* ---- arrays.c ---- */
 
-/* Copies the parts that are asked for. `name` stands for the arrays in messages. Errors: ARGUMENT,
- * FORMAT, IO for a part that is needed and absent, MEMORY. */
+/* Fills *out with copies of the parts that the options ask for. Messages call the arrays `name`.
+ * Errors: ARGUMENT, FORMAT, IO for a part that is needed and missing, MEMORY. */
 vit_status vit_arrays_open(vit_dataset *out, const char *name, const vit_arrays *arrays,
                            const vit_dataset_options *options, vit_error *error);
 
-/* SHA-256, hex, of the sizes, the labels and the pictures of one part. */
+/* The SHA-256, hex, of the sizes, the labels and the pictures of a part. */
 void vit_arrays_checksum(char checksum[65], const vit_arrays *arrays, const vit_array_part *part);
 
 /* ---- numpy.c ---- */
 
 extern const vit_reader vit_reader_numpy;
 
-/* A file of arrays, FILE.npz. */
+/* Whether the path is a file of arrays, FILE.npz. */
 bool vit_numpy_is(const char *path);
+
+/* Reads such a file into *out, which is zeroed. */
 vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_options *options,
                           vit_error *error);
 
-/* The same from its bytes, which are borrowed for the call; *out is zeroed before. */
+/* The same for its bytes in memory, which are needed during the call only. */
 vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, const char *name,
                            const vit_dataset_options *options, vit_error *error);
 
 /* ---- digits.c ---- */
 
-/* The drawn set: 20,000 pictures for training, 2,000 for testing, the same everywhere. */
+/* The set of drawn digits: 20,000 pictures for training, 2,000 for testing, the same everywhere. */
 vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error);
 
 /* ---- table.c ---- */
@@ -155,18 +168,22 @@ extern const vit_reader vit_reader_labels, vit_reader_pairs;
 
 /* ---- strips.c ---- */
 
-/* "strips", "drawn-strips", or either with ":LANGUAGE" or ":N": rows of two to six digits, or of N,
- * of MNIST's pictures or of drawn ones, and the digits, or the number in words. False: `name` is
- * none. */
+/* Whether the name is "strips" or "drawn-strips", with nothing, ":LANGUAGE" or ":N" after it: rows
+ * of two to six digits, or of N, which are pictures of MNIST or drawn; their answers are the
+ * digits, or the number in words of the language. */
 bool vit_strips_is(const char *name);
+
+/* Opens such a set. */
 vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
                            vit_error *error);
 
 /* ---- numbers.c ---- */
 
-/* "numbers:A-B": numbers below a million in words of language A, to be said in B; "numbers:A":
- * those words alone, for a language model. */
+/* Whether the name begins with "numbers:". "numbers:A-B" is numbers below a million in words of
+ * language A, to be translated to B; "numbers:B" is the words in B alone, for a language model. */
 bool vit_numbers_is(const char *name);
+
+/* Opens such a set. Errors: also IO for names of languages that are unknown. */
 vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
                             vit_error *error);
 

@@ -1,4 +1,5 @@
-/* Records: in memory, or read from their files when they are asked for. */
+/* Records, which are in memory, are read from files when they are used, or are drawn; and what
+ * readers share. */
 #include "datasets/reader.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
@@ -20,6 +21,16 @@ const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, siz
 const char *vit_record_file(const vit_records *r, size_t index) {
     char *const *names = r->files ? r->files->paths : r->names;
     return names ? names[index] : NULL;
+}
+
+void vit_dataset_prepare_as(vit_dataset *d, const vit_preparation *p) {
+    const vit_operation *normalize = &p->preprocessing.operations[p->preprocessing.count - 1];
+    d->height = p->height;
+    d->width = p->width;
+    d->channels = p->channels;
+    d->preprocessing = p->preprocessing;
+    memcpy(d->mean, normalize->mean, sizeof d->mean);
+    memcpy(d->std, normalize->std, sizeof d->std);
 }
 
 vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
@@ -57,7 +68,7 @@ vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_d
 
 /* ---- texts ---- */
 
-/* Adds the ids of a text; `capacity` is what there is room for. */
+/* Appends the ids of a text; *capacity is the size of out->ids. */
 static vit_status add_ids(vit_texts *out, size_t index, size_t *capacity,
                           const vit_vocabulary *vocabulary, const char *text, vit_error *error) {
     const size_t start = out->at[index];
@@ -87,7 +98,7 @@ vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         *reached = i;
         text.length = 0;
-        vit_text_add(&text, "%s", ""); /* ends it there */
+        vit_text_add(&text, "%s", ""); /* writes the 0 at its new end */
         source(&text, i, context);
         status = text.failed ? vit_fail_memory(error, "a text", text.length)
                              : add_ids(out, i, &capacity, vocabulary, text.text, error);
@@ -100,7 +111,7 @@ vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
 
 /* ---- mean and deviation ---- */
 
-/* From counts, so that neither order nor rounding matters. */
+/* From a histogram, so that neither order nor rounding matters. */
 static void measure_channel(float *mean_out, float *std_out, const uint64_t counts[256]) {
     uint64_t n = 0, sum = 0;
     for (size_t v = 0; v < 256; v++) n += counts[v], sum += counts[v] * v;
@@ -108,7 +119,7 @@ static void measure_channel(float *mean_out, float *std_out, const uint64_t coun
     for (int v = 0; v < 256; v++) squares += (double)counts[v] * (v - mean) * (v - mean);
     *mean_out = (float)(mean / 255);
     *std_out = (float)(sqrt(squares / (double)n) / 255);
-    /* Pictures of one single colour have no deviation to divide by. */
+    /* Pictures of a single colour have no deviation that one could divide by. */
     if (squares == 0) *std_out = 1;
 }
 
@@ -121,7 +132,7 @@ void vit_dataset_measure(vit_dataset *d) {
     for (size_t c = 0; c < channels; c++) measure_channel(&d->mean[c], &d->std[c], counts[c]);
 }
 
-/* ---- what must be there ---- */
+/* ---- options and checks ---- */
 
 vit_dataset_options vit_options_without_val(const vit_dataset_options *options) {
     vit_dataset_options o = *options;
@@ -168,7 +179,7 @@ vit_status vit_dataset_note(vit_dataset *d, vit_error *error, const char *format
     return VIT_OK;
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 void vit_names_free(char **names, size_t count) {
     for (size_t i = 0; names && i < count; i++) vit_free(names[i]);

@@ -1,6 +1,6 @@
-/* What is no digit: letters and signs, figures, scribbles, textures, in the form of MNIST's digits
- * (ink.h), so that a network can learn to be unsure of them. Letters that a digit looks like are
- * left out (B, D, G, I, O, S, Z, b, g, i, l, o, q, s, y, z), and so are rings.
+/* Pictures that are no digits: letters and signs, figures, scribbles and textures, drawn like
+ * MNIST's digits (ink.h), so that a network can learn to be unsure of them. Letters that look like
+ * a digit are left out (B, D, G, I, O, S, Z, b, g, i, l, o, q, s, y, z), and so are rings.
  */
 #include "datasets/ink.h"
 #include "datasets/reader.h"
@@ -102,30 +102,27 @@ static const letter letters[] = {
 /* clang-format on */
 #define LETTERS (sizeof letters / sizeof *letters)
 
-/* ---- figures and scribbles: control points by chance ---- */
+/* ---- figures and scribbles: random control points ---- */
 
 typedef struct pad {
     vit_control controls[VIT_INK_CONTROLS];
     int count;
 } pad;
 
-/* x, y: of a unit square. What is beyond the room of a shape is left out. */
+/* Adds a point, x and y in the unit square; points that a shape has no room for are left out. */
 static void put(pad *p, vit_pen pen, double x, double y) {
     if (p->count < VIT_INK_CONTROLS)
         p->controls[p->count++] =
             (vit_control){pen, (int8_t)floor(100 * x + .5), (int8_t)floor(100 * y + .5)};
 }
 
-static double between(vit_random *r, double low, double high) {
-    return low + (high - low) * vit_random_uniform(r);
-}
-
-/* A polygon, a star or a flower about the middle; not round, which would be a zero. */
+/* A polygon, a star or a flower around the middle, but nothing round, which would be a zero. */
 static void put_polygon(pad *p, double radius, vit_random *r) {
     const bool star = vit_random_below(r, 3) == 0;
     const int corners =
         star ? 2 * (3 + (int)vit_random_below(r, 4)) : 3 + (int)vit_random_below(r, 4);
-    const double dent = star ? between(r, .4, .7) : 0, turn = between(r, 0, 2 * VIT_PI);
+    const double dent = star ? vit_random_between(r, .4, .7) : 0,
+                 turn = vit_random_between(r, 0, 2 * VIT_PI);
     const vit_pen pen = star && vit_random_below(r, 2) ? S : C;
     for (int i = 0; i <= corners; i++) {
         const double angle = turn + 2 * VIT_PI * i / corners;
@@ -137,13 +134,13 @@ static void put_polygon(pad *p, double radius, vit_random *r) {
 static void put_polygons(pad *p, vit_random *r) {
     put_polygon(p, .5, r);
     const uint32_t inside = vit_random_below(r, 4);
-    if (inside == 0) put_polygon(p, between(r, .15, .3), r);
+    if (inside == 0) put_polygon(p, vit_random_between(r, .15, .3), r);
     if (inside != 1) return;
-    put(p, M, between(r, 0, 1), 0);
-    put(p, C, between(r, 0, 1), 1);
+    put(p, M, vit_random_between(r, 0, 1), 0);
+    put(p, C, vit_random_between(r, 0, 1), 1);
 }
 
-/* Lines side by side, perhaps across others. */
+/* Parallel lines, perhaps crossed by others. */
 static void put_lines(pad *p, vit_random *r) {
     const int lines = 3 + (int)vit_random_below(r, 4);
     const bool crossed = vit_random_below(r, 2) == 0, lying = vit_random_below(r, 2) == 0;
@@ -156,11 +153,11 @@ static void put_lines(pad *p, vit_random *r) {
         }
 }
 
-/* To and fro: sharp, or a wave. */
+/* A zigzag, or a wave. */
 static void put_zigzag(pad *p, vit_random *r) {
     const int points = 5 + (int)vit_random_below(r, 6);
     const vit_pen pen = vit_random_below(r, 2) ? S : C;
-    const double height = between(r, .15, .5);
+    const double height = vit_random_between(r, .15, .5);
     const bool stands = vit_random_below(r, 2) == 0;
     for (int i = 0; i < points; i++) {
         const double along = (double)i / (points - 1), across = .5 + (i % 2 ? height : -height);
@@ -168,10 +165,11 @@ static void put_zigzag(pad *p, vit_random *r) {
     }
 }
 
-/* Two turns and more, outwards. */
+/* A spiral of more than two turns. */
 static void put_spiral(pad *p, vit_random *r) {
-    const double turn = between(r, 0, 2 * VIT_PI), way = vit_random_below(r, 2) ? 1 : -1;
-    const double step = way * between(r, .55, .8) * VIT_PI / 2, angular = between(r, 0, .3);
+    const double turn = vit_random_between(r, 0, 2 * VIT_PI), way = vit_random_below(r, 2) ? 1 : -1;
+    const double step = way * vit_random_between(r, .55, .8) * VIT_PI / 2,
+                 angular = vit_random_between(r, 0, .3);
     for (int i = 0; i < VIT_INK_CONTROLS; i++) {
         const double far = .04 + .46 * i / (VIT_INK_CONTROLS - 1);
         const double angle = turn + step * i * (1 + angular);
@@ -179,7 +177,7 @@ static void put_spiral(pad *p, vit_random *r) {
     }
 }
 
-/* Two to five strokes anywhere, or one with many turns. */
+/* Two to five short strokes, or one with many turns. */
 static void put_scribble(pad *p, vit_random *r) {
     const int strokes = 1 + (int)vit_random_below(r, 5);
     const int points = strokes == 1 ? 8 + (int)vit_random_below(r, 10) : 2;
@@ -187,42 +185,45 @@ static void put_scribble(pad *p, vit_random *r) {
         const int more = strokes == 1 ? 0 : (int)vit_random_below(r, 3);
         const vit_pen pen = vit_random_below(r, 2) ? S : C;
         for (int i = 0; i < points + more; i++)
-            put(p, i > 0 ? pen : M, between(r, 0, 1), between(r, 0, 1));
+            put(p, i > 0 ? pen : M, vit_random_between(r, 0, 1), vit_random_between(r, 0, 1));
     }
 }
 
-/* ---- textures: the box filled, pixel by pixel ---- */
+/* ---- textures: a box is filled pixel by pixel ---- */
 
 #define GRAINS 22
 
 typedef struct texture {
-    double x, y;         /* of a wave: radians a pixel each way */
-    double share, phase; /* of it that is inked; of blots: their size */
-    bool crossed, round; /* round: within an ellipse, not the whole box */
+    double x, y;  /* of a wave: radians per pixel in each direction */
+    double phase; /* of a wave */
+    double share; /* how much of a wave is ink; how large blots are */
+    bool crossed; /* checks, not stripes */
+    bool round;   /* an ellipse, not the whole box */
     uint8_t grains[GRAINS][GRAINS];
-    double grain; /* its side in pixels */
+    double grain; /* the side of a grain in pixels */
 } texture;
 
 static texture choose_texture(vit_random *r) {
     texture t;
-    const double angle = between(r, 0, VIT_PI), wave = 2 * VIT_PI / between(r, 2.5, 10);
+    const double angle = vit_random_between(r, 0, VIT_PI),
+                 wave = 2 * VIT_PI / vit_random_between(r, 2.5, 10);
     t.x = wave * vit_cos(angle), t.y = wave * vit_sin(angle);
-    t.share = between(r, -.5, .5), t.phase = between(r, 0, 2 * VIT_PI);
+    t.share = vit_random_between(r, -.5, .5), t.phase = vit_random_between(r, 0, 2 * VIT_PI);
     t.crossed = vit_random_below(r, 2) == 0;
     t.round = vit_random_below(r, 2) == 0;
-    t.grain = between(r, 1, 8);
+    t.grain = vit_random_between(r, 1, 8);
     for (int i = 0; i < GRAINS; i++)
         for (int k = 0; k < GRAINS; k++) t.grains[i][k] = (uint8_t)vit_random_below(r, 256);
     return t;
 }
 
-/* Stripes or, crossed, checks: above 0 is ink. */
+/* Stripes or checks: above 0 is ink. */
 static double wave_at(const texture *t, double x, double y) {
     const double along = vit_sin(t->x * x + t->y * y + t->phase);
     return t->crossed ? 3 * along * vit_sin(t->y * x - t->x * y) : along + t->share;
 }
 
-/* Noise of grains, -1 to 1, linear between their middles. */
+/* Noise, -1 to 1: bilinear interpolation between random grains. */
 static double noise_at(const texture *t, double x, double y) {
     const double u = x / t->grain, v = y / t->grain;
     const int column = (int)u, row = (int)v;
@@ -234,7 +235,7 @@ static double noise_at(const texture *t, double x, double y) {
            1;
 }
 
-/* How much ink there is, 0 to 1. */
+/* The amount of ink at a pixel, 0 to 1. Kind 0: waves, 1: grey noise, others: blots. */
 static double texture_at(const texture *t, uint32_t kind, double x, double y) {
     const double v = kind == 0   ? 4 * wave_at(t, x, y)
                      : kind == 1 ? 1.4 * noise_at(t, x, y)
@@ -242,7 +243,7 @@ static double texture_at(const texture *t, uint32_t kind, double x, double y) {
     return v < -1 ? 0 : v > 1 ? 1 : .5 + .5 * v;
 }
 
-/* Waves, grey noise or, half of them, blots. */
+/* A fourth are waves, a fourth grey noise, half are blots. */
 static void draw_texture(uint8_t *pixels, vit_random *r) {
     const texture t = choose_texture(r);
     const uint32_t kind = vit_random_below(r, 4);

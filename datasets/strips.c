@@ -1,9 +1,10 @@
-/* Rows of digits to be read: 32 x 192 grey pictures, white on black, of two to six digits, each an
- * MNIST picture or a drawn digit; the answer is the digits, or the number in words of a language.
+/* Strips, rows of digits to be read: 32 x 192 grey pictures, white on black, of two to six digits,
+ * each a picture of MNIST or a drawn digit; the answer is the digits, or the number in words of a
+ * language.
  *
- * Of a strip, everything but the pictures of its digits is a function of (seed, index), to the
- * byte, on every machine; training strips have training pictures, test strips test pictures. There
- * are too many to keep: a strip is drawn each time it is asked for.
+ * A strip is a function of (seed, index) and of the pictures of digits, to the byte, on every
+ * machine; training strips are made of training pictures, test strips of test pictures. There are
+ * too many to keep: a strip is drawn whenever it is used.
  */
 #include "datasets/number_words.h"
 #include "datasets/reader.h"
@@ -23,7 +24,7 @@
 #define FEWEST 2
 #define MOST 6
 
-/* Changes whenever the strips do: it goes into the checksum. */
+/* Must be changed whenever the strips change: it is part of the checksum. */
 #define VERSION 1
 #define TRAIN_SEED 1
 #define TRAIN_COUNT 200000
@@ -34,50 +35,47 @@
 
 typedef struct glyph {
     size_t record;       /* of the digits' pictures */
-    double x, y;         /* where its middle is, in pixels of the strip */
+    double x, y;         /* its centre, in pixels of the strip */
     double cosine, sine; /* of its tilt, divided by its scale */
 } glyph;
 
 typedef struct plan {
     glyph glyphs[MOST];
     size_t count;
-    double ink;       /* the levels are multiplied by it */
-    int32_t noise;    /* levels, at most, that a pixel is lighter or darker */
-    vit_random noisy; /* where the numbers for that begin */
+    double ink;       /* a factor of all grey levels */
+    int32_t noise;    /* by how many levels pixels become lighter or darker, at most */
+    vit_random noisy; /* the random numbers for that */
 } plan;
 
 typedef struct strips {
-    vit_drawing drawing; /* first */
+    vit_drawing drawing; /* must be the first */
     vit_records digits;  /* owned */
     uint64_t seed;
-    size_t count; /* digits of each; 0: two to six */
+    size_t count; /* digits in each strip; 0: two to six */
 } strips;
-
-static double between(vit_random *r, double low, double high) {
-    return low + (high - low) * vit_random_uniform(r);
-}
-
 static double clamp(double v, double low, double high) {
     return v < low ? low : v > high ? high : v;
 }
 
-/* Digits scaled by 0.8 to 1.1 and tilted by up to 10 degrees, 18 to 30 pixels from one to the next,
- * up to 3 pixels above or below the row, which lies anywhere: but all ink is inside. */
+/* Digits are scaled by 0.8 to 1.1 and tilted by up to 10 degrees, with 18 to 30 pixels from one to
+ * the next, up to 3 pixels above or below their row. The row is at a random place, with all ink
+ * inside the strip. */
 static void place_glyphs(plan *p, vit_random *r) {
     double reach[MOST];
     p->glyphs[0].x = 0;
     for (size_t i = 0; i < p->count; i++) {
         glyph *g = &p->glyphs[i];
-        const double scale = between(r, 0.8, 1.1), tilt = between(r, -10, 10) * VIT_PI / 180;
-        if (i > 0) g->x = g[-1].x + between(r, 18, 30);
-        g->y = between(r, -3, 3);
+        const double scale = vit_random_between(r, 0.8, 1.1),
+                     tilt = vit_random_between(r, -10, 10) * VIT_PI / 180;
+        if (i > 0) g->x = g[-1].x + vit_random_between(r, 18, 30);
+        g->y = vit_random_between(r, -3, 3);
         g->cosine = vit_cos(tilt) / scale;
         g->sine = vit_sin(tilt) / scale;
         reach[i] = 11 * scale + 1;
     }
     const size_t last = p->count - 1;
-    const double left = between(r, reach[0], WIDTH - reach[last] - p->glyphs[last].x);
-    const double row = between(r, 10, HEIGHT - 10);
+    const double left = vit_random_between(r, reach[0], WIDTH - reach[last] - p->glyphs[last].x);
+    const double row = vit_random_between(r, 10, HEIGHT - 10);
     for (size_t i = 0; i < p->count; i++) {
         glyph *g = &p->glyphs[i];
         g->x += left;
@@ -92,14 +90,14 @@ static void make_plan(plan *p, const strips *s, size_t index) {
     for (size_t i = 0; i < p->count; i++)
         p->glyphs[i].record = vit_random_below(&r, (uint32_t)s->digits.count);
     place_glyphs(p, &r);
-    p->ink = between(&r, 0.7, 1);
-    p->noise = (int32_t)vit_random_below(&r, 64) - 16; /* a fourth of the strips has none */
+    p->ink = vit_random_between(&r, 0.7, 1);
+    p->noise = (int32_t)vit_random_below(&r, 64) - 16; /* a fourth of the strips have none */
     p->noisy = r;
 }
 
 /* ---- drawing ---- */
 
-/* The level at (x, y) of a digit's picture, between its pixels; 0 outside. */
+/* The grey level at (x, y) of a digit's picture by bilinear interpolation; pixels outside are 0. */
 static double level_at(const uint8_t *picture, double x, double y) {
     const double left = floor(x), top = floor(y), fx = x - left, fy = y - top;
     double levels[2][2];
@@ -114,7 +112,7 @@ static double level_at(const uint8_t *picture, double x, double y) {
     return above + fy * (below - above);
 }
 
-/* Where digits overlap, the lighter one is seen. */
+/* Draws a digit; where digits overlap, the lighter pixel stays. */
 static void draw_glyph(uint8_t *pixels, const glyph *g, const uint8_t *picture, double ink) {
     const int reach = 22; /* more than half of the diagonal of the largest */
     const int x0 = (int)clamp(g->x - reach, 0, WIDTH), x1 = (int)clamp(g->x + reach, 0, WIDTH);
@@ -130,7 +128,7 @@ static void draw_glyph(uint8_t *pixels, const glyph *g, const uint8_t *picture, 
         }
 }
 
-/* The sum of two even numbers: most pixels change little. */
+/* Adds the sum of two uniform numbers to each pixel, so that most change little. */
 static void add_noise(uint8_t *pixels, int32_t most, vit_random r) {
     for (size_t i = 0; i < (size_t)HEIGHT * WIDTH; i += 2) {
         uint32_t bits = vit_random_u32(&r);
@@ -162,8 +160,8 @@ static void free_strips(vit_drawing *drawing) {
 
 /* ---- names ---- */
 
-/* "strips" or "drawn-strips", then nothing, ":LANGUAGE" or ":N", N digits; VIT_LANGUAGE_COUNT: the
- * answers are digits. */
+/* Parses "strips" or "drawn-strips", with nothing, ":LANGUAGE" or ":N" after it. *language =
+ * VIT_LANGUAGE_COUNT: the answers are digits. */
 static bool parse(const char *name, bool *drawn, size_t *count, vit_language *language) {
     static const char *const kinds[] = {"strips", "drawn-strips"};
     for (size_t k = 0; k < 2; k++) {
@@ -227,14 +225,14 @@ static vit_status make_part(vit_records *records, vit_records *digits, uint64_t 
     if (!s) return vit_fail_memory(error, "strips", sizeof *s);
     *s = (strips){
         .drawing = {draw, free_strips}, .digits = *digits, .seed = seed, .count = digits_each};
-    *digits = (vit_records){0}; /* they are the strips' now */
+    *digits = (vit_records){0}; /* they belong to the strips now */
     records->drawing = &s->drawing;
     records->count = count;
     return VIT_OK;
 }
 
 static void describe(vit_dataset *out, const char *name) {
-    /* Measured over 2,000 training strips of MNIST. */
+    /* Measured on 2,000 training strips of MNIST. */
     const vit_operation normalize = {.kind = VIT_OP_NORMALIZE,
                                      .mean = {0.0615f, 0.0615f, 0.0615f},
                                      .std = {0.1765f, 0.1765f, 0.1765f}};

@@ -1,6 +1,6 @@
-/* Texts of one's own: labels.tsv, a picture and what is to be read on it in each line, or
- * pairs.tsv, a text and what is to be made of it; the two with a tab between. One table, or one
- * each in train/, val/ and test/. Pictures are grey, their paths relative to their table.
+/* Tables of texts: labels.tsv, whose lines are a picture and the text on it, or pairs.tsv, whose
+ * lines are a text and what is to be made of it, with a tab between the two. There is one table, or
+ * one each in train/, val/ and test/. Pictures become grey; their paths are relative to the table.
  */
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
@@ -13,21 +13,17 @@
 #include <string.h>
 
 #define MOST_TABLE ((size_t)1 << 30)
-/* One record of so many is held back where there is no test part. */
-#define SHARE 6
-/* Pictures that cannot be read and are named, each in a note of its own. */
-#define PROBLEMS_NAMED 3
 
-/* A line: where it stands, and its two halves. */
+/* A line of a table. */
 typedef struct row {
-    const char *source, *target; /* in the part's text */
-    size_t line;
-    uint64_t order; /* by its source's hash: the smallest are held back */
+    const char *source, *target; /* before and after the tab, in the text of the part */
+    size_t line;                 /* its number */
+    uint64_t order;              /* a hash of its source: lines with the smallest are held back */
 } row;
 
 typedef struct part {
     char *directory, *table; /* paths; NULL: there is no such part */
-    char *text;              /* the table's, cut up */
+    char *text;              /* of the table, with zeros in place of tabs and line ends */
     row *rows;
     size_t count, capacity;
 } part;
@@ -35,9 +31,9 @@ typedef struct part {
 typedef struct table {
     bool pictures;
     part train, val, test;
-    bool is_shared_out; /* there is one table, and the test is a share of it */
+    bool is_shared_out; /* there is one table, a share of which is the test */
     vit_dataset *out;
-    size_t problems;
+    size_t problems; /* pictures that cannot be read */
 } table;
 
 static void free_part(part *p) {
@@ -87,7 +83,7 @@ static vit_status add_row(part *p, char *line, size_t number, bool pictures, vit
     return VIT_OK;
 }
 
-/* Lines end with LF or CR LF; empty ones are left out. */
+/* Splits the text into rows. Lines end with LF or CR LF; empty ones are left out. */
 static vit_status cut_up(part *p, bool pictures, vit_error *error) {
     char *text = p->text;
     vit_status status = VIT_OK;
@@ -124,7 +120,8 @@ static const char *table_name(bool pictures) {
     return pictures ? "labels.tsv" : "pairs.tsv";
 }
 
-/* The table in directory/name, or in the directory where the name is "". */
+/* Sets the part's table, unless it has one, to that in directory/name, or in the directory if the
+ * name is "". */
 static vit_status find(part *p, const char *directory, const char *name, bool pictures,
                        vit_error *error) {
     bool exists = false;
@@ -170,7 +167,7 @@ static bool has_tables(const char *directory, bool pictures) {
     return found;
 }
 
-/* ---- which records are the test ---- */
+/* ---- which lines are the test ---- */
 
 static int compare_orders(const void *a, const void *b) {
     const row *x = a, *y = b;
@@ -183,10 +180,11 @@ static int compare_lines(const void *a, const void *b) {
     return (x->line > y->line) - (x->line < y->line);
 }
 
-/* The sixth whose sources have the smallest hashes: adding lines moves few. */
+/* Moves the lines whose sources have the smallest hashes to the test. By hashes, few lines change
+ * their part if some are added. */
 static vit_status share_out(table *t, vit_error *error) {
     part *train = &t->train, *test = &t->test;
-    const size_t count = train->count / SHARE;
+    const size_t count = train->count / VIT_TEST_SHARE;
     qsort(train->rows, train->count, sizeof *train->rows, compare_orders);
     test->rows = vit_alloc(count, sizeof *test->rows);
     test->directory = vit_strdup(train->directory);
@@ -201,8 +199,6 @@ static vit_status share_out(table *t, vit_error *error) {
     qsort(test->rows, test->count, sizeof *test->rows, compare_lines);
     return VIT_OK;
 }
-
-/* ---- the checksum: of what trains, or of what is there ---- */
 
 static void take_checksum(char checksum[65], const part *p) {
     vit_sha256 hash;
@@ -220,7 +216,8 @@ static void take_checksum(char checksum[65], const part *p) {
 #define WIDTH_MULTIPLE 16
 #define MOST_WIDTH 512
 
-/* Height 32, and as wide as most are, with white beside what is narrower. */
+/* A height of 32 and a width by this ratio of width to height; narrower pictures get white on both
+ * sides. */
 static vit_preparation preparation_of(double ratio) {
     size_t width = (size_t)(HEIGHT * ratio / WIDTH_MULTIPLE + 0.5) * WIDTH_MULTIPLE;
     width = width < HEIGHT ? HEIGHT : width > MOST_WIDTH ? MOST_WIDTH : width;
@@ -254,7 +251,7 @@ static char *picture_path(const part *p, const row *r) {
     return r->source[0] == '/' ? vit_strdup(r->source) : vit_path_join(p->directory, r->source);
 }
 
-/* Leaves the rows whose picture is there and whole, with their width over their height. */
+/* Removes the rows whose picture cannot be read; ratios = width / height of the others. */
 static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *error) {
     size_t kept = 0;
     vit_status status = VIT_OK;
@@ -272,7 +269,7 @@ static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *err
         if (found == VIT_OK) {
             ratios[kept] = (double)width / (double)height;
             p->rows[kept++] = p->rows[i];
-        } else if (t->problems++ < PROBLEMS_NAMED) {
+        } else if (t->problems++ < VIT_UNREADABLE_NAMED) {
             status = vit_dataset_note(t->out, error, "left out: %s: line %zu: %s", p->table,
                                       p->rows[i].line, reason.message);
         }
@@ -281,6 +278,7 @@ static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *err
     return status;
 }
 
+/* Measures the pictures of a part; *ratio = the median, unless another part has set it. */
 static vit_status measure_part(double *ratio, table *t, part *p, vit_error *error) {
     double *ratios = vit_alloc(p->count, sizeof *ratios);
     if (!ratios) return vit_fail_memory(error, "sizes", p->count * sizeof *ratios);
@@ -291,7 +289,8 @@ static vit_status measure_part(double *ratio, table *t, part *p, vit_error *erro
     return status;
 }
 
-/* Pixels of as many as *cache bytes hold, the paths of all where that is not all. */
+/* Prepares the pictures that fit in *cache bytes; if these are not all, the paths of all are kept.
+ */
 static vit_status prepare_part(vit_records *records, table *t, part *p, size_t *cache,
                                vit_error *error) {
     const size_t bytes = t->out->height * t->out->width * t->out->channels;
@@ -328,18 +327,12 @@ static vit_status read_pictures(table *t, const vit_dataset_options *o, vit_erro
     vit_status status = measure_part(&ratio, t, &t->train, error);
     if (status == VIT_OK) status = measure_part(&ratio, t, &t->val, error);
     if (status == VIT_OK) status = measure_part(&ratio, t, &t->test, error);
-    if (status == VIT_OK && t->problems > PROBLEMS_NAMED)
+    if (status == VIT_OK && t->problems > VIT_UNREADABLE_NAMED)
         status = vit_dataset_note(out, error, "left out: %zu pictures in all that cannot be read",
                                   t->problems);
     if (status != VIT_OK) return status;
     const vit_preparation p = o->preparation ? *o->preparation : preparation_of(ratio);
-    const vit_operation *normalize = &p.preprocessing.operations[p.preprocessing.count - 1];
-    out->height = p.height;
-    out->width = p.width;
-    out->channels = p.channels;
-    out->preprocessing = p.preprocessing;
-    memcpy(out->mean, normalize->mean, sizeof out->mean);
-    memcpy(out->std, normalize->std, sizeof out->std);
+    vit_dataset_prepare_as(out, &p);
     status = prepare_part(&out->train, t, &t->train, &cache, error);
     if (status == VIT_OK) status = prepare_part(&out->val, t, &t->val, &cache, error);
     return status == VIT_OK ? prepare_part(&out->test, t, &t->test, &cache, error) : status;
@@ -351,7 +344,8 @@ static const char *half(const row *r, bool source) {
     return source ? r->source : r->target;
 }
 
-/* A list of one half of all rows of parts[0..parts_count), freed by vit_free. */
+/* One half of all rows of parts[0..parts_count), a list freed by vit_free. NULL, with the error
+ * set, if there is no memory. */
 static const char **halves(const part *const *parts, size_t parts_count, bool source, size_t *count,
                            vit_error *error) {
     *count = 0;
@@ -363,20 +357,11 @@ static const char **halves(const part *const *parts, size_t parts_count, bool so
     return texts;
 }
 
-static vit_status copy_vocabulary(vit_vocabulary *out, const vit_vocabulary *from,
-                                  vit_error *error) {
-    char *json = vit_vocabulary_write(from);
-    if (!json) return vit_fail_memory(error, "a vocabulary", from->count);
-    const vit_status status = vit_vocabulary_read(out, json, "a vocabulary", error);
-    vit_free(json);
-    return status;
-}
-
-/* Words recur: there are this many times as many of them as different ones. */
+/* Texts are taken as words if there are this many times as many of them as different ones. */
 #define RECURS 20
 
-/* Of the training texts; where the test is a share of the same table, of all. Of words, where they
- * recur; else, and of the texts on pictures, of characters. */
+/* The vocabulary of the training texts or, if the test is a share of the same table, of all. Signs
+ * are words if they recur, else characters; texts on pictures are always taken as characters. */
 static vit_status make_vocabulary(vit_vocabulary *out, const table *t, bool source,
                                   vit_error *error) {
     const part *parts[] = {&t->train, &t->test, &t->val};
@@ -407,7 +392,7 @@ static void put_half(vit_text *text, size_t index, const void *context) {
     vit_text_add_bytes(text, put, strlen(put));
 }
 
-/* Names the line that cannot be encoded. */
+/* Encodes one half of all rows; an error names the line. */
 static vit_status encode_part(vit_texts *out, size_t *most, const part *p, bool source,
                               const vit_vocabulary *vocabulary, vit_error *error) {
     const halves_of h = {p, source};
@@ -431,7 +416,7 @@ static vit_status read_texts(table *t, bool source, const vit_vocabulary *given,
     vit_records *records[] = {&out->train, &out->val, &out->test};
     vit_vocabulary *vocabulary = source ? &out->source_vocabulary : &out->target_vocabulary;
     size_t *most = source ? &out->most_source : &out->most_target;
-    vit_status status = given ? copy_vocabulary(vocabulary, given, error)
+    vit_status status = given ? vit_vocabulary_copy(vocabulary, given, error)
                               : make_vocabulary(vocabulary, t, source, error);
     for (size_t i = 0; i < 3 && status == VIT_OK; i++) {
         if (parts[i]->count == 0) continue;
@@ -441,7 +426,7 @@ static vit_status read_texts(table *t, bool source, const vit_vocabulary *given,
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the set ---- */
 
 static vit_status check_parts(const table *t, const vit_dataset_options *o, const char *path,
                               vit_error *error) {
@@ -456,7 +441,7 @@ static vit_status check_parts(const table *t, const vit_dataset_options *o, cons
                     table_name(t->pictures));
 }
 
-/* All rows become the test. */
+/* Makes all rows the test. */
 static vit_status test_all(table *t, vit_error *error) {
     part *train = &t->train, *test = &t->test;
     const size_t count = train->count + test->count;
@@ -470,7 +455,8 @@ static vit_status test_all(table *t, vit_error *error) {
     return VIT_OK;
 }
 
-/* A table that a model was not trained on is its test, whole; what is not asked for goes. */
+/* Divides a table without parts, computes the checksum and drops the parts that are not asked for.
+ * If only the test of a model is read that was not trained on this table, all of it is the test. */
 static vit_status choose_parts(table *t, const vit_dataset_options *o, vit_error *error) {
     const bool trains = (o->need | o->want) & (VIT_PART_TRAIN | VIT_PART_VAL);
     vit_status status = t->is_shared_out ? share_out(t, error) : VIT_OK;

@@ -1,4 +1,5 @@
 #include "datasets/tree.h"
+#include "datasets/reader.h"
 #include "vit/base/sha256.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -6,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deep enough for anybody's order, shallow enough for the stack. */
+/* Folders are read up to this depth, which bounds the stack. */
 #define MAX_DEPTH 16
-
-/* One picture of so many is held back where there is no test part. */
-#define SHARE 6
-
 #define MAX_CLASSES 65536
 
 /* ---- folders ---- */
@@ -32,8 +29,8 @@ static vit_status note_stray(vit_tree *tree, const char *path, vit_error *error)
     return tree->stray ? VIT_OK : vit_fail_memory(error, "a path", strlen(path));
 }
 
-/* The visible folders in a directory, moved to the front of the block of names. What else lies
- * there is stray; tree NULL: nobody wants to know. */
+/* *names = the visible folders in a directory, one block. Anything else in it is noted as a stray,
+ * unless tree is NULL. */
 static vit_status list_folders(char ***names, size_t *count, vit_tree *tree, const char *directory,
                                vit_error *error) {
     size_t all;
@@ -57,6 +54,7 @@ static vit_status list_folders(char ***names, size_t *count, vit_tree *tree, con
     return status;
 }
 
+/* Whether the name is among these, which are sorted; *index is where. */
 static bool among(const char *name, char *const *names, size_t count, size_t *index) {
     for (size_t low = 0, high = count; low < high;) {
         size_t middle = (low + high) / 2;
@@ -73,7 +71,7 @@ static bool among(const char *name, char *const *names, size_t count, size_t *in
 
 /* ---- files ---- */
 
-/* Takes `path` over. */
+/* Adds a file; problem: why it is left out, or NULL. Owns `path` from now on. */
 static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t label,
                            const char *problem, vit_error *error) {
     void *files = vit_make_room(part->files, part->count, &part->capacity, sizeof *part->files,
@@ -95,7 +93,7 @@ static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t 
 static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
                        int depth, vit_error *error);
 
-/* Takes `path` over. */
+/* Adds a file, or the files of a folder. Owns `path` from now on. */
 static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t label, int depth,
                             vit_error *error) {
     const char *problem = NULL;
@@ -119,7 +117,7 @@ static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t
     return add_file(part, path, name, label, problem, error);
 }
 
-/* Adds every file of a class's folder and of those inside it. */
+/* Adds every file of a folder of a class and of the folders inside it. */
 static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
                        int depth, vit_error *error) {
     char **names, *path;
@@ -155,7 +153,7 @@ static int compare_ranked(const void *a, const void *b) {
     return memcmp(a, b, sizeof((ranked *)0)->digest);
 }
 
-/* Marks, of the files first .. first + count - 1, those that go to the test part. */
+/* Chooses those of files first .. first + count - 1, a class, that go to the test part. */
 static vit_status choose_share(bool *chosen, vit_tree_part *part, size_t first, size_t count,
                                vit_error *error) {
     ranked *order = vit_alloc(count, sizeof *order);
@@ -170,7 +168,7 @@ static vit_status choose_share(bool *chosen, vit_tree_part *part, size_t first, 
         order[i].index = first + i;
     }
     qsort(order, count, sizeof *order, compare_ranked);
-    for (size_t i = 0; i < count / SHARE; i++)
+    for (size_t i = 0; i < count / VIT_TEST_SHARE; i++)
         chosen[order[i].index] = part->files[order[i].index].is_held_back = true;
     vit_free(order);
     return VIT_OK;
@@ -213,16 +211,16 @@ typedef enum part_kind { TRAIN, VAL, TEST, PART_KINDS } part_kind;
 
 #define SPELLINGS 3
 
-/* The names of a part, the first that is there counts. */
+/* The names of a part; the first that is there is used. */
 static const char *const part_names[][SPELLINGS] = {
     [TRAIN] = {"train"}, [VAL] = {"val", "valid", "validation"}, [TEST] = {"test"}};
 VIT_CHECK_ROWS(part_names, PART_KINDS);
 
 typedef struct layout {
-    char *parts[PART_KINDS]; /* directories that hold classes; NULL: absent */
+    char *parts[PART_KINDS]; /* directories with the folders of classes; NULL: missing */
 } layout;
 
-/* A folder of such a name is a part when it holds folders; else it is a class of that name. */
+/* *path = the folder of this name, if it is a part: one without folders in it is a class. */
 static vit_status find_part(char **path, const char *root, const char *name, vit_error *error) {
     char **names = NULL;
     size_t count = 0;
@@ -236,7 +234,7 @@ static vit_status find_part(char **path, const char *root, const char *name, vit
     return status;
 }
 
-/* What lies in the root beside the parts. */
+/* Notes the strays in the root, beside the parts. */
 static vit_status find_strays(vit_tree *tree, const layout *l, const char *root, vit_error *error) {
     char **names, *path;
     size_t count;
@@ -269,16 +267,9 @@ static vit_status find_layout(layout *l, vit_tree *tree, const char *root, vit_e
     return l->parts[TRAIN] ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
 }
 
-/* ---- the whole ---- */
+/* ---- scanning ---- */
 
-static vit_status scan_train(vit_tree *tree, const char *directory, vit_error *error) {
-    vit_status status = VIT_OK;
-    for (size_t i = 0; i < tree->class_count && status == VIT_OK; i++)
-        status = walk_class(&tree->train, directory, tree->classes[i], i, error);
-    return status;
-}
-
-/* val or test: some of the training part's classes. */
+/* The files of val/ or test/, which may have only some of the classes. */
 static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *directory,
                              vit_error *error) {
     char **names;
@@ -297,7 +288,7 @@ static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *di
     return status;
 }
 
-/* The classes are those of the training part, or of the one that is asked for. */
+/* The directory whose folders are the classes: that of the training part, or the one asked for. */
 static const char *class_directory(const layout *l, unsigned parts) {
     if (l->parts[TRAIN]) return l->parts[TRAIN];
     if (!l->parts[TEST]) return l->parts[VAL];
@@ -317,8 +308,9 @@ static vit_status scan(vit_tree *tree, const layout *l, unsigned parts, vit_erro
                      first, tree->class_count, MAX_CLASSES);
     const unsigned train_for = VIT_PART_TRAIN | (p[VAL] ? 0 : VIT_PART_VAL);
     const unsigned val_for = VIT_PART_VAL | (p[TEST] ? 0 : VIT_PART_TEST);
-    if (status == VIT_OK && p[TRAIN] && (parts & train_for || tree->is_shared_out))
-        status = scan_train(tree, p[TRAIN], error);
+    const bool scans_train = p[TRAIN] && (parts & train_for || tree->is_shared_out);
+    for (size_t i = 0; i < tree->class_count && scans_train && status == VIT_OK; i++)
+        status = walk_class(&tree->train, p[TRAIN], tree->classes[i], i, error);
     if (status == VIT_OK && tree->is_shared_out) status = share_out(tree, error);
     if (status == VIT_OK && p[VAL] && parts & val_for)
         status = scan_other(tree, &tree->val, p[VAL], error);

@@ -1,4 +1,4 @@
-/* A folder per class, as it lies on the disk: which files belong to which class and part. */
+/* A folder per class on the disk: which files belong to which class and part. */
 #ifndef VIT_DATASETS_TREE_H
 #define VIT_DATASETS_TREE_H
 
@@ -6,44 +6,44 @@
 
 typedef struct vit_tree_file {
     char *path;
-    size_t name; /* path + name: the class's folder, '/', and on */
+    size_t name; /* path + name is the path from the class's folder on */
     uint16_t label;
-    bool is_held_back;    /* of the share of the training folders' files */
-    size_t position;      /* among those files */
-    char *problem;        /* why it is left out, a sentence; NULL: nothing found yet */
-    vit_status status;    /* MEMORY, or what became of the file */
-    size_t width, height; /* as the file says */
-    uint8_t digest[32];   /* SHA-256 of its bytes, where it counts */
+    bool is_held_back;    /* it was in a training folder and is held back for the test */
+    size_t position;      /* among the files of the training folders */
+    char *problem;        /* a sentence that says why it is left out, or NULL */
+    vit_status status;    /* of reading the file */
+    size_t width, height; /* by the file's header */
+    uint8_t digest[32];   /* SHA-256 of its bytes, if the checksum of the set needs it */
 } vit_tree_file;
 
 typedef struct vit_tree_part {
-    vit_tree_file *files; /* by class, then by name */
+    vit_tree_file *files; /* sorted by class, then by name */
     size_t count, capacity;
 } vit_tree_part;
 
 typedef struct vit_tree {
-    char **classes; /* names in byte order, one block */
+    char **classes; /* names, sorted as bytes; one block */
     size_t class_count;
     vit_tree_part train, val, test;
-    bool has_train;     /* there are training folders, be they read or not */
-    bool has_val;       /* the same of folders to choose by */
-    bool test_is_val;   /* the test part is val: there is no test/ */
-    bool is_shared_out; /* there is neither: it is a share of the training folders' files */
-    size_t shared;      /* so many files, those left out too */
-    char *stray;        /* the first of what lies beside the classes and is not read, or NULL */
-    size_t strays;
+    bool has_train;     /* there are training folders, whether they are read or not */
+    bool has_val;       /* there are validation folders, whether they are read or not */
+    bool test_is_val;   /* there is no test/: the test part is val/ */
+    bool is_shared_out; /* there is neither: a share of the training files is held back as test */
+    size_t shared;      /* the number of files of which that share is */
+    char *stray;   /* the first file or folder beside the classes, which is not read; or NULL */
+    size_t strays; /* how many such there are */
 } vit_tree;
 
-/* Looks through `root`, for the parts of `parts`: its folders are the classes, or those of train/,
- * of val/ (or valid/, validation/) and of test/. Where there is no val/, that part is the training
- * part. Where there is no test/, it is val/; where there is neither, of each class's n files the
- * n / 6 whose names have the smallest hash are the test part, and the training files are there,
- * too. Hidden files are ignored. Links to folders are followed where a class or a part is one, but
- * not deeper, so that no walk is endless. On failure, too, vit_tree_free is called by the caller.
- */
+/* Finds the files of `parts` (VIT_PART_*) in `root`. Its folders are the classes; or the classes
+ * are the folders in train/, in val/ (or valid/, validation/) and in test/. If there is no val/,
+ * that part is the training part. If there is no test/, it is val/. If there is neither, the files
+ * of a class whose names have the smallest hashes, one of VIT_TEST_SHARE, are the test part; the
+ * training files are then found, too. Hidden files are ignored. Links to folders are followed only
+ * if they are a class or a part, so that the search ends. The caller calls vit_tree_free, also on
+ * failure. */
 vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error);
 
-/* All training files go to the test part, in order. */
+/* Moves all training files to the test part, in their original order. Errors: MEMORY. */
 vit_status vit_tree_test_all(vit_tree *tree, vit_error *error);
 
 void vit_tree_part_free(vit_tree_part *part);

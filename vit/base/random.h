@@ -44,6 +44,11 @@ uint32_t vit_random_below(vit_random *r, uint32_t n); /* 0 .. n-1, unbiased; n >
 double vit_random_uniform(vit_random *r);             /* [0, 1), 53 bits */
 double vit_random_normal(vit_random *r);              /* N(0, 1) */
 
+/* [low, high), uniform */
+static inline double vit_random_between(vit_random *r, double low, double high) {
+    return low + (high - low) * vit_random_uniform(r);
+}
+
 /* order[0..n) becomes a permutation of its elements (Fisher-Yates). */
 void vit_random_shuffle(vit_random *r, uint32_t *order, uint32_t n);
 

@@ -128,7 +128,7 @@ void vit_vocabulary_free(vit_vocabulary *v) {
 }
 
 vit_status vit_vocabulary_copy(vit_vocabulary *out, const vit_vocabulary *from, vit_error *error) {
-    const size_t count = from->count - VIT_ID_FIRST;
+    const size_t count = from->count > 0 ? from->count - VIT_ID_FIRST : 0;
     sign *signs = vit_alloc(count, sizeof *signs);
     *out = (vit_vocabulary){.signs = from->signs};
     if (!signs) return vit_fail_memory(error, "a vocabulary", count * sizeof *signs);

@@ -40,7 +40,7 @@ vit_status vit_vocabulary_new(vit_vocabulary *out, vit_signs signs, const char *
                               size_t count, vit_error *error);
 void vit_vocabulary_free(vit_vocabulary *vocabulary);
 
-/* Copies a vocabulary that is not empty. */
+/* Copies a vocabulary; the copy of an empty one has START and END only. */
 vit_status vit_vocabulary_copy(vit_vocabulary *out, const vit_vocabulary *from, vit_error *error);
 
 /* Whether both have the same signs. */
