@@ -119,7 +119,7 @@ static vit_status parse_field(parser *p, const char *key) {
                         vit_name_text(shown, key));
     if (p->seen[field])
         return vit_fail(p->scan.error, VIT_ERROR_FORMAT,
-                        "the field '%s' is there twice, expected once", key);
+                        "the field '%s' stands there twice, expected once", key);
     p->seen[field] = true;
     switch (field) {
     case FIELD_DTYPE:

@@ -225,7 +225,7 @@ static vit_status no_dictionary(vit_pickle *p, const char *what, vit_pickle_kind
                                         "a tensor",  "settings"};
     VIT_CHECK_ROWS(kinds, VIT_PICKLE_COUNT);
     char text[96];
-    snprintf(text, sizeof text, "%s are set in %s, expected a dictionary", what, kinds[kind]);
+    snprintf(text, sizeof text, "%s are set in %s, which is no dictionary", what, kinds[kind]);
     return vit_pickle_damaged(p, text);
 }
 
