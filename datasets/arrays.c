@@ -265,14 +265,6 @@ static vit_status take_parts(vit_dataset *out, const vit_arrays *a, const vit_da
     return status;
 }
 
-static vit_status check_classes(const vit_dataset *d, const vit_dataset_options *o,
-                                const char *name, vit_error *error) {
-    if (d->train.count > 0 && d->classes < 2)
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: all labels are 0, expected two or more classes", name);
-    return o->empty_classes ? VIT_OK : vit_dataset_check_classes(d, name, error);
-}
-
 vit_status vit_arrays_open(vit_dataset *out, const char *name, const vit_arrays *a,
                            const vit_dataset_options *o, vit_error *error) {
     vit_status status = check_size(a, name, error);
@@ -283,7 +275,10 @@ vit_status vit_arrays_open(vit_dataset *out, const char *name, const vit_arrays 
     if (status == VIT_OK) status = choose_preparation(out, a, o, name, error);
     if (status == VIT_OK) status = take_names(out, a, error);
     if (status == VIT_OK) status = take_parts(out, a, o, name, error);
-    if (status == VIT_OK) status = check_classes(out, o, name, error);
+    if (status == VIT_OK && out->train.count > 0 && out->classes < 2)
+        status = vit_fail(error, VIT_ERROR_FORMAT,
+                          "%s: all labels are 0, expected two or more classes", name);
+    if (status == VIT_OK && !o->empty_classes) status = vit_dataset_check_classes(out, name, error);
     if (status == VIT_OK && out->preprocessing.count == 0) vit_dataset_measure(out);
     return status;
 }

@@ -191,11 +191,6 @@ typedef struct left_out {
     size_t count, capacity;
 } left_out;
 
-static void free_left_out(left_out *l) {
-    vit_names_free(l->problems, l->count);
-    *l = (left_out){0};
-}
-
 static bool can_be_read(const vit_tree_file *file) {
     return file->status == VIT_OK;
 }
@@ -522,7 +517,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
     if (out->label_memory) tree.classes = NULL; /* they belong to the set now */
     vit_tree_free(&tree);
-    free_left_out(&l);
+    vit_names_free(l.problems, l.count);
     return status;
 }
 

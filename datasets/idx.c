@@ -27,7 +27,8 @@ static uint32_t big_endian(const uint8_t *b) {
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-static vit_status check_header(const vit_idx *x, const char *name, vit_error *error) {
+/* Checks the sizes in a header against the limits, and the size of the file against them. */
+static vit_status check_sizes(const vit_idx *x, size_t size, const char *name, vit_error *error) {
     if (x->count == 0 || x->height == 0 || x->width == 0)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: the header says %zu records of %zux%zu, expected at least 1 of each",
@@ -36,10 +37,6 @@ static vit_status check_header(const vit_idx *x, const char *name, vit_error *er
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: pictures are %zux%zu, at most %dx%d are read", name, x->height,
                         x->width, MAX_SIDE, MAX_SIDE);
-    return VIT_OK;
-}
-
-static vit_status check_size(const vit_idx *x, size_t size, const char *name, vit_error *error) {
     /* At most 2^32 * 2^20 + 16: no overflow in 64 bits. */
     uint64_t expected = (uint64_t)x->count * x->height * x->width + x->offset;
     if (size == expected) return VIT_OK;
@@ -48,7 +45,6 @@ static vit_status check_size(const vit_idx *x, size_t size, const char *name, vi
                     size < expected ? "is cut off" : "goes on after its end", size,
                     (unsigned long long)expected, x->count, x->height, x->width);
 }
-
 vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsigned dimensions,
                          const char *name, vit_error *error) {
     *out = (vit_idx){0};
@@ -68,8 +64,7 @@ vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsign
         x.height = big_endian(bytes + 8);
         x.width = big_endian(bytes + 12);
     }
-    vit_status status = check_header(&x, name, error);
-    if (status == VIT_OK) status = check_size(&x, size, name, error);
+    const vit_status status = check_sizes(&x, size, name, error);
     if (status == VIT_OK) *out = x;
     return status;
 }

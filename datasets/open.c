@@ -66,12 +66,6 @@ static vit_status open_directory(vit_dataset *out, const char *path,
 
 /* ---- a name ---- */
 
-static bool is_known(const char *name) {
-    for (size_t i = 0; i < COUNT(known_names); i++)
-        if (strcmp(name, known_names[i]) == 0) return true;
-    return false;
-}
-
 static vit_status unknown(const char *data, vit_error *error) {
     const char *near = vit_nearest(data, suggested, COUNT(suggested));
     const vit_path_kind kind = vit_path_look(data);
@@ -96,14 +90,6 @@ static vit_status unknown(const char *data, vit_error *error) {
                     data, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-static vit_status not_found(const char *name, const char *root, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_IO,
-                    "%s: not found: looked for the directories %s, %s%s%s%sdata/%s; get it with "
-                    "scripts/fetch-data %s, or set VIT_DATA to the directory that holds %s",
-                    name, name, root ? root : "", root ? "/" : "", root ? name : "",
-                    root ? ", " : "", name, name, name);
-}
-
 /* Opens the directory of this name in $VIT_DATA, or in data. */
 static vit_status open_name(vit_dataset *out, const char *name, const vit_dataset_options *options,
                             vit_error *error) {
@@ -119,7 +105,11 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
         vit_free(path);
         if (found) return status;
     }
-    return not_found(name, root, error);
+    return vit_fail(error, VIT_ERROR_IO,
+                    "%s: not found: looked for the directories %s, %s%s%s%sdata/%s; get it with "
+                    "scripts/fetch-data %s, or set VIT_DATA to the directory that holds %s",
+                    name, name, root ? root : "", root ? "/" : "", root ? name : "",
+                    root ? ", " : "", name, name, name);
 }
 
 /* ---- one, or several ---- */
@@ -127,6 +117,8 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
 static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset_options *options,
                            vit_error *error) {
     vit_status status;
+    size_t known = 0;
+    while (known < COUNT(known_names) && strcmp(data, known_names[known]) != 0) known++;
     *out = (vit_dataset){0};
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
         status = open_directory(out, data, options, error);
@@ -136,7 +128,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
         status = vit_strips_open(out, data, options, error);
     else if (vit_numbers_is(data))
         status = vit_numbers_open(out, data, options, error);
-    else if (!is_known(data))
+    else if (known == COUNT(known_names))
         status = unknown(data, error);
     else if (strcmp(data, "digits") == 0) {
         const vit_dataset_options o = vit_options_without_val(options);

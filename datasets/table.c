@@ -483,14 +483,6 @@ static void describe(table *t) {
     }
 }
 
-static vit_status note_share(const table *t, vit_error *error) {
-    if (!t->is_shared_out || t->out->test.count == 0 || t->out->test_is) return VIT_OK;
-    return vit_dataset_note(t->out, error,
-                            "%s: a sixth of its lines, chosen by a hash of what is before the tab, "
-                            "%zu, is the test part",
-                            t->train.table, t->out->test.count);
-}
-
 static vit_status read_tables(table *t, const char *path, const vit_dataset_options *o,
                               vit_error *error) {
     vit_status status = find_parts(t, path, error);
@@ -504,7 +496,11 @@ static vit_status read_tables(table *t, const char *path, const vit_dataset_opti
     if (status == VIT_OK && !t->pictures) status = read_texts(t, true, o->source_vocabulary, error);
     if (status != VIT_OK) return status;
     describe(t);
-    return note_share(t, error);
+    if (!t->is_shared_out || t->out->test.count == 0 || t->out->test_is) return VIT_OK;
+    return vit_dataset_note(t->out, error,
+                            "%s: a sixth of its lines, chosen by a hash of what is before the tab, "
+                            "%zu, is the test part",
+                            t->train.table, t->out->test.count);
 }
 
 static vit_status read_kind(vit_dataset *out, const vit_listing *directory, bool pictures,

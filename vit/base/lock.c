@@ -24,26 +24,20 @@ bool vit_path_same(const char *a, const char *b) {
            first.st_ino == second.st_ino;
 }
 
-/* A file system without locks says so; the training then goes on without one. */
-static bool has_no_locks(int number) {
-    return number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS || number == EINVAL;
-}
-
-static vit_status refuse(int number, const char *path, vit_error *error) {
+vit_status vit_lock_take(int *lock, const char *path, vit_error *error) {
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*lock < 0) return vit_fail_errno(error, errno, "cannot write %s", path);
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0) return VIT_OK;
+    const int number = errno;
+    /* These mean that the file system has no locks; the training then goes on without one. */
+    if (number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS || number == EINVAL)
+        return VIT_OK;
+    close(*lock);
+    *lock = -1;
     if (number == EWOULDBLOCK)
         return vit_fail(error, VIT_ERROR_IO, "%s is locked by another process that is at work here",
                         path);
     return vit_fail_errno(error, number, "cannot lock %s", path);
-}
-
-vit_status vit_lock_take(int *lock, const char *path, vit_error *error) {
-    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*lock < 0) return vit_fail_errno(error, errno, "cannot write %s", path);
-    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || has_no_locks(errno)) return VIT_OK;
-    const int number = errno;
-    close(*lock);
-    *lock = -1;
-    return refuse(number, path, error);
 }
 
 bool vit_lock_holds(int lock, const char *path) {

@@ -14,20 +14,16 @@ static const vit_page_part *part_of(const char *line, const vit_page_part *parts
     return NULL;
 }
 
-static void add_lines(vit_text *t, const char *const *lines) {
-    for (; *lines; lines++) vit_text_add_bytes(t, *lines, strlen(*lines));
-}
-
 void vit_text_add_page(vit_text *t, const char *const *lines, const vit_page_part *parts,
                        size_t count) {
     for (; *lines; lines++) {
         const vit_page_part *part = part_of(*lines, parts, count);
         if (!part)
             vit_text_add_bytes(t, *lines, strlen(*lines));
-        else if (part->lines)
-            add_lines(t, part->lines);
-        else
+        else if (!part->lines)
             vit_text_add_bytes(t, part->text, strlen(part->text));
+        for (const char *const *more = part ? part->lines : NULL; more && *more; more++)
+            vit_text_add_bytes(t, *more, strlen(*more));
     }
 }
 

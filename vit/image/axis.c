@@ -53,12 +53,6 @@ typedef struct windows {
     double *weights;       /* [out][room] */
 } windows;
 
-static void windows_free(windows *w) {
-    vit_free(w->first);
-    vit_free(w->count);
-    vit_free(w->weights);
-}
-
 static void fill_window(windows *w, size_t in, size_t x, vit_filter filter, double scale,
                         double stretch) {
     double support = filters[filter].support * stretch, center = ((double)x + 0.5) * scale;
@@ -100,11 +94,6 @@ static int torch_bits(const windows *w, size_t out) {
     return bits;
 }
 
-static int32_t to_fixed(double weight, int bits) {
-    double scaled = weight * (1 << bits);
-    return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
-}
-
 /* Sets the lower or upper half, which is 0, to the int16 `value`. */
 static void put(int32_t *pair, int32_t value, bool upper) {
     *pair = (int32_t)((uint32_t)*pair | (uint32_t)(uint16_t)value << (upper ? 16 : 0));
@@ -125,7 +114,8 @@ static void fill_axis(vit_axis *a, const windows *w) {
         a->first[x] = w->first[x] / 4;
         a->count[x] = (lead + w->count[x] + 3) / 4;
         for (size_t i = 0; i < w->count[x]; i++) {
-            const int32_t weight = to_fixed(w->weights[x * w->room + i], a->bits);
+            const double scaled = w->weights[x * w->room + i] * (1 << a->bits);
+            const int32_t weight = (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
             put_weight(a->weights + x * a->room, lead + i, weight);
         }
     }
@@ -148,7 +138,9 @@ vit_status vit_axis_init(vit_axis *a, size_t in, size_t out, vit_filter filter,
         else
             status = vit_fail_memory(error, "resize", out * a->room * sizeof *a->weights);
     }
-    windows_free(&w);
+    vit_free(w.first);
+    vit_free(w.count);
+    vit_free(w.weights);
     if (status != VIT_OK) vit_axis_free(a);
     return status;
 }

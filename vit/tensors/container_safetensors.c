@@ -89,29 +89,11 @@ static vit_status parse_dtype(parser *p) {
                     vit_name_text(shown, name));
 }
 
-static vit_status parse_shape(parser *p) {
-    vit_tensor *t = &p->tensor;
-    vit_status status =
-        parse_sizes(p, t->shape, VIT_MAX_DIMS, &t->dims, "the shape, an array of integers");
-    if (status == VIT_OK && t->dims > VIT_MAX_DIMS)
-        return vit_fail(p->scan.error, VIT_ERROR_UNSUPPORTED,
-                        "the shape has %zu dimensions, expected at most %d", t->dims, VIT_MAX_DIMS);
-    return status;
-}
-
-static vit_status parse_offsets(parser *p) {
-    size_t count;
-    vit_status status =
-        parse_sizes(p, p->offsets, 2, &count, "the data_offsets, an array of two integers");
-    if (status == VIT_OK && count != 2)
-        return vit_fail(p->scan.error, VIT_ERROR_FORMAT,
-                        "data_offsets holds %zu integers, expected two", count);
-    return status;
-}
-
 static vit_status parse_field(parser *p, const char *key) {
+    vit_tensor *t = &p->tensor;
+    vit_status status;
     char shown[VIT_NAME_TEXT];
-    size_t field = 0;
+    size_t field = 0, count;
     while (field < FIELDS && strcmp(key, field_names[field]) != 0) field++;
     if (field == FIELDS)
         return vit_fail(p->scan.error, VIT_ERROR_FORMAT,
@@ -125,9 +107,20 @@ static vit_status parse_field(parser *p, const char *key) {
     case FIELD_DTYPE:
         return parse_dtype(p);
     case FIELD_SHAPE:
-        return parse_shape(p);
+        status =
+            parse_sizes(p, t->shape, VIT_MAX_DIMS, &t->dims, "the shape, an array of integers");
+        if (status == VIT_OK && t->dims > VIT_MAX_DIMS)
+            return vit_fail(p->scan.error, VIT_ERROR_UNSUPPORTED,
+                            "the shape has %zu dimensions, expected at most %d", t->dims,
+                            VIT_MAX_DIMS);
+        return status;
     default:
-        return parse_offsets(p);
+        status =
+            parse_sizes(p, p->offsets, 2, &count, "the data_offsets, an array of two integers");
+        if (status == VIT_OK && count != 2)
+            return vit_fail(p->scan.error, VIT_ERROR_FORMAT,
+                            "data_offsets holds %zu integers, expected two", count);
+        return status;
     }
 }
 

@@ -319,14 +319,6 @@ static vit_status take_stack_global(vit_pickle *p) {
 
 /* ---- opcodes ---- */
 
-static vit_status fail_opcode(const vit_pickle *p, unsigned opcode) {
-    return vit_fail(
-        p->error, VIT_ERROR_UNSUPPORTED,
-        "pickle byte %zu: the opcode 0x%02x is none that a dictionary of tensors needs: in "
-        "Python, save the model's state_dict() alone, or write safetensors",
-        p->at - 1, opcode);
-}
-
 static vit_status run_large(vit_pickle *p, unsigned opcode) {
     switch (opcode) {
     case 0x80:
@@ -361,7 +353,11 @@ static vit_status run_large(vit_pickle *p, unsigned opcode) {
         return take_number(p, &size, 8);
     }
     default:
-        return fail_opcode(p, opcode);
+        return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
+                        "pickle byte %zu: the opcode 0x%02x is none that a dictionary of tensors "
+                        "needs: in Python, save the model's state_dict() alone, or write "
+                        "safetensors",
+                        p->at - 1, opcode);
     }
 }
 
@@ -447,7 +443,7 @@ vit_status vit_pickle_read(vit_pickle **out, const uint8_t *bytes, size_t size, 
     if (!p) return vit_fail_memory(error, "a pickle", sizeof *p);
     *p = (vit_pickle){.bytes = bytes, .size = size, .error = error};
     const vit_status status = run_all(p);
-    p->error = NULL;
+    p->error = NULL; /* that of this call */
     if (status == VIT_OK)
         *out = p;
     else

@@ -148,11 +148,6 @@ static bool read_sizes(const vit_pickle *p, value tuple, size_t sizes[VIT_MAX_DI
     return true;
 }
 
-static bool is_empty_dictionary(const vit_pickle *p, value v) {
-    return v.kind == VIT_PICKLE_DICT &&
-           ((const vit_pickle_dictionary *)p->dictionaries.items)[v.index].first == SIZE_MAX;
-}
-
 /* (storage, offset, shape, strides[, requires_grad, hooks[, metadata]]) */
 static bool read_view(const vit_pickle *p, value args, vit_pickle_tensor *t) {
     if (args.length < 4 || args.length > 7) return false;
@@ -173,7 +168,10 @@ static vit_status rebuild_tensor(vit_pickle *p, value args) {
         return vit_pickle_damaged(
             p, "a tensor has other parts than storage, offset, shape and strides of at "
                "most 8 dimensions");
-    if (args.length == 7 && !is_empty_dictionary(p, *vit_pickle_element(p, args, 6)))
+    const value metadata =
+        args.length == 7 ? *vit_pickle_element(p, args, 6) : (value){.kind = VIT_PICKLE_OTHER};
+    const bool is_empty = metadata.kind == VIT_PICKLE_DICT && !vit_pickle_next(p, metadata, NULL);
+    if (args.length == 7 && !is_empty)
         return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
                         "pickle byte %zu: a tensor is conjugated, negated or otherwise not what "
                         "its elements say",

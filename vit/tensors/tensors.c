@@ -69,12 +69,6 @@ static vit_status add_part(vit_tensors *file, const uint8_t *bytes, size_t size,
     return VIT_OK;
 }
 
-static vit_status add_file(vit_tensors *file, const char *path, vit_error *error) {
-    vit_bytes map;
-    const vit_status status = vit_map_file(&map, path, error);
-    return status == VIT_OK ? add_part(file, map.data, map.size, map, path, error) : status;
-}
-
 /* ---- entries ---- */
 
 static int compare_entries(const void *a, const void *b) {
@@ -116,11 +110,13 @@ static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *err
     char *path = vit_path_beside(file->name, shard);
     if (!path) return vit_fail_memory(error, shard, strlen(file->name) + strlen(shard));
     vit_status status;
+    vit_bytes map;
     if (vit_path_look(path) == VIT_PATH_NONE)
         status = vit_fail(error, VIT_ERROR_IO, "%s names the file %s, which is not beside it",
                           file->name, shard);
     else
-        status = add_file(file, path, error);
+        status = vit_map_file(&map, path, error);
+    if (status == VIT_OK) status = add_part(file, map.data, map.size, map, path, error);
     vit_free(path);
     return status;
 }

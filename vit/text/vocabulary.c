@@ -150,16 +150,13 @@ bool vit_vocabulary_equal(const vit_vocabulary *a, const vit_vocabulary *b) {
 
 /* ---- text -> ids ---- */
 
-static int compare_text(const sign *wanted, const char *text) {
-    return compare(wanted, &(sign){text, strlen(text)});
-}
-
 /* The id of a sign, or 0. */
 static size_t find(const vit_vocabulary *v, const sign *wanted) {
     size_t low = VIT_ID_FIRST, high = v->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = compare_text(wanted, v->texts[middle]);
+        const sign other = {v->texts[middle], strlen(v->texts[middle])};
+        const int order = compare(wanted, &other);
         if (order == 0) return middle;
         if (order < 0)
             high = middle;

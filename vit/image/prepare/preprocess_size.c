@@ -38,12 +38,6 @@ static bool resize_at(vit_operation *op, const change *c) {
     return is_possible;
 }
 
-static bool crop_at(vit_operation *op, const change *c) {
-    op->height = scale_side(op->height, c->height, c->new_height, 0);
-    op->width = scale_side(op->width, c->width, c->new_width, 0);
-    return op->height > 0 && op->width > 0;
-}
-
 vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t width,
                                 size_t new_height, size_t new_width, vit_error *error) {
     const change c = {height, width, new_height, new_width};
@@ -54,8 +48,14 @@ vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t widt
             return vit_fail(error, VIT_ERROR_ARGUMENT,
                             "the model prepares digits of %d x %d pixels and takes no other size",
                             VIT_DIGIT_SIZE, VIT_DIGIT_SIZE);
-        if ((op->kind == VIT_OP_RESIZE && !resize_at(op, &c)) ||
-            (op->kind == VIT_OP_CENTER_CROP && !crop_at(op, &c)))
+        bool is_possible = true;
+        if (op->kind == VIT_OP_RESIZE) is_possible = resize_at(op, &c);
+        if (op->kind == VIT_OP_CENTER_CROP) {
+            op->height = scale_side(op->height, height, new_height, 0);
+            op->width = scale_side(op->width, width, new_width, 0);
+            is_possible = op->height > 0 && op->width > 0;
+        }
+        if (!is_possible)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
                             "the model's preprocessing cannot be scaled from %zu x %zu to %zu x "
                             "%zu: a side would be outside 1 to %zu",
