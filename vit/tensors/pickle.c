@@ -311,7 +311,7 @@ static vit_status take_stack_global(vit_pickle *p) {
     const value *v = vit_pickle_last(p, 2, &status);
     if (!v) return status;
     if (v[0].kind != VIT_PICKLE_TEXT || v[1].kind != VIT_PICKLE_TEXT)
-        return vit_pickle_damaged(p, "the name of a class is not a string");
+        return vit_pickle_damaged(p, "the names of a class are no texts");
     p->stack.count -= 2;
     return vit_pickle_push_global(p, vit_pickle_text(p, v[0]), v[0].length,
                                   vit_pickle_text(p, v[1]), v[1].length);
