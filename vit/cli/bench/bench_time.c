@@ -42,11 +42,11 @@ double bench_median(bench_run *run, void *context) {
 static double resident_mib(void) {
     char line[128];
     double mib = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    if (!status) return 0;
-    while (fgets(line, sizeof line, status))
+    FILE *file = fopen("/proc/self/status", "r");
+    if (!file) return 0;
+    while (fgets(line, sizeof line, file))
         if (strncmp(line, "VmHWM:", 6) == 0) mib = (double)strtoul(line + 6, NULL, 10) / 1024;
-    fclose(status);
+    fclose(file);
     return mib;
 }
 
