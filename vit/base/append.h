@@ -1,4 +1,4 @@
-/* A file that grows while others read it: every put is one write at its end. */
+/* A file that grows while others read it: every put is a single write at its end. */
 #ifndef VIT_BASE_APPEND_H
 #define VIT_BASE_APPEND_H
 
@@ -6,10 +6,11 @@
 
 typedef struct vit_append vit_append;
 
-/* Makes a new file. Where something has that name already it is left alone: VIT_OK with *out NULL.
- * VIT_ERROR_IO where it cannot be made. */
+/* Creates a file. If the name exists already, nothing is changed: VIT_OK with *out NULL.
+ * VIT_ERROR_IO if the file cannot be created. */
 vit_status vit_append_new(vit_append **out, const char *path, vit_error *error);
-/* Writes `size` bytes at the end; VIT_ERROR_IO where they cannot all be written. */
+
+/* Writes `size` bytes at the end; VIT_ERROR_IO if they cannot all be written. */
 vit_status vit_append_put(vit_append *file, const void *data, size_t size, vit_error *error);
 
 /* Flushes the file to the disk, closes it and frees `file`, which may be NULL. */

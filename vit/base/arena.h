@@ -7,16 +7,16 @@
  *     vit_arena_reset(&arena, mark);                     // x is gone
  *     vit_arena_free(&arena);
  *
- * An arena with base NULL only counts (vit_arena_count): run the code that takes from it once to
- * learn how much it needs; what it hands out then must not be touched.
+ * An arena that only counts (vit_arena_count) tells how much memory code will take from an arena:
+ * run the code with it once, without using the pointers, which are NULL.
  */
 #ifndef VIT_BASE_ARENA_H
 #define VIT_BASE_ARENA_H
 
 #include "vit/base/error.h"
 
-/* Bytes between two takes that nobody may touch, in builds with AddressSanitizer: a take that is
- * too small is then reported where it is overrun, instead of spoiling its neighbour's numbers. */
+/* Unused bytes between two takes in builds with AddressSanitizer, so that it reports writes past
+ * the end of a take, which would otherwise overwrite the next one. */
 #if defined(__SANITIZE_ADDRESS__)
 #define VIT_ARENA_GAP ((size_t)64)
 #else
@@ -28,13 +28,14 @@ typedef struct vit_arena {
     size_t size, used, peak;
 } vit_arena;
 
+/* Allocates an arena of so many bytes; messages call it `what`. Errors: MEMORY. */
 vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error);
 void vit_arena_free(vit_arena *arena);
 
 /* An arena that only counts: vit_arena_take returns NULL and `peak` grows. */
 vit_arena vit_arena_count(void);
 
-/* An arena of just what `carve` takes, which is called twice: to count, and to carve. */
+/* Allocates an arena of the size that `carve` takes; calls it twice, first to count. */
 vit_status vit_arena_fit(vit_arena *arena, void (*carve)(vit_arena *arena, void *context),
                          void *context, const char *what, vit_error *error);
 
@@ -42,6 +43,7 @@ vit_status vit_arena_fit(vit_arena *arena, void (*carve)(vit_arena *arena, void 
 void *vit_arena_take(vit_arena *arena, size_t bytes);
 float *vit_arena_floats(vit_arena *arena, size_t count);
 
+/* The current position, to which vit_arena_reset returns: everything taken since is given back. */
 size_t vit_arena_mark(const vit_arena *arena);
 void vit_arena_reset(vit_arena *arena, size_t mark);
 

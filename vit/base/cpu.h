@@ -1,5 +1,5 @@
-/* What instructions this processor and its operating system offer (on x86: CPUID and XGETBV).
- * Kernels are chosen by feature, never by family or by what the compiler was told. */
+/* Which instructions this processor and its operating system have (on x86 by CPUID and XGETBV).
+ * Kernels are chosen by feature, never by processor family or by flags of the compiler. */
 #ifndef VIT_BASE_CPU_H
 #define VIT_BASE_CPU_H
 
@@ -15,21 +15,23 @@ typedef enum vit_cpu {
     VIT_CPU_COUNT,
 } vit_cpu;
 
+/* The most capable set of this processor and operating system. */
 vit_cpu vit_cpu_detect(void);
 
-const char *vit_cpu_name(vit_cpu cpu);
+const char *vit_cpu_name(vit_cpu cpu); /* "avx2" */
 
-/* The set named; false for an unknown word. */
+/* *cpu = the set of this name; false for an unknown name. */
 bool vit_cpu_parse(const char *name, vit_cpu *cpu);
 
-/* The processor's own name, such as "AMD EPYC 9B14"; at most size - 1 characters. */
+/* text = the name of the processor, such as "AMD EPYC 9B14", at most size - 1 characters. */
 void vit_cpu_brand(char *text, int size);
 
-/* Logical processors this process may use, by its affinity and its control groups; at least 1. */
+/* The logical processors that this process may use, by its affinity and its control groups; at
+ * least 1. */
 int vit_cpu_count(void);
 
-/* The processors that the control groups of this process grant, rounded up; 0: any number. `root`
- * comes before the paths /proc/self/cgroup and /sys/fs/cgroup: "" but in tests. */
+/* The processors that the control groups of this process allow, rounded up; 0: no limit. `root` is
+ * put before /proc/self/cgroup and /sys/fs/cgroup; it is "" except in tests. */
 int vit_cpu_quota(const char *root);
 
 #endif

@@ -1,5 +1,5 @@
-/* The floating-point mode that results are defined in: round to nearest, denormals as they are,
- * no traps. Entry points and worker threads enter it and restore what the host had.
+/* The floating-point mode for which results are defined: round to nearest, denormals are kept, no
+ * traps. Entry points and worker threads enter it and restore the mode of the host.
  *
  *     vit_fpmode host = vit_fpmode_enter();
  *     ...

@@ -1,5 +1,6 @@
-/* Reading small JSON objects (presets, configs) strictly: each key has a place and a type, unknown
- * ones are refused with the nearest known one. Parsing is jansson's. */
+/* Strict reading of small JSON objects (presets, configs) with jansson: each key has a type and a
+ * variable, unknown keys are errors whose message names the nearest known one. Messages call the
+ * JSON `name`. Errors: FORMAT, MEMORY. */
 #ifndef VIT_BASE_JSON_H
 #define VIT_BASE_JSON_H
 
@@ -11,34 +12,33 @@ typedef enum vit_field_kind {
     VIT_FIELD_DOUBLE, /* double, finite */
     VIT_FIELD_BOOL,   /* bool */
     VIT_FIELD_ENUM,   /* int (an enum), by name among `names` */
-    VIT_FIELD_OTHER,  /* known, but read by the caller */
+    VIT_FIELD_OTHER,  /* a known key that the caller reads itself */
 } vit_field_kind;
 
 typedef struct vit_field {
     const char *key;
     vit_field_kind kind;
-    void *value;              /* left as it is when the key is absent */
+    void *value;              /* not changed if the key is missing */
     const char *const *names; /* ENUM: the name of value i, ended by NULL */
 } vit_field;
 
-/* Parses text as one JSON object (duplicate keys refused); freed by json_decref. `name` stands for
- * where the text came from. */
+/* *out = the JSON object that the text is, without duplicate keys; freed by json_decref. */
 vit_status vit_json_parse(json_t **out, const char *text, size_t size, const char *name,
                           vit_error *error);
 
-/* The same, but whole numbers become doubles, and so may be of any size. */
+/* The same, but whole numbers are read as doubles, so that they may have any size. */
 vit_status vit_json_parse_reals(json_t **out, const char *text, size_t size, const char *name,
                                 vit_error *error);
 
-/* Reads the fields of `object` into their places. */
+/* Reads the fields of `object` into their variables. */
 vit_status vit_json_read(json_t *object, const vit_field *fields, size_t count, const char *name,
                          vit_error *error);
 
-/* The known key that an unknown one probably means: another program's name for it
- * ("learning_rate" is "lr"), or the nearest in letters; NULL for none. */
+/* The known key that an unknown one probably means: what other programs call it ("learning_rate"
+ * for "lr"), or else the one with the most similar spelling; NULL: none. */
 const char *vit_json_nearest_key(const char *key, const char *const *keys, size_t count);
 
-/* ["a", "b"] into strings in one block freed by vit_free. */
+/* *out = the strings of an array ["a", "b"], one block freed by vit_free. */
 vit_status vit_json_strings(char ***out, size_t *count, const json_t *array, const char *name,
                             vit_error *error);
 

@@ -1,4 +1,6 @@
-/* Locks between processes, and looking without mistaking a failure for an absence (sys.h). */
+/* Locks between processes, and checks of paths that distinguish "missing" from "cannot tell"
+ * (sys.h).
+ */
 #define _DEFAULT_SOURCE /* flock */
 
 #include <errno.h>

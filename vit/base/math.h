@@ -1,7 +1,7 @@
-/* Transcendental functions in double for tables, schedules, initial weights and losses. The
- * system's libm differs between machines (it picks variants by processor); these do not: they use
- * only operations that IEEE 754 defines to the bit. Errors: at most 2 units in the last place
- * for exp and log, 2e-16 absolute for sin and cos with |x| <= 1e5.
+/* Transcendental functions in double for tables, schedules, initial weights and losses. Those of
+ * the system's libm differ between machines, as it chooses variants by processor; these use only
+ * operations that IEEE 754 defines to the bit. Errors: at most 2 units in the last place for exp
+ * and log, 2e-16 absolute for sin and cos with |x| <= 1e5.
  */
 #ifndef VIT_BASE_MATH_H
 #define VIT_BASE_MATH_H
@@ -11,8 +11,9 @@ double vit_log(double x); /* -infinity for 0, NaN below */
 double vit_sin(double x); /* |x| <= 1e5; NaN beyond */
 double vit_cos(double x);
 
-/* Kernels of interpolation: a triangle of base -1 to 1; Keys' cubic convolution (Cubic Convolution
- * Interpolation for Digital Image Processing), whose slope at 1 is a. 0 beyond 1 and 2. */
+/* Interpolation kernels: a triangle, which is 0 for |x| >= 1, and cubic convolution with the slope
+ * a at 1, which is 0 for |x| >= 2 (Keys: Cubic Convolution Interpolation for Digital Image
+ * Processing). */
 double vit_triangle(double x);
 double vit_cubic(double x, double a);
 

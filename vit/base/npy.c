@@ -103,7 +103,7 @@ static bool parse_type(vit_npy *a) {
         return (size == 1 || ordered) && (size == 1 || size == 2 || size == 4 || size == 8);
     case 'f':
         return ordered && (size == 2 || size == 4 || size == 8);
-    case 'V': /* bytes of which NumPy does not know what they are: two are bfloat16 */
+    case 'V': /* bytes of a type that NumPy does not know: two are bfloat16 */
         return size == 2;
     }
     return false;

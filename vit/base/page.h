@@ -1,24 +1,24 @@
-/* HTML pages that need nothing but themselves: a template with its parts put in, bytes as base64.
- */
+/* HTML pages that need no other files: a template into which parts are put, and bytes as base64. */
 #ifndef VIT_BASE_PAGE_H
 #define VIT_BASE_PAGE_H
 
 #include "vit/base/text.h"
 
-/* What stands in a template's place: a line "@name@" alone becomes the lines (as scripts/embed-text
- * has them, NULL at the end) or the text. */
+/* A part of a page: a line "@name@" of the template is replaced by the lines (as scripts/embed-text
+ * makes them, NULL at the end) or by the text. */
 typedef struct vit_page_part {
     const char *name;
     const char *const *lines; /* or NULL: text */
     const char *text;
 } vit_page_part;
 
-/* Appends the template's lines, each place filled. A place that no part fills stays as it is. */
+/* Appends the lines of the template with the parts in their places. A line "@name@" for which there
+ * is no part is copied. */
 void vit_text_add_page(vit_text *t, const char *const *lines, const vit_page_part *parts,
                        size_t count);
 
-/* Appends JSON so that it can stand in a <script type="application/json">: '<', which it has within
- * strings alone, as \u003c. Names of classes and files come from strangers. */
+/* Appends JSON for a <script type="application/json">: '<', which JSON has in strings only, becomes
+ * \u003c, so that no name of a class or a file can end the script. */
 void vit_text_add_script_json(vit_text *t, const char *json);
 
 /* Appends bytes in base64 (RFC 4648, padded). */

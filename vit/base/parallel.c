@@ -8,16 +8,16 @@
 #include <omp.h>
 #include <stdatomic.h>
 
-/* A thread begins with its share of the indices, so that operators which divide the same rows find
- * them in that thread's cache, and goes on with what the others have left of theirs. */
+/* A thread begins with its share of the indices, so that consecutive operators find the same rows
+ * in its cache, and then helps with the shares of the others. */
 typedef struct share {
     _Alignas(64) atomic_size_t next; /* a cache line each */
 } share;
 
 #define MOST_SHARES 64
 
-/* How a thread waits for others: it looks, so often (some ten microseconds), then it offers its
- * processor at each look (some hundred), then it sleeps between looks. */
+/* A thread that waits first spins, for LOOKS looks (some ten microseconds), then yields its
+ * processor between OFFERS looks (some hundred microseconds), then sleeps between looks. */
 #define LOOKS 10000
 #define OFFERS 300
 #define NAP 5e-5 /* seconds */
@@ -30,7 +30,7 @@ typedef struct work {
     _Alignas(64) atomic_size_t arrived; /* threads with nothing left to do */
 } work;
 
-/* Of share s; that of share s + 1 is where it ends. */
+/* The first index of share s, which ends where share s + 1 begins. */
 static size_t first_index(const work *w, size_t s) {
     return s * w->count / w->share_count;
 }
@@ -43,7 +43,7 @@ static void run_share(work *w, size_t s, int thread) {
     }
 }
 
-/* A thread's part of the work. The last access to *w is that it has arrived. */
+/* A thread's part of the work. It does not access *w after it has counted itself as arrived. */
 static void run_work(work *w, int thread) {
     if ((size_t)thread < w->threads) {
         const vit_fpmode host = vit_fpmode_enter();
@@ -67,14 +67,14 @@ static void wait_for(const atomic_size_t *place, size_t value) {
 
 /* ---- teams ---- */
 
-/* The threads of a team stay in one parallel region and wait here for what its leader gives out. */
+/* The threads of a team stay in one parallel region, where they wait for work from its leader. */
 typedef struct team {
     size_t size;
-    work *work;                           /* NULL: the team is sent home */
-    _Alignas(64) atomic_size_t given_out; /* so many works */
+    work *work;                           /* NULL: there will be no more */
+    _Alignas(64) atomic_size_t given_out; /* how many works were given out */
 } team;
 
-/* The team that this thread leads and that stands by. */
+/* The team that this thread leads, if it is waiting for work. */
 static _Thread_local team *standing_by;
 
 static void give_out(team *t, work *w) {
@@ -143,8 +143,8 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
 
 /* ---- how many ---- */
 
-/* Processors in the places that OpenMP binds threads to; 0: it binds none. The thread that asks is
- * then bound to one of them, so the system's word for it tells nothing. */
+/* The processors of the places that OpenMP binds threads to; 0: it does not bind them. The affinity
+ * that the system tells is then that of this thread only. */
 static int bound_processors(void) {
     if (omp_get_proc_bind() == omp_proc_bind_false) return 0;
     int count = 0;

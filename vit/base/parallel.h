@@ -1,31 +1,31 @@
-/* Threads. All of the library's OpenMP is behind these functions.
+/* Threads. Only parallel.c uses OpenMP.
  *
- * The threads are OpenMP's, so that OMP_NUM_THREADS and what the host sets up hold for them; how
- * they wait for each other is our own. OpenMP's barriers spin for milliseconds: where another
- * process has the processor of a thread that is waited for, that keeps both from going on, a
- * hundred times in the answer to one picture. */
+ * The threads are OpenMP's, so that OMP_NUM_THREADS and the settings of the host apply to them, but
+ * they wait for each other in our own way. OpenMP's barriers spin for milliseconds; if the thread
+ * that is waited for needs the same processor, spinning keeps it from running, a hundred times in
+ * the answer for one picture. */
 #ifndef VIT_BASE_PARALLEL_H
 #define VIT_BASE_PARALLEL_H
 
 #include <stddef.h>
 
-/* Calls task(index, thread, context) once for every index < count, on at most `threads` threads,
- * in any order; `thread` < threads tells whose scratch memory to use. Each worker runs in the
- * library's floating-point mode. A result must not depend on `thread`. */
+/* Calls task(index, thread, context) once for every index < count, in any order, on at most
+ * `threads` threads; `thread` < threads is for scratch memory of its own, results must not depend
+ * on it. Tasks run in the library's floating-point mode. */
 typedef void vit_task(size_t index, int thread, void *context);
 void vit_parallel(int threads, size_t count, vit_task *task, void *context);
 
-/* Calls body(context) on this thread, while threads - 1 others stand by: vit_parallel inside it
- * gives its tasks to them, at most so many threads, sooner than it could start any. Inside another
- * team's body, or a task, it only calls. */
+/* Calls body(context) on this thread while a team of threads - 1 others waits: calls of
+ * vit_parallel in it give their tasks to the team, which is faster than starting threads. Inside
+ * the body of another team, or in a task, it only calls body. */
 typedef void vit_team_body(void *context);
 void vit_with_team(int threads, vit_team_body *body, void *context);
 
-/* The threads that have a processor each: by affinity and control groups, as vit_cpu_count, and
- * where OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY bind threads, by the places these name. */
+/* The most threads that can have a processor each: vit_cpu_count, or the processors of the places
+ * that OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY bind threads to. */
 int vit_threads_most(void);
 
-/* How many to use where nobody said: that number, or OMP_NUM_THREADS if it is smaller. */
+/* The default number of threads: the same, or OMP_NUM_THREADS if that is smaller. */
 int vit_threads_default(void);
 
 #endif

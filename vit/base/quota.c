@@ -1,6 +1,6 @@
-/* Containers are given a share of the processors by control groups (Linux): so many microseconds in
- * each period. Version 2 has both numbers in cpu.max, version 1 a file for each. A group is bound
- * by those above it, too. */
+/* On Linux, control groups limit the processors of a container to a number of microseconds in each
+ * period. Version 2 has both numbers in cpu.max, version 1 has a file for each. The limits of the
+ * groups above a group apply to it, too. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-/* The text of root + directory + name, "" where that is not there or cannot be read. Freed by
- * vit_text_free. */
+/* The text of the file root + directory + name, or "" if it cannot be read. Freed by vit_text_free.
+ */
 static vit_text read_text(const char *root, const char *directory, const char *name) {
     vit_text path = {0}, text = {0};
     vit_bytes bytes;
@@ -26,7 +26,7 @@ static vit_text read_text(const char *root, const char *directory, const char *n
     return text;
 }
 
-/* "200000 100000\n" is 2 processors; "max 100000" and what is no two numbers are no bound. */
+/* "200000 100000\n" is 2 processors; "max 100000" and anything but two numbers is no limit. */
 static double processors(char *limits) {
     double quota, period;
     char *second = strchr(limits, ' ');
@@ -54,8 +54,8 @@ static double quota_of(const char *root, const char *group) {
     return bound;
 }
 
-/* The least bound of a group and those above it. A path that a container does not see in full ends
- * in groups that are not there, which bind nothing. */
+/* The lowest limit of a group and those above it. If a container does not see the whole path, it
+ * ends in groups that are missing, which have no limit. */
 static double bound_of(const char *root, const char *hierarchy, const char *group) {
     vit_text path = {0};
     double bound = INFINITY;

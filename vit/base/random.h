@@ -24,19 +24,20 @@ typedef enum vit_purpose {
     VIT_RANDOM_FLIP,          /* position: number of the record */
     VIT_RANDOM_STRIPS,        /* rows of digits; position: index of the picture */
     VIT_RANDOM_NUMBERS,       /* numbers in words; position: index of the record */
-    VIT_RANDOM_MAP,           /* the map "random", by which others are measured */
+    VIT_RANDOM_MAP,           /* the map "random", with which others are compared */
     VIT_RANDOM_WRITE,         /* tokens of texts; epoch: of the text, position: in it */
     VIT_RANDOM_STRANGER,      /* position: in the epoch */
 } vit_purpose;
 
 typedef struct vit_random {
     uint32_t key[2], counter[4], block[4];
-    int left; /* words of block not yet handed out */
+    int left; /* words of block that are unused */
 } vit_random;
 
 /* out = Philox4x32-10(counter, key). */
 void vit_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 
+/* The stream of random numbers for this purpose and position. */
 vit_random vit_random_start(uint64_t seed, vit_purpose purpose, uint32_t epoch, uint32_t position);
 
 uint32_t vit_random_u32(vit_random *r);

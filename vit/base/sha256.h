@@ -21,7 +21,7 @@ typedef struct vit_sha256 {
 void vit_sha256_start(vit_sha256 *hash);
 void vit_sha256_add(vit_sha256 *hash, const void *bytes, size_t size);
 
-/* Either of these ends the hash; start it again before further use. */
+/* Each of these finishes the hash, which must be started again before further use. */
 void vit_sha256_end(vit_sha256 *hash, uint8_t digest[32]);
 void vit_sha256_hex(vit_sha256 *hash, char hex[65]); /* 64 lower-case digits and a 0 */
 

@@ -21,8 +21,8 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Arrays of at least two of these begin at one, so that the system may give them whole: weights and
- * activations then cost a matrix product fewer page walks. */
+/* Arrays of at least two huge pages begin at one, so that the system may use huge pages: weights
+ * and activations then cost a matrix product fewer page walks. */
 enum { HUGE_PAGE = 2 << 20 };
 
 bool vit_multiply(size_t a, size_t b, size_t *product) {
@@ -98,7 +98,7 @@ static vit_status check_kind(const struct stat *info, const char *path, bool pip
     return VIT_OK;
 }
 
-/* Looks before it opens, because to open a device can already do something to it. */
+/* Checks the kind of file before it opens it, since opening a device may have effects. */
 static vit_status open_for_reading(int *fd, struct stat *info, const char *path, bool pipes,
                                    vit_error *error) {
     *fd = -1;
@@ -140,7 +140,8 @@ static vit_status fail_limit(const char *name, size_t limit, vit_error *error) {
                     limit);
 }
 
-/* Reads to the end. `expected` is only where to start: files grow, shrink or do not know. */
+/* Reads to the end. `expected` is only the first guess: files grow and shrink, pipes have no size.
+ */
 static vit_status read_all(vit_bytes *out, int fd, size_t expected, const char *name, size_t limit,
                            vit_error *error) {
     size_t capacity = expected < limit ? expected : limit;
@@ -212,11 +213,11 @@ void vit_unmap_file(vit_bytes *file) {
     *file = (vit_bytes){0};
 }
 
-/* Whether these pages went back to the system, and so are 0 when they are next read: Linux's. */
+/* Whether these pages were given back to the system, which on Linux makes them 0. */
 static bool give_back(void *pages, size_t size) {
 #ifdef __linux__
     if (size == 0 || madvise(pages, size, MADV_DONTNEED) != 0) return false;
-    /* Or else the system may in time put a huge page in the place of a few pages that are left. */
+    /* Otherwise the system may later replace a few pages that are left by a huge page. */
     madvise(pages, size, MADV_NOHUGEPAGE);
     return true;
 #else
@@ -315,7 +316,7 @@ char *vit_path_join(const char *directory, const char *name) {
     return path;
 }
 
-/* Appends the directory's names, each with its 0, to *text. errno of what failed, or 0. */
+/* Appends the names in the directory, each with its 0, to *text. Returns 0, or errno. */
 static int read_names(DIR *directory, char **text, size_t *used, size_t *count) {
     size_t capacity = 0;
     for (;;) {

@@ -10,39 +10,39 @@
 
 /* ---- memory ---- */
 
-/* count * size bytes, zeroed, aligned to 64; NULL when that overflows or there are none.
- * vit_alloc(0, n) is a valid pointer to nothing. Freed by vit_free, which takes NULL. */
+/* Allocates count * size bytes, zeroed, aligned to 64; NULL if that overflows or there is no
+ * memory. vit_alloc(0, n) is a valid pointer. Freed by vit_free, which takes NULL. */
 void *vit_alloc(size_t count, size_t size);
 void vit_free(void *memory);
 
-/* The same but not cleared: the system gives the memory page by page as it is first written. In a
- * build with VIT_POISON (make debug) its bytes are VIT_POISON_BYTE, and floats of them NaN. */
+/* The same without zeroing, so that the system provides pages as they are first written. In builds
+ * with VIT_POISON (make debug) all bytes are VIT_POISON_BYTE, which makes floats NaN. */
 void *vit_alloc_unset(size_t count, size_t size);
 
-/* data[0..size), a part of such memory, becomes 0; the pages that lie wholly within it go back to
- * the system and take no memory until they are written again. */
+/* Zeroes data[0..size), a part of such memory; whole pages in it are given back to the system until
+ * they are written again. */
 void vit_clear(void *data, size_t size);
 
-/* The same of memory that is not used again until it is freed: with VIT_POISON it becomes NaN, and
- * AddressSanitizer reports whoever uses it. */
+/* Gives back memory that will not be used again before it is freed: with VIT_POISON it becomes NaN,
+ * and AddressSanitizer reports accesses. */
 void vit_discard(void *data, size_t size);
 
 #define VIT_POISON_BYTE 0xff
 
-/* Grows or shrinks an array made by vit_alloc from old_count to new_count elements, the new ones
- * zero; NULL (and `memory` untouched) on failure. */
+/* Resizes an array of vit_alloc from old_count to new_count elements, of which new ones are zero.
+ * NULL, and `memory` unchanged, on failure. */
 void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size);
 
-/* An array of `count` elements with room for one more: `array`, or where it is full a larger copy
- * in its place, *capacity being changed. NULL, and `array` as it was, when there is no memory for
- * `what`. */
+/* Makes room for one more element in an array of `count` ones: returns `array`, or if it is full a
+ * larger one in its place, and sets *capacity. NULL, with an error that names `what` and `array`
+ * unchanged, if there is no memory. */
 void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, const char *what,
                     vit_error *error);
 
-/* *product = a * b; false when that does not fit a size_t. */
+/* *product = a * b; false if that does not fit a size_t. */
 bool vit_multiply(size_t a, size_t b, size_t *product);
 
-/* A copy of a string, freed by vit_free; NULL when there is no memory. */
+/* A copy of a string, freed by vit_free; NULL if there is no memory. */
 char *vit_strdup(const char *text);
 
 /* ---- reading ---- */
@@ -52,98 +52,99 @@ typedef struct vit_bytes {
     size_t size;
 } vit_bytes;
 
-/* The whole of a regular file or of a pipe, at most `limit` bytes; with path "-", standard input
- * to its end. data, never NULL, is freed by vit_free(bytes.data). Directories and devices are
- * VIT_ERROR_IO, as is a file that cannot be read; a larger file is VIT_ERROR_UNSUPPORTED. */
+/* Reads a regular file or a pipe, or standard input for "-", of at most `limit` bytes. out->data is
+ * not NULL and is freed by vit_free. VIT_ERROR_IO for directories, devices and files that cannot be
+ * read; VIT_ERROR_UNSUPPORTED for larger ones. */
 vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 
-/* A regular file mapped read-only; data is NULL for an empty file. */
+/* Maps a regular file read-only; data is NULL for an empty file. */
 vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error);
 void vit_unmap_file(vit_bytes *file);
 
-/* Gives the memory of mapped pages that lie wholly or in part in data[0..size) back to the system,
- * which reads them from the file again when they are next used. Does nothing where `data` was not
- * mapped. */
+/* Gives the memory of mapped pages that data[0..size) touches back to the system, which reads them
+ * from the file again when they are next used. Does nothing if `data` is not in the mapped file. */
 void vit_map_release(const vit_bytes *file, const void *data, size_t size);
 
 /* What a path leads to, through symbolic links. NONE: nothing, or a pipe, device or socket. */
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);
 
-/* Whether something has that name, be it a link that leads nowhere. Only the system's "no such
- * file" means no; any other failure to look, such as a missing permission, is an error. */
+/* *exists = whether the name exists, even as a link that leads nowhere. Only if the system says "no
+ * such file" it is false; any other failure, such as a missing permission, is an error. */
 vit_status vit_path_exists(bool *exists, const char *path, vit_error *error);
 
 bool vit_path_same(const char *a, const char *b); /* both exist and are the same file */
 
 bool vit_path_is_link(const char *path); /* a symbolic one */
 
-/* The last part of a path as it is given, for titles; of "." or "x/.." that of the directory
- * itself; "data" where there is none. Cut to fit. */
+/* name = the last part of a path, for titles; for "." or "x/.." that of the directory itself;
+ * "data" if there is none. Cut to fit. */
 void vit_path_name(char *name, size_t size, const char *path);
 
-/* The last part of a path, as a pointer into `path`: what follows its last '/', or all of it. */
+/* The last part of a path, a pointer into `path`: what follows its last '/', or all of it. */
 const char *vit_path_last(const char *path);
 
-/* `name` in the directory of the file `path`; freed by vit_free; NULL when there is no memory. */
+/* The path of `name` in the directory of the file `path`, freed by vit_free; NULL if there is no
+ * memory. */
 char *vit_path_beside(const char *path, const char *name);
 
-/* directory/name into a new string, freed by vit_free; NULL when there is no memory. */
+/* directory/name, freed by vit_free; NULL if there is no memory. */
 char *vit_path_join(const char *directory, const char *name);
 
-/* The names in a directory except "." and "..", sorted by bytes; one block, freed by
- * vit_free(names). */
+/* *names = the names in a directory except "." and "..", sorted as bytes; one block, freed by
+ * vit_free. */
 vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error);
 
-vit_status vit_make_directory(const char *path, vit_error *error); /* one that exists is fine */
+vit_status vit_make_directory(const char *path, vit_error *error); /* it may exist already */
 
 /* Removes an empty directory. */
 vit_status vit_remove_directory(const char *path, vit_error *error);
 
-/* Removes a file; one that is absent is fine. */
+/* Removes a file, which may be missing. */
 vit_status vit_remove_file(const char *path, vit_error *error);
 
 /* ---- locks between processes ---- */
 
-/* Makes the file `path` where it is absent and locks it until vit_lock_drop or the end of the
- * process, however it ends. VIT_ERROR_IO where another process has it. The file stays. */
+/* Creates the file `path`, unless it exists, and locks it until vit_lock_drop or until the process
+ * ends in any way. VIT_ERROR_IO if another process has locked it. The file is not removed. */
 vit_status vit_lock_take(int *lock, const char *path, vit_error *error);
-bool vit_lock_holds(int lock, const char *path); /* and `path` still is that file */
+bool vit_lock_holds(int lock, const char *path); /* whether `path` still is the locked file */
 void vit_lock_drop(int lock);                    /* takes -1 */
 
 /* ---- writing: all or nothing ---- */
 
-/* A file that appears under its name only when it is complete and on the disk: written beside it
- * under a temporary name (.vit-NAME-PID-N.tmp, NAME 8 digits that follow from the file's name),
- * then fsync, close, rename, fsync of the directory. It keeps the mode of the file it replaces.
- * Where `path` is a symbolic link, the file behind it is replaced. Directories, devices, pipes and
- * files that may not be written are errors. */
+/* A file that appears under its name only when it is complete and on the disk: it is written beside
+ * it under a temporary name (.vit-NAME-PID-N.tmp, NAME being 8 digits made from the file's name),
+ * then come fsync, close, rename, fsync of the directory. It keeps the mode of the file that it
+ * replaces. If `path` is a symbolic link, the file that it leads to is replaced. Directories,
+ * devices, pipes and files that may not be written are errors. */
 typedef struct vit_writer vit_writer;
 
 vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error);
 vit_status vit_writer_put(vit_writer *writer, const void *data, size_t size, vit_error *error);
-/* Ends and frees the writer, whether it succeeds or not; on failure the old file is untouched and
- * the temporary one gone. The one exception is that the last sync fails: then the new file is in
- * place, complete, and the message says that it may not survive a power failure. */
+
+/* Ends and frees the writer, whether it succeeds or not. On failure the old file is unchanged and
+ * the temporary one is removed, except if the last sync fails: then the new file is in place and
+ * complete, and the message says that it may not survive a power failure. */
 vit_status vit_writer_commit(vit_writer *writer, vit_error *error);
 void vit_writer_abort(vit_writer *writer); /* takes NULL */
 
-/* A whole file in one call. */
+/* Writes a whole file in the same way. */
 vit_status vit_write_file(const char *path, const void *data, size_t size, vit_error *error);
 
-/* Sets `size` bytes aside on the disk for what is put next; VIT_ERROR_IO where there is no room. A
- * file system that cannot set room aside is no error: then a later put may find the disk full. */
+/* Reserves `size` bytes on the disk for what is put next; VIT_ERROR_IO if there is no space. It is
+ * no error if the file system cannot reserve space; a later put may then find the disk full. */
 vit_status vit_writer_reserve(vit_writer *writer, size_t size, vit_error *error);
 
-/* Syncs the directory that `path` lies in: its name then survives a power failure. */
+/* Syncs the directory of `path`, so that its name survives a power failure. */
 vit_status vit_sync_place(const char *path, vit_error *error);
 
-/* Renames a file within a directory, replacing what is there, and syncs the directory. */
+/* Renames a file within a directory, replacing an existing one, and syncs the directory. */
 vit_status vit_rename_file(const char *from, const char *to, vit_error *error);
 
 /* ---- time ---- */
 
-void vit_yield(void);         /* another thread that waits for this processor goes first */
+void vit_yield(void);         /* lets another thread use this processor */
 void vit_nap(double seconds); /* sleeps for less than a second, or a little longer than that */
 
 double vit_wall_clock(void); /* seconds since 1970 */

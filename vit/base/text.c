@@ -220,7 +220,7 @@ void vit_shape_text(char text[128], const size_t *shape, size_t dims) {
 
 /* ---- strings that grow ---- */
 
-/* Makes room for `more` characters and the 0. */
+/* Makes room for `more` characters and a 0. */
 static bool reserve(vit_text *t, size_t more) {
     if (t->failed || more >= SIZE_MAX / 4 - t->length) {
         t->failed = true;
@@ -302,8 +302,9 @@ static int lower(char c) {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-/* Letters to insert, delete, change or swap with their neighbour to turn a into b, without regard
- * to case; both at most WORD_MAX long. rows[0] is the row of i, rows[1] and [2] those before. */
+/* The edit distance of a and b without regard to case: letters to insert, delete, change or swap
+ * with their neighbour. Both have at most WORD_MAX letters. rows[0] is the row of i, rows[1] and
+ * [2] those before. */
 static size_t edit_distance(const char *a, const char *b) {
     size_t rows[3][WORD_MAX + 1] = {{0}};
     size_t length = strlen(b);

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the UTF-8 character that a 0-terminated text starts with; 0 at its end, and where no
- * valid character starts. */
+/* The length in bytes of the UTF-8 character at the beginning of a 0-terminated text; 0 at its end,
+ * and if no valid character begins there. */
 size_t vit_utf8_length(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files that appear whole or not at all (vit/base/sys.h). */
+/* Files that appear complete or not at all (vit/base/sys.h). */
 #define _XOPEN_SOURCE 700 /* realpath */
 #define _DEFAULT_SOURCE   /* flock */
 
@@ -17,14 +17,15 @@
 
 struct vit_writer {
     char *path;      /* as the caller named it: for messages */
-    char *target;    /* the file itself, behind symbolic links */
+    char *target;    /* the file itself, symbolic links resolved */
     char *place;     /* its directory */
     char *temporary; /* beside the target; NULL once it is gone or renamed */
     int fd, directory;
     bool failed;
 };
 
-/* A link stays a link: what it points to is replaced. Absent files have no real path yet. */
+/* A symbolic link stays one: the file that it leads to is replaced. A missing file has no real path
+ * yet. */
 static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
     struct stat info;
     *mode = 0;
@@ -53,7 +54,7 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
     return w->target ? VIT_OK : vit_fail_memory(error, "a file name", strlen(w->path));
 }
 
-/* Opens the directory now, so that what can fail does so before anything is replaced. */
+/* Opens the directory now, so that this does not fail after the file was replaced. */
 static vit_status open_directory(vit_writer *w, size_t length, vit_error *error) {
     w->place = vit_alloc(length + 2, 1);
     if (!w->place) return vit_fail_memory(error, "a file name", length + 2);
@@ -67,14 +68,14 @@ static vit_status open_directory(vit_writer *w, size_t length, vit_error *error)
     return status;
 }
 
-/* ".vit-NAME-" of the target's name, the same for every process that writes it. */
+/* ".vit-NAME-" for the name of the target, the same in every process that writes it. */
 static void temporary_prefix(char prefix[32], const char *name) {
     const uLong digits = crc32(0, (const Bytef *)name, (uInt)strlen(name));
     snprintf(prefix, 32, ".vit-%08lx-", (unsigned long)digits);
 }
 
-/* Removes temporary files of this target whose processes were killed: a process that is alive
- * holds a lock on its file. What cannot be removed does no harm. */
+/* Removes temporary files of this target whose processes were killed: a living process has a lock
+ * on its file. Files that cannot be removed do no harm. */
 static void remove_leftovers(const vit_writer *w, const char *prefix) {
     struct dirent **list;
     const int directory = w->directory, found = scandir(w->place, &list, NULL, NULL);
@@ -105,8 +106,8 @@ static int make_temporary(vit_writer *w, const char *name) {
     return 0;
 }
 
-/* The first free name of ".vit-NAME-PID-N.tmp"; it does not grow with the target's name, which may
- * be as long as names can be. `length`: of the directory in front, with its slash. */
+/* Creates the first free name of ".vit-NAME-PID-N.tmp", which is short even if the target's name
+ * has the greatest length. `length`: of the directory before it, with its slash. */
 static vit_status open_temporary(vit_writer *w, size_t length, vit_error *error) {
     const size_t size = length + 64;
     char prefix[32], *name = vit_alloc(size, 1);
@@ -129,7 +130,7 @@ static vit_status open_temporary(vit_writer *w, size_t length, vit_error *error)
     return VIT_OK;
 }
 
-/* Closes and removes what is still there. */
+/* Closes and removes everything that is left. */
 static void clear(vit_writer *w) {
     if (w->fd >= 0) close(w->fd);
     if (w->directory >= 0) close(w->directory);
