@@ -36,6 +36,13 @@ static vit_operand_a a_of(const vit_gemm_product *p, const vit_gemm_task *t, siz
     return (vit_operand_a){t->packed_a + (i - vit_first_row(p, s->tiles.first)) * row, row, 1};
 }
 
+/* The product's own epilogue for the last block of k; for the others none, the chains continue. */
+static vit_epilogue epilogue_of(const vit_gemm_product *p, const vit_gemm_stage *s) {
+    vit_epilogue e = s->k0 + s->words == p->plan.words ? p->epilogue : vit_epilogue_none();
+    e.accumulate = p->epilogue.accumulate || s->k0 > 0;
+    return e;
+}
+
 /* The fields that all runs of the stage have in common. */
 static vit_tiles run_of(const vit_gemm_product *p, const vit_gemm_task *t) {
     const vit_operand_a a = a_of(p, t, t->now.tiles.first);
@@ -57,9 +64,7 @@ static void place(vit_tiles *run, const vit_gemm_product *p, const vit_gemm_task
     run->a = a_of(p, t, tile).data;
     run->b = p->plan.pack_b ? vit_packed_panel(p, t, panel)
                             : vit_first_of_b(p, (vit_panel_part){panel, t->now.k0, t->now.words});
-    /* The last block of k has the product's own epilogue; after the others the chains go on. */
-    run->epilogue = t->now.k0 + t->now.words == p->plan.words ? p->epilogue : vit_epilogue_none();
-    run->epilogue.accumulate = p->epilogue.accumulate || t->now.k0 > 0;
+    run->epilogue = epilogue_of(p, &t->now);
     vit_epilogue_move(&run->epilogue, i, j);
 }
 
