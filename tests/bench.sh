@@ -74,6 +74,7 @@ refuses() {
 }
 
 refuses "f32 only" ops --precision bf16
+refuses "gemm, ops or resize; or model"
 refuses "only train keeps" infer --recompute
 refuses "only infer, read and explain" train --model x
 refuses "needs --model" model

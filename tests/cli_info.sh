@@ -8,6 +8,7 @@ run 0 "usage: vit-info" "" vit-info --help
 run 2 "" "no file is named" vit-info
 run 2 "" "unknown option --tensor" vit-info --tensor digits.safetensors
 run 0 "28x28x1, patches of 7x7" "" vit-info digits.safetensors
+run 0 "3,615,104 a picture" "" vit-info digits.safetensors
 run 0 "preset digits, data digits, seed 0, steps 20" "" vit-info digits.safetensors
 check "multiply-adds are those of a picture" grep -q '^  multiply-adds *[0-9,]* a picture$' out
 run 0 "head.bias                  F32   10 " "" vit-info --tensors digits.safetensors

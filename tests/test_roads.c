@@ -374,8 +374,13 @@ static void test_published(void **state) {
 static void test_pickled(void **state) {
     (void)state;
     static const char *const files[] = {"timm_gap/pytorch_model.bin",
-                                        "timm_saver/model_best.pth.tar", "lightning/last.ckpt",
-                                        "fastai/learner.pth", "hf_trainer/pytorch_model.bin"};
+                                        "timm_saver/model_best.pth.tar",
+                                        "lightning/last.ckpt",
+                                        "fastai/learner.pth",
+                                        "hf_trainer/pytorch_model.bin",
+                                        "pytorch_example/checkpoint.pth.tar",
+                                        "tutorial/last.pt",
+                                        "hydra/last.ckpt"};
     char path[5000], config[5000], below[200];
     expected e = {0};
     in_project(config, "published/timm_gap/config.json");
@@ -388,6 +393,16 @@ static void test_pickled(void **state) {
         check_road(&e, &(road){.path = path});
     }
     free_expected(&e);
+}
+
+/* A student and a teacher: neither is taken. */
+static void test_two_networks(void **state) {
+    (void)state;
+    char path[5000];
+    vit_model *m;
+    vit_error e;
+    assert_int_equal(vit_model_load(&m, in_project(path, "roads/two"), &e), VIT_ERROR_MISMATCH);
+    assert_says(&e, VIT_ERROR_MISMATCH, "tensor teacher.", "is none of a Vision Transformer");
 }
 
 /* Published weights as bytes, to which the config is named. */
@@ -480,8 +495,10 @@ static void test_bf16(void **state) {
 
 int main(void) {
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_memory), IN_DIRECTORY(test_pickled),     IN_DIRECTORY(test_trained),
-        cmocka_unit_test(test_shared), cmocka_unit_test(test_refused), cmocka_unit_test(test_bf16)};
+        cmocka_unit_test(test_memory),       IN_DIRECTORY(test_pickled),
+        cmocka_unit_test(test_two_networks), IN_DIRECTORY(test_trained),
+        cmocka_unit_test(test_shared),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bf16)};
     char **names;
     size_t count, n = 0;
     if (!getcwd(project, sizeof project) ||

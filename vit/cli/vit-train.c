@@ -478,6 +478,8 @@ int main(int argc, char **argv) {
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return list_presets();
     if (!s.data) return vit_say_usage(&command, "--data DATA is missing");
+    if (s.config && !s.init)
+        return vit_say_usage(&command, "--config: --init MODEL, whose config it is, is missing");
     if (s.resume && !s.checkpoint)
         return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
     if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out))

@@ -140,8 +140,8 @@ static vit_status add_tensor(pytorch *file, const vit_pickle *pickle, const vit_
 
 /* The keys under which training programs store the dictionary of weights, the one to prefer first:
  * where there is an average of the weights, that is the published model. */
-static const char *const folders[] = {"state_dict_ema", "model_ema", "state_dict",
-                                      "model_state_dict", "model"};
+static const char *const folders[] = {"state_dict_ema",   "model_ema", "state_dict",
+                                      "model_state_dict", "model",     "net"};
 
 static size_t count_tensors(const vit_pickle *pickle, vit_pickle_value dict) {
     size_t count = 0;
@@ -171,24 +171,32 @@ static void list_keys(const vit_pickle *pickle, vit_pickle_value root, char text
     }
 }
 
-/* *state = the dictionary of tensors: the root, or one that the root has under a known key. */
+/* A dictionary of the root that holds tensors under one of the names that are known. */
+static bool find_folder(vit_pickle_value *state, const vit_pickle *pickle, vit_pickle_value root) {
+    if (root.kind != VIT_PICKLE_DICT) return false;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const vit_pickle_pair *pair = NULL;
+        while ((pair = vit_pickle_next(pickle, root, pair))) {
+            if (!has_key(pickle, pair, folders[i]) || count_tensors(pickle, pair->value) == 0)
+                continue;
+            *state = pair->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The weights: under a known name, beside which there may be tensors that are none, as a loss or
+ * the best accuracy; else the root. */
 static vit_status find_state(vit_pickle_value *state, const vit_pickle *pickle, vit_error *error) {
     const vit_pickle_value root = vit_pickle_root(pickle);
     char keys[200];
     *state = root;
-    if (count_tensors(pickle, root) > 0) return VIT_OK;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders && root.kind == VIT_PICKLE_DICT; i++) {
-        const vit_pickle_pair *pair = NULL;
-        while ((pair = vit_pickle_next(pickle, root, pair))) {
-            *state = pair->value;
-            if (has_key(pickle, pair, folders[i]) && count_tensors(pickle, *state) > 0)
-                return VIT_OK;
-        }
-    }
+    if (find_folder(state, pickle, root) || count_tensors(pickle, root) > 0) return VIT_OK;
     list_keys(pickle, root, keys);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "expected a dictionary of tensors, or one under state_dict or model (or "
-                    "state_dict_ema, model_ema, model_state_dict)%s",
+                    "state_dict_ema, model_ema, model_state_dict, net)%s",
                     keys);
 }
 

@@ -92,6 +92,9 @@ typedef struct choice {
     const vit_layout *layout;
     const char *part;
     const vit_layout_rows *stem, *head;
+    const char *wrapper; /* what stands before the names of the blocks, [wrapped] characters of one
+                            of them: see find_wrapper */
+    size_t wrapped;
 } choice;
 
 static bool match_plain(match *m, const choice *c, const char *name) {
@@ -104,6 +107,47 @@ static bool match_plain(match *m, const choice *c, const char *name) {
     m->block = NO_BLOCK;
     return match_rows(m, &l->beside, name) || (c->stem && match_rows(m, c->stem, name)) ||
            (c->head && match_rows(m, c->head, name));
+}
+
+static bool match_block(const vit_layout *l, const char *name) {
+    match m;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
+        const char *rest = match_start(l->blocks[i], name, &m.block);
+        if (rest && match_rows(&m, &l->in_block, rest)) return true;
+    }
+    return false;
+}
+
+/* Where in the name that of a tensor in a block begins; NULL: nowhere. */
+static const char *find_block(const vit_layout *l, const char *name) {
+    for (; name; name = strchr(name, '.'), name += name != NULL)
+        if (match_block(l, name)) return name;
+    return NULL;
+}
+
+/* The attribute under which somebody's module keeps the network: "backbone.", "0.model.", ... */
+static void find_wrapper(choice *c, const vit_tensors *file) {
+    const vit_layout *l = c->layout;
+    const char *block = NULL, *name = NULL;
+    for (size_t i = 0; i < vit_tensors_count(file) && !block; i++) {
+        name = vit_tensors_at(file, i)->name;
+        block = find_block(l, name);
+    }
+    if (!block || c->part) return;
+    c->wrapper = name;
+    c->wrapped = (size_t)(block - name);
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->prefixes[i]; i++) {
+        const size_t n = strlen(l->prefixes[i]);
+        if (c->wrapped < n || strncmp(block - n, l->prefixes[i], n) != 0) continue;
+        c->wrapped -= n;
+        break;
+    }
+}
+
+/* What follows the wrapper; NULL: there is none, or not before this name. */
+static const char *inside_wrapper(const choice *c, const char *name) {
+    if (c->wrapped == 0 || strncmp(name, c->wrapper, c->wrapped) != 0) return NULL;
+    return name + c->wrapped;
 }
 
 static const char *unwrapped(const char *name) {
@@ -122,19 +166,25 @@ static const char *name_in(const char *part, const char *name) {
     return skip(start, VIT_PART_ENCODER) ? NULL : start;
 }
 
-/* Matches the name as it is, without wrappers, and without the layout's prefixes. */
-static bool match_name(match *m, const choice *c, const char *name) {
-    const char *inside = name_in(c->part, name), *start = unwrapped(inside);
-    m->prefix = (size_t)(inside - name);
-    if (match_plain(m, c, inside)) return true;
+/* With and without the library's prefix. */
+static bool match_start_of(match *m, const choice *c, const char *name, const char *start) {
     m->prefix = (size_t)(start - name);
-    if (start != inside && match_plain(m, c, start)) return true;
+    if (match_plain(m, c, start)) return true;
     for (size_t i = 0; i < VIT_LAYOUT_CHOICES && c->layout->prefixes[i]; i++) {
         const char *rest = skip(start, c->layout->prefixes[i]);
         m->prefix = rest ? (size_t)(rest - name) : 0;
         if (rest && match_plain(m, c, rest)) return true;
     }
     return false;
+}
+
+/* With and without what may stand before the name, which is of the part. */
+static bool match_name(match *m, const choice *c, const char *name) {
+    const char *inside = name_in(c->part, name), *start = unwrapped(inside);
+    const char *wrapped = inside_wrapper(c, name);
+    m->prefix = (size_t)(inside - name);
+    return match_plain(m, c, inside) || match_start_of(m, c, name, start) ||
+           (wrapped && match_start_of(m, c, name, wrapped));
 }
 
 /* ---- which layout ---- */
@@ -178,6 +228,7 @@ static choice choose(const vit_tensors *file, const char *part, size_t *most) {
     for (size_t i = 0; i < vit_layout_count; i++) {
         choice c = {.layout = &vit_layouts[i], .part = part};
         if (c.layout->decodes != is_decoder(part)) continue;
+        find_wrapper(&c, file);
         c.stem = choose_rows(&c, c.layout->stems, false, file);
         c.head = choose_rows(&c, c.layout->heads, true, file);
         const size_t count = matches(&c, file);
@@ -314,6 +365,14 @@ static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_err
     return VIT_OK;
 }
 
+/* Not the network's but the training module's: of the loss, or, where the network is wrapped,
+ * outside of it and no second network. */
+static bool is_beside(const choice *c, const char *name) {
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (skip(name, losses[i])) return true;
+    return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
+}
+
 /* Binds every tensor of the part, and notes how the names of blocks begin. */
 static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     const char *strange = NULL;
@@ -323,10 +382,7 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
         match m;
         if (!name_in(c->part, tensor->name)) continue;
         if (!match_name(&m, c, tensor->name)) {
-            bool is_of_loss = false;
-            for (size_t l = 0; l < sizeof losses / sizeof *losses; l++)
-                is_of_loss = is_of_loss || skip(tensor->name, losses[l]);
-            if (!strange && !is_of_loss) strange = tensor->name;
+            if (!strange && !is_beside(c, tensor->name)) strange = tensor->name;
             continue;
         }
         if (m.block != NO_BLOCK) {

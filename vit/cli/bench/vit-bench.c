@@ -206,9 +206,9 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2)
-        return vit_say_usage(
-            &command, "say what to measure: train, infer, read, explain, gemm, ops or\nresize; or "
-                      "model, to write one");
+        return vit_say_usage(&command,
+                             "say what to measure: train, infer, read, explain, gemm, ops or "
+                             "resize; or model, to write one");
     size_t i = 0;
     while (i < sizeof modes / sizeof *modes && strcmp(modes[i].name, argv[1]) != 0) i++;
     if (i == sizeof modes / sizeof *modes)
