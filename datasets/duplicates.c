@@ -151,6 +151,13 @@ static vit_status note_part(vit_dataset *set, const vit_records *part, const cha
     vit_duplicates d;
     const vit_status status = vit_duplicates_find(&d, set, part, threads, error);
     if (status != VIT_OK || d.same + d.near == 0) return status;
+    if (d.same == 0)
+        return vit_dataset_note(set, error,
+                                "%zu %s picture%s nearly a training picture, such as %s and %s: "
+                                "what is measured on such says nothing of new pictures",
+                                d.near, name, d.near == 1 ? " is" : "s are each",
+                                vit_record_file(part, d.record),
+                                vit_record_file(&set->train, d.train));
     return vit_dataset_note(set, error,
                             "%zu %s picture%s also training picture%s and %zu more nearly so, "
                             "such as %s and %s: what is measured on them says nothing of new "

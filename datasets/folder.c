@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- preparation ---- */
 
@@ -247,6 +248,18 @@ static vit_status note_left_out(vit_dataset *out, left_out *l, vit_error *error)
     return status;
 }
 
+/* Whether every class has the name of a part, as others spell it. */
+static bool named_as_parts(const vit_tree *tree) {
+    static const char *const names[] = {"train", "training", "test", "testing",
+                                        "val",   "valid",    "dev",  "validation"};
+    for (size_t i = 0; i < tree->class_count; i++) {
+        size_t k = 0;
+        while (k < sizeof names / sizeof *names && strcasecmp(tree->classes[i], names[k]) != 0) k++;
+        if (k == sizeof names / sizeof *names) return false;
+    }
+    return tree->class_count > 1;
+}
+
 static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
                               vit_error *error) {
     vit_status status = VIT_OK;
@@ -257,6 +270,11 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
                                   "left out: %s and %zu more files or folders that lie beside the "
                                   "classes",
                                   tree->stray, tree->strays - 1);
+    if (status == VIT_OK && named_as_parts(tree))
+        status = vit_dataset_note(out, error,
+                                  "%s has the classes %s and %s: if these are parts, name them "
+                                  "train, val and test",
+                                  path, tree->classes[0], tree->classes[1]);
     if (status == VIT_OK && tree->test_is_val && out->test.count > 0)
         status = vit_dataset_note(out, error, "%s has no test/: val/ is the test, too", path);
     if (status == VIT_OK && tree->is_shared_out && out->test.count > 0 && !out->test_is)

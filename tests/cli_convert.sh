@@ -17,6 +17,9 @@ run 0 "" "" vit-convert digits.safetensors digits-pytorch --layout pytorch
 check "the network as a class" \
     grep -q '^class VisionTransformer(nn.Module):' digits-pytorch/model.py
 run 1 "" "digits.onnx" vit-classify --model digits.onnx "$fixtures/image_grey.jpg"
+run 2 "" "say the layout (--layout onnx)" vit-convert digits.safetensors named.onnx
+check "and nothing is written" test ! -e named.onnx
+run 2 "" "say the layout (--layout pytorch)" vit-convert digits.safetensors named.pth
 run 2 "" "timm is there already" vit-convert digits.safetensors timm --layout timm --force
 run 0 '"architecture": "vit_base_patch16_224"' "" cat timm/config.json
 run 0 "" "" vit-convert digits.safetensors half.safetensors --dtype bf16

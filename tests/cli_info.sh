@@ -25,6 +25,10 @@ check "tensors of what is no model" grep -q '^  brain  *BF16  2x4  *-1  *0.75  *
 run 1 '"type": "I64", "shape": [3]}' "" vit-info --tensors --json "$fixtures/weights/state.pth"
 run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 
+check "of several sets the names, not their checksums" \
+    sh -c "vit-info '$tree/models/mnist.safetensors' >shipped && grep -q mnist+digits shipped &&
+        ! grep -q sha256 shipped"
+
 # ---- published weights ----
 
 cp "$published/timm_13_wide/model.safetensors" alone.safetensors

@@ -27,6 +27,8 @@ run 0 "headed.safetensors" "the head is a new one: the weights are a backbone's"
 run 0 "cat" "" vit-classify --model headed.safetensors "$published/picture.png"
 run 2 "" "the network has 2 blocks" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
+run 2 "" "--config: --init MODEL, whose config it is, is missing" \
+    vit-train --data pets --config "$published/hf_4/config.json" --steps 2
 run 2 "" "give a model to start from" vit-train --data pets --steps 2 --freeze 3
 run 2 "" "--layer-decay" vit-train --data pets --steps 2 --layer-decay 1.5
 run 0 "cat" "" vit-classify --model pets.safetensors "$published/picture.png"

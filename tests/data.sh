@@ -99,6 +99,30 @@ run "a class without a picture is refused" 1 "" "class emu has no picture" \
 run "unless asked for" 0 "" "" vit-train --data pets $fast --empty-classes
 run "with its place in the network" 0 "emu" "" vit-info pets.safetensors
 
+mkdir parted && cp -r others parted/Train && cp -r others parted/Test
+run "classes that are named as parts are told of" 0 "" \
+    "has the classes Test and Train: if these are parts, name them train, val and test" \
+    vit-train --data parted $fast
+python3 - <<'END'
+import os, struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(path, seed, brighter):
+    rows = b"".join(b"\0" + bytes(40 + (x // 4 * 37 + y // 4 * 61 + x * y // 16 * seed) % 170 +
+                                  brighter for x in range(32)) for y in range(32))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" +
+                chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 0, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+for i in range(6):
+    png(f"near/train/{'ab'[i % 2]}/{i}.png", 3 + 2 * i, 0)
+png("near/test/a/0.png", 3, 20)
+END
+run "a picture that nearly is one of the training's" 0 "" \
+    "1 test picture is nearly a training picture, such as near/test/a/0.png and near/train/a/0" \
+    vit-train --data near $fast
+
 # ---- labels ----
 
 # idx NAME BYTES...: a file of IDX labels; pictures NAME COUNT: one of 28x28 noise

@@ -15,11 +15,13 @@ examples() {
 # What the examples name.
 mkdir -p scans photos pets/cat pets/dog runs data/mnist
 cp "$published/picture.png" seven.png
+for name in cat.png cat.jpg row.png line.png; do cp seven.png $name; done
 for directory in scans photos pets/cat pets/dog; do
     for i in 1 2 3 4 5 6 7 8; do cp seven.png $directory/$i.png; done
 done
 cp -r "$published/timm_deit3" vit_small
 cp -r "$published/timm_deit3" vit_base_patch16_224
+cp -r "$published/timm_deit3" vit
 echo "a-key-of-sixteen-characters-or-more" >keys
 # Pictures in the files of MNIST, which are not its own.
 python3 - <<'END'
@@ -33,18 +35,28 @@ for part, count in (("train", 200), ("t10k", 50)):
             f.write(bytes((i % 10 * 20 + j) % 256 for j in range(784)))
 END
 
+# Models that write texts, hardly trained.
+small="--steps 1 --batch 2 --set dim=16 --set depth=1 --set heads=2 --set mlp=16"
+mkdir rows && cp seven.png rows/1.png && cp seven.png rows/2.png
+printf '1.png\t12\n2.png\t34\n' >rows/labels.tsv
+given vit-train --data rows $small --out strips.safetensors
+given vit-train --data numbers:en-de $small --out numbers.safetensors
+given vit-train --data numbers:en --preset language --steps 1 --batch 2
+cp -r "$fixtures/readers/trocr_base" trocr-base-printed
+
 # run_example EXAMPLE: as it stands but for the time that it takes
 run_example() {
     steps=
     case $1 in
     *--minutes*|*--epochs*) ;;
     vit-train*) steps=" --steps 2" ;;
+    vit-read*) steps=" --length 4" ;;
     esac
     sh -c "$(echo "$1" | sed -E 's/--(minutes|epochs) [0-9.]+/--steps 2/')$steps"
 }
 
 # Those of vit-train first: their models are named by others.
-all="vit-train vit-classify vit-evaluate vit-info vit-convert vit-report"
+all="vit-train vit-classify vit-evaluate vit-info vit-convert vit-report vit-explain vit-read"
 for program in $all; do
     examples $program >examples
     check "$program has examples" test -s examples

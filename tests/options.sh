@@ -209,6 +209,11 @@ vit-train --data more $small --steps 2 --out more.safetensors --list-unreadable 
 check "--list-unreadable names all" test "$(count_bad all)" = 5
 vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
 check "vit-evaluate --list-unreadable, too" test "$(count_bad all)" = 5
+check "in the same words" test "$(grep -c 'left out: .*bad[1-5].png' all)" = 5
+check "--keep best with nothing to choose by is said" writes 'no pictures are held back, by which' \
+    train unchosen.safetensors --steps 2 --val 0 --keep best
+check "so is --patience" writes 'no pictures are held back, by which' \
+    train unchosen.safetensors --steps 2 --val 0 --patience 3 --overwrite
 
 # ---- -0 ----
 

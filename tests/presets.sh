@@ -34,7 +34,8 @@ check "the width" has set.safetensors '"dim": 32'
 check "a word" has set.safetensors '"activation": "relu"'
 check "the recipe" has set.safetensors '"weight_decay": 0.2'
 check "--set wants KEY=VALUE" refused '"dim": expected KEY=VALUE' --set dim
-for pair in learning_rate:lr patch_size:patch weight_deca:weight_decay num_heads:heads; do
+for pair in learning_rate:lr patch_size:patch weight_deca:weight_decay num_heads:heads \
+    learningrate:lr warmup_epochs:warmup optim:optimizer cutmix_alpha:cutmix; do
     check "${pair%:*} may mean ${pair#*:}" \
         refused "did you mean \"${pair#*:}\"?" --set "${pair%:*}=1"
 done
@@ -49,6 +50,13 @@ vit-info word.safetensors | grep -v 'word\|preset' >word.txt
 vit-info recipe.safetensors | grep -v 'recipe\|preset' >recipe.txt
 check "and nothing else of what the data decide" test -s word.txt -a -s recipe.txt
 check "(network and rest of the recipe)" cmp word.txt recipe.txt
+
+echo '{"lr": 0.3}' >flat.json
+check "a key of the recipe outside of it" \
+    refused '"lr" belongs into "train": {"train": {"lr": ...}}' --preset ./flat.json
+echo '{"dim": 32}' >flat.json
+check "and one of the network" \
+    refused '"dim" belongs into "model": {"model": {"dim": ...}}' --preset ./flat.json
 
 cp "$presets/folder.json" mine.json
 train folder.safetensors --preset folder >folder.log 2>&1

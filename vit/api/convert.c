@@ -60,13 +60,29 @@ static vit_status find_word(int *index, const char *word, const char *const *wor
                     expected);
 }
 
+static bool ends_with(const char *name, const char *ending) {
+    const size_t length = strlen(name), n = strlen(ending);
+    return length > n && strcmp(name + length - n, ending) == 0;
+}
+
 /* Whether OUT is the file itself: a model file, or NAME.onnx. */
 static bool is_one_file(const conversion *c) {
-    const char *out = c->options->out, ending[] = ".onnx";
-    const size_t length = strlen(out);
-    if (!c->options->layout) return true;
-    return c->target == VIT_TARGET_ONNX && length >= sizeof ending &&
-           strcmp(out + length - (sizeof ending - 1), ending) == 0;
+    return !c->options->layout ||
+           (c->target == VIT_TARGET_ONNX && ends_with(c->options->out, ".onnx"));
+}
+
+/* Without a layout, no file is written under a name that promises another kind. */
+static vit_status check_ending(const char *out, vit_error *error) {
+    static const char *const others[][2] = {{".onnx", "onnx"},   {".npz", "npz"},
+                                            {".pth", "pytorch"}, {".pt", "pytorch"},
+                                            {".bin", "pytorch"}, {".ckpt", "pytorch"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_with(out, others[i][0]))
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "%s: without a layout a model file is written, which is safetensors: "
+                            "name one that ends in .safetensors, or say the layout (--layout %s)",
+                            out, others[i][1]);
+    return VIT_OK;
 }
 
 static vit_status check_options(conversion *c, vit_error *error) {
@@ -83,8 +99,9 @@ static vit_status check_options(conversion *c, vit_error *error) {
     if (status != VIT_OK) return status;
     c->dtype = types[type];
     c->target = (vit_target)target;
+    if (!o->layout) return check_ending(o->out, error);
     if (is_one_file(c)) return VIT_OK;
-    if (o->layout && (vit_path_look(o->out) != VIT_PATH_NONE || vit_path_is_link(o->out)))
+    if (vit_path_look(o->out) != VIT_PATH_NONE || vit_path_is_link(o->out))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s is there already: name a directory that is not, which is then made",
                         o->out);

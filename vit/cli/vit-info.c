@@ -249,7 +249,7 @@ static void add_decoder(vit_text *text, const subject *s) {
 static void add_model(vit_text *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
-    static const char *const digests[] = {"data_sha256", NULL};
+    static const char *const digests[] = {"data_sha256", "joined_sha256", NULL};
     const vit_model_info *m = &s->info;
     char number[32];
     if (s->texts.reads_pictures) {

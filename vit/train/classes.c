@@ -68,6 +68,15 @@ static void note_sizes(const vit_run *run, const size_t *counts, const extremes 
                                             : "--balance lets each class weigh the same");
 }
 
+/* What was asked for and cannot be done. */
+static void note_unchosen(const vit_run *run) {
+    const vit_train_options *o = run->options;
+    if (run->loader.val_count > 0 || (!o->keep_best && o->patience == 0)) return;
+    vit_run_note(run,
+                 "no pictures are held back, by which the best epoch would be chosen: the model is "
+                 "that of the last step; hold some back (--val), or add val/ to a folder");
+}
+
 /* Classes that have training pictures, but no test pictures. */
 static vit_status note_untested(const vit_run *run, const size_t *counts, vit_error *error) {
     const vit_dataset *d = &run->data;
@@ -96,6 +105,7 @@ static vit_status note_untested(const vit_run *run, const size_t *counts, vit_er
 
 vit_status vit_run_check_classes(vit_run *run, vit_error *error) {
     const size_t classes = run->data.classes;
+    note_unchosen(run);
     if (classes == 0) return VIT_OK; /* the answers are texts */
     size_t *counts = vit_alloc(classes, sizeof *counts);
     if (!counts) return vit_fail_memory(error, "classes", classes * sizeof *counts);

@@ -35,11 +35,34 @@ static vit_status read_object(vit_preset *p, const json_t *object, const char *k
     return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
 }
 
+static bool has_key(const char *const *keys, size_t count, const char *key) {
+    size_t i = 0;
+    while (i < count && strcmp(keys[i], key) != 0) i++;
+    return i < count;
+}
+
+/* Keys of a part that stand outside of it. */
+static vit_status check_place(json_t *object, const char *name, vit_error *error) {
+    const char *of_model[MOST_PRESETS], *of_train[MOST_PRESETS], *key;
+    const size_t models = vit_config_keys(of_model, MOST_PRESETS);
+    const size_t trains = vit_recipe_keys(of_train, MOST_PRESETS);
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        const bool model = has_key(of_model, models, key);
+        if (model || has_key(of_train, trains, key))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: \"%s\" belongs into \"%s\": {\"%s\": {\"%s\": ...}}", name, key,
+                            model ? "model" : "train", model ? "model" : "train", key);
+    }
+    return VIT_OK;
+}
+
 static vit_status load(json_t **out, const char *text, size_t size, const char *name,
                        vit_error *error) {
     static const vit_field parts[] = {{"model", VIT_FIELD_OTHER, NULL, NULL},
                                       {"train", VIT_FIELD_OTHER, NULL, NULL}};
     vit_status status = vit_json_parse(out, text, size, name, error);
+    if (status == VIT_OK) status = check_place(*out, name, error);
     if (status == VIT_OK) status = vit_json_read(*out, parts, 2, name, error);
     return status;
 }
@@ -120,9 +143,7 @@ static vit_status set(json_t *object, const char *text, bool *of_network, vit_er
     snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
     const size_t of_model = vit_config_keys(keys, MOST_PRESETS);
     const size_t count = of_model + vit_recipe_keys(keys + of_model, MOST_PRESETS);
-    size_t i = 0;
-    while (i < count && strcmp(keys[i], key) != 0) i++;
-    if (i == count) {
+    if (!has_key(keys, count, key)) {
         const char *near = vit_json_nearest_key(key, keys, count);
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": unknown key \"%s\"%s%s%s", text, key,
                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
@@ -131,8 +152,9 @@ static vit_status set(json_t *object, const char *text, bool *of_network, vit_er
     json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
     if (!value && vit_parse_double(equals + 1, &number)) value = json_real(number);
     if (!value) value = json_string(equals + 1); /* relu stands for "relu" */
-    const char *part = i < of_model ? "model" : "train";
-    *of_network |= i < of_model;
+    const bool model = has_key(keys, of_model, key);
+    const char *part = model ? "model" : "train";
+    *of_network |= model;
     if (!json_object_get(object, part)) json_object_set_new(object, part, json_object());
     if (!value || json_object_set_new(json_object_get(object, part), key, value) != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": the value is no text in UTF-8", text);
