@@ -87,6 +87,15 @@ def logits(directory):
     return run.returncode == 0
 
 
+def write_words(where, count):
+    """A tokenizer of so many words in place of a fixture's."""
+    words = ["<s>", "<pad>", "</s>", "<unk>"] + [f"w{i}" for i in range(4, count)]
+    (where / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    (where / "merges.txt").write_text("#version: 0.2\n")
+    (where / "tokenizer_config.json").write_text(json.dumps(dict(
+        tokenizer_class="RobertaTokenizer", clean_up_tokenization_spaces=True)))
+
+
 def build_full(where, cases):
     """TrOCR-base as published, but for its weights."""
     encoder = make.encoder_config(size=384, hidden_size=768, num_hidden_layers=12, patch_size=16,
@@ -96,8 +105,7 @@ def build_full(where, cases):
                          cross_attention_hidden_size=768)
     make.build(where, 1, encoder, decoder, cases=cases, generation=dict(max_length=20),
                text=lambda ids: "".join(f"w{i}" for i in ids if i > 3))
-    words = ["<s>", "<pad>", "</s>", "<unk>"] + [f"w{i}" for i in range(4, 50265)]
-    (where / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    write_words(where, 50265)
 
 
 def main():

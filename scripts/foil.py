@@ -11,6 +11,7 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -18,20 +19,24 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "bench"))
+import table  # noqa: E402
+import turns  # noqa: E402
+
 START, END, MOST = 0, 1, 80
 # Data, batch, records, how many times as long as --minutes says.
 TASKS = {"numbers": ("numbers:en-de", 32, 200000, 1), "strips": ("strips", 64, 60000, 2)}
 SIZES = {"strips": dict(dim=128, depth=2, decoder=2, heads=4, mlp=256),
          "numbers": dict(dim=96, depth=2, decoder=2, heads=4, mlp=192)}
 FIGURES = "scripts/bench/results/foil.json"
-EVALUATED = 500
+EVALUATED = 1000
 MARKS = 5  # of a curve
 
 
 class Data:
     def __init__(self, name, train):
         with tempfile.TemporaryDirectory() as place:
-            command = ["build/examples/export_texts", name, place, str(train), str(EVALUATED * 20)]
+            command = ["build/examples/export_texts", name, place, str(train), str(10 * EVALUATED)]
             facts = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             self.height, self.width, self.words, self.signs = map(int, facts.split())
             self.parts = {part: self.read(place, part) for part in ("train", "test")}
@@ -154,12 +159,16 @@ def network(kind, task, data):
 KINDS = ("Transformer", "GRU with attention", "GRU")
 
 
-def loss_of(net, source, targets):
+def labelled(targets):
+    """What the decoder is given, and what it is to say; -100 behind the end of a text."""
     given, _ = padded([[START] + t for t in targets])
     right, after = padded([t + [END] for t in targets])
+    return given, right.masked_fill(after, -100)
+
+
+def loss_of(net, source, given, right):
     logits = net.decode(net.encode(*source), given)
-    return F.cross_entropy(logits.transpose(1, 2), right.masked_fill(after, -100),
-                           label_smoothing=0.1)
+    return F.cross_entropy(logits.transpose(1, 2), right, label_smoothing=0.1)
 
 
 @torch.no_grad()
@@ -196,40 +205,40 @@ def evaluate(net, data, count):
     return sum(all_) / len(all_), {k: sum(v) / len(v) for k, v in sorted(right.items())}
 
 
-def stepper(net, data, batch, rate, forward=None):
-    """A function of a step's number: it trains."""
-    optimiser = torch.optim.AdamW(net.parameters(), 1e-3, weight_decay=0.05, fused=True)
+def optimiser_of(net):
+    return torch.optim.AdamW(net.parameters(), 1e-3, weight_decay=0.05, fused=True)
+
+
+def learn(net, optimiser, loss):
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1)
+    optimiser.step()
+    optimiser.zero_grad(set_to_none=False)
+
+
+def batch_of(data, size, n):
+    """The n-th of the training part, as loss_of takes it."""
     count = len(data.parts["train"][0])
-
-    def step(n):
-        numbers = [i % count for i in range(n * batch, (n + 1) * batch)]
-        source, targets = data.batch("train", numbers)
-        for group in optimiser.param_groups:
-            group["lr"] = rate(n)
-        loss = (forward or loss_of)(net, source, targets)
-        loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 1)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=False)
-
-    return step
+    source, targets = data.batch("train", [i % count for i in range(n * size, (n + 1) * size)])
+    return source, *labelled(targets)
 
 
 def train(kind, task, data, seconds):
     """[[processor seconds, right], ...], what is right by length in the end, steps."""
     net, batch, spent, n = network(kind, task, data), TASKS[task][1], 0, 0
     curve, marks = [], [seconds * (i + 1) / MARKS for i in range(MARKS)]
-    share = [0]
-    step = stepper(net, data, batch, lambda n: 2e-3 * min(1, share[0] * 20, (1 - share[0]) * 2))
+    share, optimiser = 0, optimiser_of(net)
     while marks:
         begin = time.process_time()
-        step(n)
+        for group in optimiser.param_groups:
+            group["lr"] = 2e-3 * min(1, share * 20, (1 - share) * 2)
+        learn(net, optimiser, loss_of(net, *batch_of(data, batch, n)))
         n += 1
         spent += time.process_time() - begin
-        share[0] = min(1, spent / seconds)
+        share = min(1, spent / seconds)
         if spent >= marks[0]:
             marks.pop(0)
-            right, by_length = evaluate(net, data, EVALUATED if not marks else EVALUATED // 4)
+            right, by_length = evaluate(net, data, EVALUATED if not marks else EVALUATED // 5)
             curve.append([spent, right])
             print(json.dumps({"task": task, "network": kind, "seconds": round(spent), "steps": n,
                               "right": right}), flush=True)
@@ -238,120 +247,168 @@ def train(kind, task, data, seconds):
 
 # ---- the plot ----
 
-COLOURS = {"Transformer": "#d9480f", "GRU with attention": "#1c7ed6", "GRU": "#868e96"}
+COLOURS = {"Transformer": "#d9480f", "GRU with attention": "#1c7ed6", "GRU": "#495057"}
+WIDTH, HEIGHT = 300, 170
 
 
-def panel(x, y, title, below, series, most_x):
-    width, height = 300, 170
-    out = [f'<text x="{x}" y="{y - 10}" font-weight="bold">{title}</text>',
-           f'<text x="{x + width / 2}" y="{y + height + 32}" text-anchor="middle">{below}</text>',
-           f'<path d="M{x} {y}v{height}h{width}" fill="none" stroke="currentColor"/>']
+def panel(x, y, title, below, series, ticks):
+    """series: {network: [(what, share)]}; ticks: of the axis below, its ends among them."""
+    least, most = ticks[0], ticks[-1]
+
+    def at(what, share):
+        return x + WIDTH * (what - least) / (most - least), y + HEIGHT * (1 - share)
+
+    out = [f'<text x="{x}" y="{y - 12}" font-weight="bold">{title}</text>',
+           f'<text x="{x + WIDTH / 2}" y="{y + HEIGHT + 36}" text-anchor="middle">{below}</text>']
     for share in (0, 0.5, 1):
-        out.append(f'<text x="{x - 6}" y="{y + height * (1 - share) + 4}" text-anchor="end">'
-                   f'{share * 100:.0f} %</text>')
-    for at in (0, most_x / 2, most_x):
-        out.append(f'<text x="{x + width * at / most_x}" y="{y + height + 16}" '
-                   f'text-anchor="middle">{at:.0f}</text>')
+        level = at(least, share)[1]
+        out += [f'<path d="M{x} {level}h{WIDTH}" stroke="#dee2e6"/>',
+                f'<text x="{x - 6}" y="{level + 4}" text-anchor="end">{share * 100:.0f} %</text>']
+    for tick in ticks:
+        out.append(f'<text x="{at(tick, 0)[0]:.1f}" y="{y + HEIGHT + 18}" '
+                   f'text-anchor="middle">{tick:.0f}</text>')
     for kind, points in series.items():
-        path = " ".join(f"{x + width * a / most_x:.1f},{y + height * (1 - b):.1f}"
-                        for a, b in points)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[kind]}" '
-                   'stroke-width="2"/>')
+        places = [at(*point) for point in points]
+        out.append('<polyline points="' + " ".join(f"{a:.1f},{b:.1f}" for a, b in places) +
+                   f'" fill="none" stroke="{COLOURS[kind]}" stroke-width="2"/>')
+        out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{COLOURS[kind]}"/>'
+                for a, b in places]
     return out
 
 
 def draw(results, path):
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 560" '
-           'font-family="sans-serif" font-size="12" color="#495057" fill="#495057">']
+    height = 50 + 260 * len(results)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {height}" '
+           'font-family="sans-serif" font-size="12" fill="#343a40">',
+           f'<rect width="780" height="{height}" fill="#fff"/>']
     for i, kind in enumerate(KINDS):
-        out.append(f'<text x="{60 + 160 * i}" y="20" fill="{COLOURS[kind]}">{kind}</text>')
-    for i, task in enumerate(results):
-        curves = {k: [[0, 0]] + v["curve"] for k, v in results[task].items()}
-        lengths = {k: sorted(v["by_length"].items()) for k, v in results[task].items()}
-        y = 70 + 260 * i
-        out += panel(60, y, f"{task}: whole texts right", "processor seconds of training", curves,
-                     max(p[0] for c in curves.values() for p in c))
-        out += panel(440, y, "in the end, by length", "digits" if task == "strips" else
-                     "words of the source", lengths,
-                     max(p[0] for c in lengths.values() for p in c))
+        out += [f'<path d="M{60 + 190 * i} 20h24" stroke="{COLOURS[kind]}" stroke-width="2"/>',
+                f'<text x="{90 + 190 * i}" y="24">{kind}</text>']
+    for i, (task, of) in enumerate(results.items()):
+        curves = {k: [[0, 0]] + v["curve"] for k, v in of.items()}
+        lengths = {k: sorted((int(n), share) for n, share in v["by_length"].items())
+                   for k, v in of.items()}
+        # The last step of a network goes a little beyond its time.
+        seconds = round(min(c[-1][0] for c in curves.values()))
+        counts = [n for n, _ in next(iter(lengths.values()))]
+        y = 74 + 260 * i
+        out += panel(60, y, f"{task}: whole texts right", "seconds of training, of one processor",
+                     curves, [0, seconds / 2, seconds])
+        out += panel(450, y, f"{task}: in the end, by length", "digits" if task == "strips" else
+                     "words of the source", lengths, range(counts[0], counts[-1] + 1))
     with open(path, "w") as file:
         file.write("\n".join(out) + "\n</svg>\n")
 
 
-# ---- speed ----
+# ---- speed: a step of vit-train and of PyTorch, in turns ----
+
+STEPS = {"numbers": 60, "strips": 15}
+PRECISIONS = ("f32", "bf16")
 
 
-def ours_ms(task, threads, steps):
-    """Milliseconds of a step of vit-train, between its events; the preset of the data."""
-    times = []
+def ours_ms(task, precision, threads):
+    """Milliseconds of a step of vit-train, by two trainings of different length; the preset of the
+    data. None: the processor has no bfloat16."""
+    seconds = []
     with tempfile.TemporaryDirectory() as place:
-        for n in (steps, 3 * steps):
+        for n in (STEPS[task], 4 * STEPS[task]):
             log = os.path.join(place, f"{n}.jsonl")
-            subprocess.run(["build/bin/vit-train", "--data", TASKS[task][0], "--steps", str(n),
-                            "--batch", str(TASKS[task][1]), "--threads", str(threads), "--log", log,
-                            "--out", os.path.join(place, "m.safetensors"), "--overwrite",
-                            "--val", "1"], check=True, capture_output=True)
+            done = subprocess.run(
+                ["build/bin/vit-train", "--data", TASKS[task][0], "--steps", str(n), "--batch",
+                 str(TASKS[task][1]), "--threads", str(threads), "--precision", precision, "--val",
+                 "1", "--log", log, "--out", os.path.join(place, "m.safetensors"), "--overwrite"],
+                capture_output=True, text=True)
+            if done.returncode and precision == "bf16":
+                return None
+            if done.returncode:
+                sys.exit(f"foil: {done.stderr}")
             events = [json.loads(line) for line in open(log)]
             first = next(e for e in events if e["event"] == "start")
             last = next(e for e in events if e["event"] == "epoch")
-            times.append(last["seconds"] - first["seconds"])
-    return 1e3 * (times[1] - times[0]) / (2 * steps)
+            seconds.append(last["seconds"] - first["seconds"])
+    return 1e3 * (seconds[1] - seconds[0]) / (3 * STEPS[task])
 
 
-def theirs_ms(task, data, mode, steps):
-    net, batch = network("Transformer", task, data), TASKS[task][1]
-    forward = torch.compile(loss_of, dynamic=True) if mode == "compiled" else None
-    step, times = stepper(net, data, batch, lambda n: 1e-3, forward), []
-    for n in range(steps + 5):
-        begin = time.perf_counter()
-        step(n)
-        times.append(time.perf_counter() - begin)
-    return 1e3 * statistics.median(times[5:])
+def theirs(task, mode, precision, threads):
+    """A peer's work (scripts/bench/turns.py): the median of its steps, of batches that are
+    prepared; each was seen once before, so that what is compiled is."""
+    torch.set_num_threads(threads)
+    name, size, *_ = TASKS[task]
+    data = Data(name, STEPS[task] * size)
+    net = network("Transformer", task, data)
+    optimiser, forward = optimiser_of(net), loss_of
+    if mode == "compile":
+        forward = torch.compile(loss_of)
+    batches = [batch_of(data, size, n) for n in range(STEPS[task])]
+
+    def work():
+        times = []
+        for batch in batches:
+            begin = time.perf_counter()
+            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+                loss = forward(net, *batch)
+            learn(net, optimiser, loss)
+            times.append(time.perf_counter() - begin)
+        return 1e3 * statistics.median(times)
+
+    work()
+    return work
 
 
-def speed(threads, modes):
-    print("| training | batch | ours, ms a step | best of PyTorch, ms | which | times as fast |")
-    print("|---|---|---|---|---|---|")
-    for task, (name, batch, *_) in TASKS.items():
-        data, theirs = Data(name, 40 * batch), {}
-        for mode in modes:
-            try:
-                theirs[mode] = theirs_ms(task, data, mode, 20)
-            except Exception as error:  # whatever a compiler may throw
-                print(f"<!-- {mode}: {' '.join(str(error).split())[:120]} -->")
-        ours, best = ours_ms(task, threads, 20), min(theirs, key=theirs.get)
-        print(f"| {name} | {batch} | {ours:.1f} | {theirs[best]:.1f} | {best} | "
-              f"{theirs[best] / ours:.2f} |", flush=True)
+def speed(options):
+    results = []
+    for task in options.task or TASKS:
+        for precision in PRECISIONS:
+            peers = [turns.Peer(mode, [sys.executable, "-B", "-W", "ignore", __file__, "peer", task,
+                                       mode, precision, str(options.threads)])
+                     for mode in (("eager",) if options.quick else ("eager", "compile"))]
+            results.append(turns.measure(f"train/{TASKS[task][0]}/{precision}",
+                                         lambda: ours_ms(task, precision, options.threads), peers,
+                                         options.turns))
+    if options.write:
+        turns.keep(results, options.threads)
 
 
-def keep(results, options):
-    with open(FIGURES, "w") as file:
-        json.dump(dict(minutes=options.minutes, threads=options.threads, torch=torch.__version__,
-                       evaluated=EVALUATED, tasks=results), file, indent=1)
-        file.write("\n")
+# ---- the program ----
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("what", nargs="?", choices=("curves", "speed"), default="curves")
-    parser.add_argument("--minutes", type=float, default=5)
-    parser.add_argument("--task", action="append", choices=TASKS)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--out", default="docs/pictures/foil.svg")
-    options = parser.parse_args()
+def curves(options):
     torch.set_num_threads(options.threads)
-    if options.what == "speed":
-        return speed(options.threads, ("eager",) if options.quick else ("eager", "compiled"))
     results = {}
     for task in options.task or TASKS:
         name, _, records, times = TASKS[task]
         data, results[task] = Data(name, records), {}
         for kind in KINDS:
             results[task][kind] = train(kind, task, data, 60 * times * options.minutes)
-        keep(results, options)
+        with open(FIGURES, "w") as file:
+            json.dump(dict(minutes=options.minutes, threads=options.threads,
+                           machine=table.machine(options.threads), torch=torch.__version__,
+                           evaluated=EVALUATED, tasks=results), file, indent=1)
+            file.write("\n")
         draw(results, options.out)
 
 
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="?", choices=("curves", "draw", "speed"), default="curves")
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--task", action="append", choices=TASKS)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--out", default="docs/pictures/foil.svg")
+    options = parser.parse_args()
+    if options.what == "draw":
+        with open(FIGURES) as file:
+            draw(json.load(file)["tasks"], options.out)
+    else:
+        {"curves": curves, "speed": speed}[options.what](options)
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["peer"]:
+        task, mode, precision, threads = sys.argv[2:]
+        turns.serve(lambda: theirs(task, mode, precision, int(threads)))
+    else:
+        main()

@@ -3,13 +3,12 @@ import argparse
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-import table
+import turns
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = ROOT / "build/bin"
@@ -17,7 +16,7 @@ TOKENS = 20
 ROWS = [(precision, beams) for precision in ("f32", "bf16") for beams in (1, 4)]
 
 
-# ---- a peer: a process that reads a line and answers with milliseconds ----
+# ---- a peer ----
 
 def load(directory, precision):
     import torch
@@ -25,7 +24,7 @@ def load(directory, precision):
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     model = transformers.VisionEncoderDecoderModel.from_pretrained(directory, dtype=dtype).eval()
     side = model.config.encoder.image_size
-    return model, torch.zeros(1, 3, side, side, dtype=dtype)
+    return model, torch.empty(1, 3, side, side, dtype=dtype).uniform_(-1, 1)
 
 
 def generate(model, pixels, beams):
@@ -36,41 +35,20 @@ def generate(model, pixels, beams):
                               min_new_tokens=TOKENS)
 
 
-def peer(mode, directory, precision, beams):
+def generating(mode, directory, precision, beams):
     import torch
-    try:
-        model, pixels = load(directory, precision)
-        pixels.uniform_(-1, 1)
-        if mode == "compile":
-            model.encoder.forward = torch.compile(model.encoder.forward)
-            model.decoder.forward = torch.compile(model.decoder.forward, dynamic=True)
-        generate(model, pixels, beams), generate(model, pixels, beams)
-        print("ready", flush=True)
-        for _ in sys.stdin:
-            start = time.perf_counter()
-            generate(model, pixels, beams)
-            print(1e3 * (time.perf_counter() - start), flush=True)
-    except Exception as error:  # named with its reason
-        print(f"failed: {str(error).splitlines()[0][:100]}", flush=True)
+    model, pixels = load(directory, precision)
+    if mode == "compile":
+        model.encoder.forward = torch.compile(model.encoder.forward)
+        model.decoder.forward = torch.compile(model.decoder.forward, dynamic=True)
+    generate(model, pixels, beams), generate(model, pixels, beams)
 
+    def work():
+        start = time.perf_counter()
+        generate(model, pixels, beams)
+        return 1e3 * (time.perf_counter() - start)
 
-class Peer:
-    def __init__(self, mode, directory, precision, beams):
-        self.name, self.ms = mode, []
-        self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", __file__, mode, directory, precision, str(beams)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.says = self.process.stdout.readline().strip() or "failed: ended"
-
-    def turn(self):
-        if self.says == "ready":
-            self.process.stdin.write("\n")
-            self.process.stdin.flush()
-            self.ms.append(float(self.process.stdout.readline()))
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+    return work
 
 
 # ---- ours ----
@@ -111,63 +89,29 @@ def process_ms(command):
     return 1e3 * (time.perf_counter() - start)
 
 
-# ---- the table ----
+# ---- rows ----
 
-def tell(row, mine, others):
-    """others: [(name, its times, or why there are none)]. The row's figures, of which medians."""
-    parts = [f"{name} {statistics.median(ms):.0f} ms" if isinstance(ms, list) and ms
-             else f"{name} {ms or 'failed'}" for name, ms in others]
-    times = [ms for _, ms in others if isinstance(ms, list) and ms]
-    if not mine or mine[0] is None:
-        print(f"{row:<24} no bfloat16 here; {', '.join(parts)}", flush=True)
-        return None
-    ratio = statistics.median(min(turn) / m for m, turn in zip(mine, zip(*times))) if times else 0
-    print(f"{row:<24} {statistics.median(mine):.0f} ms; {', '.join(parts)}: {ratio:.2f} x",
-          flush=True)
-    return dict(row=row, ms=mine, ratio=ratio, peers=dict(others))
+def measure(directory, precision, beams, modes, turns_):
+    peers = [turns.Peer(mode, [sys.executable, "-W", "ignore", __file__, mode, directory, precision,
+                               str(beams)]) for mode in modes]
+    return turns.measure(f"read/{precision}/{beams}", lambda: ours(directory, precision, beams),
+                         peers, turns_)
 
 
-def measure(directory, precision, beams, modes, turns):
-    peers = [Peer(mode, directory, precision, beams) for mode in modes]
-    mine = []
-    for _ in range(turns):
-        mine.append(ours(directory, precision, beams))
-        for p in peers:
-            p.turn()
-    for p in peers:
-        p.close()
-    return tell(f"read/{precision}/{beams}", mine, [(p.name, p.ms or p.says) for p in peers])
-
-
-def measure_processes(directory, turns):
+def measure_processes(directory, turns_):
     read = [BIN / "vit-read", "--model", directory, "--beams", "1", "--length", "21",
             f"{directory}/picture.png"]
     mine, theirs = [], []
-    for _ in range(turns):
+    for _ in range(turns_):
         mine.append(process_ms(read))
         theirs.append(process_ms([sys.executable, "-W", "ignore", "-c", SCRIPT, directory]))
-    return tell("process", mine, [("python", theirs)])
+    return turns.result("process", mine, {"transformers": theirs})
 
 
 def write_base(directory):
     sys.path.insert(0, str(ROOT / "scripts"))
     import check_readers
     check_readers.build_full(pathlib.Path(directory), cases=({},))
-
-
-def keep(rows):
-    """In place of the same rows of an earlier run on such a machine."""
-    import torch
-    import transformers
-    threads = len(os.sched_getaffinity(0))
-    path = table.path_of("readers", threads)
-    old = json.load(open(path))["rows"] if os.path.exists(path) else []
-    names = {row["row"] for row in rows}
-    table.keep("readers", threads, dict(
-        command="scripts/bench-read --write", torch=torch.__version__,
-        transformers=transformers.__version__,
-        rows=sorted([row for row in old if row["row"] not in names] + rows,
-                    key=lambda row: row["row"])))
 
 
 def main():
@@ -190,12 +134,13 @@ def main():
         if not chosen.rows or "process" in chosen.rows:
             results.append(measure_processes(directory, chosen.turns))
     if chosen.write:
-        keep([row for row in results if row])
+        turns.keep(results)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] and sys.argv[1] in ("eager", "compile"):
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-        peer(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))
+        mode, directory, precision, beams = sys.argv[1:]
+        turns.serve(lambda: generating(mode, directory, precision, int(beams)))
     else:
         main()

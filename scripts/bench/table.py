@@ -1,7 +1,7 @@
 """Tables: what the bench scripts print, and the part of docs/performance.md made of their results.
 
 Results are kept as JSON, scripts/bench/results/KIND-MACHINE.json (KIND: peers, products, threads,
-readers); `python3 scripts/bench/table.py` writes the document's part from all that lie there.
+texts); `python3 scripts/bench/table.py` writes the document's part from all that lie there.
 """
 import datetime
 import glob
@@ -11,7 +11,7 @@ import re
 import subprocess
 
 RESULTS = os.path.join(os.path.dirname(__file__), "results")
-DOCUMENT = "docs/performance.md"
+DOCUMENT = os.path.join(os.path.dirname(__file__), "../../docs/performance.md")
 MARKS = ("<!-- from here: scripts/bench/table.py, of scripts/bench/results -->\n",
          "<!-- to here -->\n")
 COLUMNS = ("work", "batch", "precision", "ours, ms", "images/s", "of the peak", "best rival, ms",
@@ -179,6 +179,38 @@ def threads_line(run):
     return f"- Two threads beside one, {run['machine']}: {'; '.join(parts)} times as fast."
 
 
+WORKS = {"train": "training on {}, a step", "read": "TrOCR-base, 20 tokens, beams {}",
+         "process": "TrOCR-base, process that loads it and reads"}
+
+
+def texts_table(run):
+    """Rows of scripts/bench-read and of scripts/foil speed, what differs in precision side by
+    side."""
+    rows = {}
+    for r in run["rows"]:
+        parts = r["row"].split("/")  # train/strips/f32, read/f32/1, process
+        precision = next((p for p in parts if p in ("f32", "bf16")), "f32")
+        others = [p for p in parts[1:] if p != precision]
+        rows.setdefault(WORKS[parts[0]].format(*others), {})[precision] = r
+    lines = [head(("work", *(cell for p in ("f32", "bf16") for cell in
+                             (f"{p}, ms", "best rival, ms", "times as fast"))))]
+    for work, of in sorted(rows.items(), reverse=True):
+        cells = [(milliseconds(r["ms"]), f"{milliseconds(r['best_ms'])} {r['best']}", ratio(r))
+                 if r else ("", "", "") for r in map(of.get, ("f32", "bf16"))]
+        lines.append(row((work, *cells[0], *cells[1])))
+    return lines
+
+
+def texts_part(run):
+    versions = {f"{k} {v}" for r in run["rows"] for k, v in r["versions"].items()}
+    dates = sorted({r["date"] for r in run["rows"]})
+    notes = sorted({r["note"] for r in run["rows"] if "note" in r})
+    return ["", f"### Models that write texts, {run['machine']}", "",
+            f"`scripts/foil speed --write`, `scripts/bench-read --write`, {', '.join(dates)}, "
+            f"{run['system']}, {', '.join(sorted(versions))}."
+            + "".join(f" {note}" for note in notes), "", *texts_table(run)]
+
+
 def document_part():
     lines = []
     for run in results("peers"):
@@ -191,6 +223,8 @@ def document_part():
                   f"{', '.join(names)}; "
                   f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
                   + " ".join([*run.get("notes", []), *absent(run)]), "", *peers_table(run)]
+    for run in results("texts"):
+        lines += texts_part(run)
     lines += ["", *map(products_line, results("products")), *map(threads_line, results("threads"))]
     return "\n".join(lines) + "\n\n"
 
