@@ -7,6 +7,7 @@ case ${BUILD:=build} in
 *) BUILD=$PWD/$BUILD ;;
 esac
 driver=$PWD/tests/chromium.py
+readers=$PWD/tests/fixtures/readers
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -46,6 +47,15 @@ png() {
 }
 check "a text's matrix as PNG" png --model pairs.safetensors --text "two and six"
 check "maps of a picture as PNG" png --model pictures.safetensors pictures/3.png
+# A tokenizer of fewer tokens than the network has ids is allowed, but what it lacks is said.
+cp -r "$readers/gpt2" foreign && rm foreign/tokenizer.json &&
+    cp "$readers/trocr_small/sentencepiece.bpe.model" foreign
+warned() {
+    "$read" --model foreign "$@" 2>said && cat said &&
+        grep -q "^vit-read: pictures/3.png: warning: the tokenizer has no token for an id" said
+}
+check "ids that the tokenizer lacks are said" warned pictures/3.png
+check "and so of several, in JSON, too" warned --json pictures/2.png pictures/3.png
 # refused PART OPTION...: wrong usage, and what is said
 refused() {
     part=$1

@@ -230,10 +230,20 @@ static bool answer_text(const char *name, bool several, const vit_text_answer *a
     return vit_print(&command, &text);
 }
 
+/* name: of a picture or a text, or NULL. */
+static void say_warning(const char *name, const char *warning) {
+    vit_text text = {0};
+    vit_text_add(&text, "%s%swarning: %s", name ? name : "", name ? ": " : "", warning);
+    if (!text.failed) vit_say(&command, text.text);
+    vit_text_free(&text);
+}
+
 static void tell(reading *r, const char *key, const char *const *names, bool several, size_t count,
                  const vit_text_answer *answers) {
     for (size_t i = 0; i < count; i++) {
         const char *name = names ? names[i] : NULL;
+        if (answers[i].error.status == VIT_OK && answers[i].warning)
+            say_warning(name, answers[i].warning);
         const bool told = r->settings->json ? answer_json(key, name, &answers[i])
                                             : answer_text(name, several, &answers[i]);
         if (!told || answers[i].error.status != VIT_OK) r->fine = false;
