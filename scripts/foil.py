@@ -24,12 +24,13 @@ import table  # noqa: E402
 import turns  # noqa: E402
 
 START, END, MOST = 0, 1, 80
-# Data, batch, records, how many times as long as --minutes says.
-TASKS = {"numbers": ("numbers:en-de", 32, 200000, 1), "strips": ("strips", 64, 60000, 3)}
+BATCH = 32
+# Data, records, how many times as long as --minutes says.
+TASKS = {"numbers": ("numbers:en-de", 200000, 1), "strips": ("strips", 60000, 3)}
 SIZES = {"strips": dict(dim=128, depth=2, decoder=2, heads=4, mlp=256),
          "numbers": dict(dim=96, depth=2, decoder=2, heads=4, mlp=192)}
 FIGURES = "scripts/bench/results/foil.json"
-EVALUATED = 500
+EVALUATED, OF_A_LENGTH = 500, 100
 MARKS = 5  # of a curve
 
 
@@ -37,8 +38,10 @@ class Data:
     def __init__(self, name, train):
         with tempfile.TemporaryDirectory() as place:
             command = ["build/examples/export_texts", name, place, str(train), "10000"]
-            facts = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            self.height, self.width, self.words, self.signs = map(int, facts.split())
+            facts = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+            if facts.returncode:  # it has said why
+                sys.exit(1)
+            self.height, self.width, self.words, self.signs = map(int, facts.stdout.split())
             self.parts = {part: self.read(place, part) for part in ("train", "test")}
 
     def read(self, place, part):
@@ -190,22 +193,40 @@ def length_of(data, row):
     return len(row[1] if data.height else row[0])
 
 
-def evaluate(net, data, count):
-    right = collections.defaultdict(list)
-    rows = data.parts["test"][0]
-    spread = max(1, len(rows) // count)
+def answers(net, data, numbers):
+    """[(length, whether the whole text is right)] of these test records."""
+    rows, told = data.parts["test"][0], []
     net.eval()
-    numbers = list(range(0, len(rows), spread))[:count]
     for i in range(0, len(numbers), 100):
         some = numbers[i:i + 100]
         source, targets = data.batch("test", some)
         # A text that has not ended where the longest right one does is wrong.
         written = write(net, source, len(some), 1 + max(map(len, targets)))
-        for n, text, target in zip(some, written, targets):
-            right[length_of(data, rows[n])].append(text == target)
+        told += [(length_of(data, rows[n]), text == target)
+                 for n, text, target in zip(some, written, targets)]
     net.train()
-    all_ = [r for some in right.values() for r in some]
-    return sum(all_) / len(all_), {k: sum(v) / len(v) for k, v in sorted(right.items())}
+    return told
+
+
+def evaluate(net, data, count):
+    """Share of whole texts that are right, of so many all over the test part."""
+    rows = data.parts["test"][0]
+    told = answers(net, data, list(range(0, len(rows), max(1, len(rows) // count)))[:count])
+    return sum(right for _, right in told) / len(told)
+
+
+def evaluate_lengths(net, data, count):
+    """{length: share}, of so many of each at most, and of lengths that have a tenth of that."""
+    rows, of, right = data.parts["test"][0], collections.defaultdict(list), {}
+    for n, row in enumerate(rows):
+        if len(of[length_of(data, row)]) < count:
+            of[length_of(data, row)].append(n)
+    told = answers(net, data, [n for some in of.values() for n in some])
+    for length in sorted(of):
+        some = [fine for n, fine in told if n == length]
+        if 10 * len(some) >= count:
+            right[length] = sum(some) / len(some)
+    return right
 
 
 def optimiser_of(net):
@@ -228,24 +249,24 @@ def batch_of(data, size, n):
 
 def train(kind, task, data, seconds):
     """[[processor seconds, right], ...], what is right by length in the end, steps."""
-    net, batch, spent, n = network(kind, task, data), TASKS[task][1], 0, 0
+    net, spent, n = network(kind, task, data), 0, 0
     curve, marks = [], [seconds * (i + 1) / MARKS for i in range(MARKS)]
     share, optimiser = 0, optimiser_of(net)
     while marks:
         begin = time.process_time()
         for group in optimiser.param_groups:
             group["lr"] = 2e-3 * min(1, share * 20, (1 - share) * 2)
-        learn(net, optimiser, loss_of(net, *batch_of(data, batch, n)))
+        learn(net, optimiser, loss_of(net, *batch_of(data, BATCH, n)))
         n += 1
         spent += time.process_time() - begin
         share = min(1, spent / seconds)
         if spent >= marks[0]:
             marks.pop(0)
-            right, by_length = evaluate(net, data, EVALUATED if not marks else EVALUATED // 5)
+            right = evaluate(net, data, EVALUATED if not marks else EVALUATED // 5)
             curve.append([spent, right])
             print(json.dumps({"task": task, "network": kind, "seconds": round(spent), "steps": n,
                               "right": right}), flush=True)
-    return dict(curve=curve, by_length=by_length, steps=n)
+    return dict(curve=curve, by_length=evaluate_lengths(net, data, OF_A_LENGTH), steps=n)
 
 
 # ---- the plot ----
@@ -306,52 +327,82 @@ def draw(results, path):
 # ---- speed: a step of vit-train and of PyTorch, in turns ----
 
 STEPS = {"numbers": 60, "strips": 15}
+BATCHES = {"numbers": 32, "strips": 64}  # of the presets
 PRECISIONS = ("f32", "bf16")
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 
 
-def ours_ms(task, precision, threads):
+def events_of(log):
+    """{event: its seconds}; a line that is being written is none yet."""
+    events = {}
+    if os.path.exists(log):
+        with open(log) as lines:
+            for line in lines:
+                if line.endswith("\n"):
+                    event = json.loads(line)
+                    events[event["event"]] = event["seconds"]
+    return events
+
+
+def processor_seconds(process):
+    with open(f"/proc/{process.pid}/stat") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def seconds_of(command, log, clock):
+    """From the start of a training to the end of its steps, where it is stopped; None where it
+    fails."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        events = {}
+        while "epoch" not in events and process.poll() is None:
+            time.sleep(0.02)
+            events = events_of(log)
+        if "epoch" not in events:
+            return None
+        spent = processor_seconds(process)
+        process.kill()
+    return spent if clock == "processor" else events["epoch"] - events["start"]
+
+
+def ours_ms(task, precision, threads, clock):
     """Milliseconds of a step of vit-train, by two trainings of different length; the preset of the
     data. None: the processor has no bfloat16."""
+    name, size = TASKS[task][0], BATCHES[task]
     seconds = []
     with tempfile.TemporaryDirectory() as place:
         for n in (STEPS[task], 4 * STEPS[task]):
             log = os.path.join(place, f"{n}.jsonl")
-            done = subprocess.run(
-                ["build/bin/vit-train", "--data", TASKS[task][0], "--steps", str(n), "--batch",
-                 str(TASKS[task][1]), "--threads", str(threads), "--precision", precision, "--val",
-                 "1", "--log", log, "--out", os.path.join(place, "m.safetensors"), "--overwrite"],
-                capture_output=True, text=True)
-            if done.returncode and precision == "bf16":
-                return None
-            if done.returncode:
-                sys.exit(f"foil: {done.stderr}")
-            events = [json.loads(line) for line in open(log)]
-            first = next(e for e in events if e["event"] == "start")
-            last = next(e for e in events if e["event"] == "epoch")
-            seconds.append(last["seconds"] - first["seconds"])
+            seconds.append(seconds_of(
+                ["build/bin/vit-train", "--data", name, "--steps", str(n), "--batch", str(size),
+                 "--threads", str(threads), "--precision", precision, "--val", "1", "--log", log,
+                 "--out", os.path.join(place, "m.safetensors"), "--overwrite"], log, clock))
+    if None in seconds:
+        return None if precision == "bf16" else sys.exit(f"foil: vit-train fails on {name}")
     return 1e3 * (seconds[1] - seconds[0]) / (3 * STEPS[task])
 
 
-def theirs(task, mode, precision, threads):
+def theirs(task, mode, precision, threads, clock):
     """A peer's work (scripts/bench/turns.py): the median of its steps, of batches that are
     prepared; each was seen once before, so that what is compiled is."""
     torch.set_num_threads(threads)
-    name, size, *_ = TASKS[task]
+    name, size = TASKS[task][0], BATCHES[task]
     data = Data(name, STEPS[task] * size)
     net = network("Transformer", task, data)
     optimiser, forward = optimiser_of(net), loss_of
     if mode == "compile":
         forward = torch.compile(loss_of)
     batches = [batch_of(data, size, n) for n in range(STEPS[task])]
+    now = CLOCKS[clock]
 
     def work():
         times = []
         for batch in batches:
-            begin = time.perf_counter()
+            begin = now()
             with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
                 loss = forward(net, *batch)
             learn(net, optimiser, loss)
-            times.append(time.perf_counter() - begin)
+            times.append(now() - begin)
         return 1e3 * statistics.median(times)
 
     work()
@@ -360,26 +411,33 @@ def theirs(task, mode, precision, threads):
 
 def speed(options):
     results = []
+    modes = ("eager",) if options.quick else ("eager", "compile")
     for task in options.task or TASKS:
         for precision in PRECISIONS:
             peers = [turns.Peer(mode, [sys.executable, "-B", "-W", "ignore", __file__, "peer", task,
-                                       mode, precision, str(options.threads)])
-                     for mode in (("eager",) if options.quick else ("eager", "compile"))]
-            results.append(turns.measure(f"train/{TASKS[task][0]}/{precision}",
-                                         lambda: ours_ms(task, precision, options.threads), peers,
-                                         options.turns))
+                                       mode, precision, str(options.threads), options.clock])
+                     for mode in modes]
+            results.append(turns.measure(
+                f"train/{TASKS[task][0]}/{precision}",
+                lambda: ours_ms(task, precision, options.threads, options.clock), peers,
+                options.turns))
     if options.write:
-        turns.keep(results, options.threads)
+        turns.keep(results, options.threads, turns.PROCESSOR_NOTE
+                   if options.clock == "processor" else None)
 
 
 # ---- the program ----
 
 
 def curves(options):
+    """A task that is not asked for keeps its figures."""
     torch.set_num_threads(options.threads)
     results = {}
+    if options.task and os.path.exists(FIGURES):
+        with open(FIGURES) as file:
+            results = json.load(file)["tasks"]
     for task in options.task or TASKS:
-        name, _, records, times = TASKS[task]
+        name, records, times = TASKS[task]
         data, results[task] = Data(name, records), {}
         for kind in KINDS:
             results[task][kind] = train(kind, task, data, 60 * times * options.minutes)
@@ -397,6 +455,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--task", action="append", choices=TASKS)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -411,7 +470,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["peer"]:
-        task, mode, precision, threads = sys.argv[2:]
-        turns.serve(lambda: theirs(task, mode, precision, int(threads)))
+        task, mode, precision, threads, clock = sys.argv[2:]
+        turns.serve(lambda: theirs(task, mode, precision, int(threads), clock))
     else:
         main()
