@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/ops/gemm/gemm.h"
 #include <math.h>
+#include <string.h>
 
 #define MOMENTUM .95f
 #define STEPS 5
@@ -24,10 +25,9 @@ struct vit_muon {
 bool vit_muon_moves(const vit_table *table, size_t row) {
     const vit_parameter *p = &table->rows[row];
     size_t first = 0;
-    if (p->kind != VIT_PARAMETER_WEIGHT || p->layer == table->rows[table->count - 1].layer)
-        return false;
     while (table->rows[first].kind != VIT_PARAMETER_WEIGHT) first++;
-    return p->layer > 0 || row > first;
+    return p->kind == VIT_PARAMETER_WEIGHT &&
+           (strstr(p->name, "blocks.") || (p->layer == 0 && row > first));
 }
 
 static vit_status make_rooms(vit_muon *m, int threads, vit_error *error) {

@@ -1,6 +1,6 @@
-/* The optimiser Muon (Jordan et al., 2024): a matrix between the first layer and the head moves
- * along the matrix with orthonormal rows or columns that is nearest to its momentum; all other
- * tensors are AdamW's. It needs no second moments. */
+/* The optimiser Muon (Jordan et al., 2024): a matrix of a block, of a decoder's too, or of a stem's
+ * later layers moves along the matrix with orthonormal rows or columns that is nearest to its
+ * momentum; all other tensors are AdamW's. It needs no second moments. */
 #ifndef VIT_TRAIN_MUON_H
 #define VIT_TRAIN_MUON_H
 
@@ -9,8 +9,8 @@
 
 typedef struct vit_muon vit_muon;
 
-/* Whether that row of the table is such a matrix: a weight of neither the first layer nor the head.
- */
+/* Whether that row of the table is such a matrix: a weight that neither reads pictures or words nor
+ * answers. */
 bool vit_muon_moves(const vit_table *table, size_t row);
 
 /* For the tensors of `table`, the rows that are not frozen; freed by vit_muon_free. *out is NULL
