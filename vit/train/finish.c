@@ -44,8 +44,8 @@ static void add_operation(vit_preprocessing *p, vit_operation operation) {
 
 /* How a picture becomes what the network was trained on. Data that were files of pictures say it;
  * for ready records: the picture is turned upright (EXIF) and put on white; then, for digits in
- * MNIST's format, the digit is found and prepared as MNIST's were, and other pictures are made grey
- * or RGB and resized. */
+ * MNIST's format, the digit is found and prepared as MNIST's were; of others, made grey or RGB, the
+ * middle is taken in the records' proportions. */
 static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     if (d->preprocessing.count > 0) return d->preprocessing;
     vit_preprocessing p = {0};
@@ -61,10 +61,17 @@ static vit_preprocessing preprocessing_of(const vit_dataset *d) {
         add_operation(&p, (vit_operation){.kind = VIT_OP_DIGIT});
     } else {
         add_operation(&p, (vit_operation){.kind = d->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
-        add_operation(&p, (vit_operation){.kind = VIT_OP_RESIZE,
-                                          .height = d->height,
-                                          .width = d->width,
-                                          .filter = VIT_FILTER_BILINEAR});
+        vit_operation resize = {.kind = VIT_OP_RESIZE, .filter = VIT_FILTER_BILINEAR};
+        if (d->height == d->width) {
+            resize.shorter = d->height;
+        } else {
+            resize.height = d->height;
+            resize.width = d->width;
+            resize.fit = VIT_FIT_COVER;
+        }
+        add_operation(&p, resize);
+        add_operation(&p, (vit_operation){
+                              .kind = VIT_OP_CENTER_CROP, .height = d->height, .width = d->width});
     }
     add_operation(&p, normalise);
     return p;
