@@ -2,7 +2,7 @@
 
 The network is what vit-convert --layout pytorch writes, with vit-train's own first weights, and
 attention by F.scaled_dot_product_attention. The recipe is the preset's: its optimiser (AdamW, and
-Muon for the same matrices), learning rate, schedule, clipping, moving average, shifts and mirroring.
+Muon for the same matrices), learning rate, schedule, clipping, moving average, shifts, mirroring.
 The learning rate follows the time that has passed, so that the schedule ends when the time does.
 """
 import argparse
@@ -39,7 +39,8 @@ def pictures(data):
 
     def part(name):
         images = idx(f"{data}/{name}-images-idx3-ubyte.gz", 16).reshape(-1, 1, 28, 28)
-        return torch.tensor(images), torch.tensor(idx(f"{data}/{name}-labels-idx1-ubyte.gz", 8)).long()
+        labels = idx(f"{data}/{name}-labels-idx1-ubyte.gz", 8)
+        return torch.tensor(images), torch.tensor(labels).long()
     return part("train"), part("t10k")
 
 
@@ -86,17 +87,20 @@ class Muon:
                 a = x @ x.T
                 x = 3.4445 * x + (-4.775 * a + 2.0315 * a @ a) @ x
             x = (x if wide else x.T).reshape(p.shape)
-            p.mul_(1 - lr * self.weight_decay).add_(x, alpha=-lr * .2 * max(p.flatten(1).shape) ** .5)
+            larger = max(p.flatten(1).shape)
+            p.mul_(1 - lr * self.weight_decay).add_(x, alpha=-lr * .2 * larger ** .5)
 
 
 def optimisers(net, recipe):
-    """AdamW for all, or, with Muon, for all but the matrices between the first layer and the head."""
+    """AdamW for all, or, with Muon, for all but the matrices between first layer and head."""
     weights = [(n, p) for n, p in net.named_parameters() if n.endswith("weight") and p.dim() > 1]
     inner = [p for n, p in weights[1:] if not n.startswith("head")
              and not n.startswith("attention_pool")] if recipe.get("optimizer") == "muon" else []
     kept, decay = {id(p) for p in inner}, {id(p) for _, p in weights}
-    groups = [{"params": [p for p in net.parameters() if id(p) not in kept and (id(p) in decay) == on],
-               "weight_decay": recipe.get("weight_decay", .05) if on else 0} for on in (True, False)]
+    rest = [p for p in net.parameters() if id(p) not in kept]
+    groups = [{"params": [p for p in rest if (id(p) in decay) == on],
+               "weight_decay": recipe.get("weight_decay", .05) if on else 0}
+              for on in (True, False)]
     return torch.optim.AdamW(groups, fused=True), Muon(inner, recipe.get("weight_decay", .05))
 
 
@@ -127,7 +131,8 @@ class Loader:
             mirrored = torch.rand(len(i)) < .5
             x[mirrored] = x[mirrored].flip(1)
         channels = torch.arange(self.images.shape[1])[None, :, None, None]
-        batch = self.images[i[:, None, None, None], channels, y[:, None, :, None], x[:, None, None, :]]
+        batch = self.images[i[:, None, None, None], channels, y[:, None, :, None],
+                            x[:, None, None, :]]
         return self.net.normalize(batch), self.labels[i]
 
 
@@ -181,8 +186,8 @@ def main():
     steps = train(net, step, recipe, loader, options.seconds, bf16)
     net.eval()
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-        right = sum((net(net.normalize(tests[k:k + 500])).argmax(1) == truths[k:k + 500]).sum().item()
-                    for k in range(0, len(tests), 500))
+        answers = torch.cat([net(net.normalize(part)).argmax(1) for part in tests.split(500)])
+        right = (answers == truths).sum().item()
     print(json.dumps(dict(data=options.data, preset=options.preset, mode=options.mode,
                           precision=options.precision, seconds=options.seconds, steps=steps,
                           images_per_second=round(steps * recipe["batch"] / options.seconds, 1),
