@@ -7,7 +7,6 @@
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/lanes.h"
 #include "vit/train/step/loader.h"
-#include "vit/train/step/muon.h"
 #include "vit/train/step/trainer.h"
 #include "vit/weights/model_file.h"
 #include <math.h>
@@ -159,32 +158,6 @@ static void ten_steps_match_pytorch(void **unused) {
         ten_steps(names[i], vit_kernels_choose(VIT_CPU_AVX512), 2);
         ten_steps(names[i], vit_kernels_scalar(), 1);
     }
-}
-
-/* Muon moves the matrices of all blocks and of a stem's later layers, nothing that reads pictures
- * or words or answers. */
-static void muon_moves_what_is_inside(void **unused) {
-    (void)unused;
-    vit_preset strips;
-    vit_table table;
-    assert_int_equal(vit_preset_load(&strips, "strips", NULL), VIT_OK);
-    vit_config *c = &strips.config;
-    c->height = c->width = 32;
-    c->channels = c->classes = 1;
-    c->decoder.vocabulary = c->decoder.length = 12;
-    assert_int_equal(vit_table_new(&table, c, NULL), VIT_OK);
-    size_t moved = 0;
-    for (size_t i = 0; i < table.count; i++) moved += vit_muon_moves(&table, i);
-    /* qkv, proj, fc1, fc2 of two and two blocks, q, kv and proj of cross-attention in the latter,
-     * three of the four convolutions */
-    assert_int_equal(moved, 4 * 4 + 2 * 3 + 3);
-    static const char *const still[] = {"tokenizer.0.weight", "decoder.head.weight"};
-    for (size_t i = 0; i < 2; i++) {
-        const vit_parameter *row = vit_table_find(&table, still[i]);
-        assert_non_null(row);
-        assert_false(vit_muon_moves(&table, (size_t)(row - table.rows)));
-    }
-    vit_table_free(&table);
 }
 
 /* ---- the same bytes ---- */
@@ -609,7 +582,6 @@ static void such_recipes_are_written(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_steps_match_pytorch),
-        cmocka_unit_test(muon_moves_what_is_inside),
         cmocka_unit_test(threads_and_instructions_change_no_byte),
         cmocka_unit_test(late_slices_change_no_byte),
         cmocka_unit_test(eight_slices_are_the_same),
