@@ -102,8 +102,8 @@ vit_status vit_cifar_parse(size_t *count, const uint8_t *bytes, size_t size, uns
     *count = 0;
     if (size == 0 || size % record != 0)
         return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: %zu bytes found, which is no whole number of records of %zu bytes: "
-                        "the file is cut off, or is none of CIFAR-%u",
+                        "%s: %zu bytes found, not a whole number of records of %zu bytes: the file "
+                        "is cut off, or not one of CIFAR-%u",
                         name, size, record, classes);
     vit_status status = check_labels(bytes, size / record, classes, name, error);
     if (status == VIT_OK) *count = size / record;

@@ -117,6 +117,21 @@ static void test_json(void **state) {
     }
 }
 
+static void test_copy(void **state) {
+    (void)state;
+    vit_error error;
+    vit_vocabulary v = make(VIT_SIGNS_WORDS), copy;
+    const vit_vocabulary none = {.signs = VIT_SIGNS_WORDS};
+    assert_int_equal(vit_vocabulary_copy(&copy, &v, &error), VIT_OK);
+    assert_true(vit_vocabulary_equal(&copy, &v));
+    vit_vocabulary_free(&v);
+    assert_string_equal(copy.texts[VIT_ID_FIRST], "are"); /* it has texts of its own */
+    vit_vocabulary_free(&copy);
+    assert_int_equal(vit_vocabulary_copy(&copy, &none, &error), VIT_OK);
+    assert_int_equal(copy.count, VIT_ID_FIRST);
+    vit_vocabulary_free(&copy);
+}
+
 /* More signs than are collected at once, again and again. */
 static void test_many(void **state) {
     (void)state;
@@ -153,7 +168,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signs),   cmocka_unit_test(test_there_and_back),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_many),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_copy),    cmocka_unit_test(test_many),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

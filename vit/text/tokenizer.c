@@ -71,7 +71,7 @@ vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_err
         status = read_file(&found, out, directory, whole[i].name, whole[i].reader, error);
     if (status == VIT_OK && !found)
         status = vit_fail(error, VIT_ERROR_IO,
-                          "%s: holds no tokenizer, which makes text of what the model writes: "
+                          "%s: holds no tokenizer, which turns the output of the model into text: "
                           "expected tokenizer.json, vocab.json, " XLMR_NAME ", " SPIECE_NAME
                           " or vocab.txt, as they are published with the weights",
                           directory);

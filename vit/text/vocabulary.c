@@ -34,8 +34,7 @@ static vit_status check_text(const char *text, vit_error *error) {
     while (*at != 0) {
         const size_t length = vit_utf8_length(at);
         if (length == 0)
-            return vit_fail(error, VIT_ERROR_FORMAT,
-                            "\"%.60s\": byte %zu is no UTF-8, which texts must be", text,
+            return vit_fail(error, VIT_ERROR_FORMAT, "\"%.60s\": byte %zu is not valid UTF-8", text,
                             (size_t)(at - text));
         at += length;
     }
@@ -183,7 +182,7 @@ vit_status vit_vocabulary_encode(uint32_t *ids, size_t *count, size_t most, cons
                             (int)(length < 60 ? length : 60), wanted.text, v->count - VIT_ID_FIRST);
         if (n == most)
             return vit_fail(error, VIT_ERROR_MISMATCH,
-                            "\"%.60s\" is longer than %zu %s, which is the most here", text, most,
+                            "\"%.60s\" is longer than %zu %s, the most allowed here", text, most,
                             sign_names[v->signs]);
         if (ids) ids[n] = (uint32_t)id;
     }

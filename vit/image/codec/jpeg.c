@@ -76,7 +76,7 @@ static vit_status unsupported(const jpeg_file *f, const char *what) {
 static vit_status refuse_size(const jpeg_file *f) {
     const size_t width = f->library.image_width, height = f->library.image_height;
     if (height == 0 && width > 0)
-        return unsupported(f, "a JPEG whose height stands behind its first scan (DNL)");
+        return unsupported(f, "a JPEG whose height is given after its first scan (DNL)");
     if (width == 0 || height == 0)
         return vit_fail(f->error, VIT_ERROR_FORMAT, "%s: corrupt JPEG: it has %zu x %zu pixels",
                         f->name, width, height);
@@ -138,7 +138,7 @@ static vit_status refuse(jpeg_file *f) {
                         f->name, first);
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
-        return corrupt(f, "its data hold a code that stands for nothing");
+        return corrupt(f, "its data have an invalid code");
     case JWRN_MUST_RESYNC:
         return corrupt(f, "a restart marker is missing or out of order");
     default:
@@ -320,7 +320,7 @@ static vit_status end(jpeg_file *f) {
     if (f->has_scans) jpeg_finish_output(library);
     jpeg_finish_decompress(library);
     if (f->knows_holes && has_hole(f->data, (size_t)(library->src->next_input_byte - f->data)))
-        return corrupt(f, "a part of its data is lost: zeros stand there");
+        return corrupt(f, "a part of its data is lost: there are zeros in its place");
     return VIT_OK;
 }
 
