@@ -64,7 +64,8 @@ static vit_status check_byte_order(const vit_zip *zip, vit_error *error) {
     const vit_zip_member *member;
     char order[6];
     vit_status status = find_record(&member, zip, "", "byteorder", 9, error);
-    if (status != VIT_OK || !member) return status; /* older files do not say, and are little */
+    if (status != VIT_OK || !member)
+        return status; /* older files do not say; they are little-endian */
     if (member->size == sizeof order) status = vit_zip_read(member, 0, order, error);
     if (status != VIT_OK) return status;
     if (member->size == sizeof order && memcmp(order, "little", sizeof order) == 0) return VIT_OK;
