@@ -172,7 +172,8 @@ static void list_keys(const vit_pickle *pickle, vit_pickle_value root, char text
     }
 }
 
-/* A dictionary of the root that holds tensors under one of the names that are known. */
+/* *state = the dictionary with tensors that the root has under a known key; false: there is none.
+ */
 static bool find_folder(vit_pickle_value *state, const vit_pickle *pickle, vit_pickle_value root) {
     if (root.kind != VIT_PICKLE_DICT) return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -187,8 +188,8 @@ static bool find_folder(vit_pickle_value *state, const vit_pickle *pickle, vit_p
     return false;
 }
 
-/* The weights: under a known name, beside which there may be tensors that are none, as a loss or
- * the best accuracy; else the root. */
+/* *state = the dictionary of weights: the one under a known key, since there may be other tensors
+ * beside it, such as a loss or the best accuracy; else the root. */
 static vit_status find_state(vit_pickle_value *state, const vit_pickle *pickle, vit_error *error) {
     const vit_pickle_value root = vit_pickle_root(pickle);
     char keys[200];
