@@ -147,6 +147,24 @@ class TestVit(unittest.TestCase):
         self.assertEqual(result.confusion.sum(), result.images)
         self.assertEqual(result.correct, np.trace(result.confusion))
 
+    def test_keys_of_a_preset_are_set(self):
+        small = {"dim": 16, "depth": 1, "heads": 2, "mlp": 16, "activation": "relu",
+                 "balance": True}
+        one = vit.train("digits", steps=1, set=small)
+        self.assertEqual([one.info["config"][key] for key in ("dim", "activation")], [16, "relu"])
+        self.assertTrue(one.info["recipe"]["train"]["balance"])
+        images, _ = drawn(2)
+        pairs = ["dim=16", "depth=1", "heads=2", "mlp=16", "activation=relu", "balance=true"]
+        other = vit.train("digits", steps=1, set=pairs)
+        np.testing.assert_array_equal(one.prepared(images), other.prepared(images))
+        with self.assertRaisesRegex(vit.Error, 'did you mean "lr"'):
+            vit.train("digits", steps=1, set={"learning_rate": 1})
+
+    def test_what_is_no_picture_is_refused(self):
+        for nothing in (None, 7, [None]):
+            with self.assertRaisesRegex(TypeError, "a picture is a path, the bytes of a file"):
+                self.model.classify(nothing)
+
     def test_arrays_train_and_evaluate(self):
         random = np.random.default_rng(1)
         labels = np.arange(60) % 2

@@ -221,8 +221,11 @@ class Model:
             if isinstance(file, bytes):
                 picture.name, picture.size = b"a picture in memory", len(file)
                 picture.bytes = ctypes.cast(ctypes.c_char_p(file), ctypes.c_void_p)
-            else:
+            elif isinstance(file, (str, os.PathLike)):
                 picture.name = _text(file)
+            else:
+                raise TypeError(f"a picture is a path, the bytes of a file or an array of uint8, "
+                                f"not {type(file).__name__}")
         error = _api.vit_error()
         _check(_lib.vit_classify_many(self._session, pictures, len(files), _floats(logits),
                                       _floats(features), answers, error), error)
@@ -367,6 +370,18 @@ def _event(event: _api.vit_event) -> dict:
             for name, value in values.items() if value is not None and value == value}
 
 
+def _sets(pairs: Any) -> Any:
+    """Keys of a preset and their values, as the library takes them; None where there are none."""
+    if pairs is None:
+        return None
+    if isinstance(pairs, dict):
+        pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+                 for key, value in pairs.items()]
+    if isinstance(pairs, str):
+        pairs = [pairs]
+    return (ctypes.c_char_p * len(pairs))(*[pair.encode() for pair in pairs])
+
+
 def train(data: Union[str, os.PathLike, None] = None, *,
           images: Optional[np.ndarray] = None, labels: Optional[np.ndarray] = None,
           val: "Optional[tuple[np.ndarray, np.ndarray]]" = None,
@@ -377,8 +392,9 @@ def train(data: Union[str, os.PathLike, None] = None, *,
     """Trains a network and returns it: on a data set, or on `images`, uint8 [N, H, W] or
     [N, H, W, C], and their `labels`, integers from 0; `val` and `test` are more of such pairs,
     `names` those of the classes. `options` are those of vit_train_options in vit.h: preset,
-    init, out, checkpoint, resume, epochs, steps, minutes, batch, lr, seed, ... A precision of None
-    is the preset's.
+    init, out, checkpoint, resume, epochs, steps, minutes, batch, lr, seed, ...; `set` is a
+    dictionary of keys of a preset, {"dim": 96}, or a list of "KEY=VALUE". A precision of None is
+    the preset's.
 
     callback(event) gets a dict; when it returns False, or raises, the training stops: the first is
     an Error of status "cancelled", the second goes on to the caller."""
@@ -396,6 +412,9 @@ def train(data: Union[str, os.PathLike, None] = None, *,
             raised.append(error)
             return False
 
+    sets = _sets(options.pop("set", None))
+    if sets is not None:
+        options.update(set=sets, set_count=len(sets))
     filled = _options(_api.vit_train_options, data=data, arrays=arrays, threads=threads,
                       precision=precision or "f32", precision_given=precision is not None,
                       callback=_api.vit_callback(tell), **options)
