@@ -19,7 +19,15 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "bin"
 MODEL = str(ROOT / "models" / "mnist.safetensors")
-EVALUATE = ["vit-evaluate", "--model", MODEL, "--data", "mnist", "--json"]
+
+
+def evaluate(name):
+    """The command that measures the shipped model of that name on its data set."""
+    model = str(ROOT / "models" / f"{name}.safetensors")
+    return ["vit-evaluate", "--model", model, "--data", name, "--json"]
+
+
+EVALUATE = evaluate("mnist")
 INFO = ["vit-info", "--json", MODEL]
 DIGITS = ["vit-train", "--data", "digits", "--json", "--out", "m.safetensors", "--overwrite"]
 TEST = ("test_top1", 100)
@@ -29,6 +37,10 @@ MNIST = r"## mnist\n[\s\S]*?"  # of docs/accuracy.md
 #  tolerance, minutes?)
 CLAIMS = [
     ("README.md", r"`mnist`: ([\d.]+) % of MNIST's test", [EVALUATE], ("top1", 100), .005, False),
+    ("README.md", r"`fashion`: ([\d.]+) % of Fashion", [evaluate("fashion")], ("top1", 100), .005,
+     True),
+    ("README.md", r"`cifar10`: ([\d.]+) % of CIFAR", [evaluate("cifar10")], ("top1", 100), .005,
+     True),
     ("docs/accuracy.md", MNIST + r"right \(top-1\) \| ([\d.]+) %", [EVALUATE], ("top1", 100),
      .005, False),
     ("docs/accuracy.md", MNIST + r"likeliest \(top-5\) \| ([\d.]+) %", [EVALUATE], ("top5", 100),
