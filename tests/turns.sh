@@ -1,14 +1,14 @@
 #!/bin/sh
-# scripts/bench: peers that take turns, the rows that are kept of them, and the table that is made of
-# these; the tokenizer of the TrOCR-base that scripts/bench-read writes, in transformers.
+# scripts/bench: peers that take turns, the rows that are kept of them, and the table that is made
+# of these; the tokenizer of the TrOCR-base that scripts/bench-read writes, in transformers.
 . "$(dirname "$0")/shell"
 
 command -v python3 >/dev/null || { echo "ok 1 - turns # SKIP there is no python3"; exit 0; }
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
-check "ratios are of one turn; who fails is named; rows stay until they are measured again" python3 - \
-    "$tree" <<'END_OF_PYTHON'
+check "ratios are of one turn; who fails is named; rows stay until they are measured again" \
+    python3 - "$tree" <<'END_OF_PYTHON'
 import os
 import sys
 

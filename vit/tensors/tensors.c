@@ -110,7 +110,7 @@ static vit_status add_shard(vit_tensors *file, const char *shard, vit_error *err
     char *path = vit_path_beside(file->name, shard);
     if (!path) return vit_fail_memory(error, shard, strlen(file->name) + strlen(shard));
     vit_status status;
-    vit_bytes map;
+    vit_bytes map = {0};
     if (vit_path_look(path) == VIT_PATH_NONE)
         status = vit_fail(error, VIT_ERROR_IO, "%s names the file %s, which is not beside it",
                           file->name, shard);

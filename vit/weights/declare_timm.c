@@ -400,7 +400,7 @@ vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     json_t *args = NULL, *cfg = object;
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
-    architecture a;
+    architecture a = {0};
     d->norm_eps = 1e-6;
     d->prepare.filter = VIT_FILTER_BICUBIC;
     vit_status status = vit_declare_object(&args, d, object, "model_args", error);
