@@ -102,13 +102,13 @@ static vit_status check_options(conversion *c, vit_error *error) {
     if (!o->layout) return check_ending(o->out, error);
     if (is_one_file(c)) return VIT_OK;
     if (vit_path_look(o->out) != VIT_PATH_NONE || vit_path_is_link(o->out))
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "%s is there already: name a directory that is not, which is then made",
-                        o->out);
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "%s is there already: name a directory that does not exist, it will be made", o->out);
     return VIT_OK;
 }
 
-/* ---- what the layout cannot say ---- */
+/* ---- what the layout cannot express ---- */
 
 static void note(const conversion *c, const char *text) {
     if (c->options->note) c->options->note(text, c->options->user);
@@ -121,13 +121,13 @@ static vit_status lose(const conversion *c, const char *what, bool loads, vit_er
     const char *name = c->options->layout;
     if (!c->options->force || !loads)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the layout \"%s\" cannot say all of this model: %s; %s",
+                        "%s: the layout \"%s\" cannot express all of this model: %s; %s",
                         c->options->in, name, what,
                         loads ? "to write it without that is --force"
                               : "its library could not load it, the layouts \"onnx\" and "
                                 "\"pytorch\" take every model");
-    vit_fail(&message, VIT_ERROR_UNSUPPORTED, "what the layout \"%s\" cannot say is lost: %s", name,
-             what);
+    vit_fail(&message, VIT_ERROR_UNSUPPORTED, "what the layout \"%s\" cannot express is lost: %s",
+             name, what);
     note(c, message.message);
     return VIT_OK;
 }

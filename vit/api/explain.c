@@ -101,7 +101,7 @@ vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *
     if (map->dims != 2 || map->shape[0] != c->height / c->patch ||
         map->shape[1] != c->width / c->patch)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "curves are of one map over %zu x %zu patches, this one has another shape",
+                        "curves need one map over %zu x %zu patches, this one has another shape",
                         c->height / c->patch, c->width / c->patch);
     if (map->class_index >= c->classes)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a map of class %zu, the model has %zu",

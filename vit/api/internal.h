@@ -15,8 +15,7 @@ typedef struct vit_rounded {
 } vit_rounded;
 
 struct vit_model {
-    vit_model_file
-        file; /* its linear weights are packed, in the model's precision, and only packed */
+    vit_model_file file;            /* linear weights are only packed, in the model's precision */
     vit_network network;            /* views of them */
     _Atomic(vit_rounded *) rounded; /* of a model in f32: its network in bf16, made when the first
                                        session asks for it; or NULL */

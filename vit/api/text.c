@@ -89,7 +89,7 @@ vit_text_info vit_text_describe(const vit_model *m) {
                            .tokens = tokens};
 }
 
-static vit_status make_room(vit_text_session *s, vit_error *error) {
+static vit_status allocate(vit_text_session *s, vit_error *error) {
     const vit_config *c = &s->model->file.config;
     const size_t pixels = c->height * c->width * c->channels;
     s->images = vit_alloc(s->samples, (pixels + 1) * sizeof(float));
@@ -121,7 +121,7 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_writing writing = writing_of(model, o);
-    status = make_room(s, error);
+    status = allocate(s, error);
     if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
     if (status == VIT_OK)
         status = vit_text_writer_new(&s->writer, s->network, &writing, kernels, threads, s->samples,
@@ -239,7 +239,7 @@ vit_status vit_read_pictures(vit_text_session *s, const vit_picture *pictures, s
     const vit_stem stem = s->model->file.config.stem;
     if (stem == VIT_STEM_TOKENS || stem == VIT_STEM_NONE)
         return vit_fail(error, VIT_ERROR_MISMATCH,
-                        stem == VIT_STEM_NONE ? "the model is a language model: it is given nothing"
+                        stem == VIT_STEM_NONE ? "the model is a language model: it takes no input"
                                               : "the model reads texts, not pictures");
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = read_all(s, pictures, NULL, count, answers, error);

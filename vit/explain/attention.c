@@ -29,13 +29,13 @@ static float fuse_two(vit_fuse fuse, float a, float b) {
     return a;
 }
 
-static size_t attention_room(const vit_map_call *m) {
+static size_t attention_scratch(const vit_map_call *m) {
     const size_t heads = m->explainer->network->config.heads;
     return heads * (m->options->query == VIT_QUERY_ALL ? m->tokens * m->tokens : m->patches);
 }
 
-/* Makes every head's map in m->room, then the map that was asked for. p: [heads] matrices, or of a
- * pooling [heads] rows. */
+/* Makes every head's map in m->scratch, then the map that was asked for. p: [heads] matrices, or of
+ * a pooling [heads] rows. */
 static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool pooling) {
     const vit_map_options *o = m->options;
     const bool all = o->query == VIT_QUERY_ALL;
@@ -43,7 +43,7 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
     const vit_config *c = &m->explainer->network->config;
     const size_t skip = c->pool_prefix ? m->prefix : 0; /* of the pooling's keys */
     for (size_t h = 0; h < heads; h++) {
-        float *out = m->room + h * size;
+        float *out = m->scratch + h * size;
         if (pooling)
             memcpy(out, p + h * vit_padded(m->patches + skip) + skip, size * sizeof *out);
         else if (all)
@@ -53,13 +53,13 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
     }
     for (size_t h = 1; h < heads && o->fused; h++)
         for (size_t i = 0; i < size; i++)
-            m->room[i] = fuse_two(o->fuse, m->room[i], m->room[h * size + i]);
+            m->scratch[i] = fuse_two(o->fuse, m->scratch[i], m->scratch[h * size + i]);
     for (size_t i = 0; i < size && o->fused && o->fuse == VIT_FUSE_MEAN; i++)
-        m->room[i] /= (float)heads;
+        m->scratch[i] /= (float)heads;
     const bool one = o->head_given || o->fused;
-    const float *from = m->room + (o->head_given ? vit_min(o->head, heads - 1) * size : 0);
-    for (size_t h = 0; h < (one ? 1 : c->heads);
-         h++) /* sequence pooling has one head: all show it */
+    const float *from = m->scratch + (o->head_given ? vit_min(o->head, heads - 1) * size : 0);
+    /* sequence pooling has one head, and all of the map's show it */
+    for (size_t h = 0; h < (one ? 1 : c->heads); h++)
         memcpy(m->map->values + h * size, from + (h < heads ? h : 0) * size, size * sizeof *from);
 }
 
@@ -86,7 +86,7 @@ static vit_status attention_end(vit_map_call *m, vit_error *error) {
 const vit_map_method vit_map_attention = {.name = "attention",
                                           .of_query = true,
                                           .of_layer = true,
-                                          .room = attention_room,
+                                          .scratch_size = attention_scratch,
                                           .begin = attention_begin,
                                           .look = attention_look,
                                           .end = attention_end};
@@ -174,13 +174,13 @@ void vit_rollout_step(const vit_exec *exec, float *next, const float *a, const f
     vit_parallel(vit_exec_threads(exec, tokens * tokens), tokens, normalise_task, &f);
 }
 
-/* m->room: three matrices, A of a layer, the product so far, and the next product. */
-static size_t rollout_room(const vit_map_call *m) {
+/* m->scratch: three matrices, A of a layer, the product so far, and the next product. */
+static size_t rollout_scratch(const vit_map_call *m) {
     return 3 * m->tokens * m->row;
 }
 
 static float *rollout_part(const vit_map_call *m, size_t i) {
-    return m->room + i * m->tokens * m->row;
+    return m->scratch + i * m->tokens * m->row;
 }
 
 static void rollout_begin(vit_map_call *m) {
@@ -211,7 +211,7 @@ static vit_status rollout_end(vit_map_call *m, vit_error *error) {
 
 const vit_map_method vit_map_rollout = {.name = "rollout",
                                         .of_query = true,
-                                        .room = rollout_room,
+                                        .scratch_size = rollout_scratch,
                                         .begin = rollout_begin,
                                         .look = rollout_look,
                                         .end = rollout_end};

@@ -46,16 +46,17 @@ static vit_status check_query(const vit_map_options *o, const vit_config *c, vit
                             o->token, tokens, prefix, tokens - prefix);
         if (o->method == VIT_METHOD_POSITIONS && o->token < prefix)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
-                            "positions are the patches', token %zu is none", o->token);
+                            "only patches have positions to compare, token %zu is none", o->token);
         return VIT_OK;
     case VIT_QUERY_POOL:
         if (pools_by_attention(c) && o->method != VIT_METHOD_POSITIONS &&
             o->method != VIT_METHOD_SIMILARITY)
             return VIT_OK;
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        pools_by_attention(c) ? "%s is of tokens, and the pooling's query is none"
-                                              : "%s is asked for the pooling's query, and this "
-                                                "network does not pool by attention",
+                        pools_by_attention(c)
+                            ? "%s compares tokens, and the pooling's query is none"
+                            : "%s is asked for the pooling's query, and this "
+                              "network does not pool by attention",
                         name);
     case VIT_QUERY_ALL:
         if (o->method != VIT_METHOD_RELEVANCE) return VIT_OK;
@@ -63,7 +64,7 @@ static vit_status check_query(const vit_map_options *o, const vit_config *c, vit
     case VIT_QUERY_COUNT:
         break;
     }
-    return vit_fail(error, VIT_ERROR_ARGUMENT, "%s is of one query, not of all", name);
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "%s is computed for one query, not for all", name);
 }
 
 static vit_status check_choice(const vit_map_options *o, const vit_config *c, vit_error *error) {
@@ -88,7 +89,7 @@ vit_status vit_map_check(const vit_map_options *o, const vit_config *c, vit_erro
         return vit_fail(error, VIT_ERROR_ARGUMENT, "method %d, expected 0 to %d", (int)o->method,
                         VIT_METHOD_COUNT - 1);
     if ((size_t)o->fuse >= VIT_FUSE_COUNT || (size_t)o->query >= VIT_QUERY_COUNT)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "heads or query are none of those there are");
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "unknown value of `fuse` or `query`");
     if (!(o->discard >= 0 && o->discard < 1))
         return vit_fail(error, VIT_ERROR_ARGUMENT, "discard %g, expected at least 0, below 1",
                         o->discard);
@@ -250,8 +251,8 @@ static vit_status allocate(vit_map_call *m, vit_error *error) {
     m->map->values = vit_alloc(count, sizeof *m->map->values);
     m->map->outliers = vit_alloc(m->patches, sizeof *m->map->outliers);
     m->weights = vit_alloc(vit_max(m->tokens, 2 * m->patches), sizeof *m->weights);
-    if (method->room) m->room = vit_alloc(method->room(m), sizeof *m->room);
-    if (m->map->values && m->map->outliers && m->weights && (m->room || !method->room))
+    if (method->scratch_size) m->scratch = vit_alloc(method->scratch_size(m), sizeof *m->scratch);
+    if (m->map->values && m->map->outliers && m->weights && (m->scratch || !method->scratch_size))
         return VIT_OK;
     return vit_fail_memory(error, "a map", count * sizeof *m->map->values);
 }
@@ -305,7 +306,7 @@ vit_status vit_map_make(vit_map *map, vit_explainer *e, const float *image,
     shape_map(&m);
     const vit_status status = make(&m, error);
     vit_free(m.weights);
-    vit_free(m.room);
+    vit_free(m.scratch);
     if (status != VIT_OK) vit_map_clear(map);
     return status;
 }

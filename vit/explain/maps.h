@@ -27,15 +27,15 @@ typedef struct vit_map_call {
     vit_map *map;
     size_t tokens, prefix, patches, row; /* T; tokens before the patches; N; padded T */
     float *weights; /* [T] of the mean of rows that the query is, as vit_map_weigh makes it */
-    float *room;    /* the method's scratch memory */
+    float *scratch; /* the method's scratch memory */
 } vit_map_call;
 
 /* A method: what it does before, during and after the forward pass to fill map->values. */
 typedef struct vit_map_method {
     const char *name;
-    bool of_class, of_query, of_layer;        /* which of the options it heeds */
-    size_t (*room)(const vit_map_call *call); /* floats of scratch memory; NULL: none */
-    void (*begin)(vit_map_call *call);        /* before the forward pass; or NULL */
+    bool of_class, of_query, of_layer;                /* which of the options it heeds */
+    size_t (*scratch_size)(const vit_map_call *call); /* floats of scratch memory; NULL: none */
+    void (*begin)(vit_map_call *call);                /* before the forward pass; or NULL */
     vit_look *look; /* after each block, its context is the call; or NULL */
     vit_status (*end)(vit_map_call *call, vit_error *error); /* after the forward pass; or NULL */
 } vit_map_method;

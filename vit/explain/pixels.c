@@ -47,14 +47,14 @@ const vit_map_method vit_map_gradient = {.name = "gradient", .of_class = true, .
  * times the mean gradient on the straight path from 0, the mean picture, to x, taken at the middle
  * of each step ---- */
 
-/* m->room: the picture on the path, and the sum of the gradients. */
-static size_t integrated_room(const vit_map_call *m) {
+/* m->scratch: the picture on the path, and the sum of the gradients. */
+static size_t integrated_scratch(const vit_map_call *m) {
     return 2 * picture_size(m);
 }
 
 static vit_status integrated_end(vit_map_call *m, vit_error *error) {
     const size_t size = picture_size(m), steps = m->options->steps > 0 ? m->options->steps : 32;
-    float *image = m->room, *sum = m->room + size;
+    float *image = m->scratch, *sum = m->scratch + size;
     for (size_t s = 0; s < steps; s++) {
         if (!vit_map_goes_on(m->options))
             return vit_fail(error, VIT_ERROR_CANCELLED, "the map was cancelled before step %zu", s);
@@ -69,8 +69,10 @@ static vit_status integrated_end(vit_map_call *m, vit_error *error) {
     return VIT_OK;
 }
 
-const vit_map_method vit_map_integrated = {
-    .name = "integrated", .of_class = true, .room = integrated_room, .end = integrated_end};
+const vit_map_method vit_map_integrated = {.name = "integrated",
+                                           .of_class = true,
+                                           .scratch_size = integrated_scratch,
+                                           .end = integrated_end};
 
 /* ---- occlusion (Zeiler, Fergus: Visualizing and Understanding Convolutional Networks, section
  * 4.2) ---- */

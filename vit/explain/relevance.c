@@ -11,8 +11,8 @@
  * to the first, in the order of the backward pass: r = a row of I, or what the pooling reads; r +=
  * r Abar ---- */
 
-/* m->room: r, what a layer adds to it, a row of Abar. */
-static size_t relevance_room(const vit_map_call *m) {
+/* m->scratch: r, what a layer adds to it, a row of Abar. */
+static size_t relevance_scratch(const vit_map_call *m) {
     return 3 * m->row;
 }
 
@@ -41,8 +41,8 @@ static void layer_task(size_t i, int thread, void *context) {
     const vit_map_call *m = l->call;
     const size_t heads = m->explainer->network->config.heads, step = m->tokens * m->row;
     const size_t first = i * COLUMNS, count = vit_min(m->tokens - first, (size_t)COLUMNS);
-    const float *r = m->room;
-    float *more = m->room + m->row + first;
+    const float *r = m->scratch;
+    float *more = m->scratch + m->row + first;
     memset(more, 0, count * sizeof *more);
     for (size_t t = 0; t < m->tokens; t++)
         if (r[t] != 0)
@@ -56,7 +56,7 @@ static void relevance_look(const vit_seen *seen, void *context) {
     const size_t work = m->explainer->network->config.heads * m->tokens * m->tokens;
     layer_call l = {m, seen};
     vit_parallel(vit_exec_threads(exec, work), vit_ceil_div(m->tokens, COLUMNS), layer_task, &l);
-    for (size_t t = 0; t < m->tokens; t++) m->room[t] += m->room[m->row + t];
+    for (size_t t = 0; t < m->tokens; t++) m->scratch[t] += m->scratch[m->row + t];
 }
 
 /* Pooling by attention is like a layer with one query: r is the one row of its Abar. Called when
@@ -66,8 +66,8 @@ static void begin_at_pooling(vit_map_call *m) {
     const vit_config *c = &e->network->config;
     const vit_state *s = &e->state;
     const size_t skip = c->pool_prefix ? 0 : m->prefix, keys = m->tokens - skip, dim = c->dim;
-    float *r = m->room + skip, *d_p = m->room + 2 * m->row;
-    memset(m->room, 0, m->row * sizeof *r);
+    float *r = m->scratch + skip, *d_p = m->scratch + 2 * m->row;
+    memset(m->scratch, 0, m->row * sizeof *r);
     if (c->pool == VIT_POOL_MAP) {
         add_relevance(r, s->map.p, e->d_map_p, c->heads, vit_padded(keys), keys, 1);
         return;
@@ -90,16 +90,16 @@ static vit_status relevance_end(vit_map_call *m, vit_error *error) {
     if (pooling)
         begin_at_pooling(m);
     else
-        vit_map_weigh(m, m->room, query);
+        vit_map_weigh(m, m->scratch, query);
     vit_explainer_backward_blocks(m->explainer, relevance_look, m);
-    memcpy(m->map->values, m->room + m->prefix, m->patches * sizeof *m->map->values);
+    memcpy(m->map->values, m->scratch + m->prefix, m->patches * sizeof *m->map->values);
     return VIT_OK;
 }
 
 const vit_map_method vit_map_relevance = {.name = "relevance",
                                           .of_class = true,
                                           .of_query = true,
-                                          .room = relevance_room,
+                                          .scratch_size = relevance_scratch,
                                           .end = relevance_end};
 
 /* ---- Grad-CAM (Selvaraju et al.) over tokens: max(0, sum over features of a patch's feature times
@@ -120,18 +120,18 @@ static void gradcam_look(const vit_seen *seen, void *context) {
     for (size_t i = 0; i < n * dim && !any; i++) any = d[i] != 0;
     if (c->done || !any) return;
     c->done = true;
-    memset(m->room, 0, dim * sizeof *m->room);
+    memset(m->scratch, 0, dim * sizeof *m->scratch);
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < dim; j++) m->room[j] += d[i * dim + j] / (float)n;
+        for (size_t j = 0; j < dim; j++) m->scratch[j] += d[i * dim + j] / (float)n;
     for (size_t i = 0; i < n; i++) {
         float sum = 0;
-        for (size_t j = 0; j < dim; j++) sum += m->room[j] * x[i * dim + j];
+        for (size_t j = 0; j < dim; j++) sum += m->scratch[j] * x[i * dim + j];
         m->map->values[i] = sum > 0 ? sum : 0;
     }
 }
 
 /* [D], the mean over patches of the features' gradients. */
-static size_t gradcam_room(const vit_map_call *m) {
+static size_t gradcam_scratch(const vit_map_call *m) {
     return m->explainer->network->config.dim;
 }
 
@@ -144,4 +144,4 @@ static vit_status gradcam_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_gradcam = {
-    .name = "gradcam", .of_class = true, .room = gradcam_room, .end = gradcam_end};
+    .name = "gradcam", .of_class = true, .scratch_size = gradcam_scratch, .end = gradcam_end};

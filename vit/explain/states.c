@@ -46,7 +46,7 @@ static void similarity_of(const vit_map_call *m, const float *z, const float *we
     cosines(m->map->values, mean, z + (n - patches) * dim, patches, dim);
 }
 
-static size_t dim_room(const vit_map_call *m) {
+static size_t dim_scratch(const vit_map_call *m) {
     return m->explainer->network->config.dim;
 }
 
@@ -56,14 +56,14 @@ static vit_status similarity_end(vit_map_call *m, vit_error *error) {
     const size_t layer = vit_map_layer(m) + 1;
     vit_map_weigh(m, m->weights, m->options->query);
     similarity_of(m, layer < e->network->config.depth ? e->state.blocks[layer].z : e->state.z,
-                  m->weights, m->tokens, m->room);
+                  m->weights, m->tokens, m->scratch);
     return VIT_OK;
 }
 
 const vit_map_method vit_map_similarity = {.name = "similarity",
                                            .of_query = true,
                                            .of_layer = true,
-                                           .room = dim_room,
+                                           .scratch_size = dim_scratch,
                                            .end = similarity_end};
 
 static vit_status positions_end(vit_map_call *m, vit_error *error) {
@@ -77,9 +77,9 @@ static vit_status positions_end(vit_map_call *m, vit_error *error) {
         m->weights[m->prefix + middle] = 1;
     }
     similarity_of(m, positions + (vit_config_positions(c) - m->patches) * c->dim,
-                  m->weights + m->prefix, m->patches, m->room);
+                  m->weights + m->prefix, m->patches, m->scratch);
     return VIT_OK;
 }
 
 const vit_map_method vit_map_positions = {
-    .name = "positions", .of_query = true, .room = dim_room, .end = positions_end};
+    .name = "positions", .of_query = true, .scratch_size = dim_scratch, .end = positions_end};

@@ -99,8 +99,8 @@ static vit_status check_stem(const vit_config *c, vit_error *error) {
     if (c->stem != VIT_STEM_CONV && c->stem != VIT_STEM_CCT) return VIT_OK;
     if (c->patch < 2 || (c->patch & (c->patch - 1)) != 0) /* no power of two */
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"stem\" \"%s\" halves the picture again and again: it needs a \"patch\" "
-                        "of 2, 4, 8, ..., not %zu",
+                        "\"stem\" \"%s\" halves the picture's sides with each convolution: "
+                        "\"patch\" must be 2, 4, 8, ..., not %zu",
                         stems[c->stem], c->patch);
     if (c->dim % (c->patch / 2) != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,

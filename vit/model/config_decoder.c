@@ -80,20 +80,19 @@ static vit_status check_fit(const vit_config *c, vit_error *error) {
                         d->start, d->end, d->vocabulary);
     if (d->positions == VIT_POSITIONS_SINCOS2D)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"decoder\": \"positions\" \"sincos2d\" are those of pictures, which a "
-                        "decoder does not write");
+                        "\"decoder\": \"positions\" \"sincos2d\" are for pictures, a decoder's "
+                        "are of texts");
     if (d->padding && (d->position_offset == 0 || d->positions == VIT_POSITIONS_LEARNED))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"decoder\": \"padding\" is the id before \"position_offset\", 1 or more, "
-                        "of fixed \"positions\"");
+                        "\"decoder\": \"padding\" needs fixed \"positions\" and a "
+                        "\"position_offset\" of 1 or more");
     if (d->memory_proj && c->stem == VIT_STEM_NONE)
-        return vit_fail(
-            error, VIT_ERROR_ARGUMENT,
-            "\"decoder\": \"memory_proj\" is of an encoder's states, and there is none");
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"decoder\": \"memory_proj\" needs an encoder, and there is none");
     if (c->stem != VIT_STEM_NONE && (c->pool != VIT_POOL_TOKENS || c->head != VIT_HEAD_NONE))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "a \"decoder\" looks at all tokens of the encoder, which then has "
-                        "\"pool\" \"tokens\" and \"head\" \"none\"");
+                        "with a \"decoder\", the encoder must have \"pool\" \"tokens\" and "
+                        "\"head\" \"none\"");
     return VIT_OK;
 }
 

@@ -23,7 +23,7 @@ struct vit_inference {
     const vit_network *network;
     const vit_kernels *kernels;
     int threads;
-    size_t capacity; /* pictures that a worker has room for */
+    size_t capacity; /* pictures of a worker's slice, at most */
     worker *workers; /* [threads], made when first needed */
     /* of the run in progress: */
     float *logits, *features;

@@ -23,9 +23,8 @@ typedef struct vit_parameter {
     char name[64]; /* timm's: "blocks.0.attn.qkv.weight" */
     vit_parameter_kind kind;
     size_t dims, shape[4];
-    size_t count; /* elements: the product of shape */
-    size_t
-        offset; /* of its first element in an array of vit_table.size floats; or VIT_ONLY_PACKED */
+    size_t count;   /* elements: the product of shape */
+    size_t offset;  /* of its elements in an array of vit_table.size floats; or VIT_ONLY_PACKED */
     size_t fan_in;  /* WEIGHT, BIAS: inputs of the layer */
     bool convolves; /* WEIGHT, BIAS: of a convolutional stem */
     bool packs;     /* matrix products read it packed: a WEIGHT, or an EMBEDDING that is the head's

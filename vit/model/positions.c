@@ -99,9 +99,10 @@ VIT_CHECK_ROWS(methods, VIT_POSITIONS_OF_COUNT);
 /* Resampling along one axis: output cell x is the sum of weight[x][i] * input cell index[x][i] over
  * i < count[x]. */
 typedef struct axis {
-    size_t in, out, room;
-    size_t *count, *index; /* [out], [out][room] */
-    double *weight;        /* [out][room] */
+    size_t in, out;
+    size_t taps;           /* input cells of one output cell, at most */
+    size_t *count, *index; /* [out], [out][taps] */
+    double *weight;        /* [out][taps] */
 } axis;
 
 static double kernel(const method *m, double x) {
@@ -124,11 +125,11 @@ static void fill_antialiased(axis *a, const method *m, size_t x, float center, f
     a->count[x] = end - first;
     for (size_t i = 0; i < end - first; i++) {
         const double weight = kernel(m, ((float)(first + i) - center + 0.5f) * inverse);
-        a->index[x * a->room + i] = first + i;
-        a->weight[x * a->room + i] = weight;
+        a->index[x * a->taps + i] = first + i;
+        a->weight[x * a->taps + i] = weight;
         sum += weight;
     }
-    for (size_t i = 0; i < end - first; i++) a->weight[x * a->room + i] /= sum;
+    for (size_t i = 0; i < end - first; i++) a->weight[x * a->taps + i] /= sum;
 }
 
 /* Weights around the point `at`, in cells from the first cell's centre; beyond the edge its cell is
@@ -140,10 +141,10 @@ static void fill_plain(axis *a, const method *m, size_t x, double at) {
     a->count[x] = (size_t)taps;
     for (int i = 0; i < taps; i++) {
         const double cell = below - before + i;
-        a->index[x * a->room + (size_t)i] = cell < 0                     ? 0
+        a->index[x * a->taps + (size_t)i] = cell < 0                     ? 0
                                             : cell > (double)(a->in - 1) ? a->in - 1
                                                                          : (size_t)cell;
-        a->weight[x * a->room + (size_t)i] = kernel(m, cell - at);
+        a->weight[x * a->taps + (size_t)i] = kernel(m, cell - at);
     }
 }
 
@@ -171,12 +172,12 @@ static void axis_free(axis *a) {
 
 static vit_status axis_init(axis *a, size_t in, size_t out, const method *m, vit_error *error) {
     const double stretch = m->antialiased && in > out ? (float)in / (float)out : 1;
-    *a = (axis){.in = in, .out = out, .room = 2 * (size_t)ceil(support(m) * stretch) + 1};
+    *a = (axis){.in = in, .out = out, .taps = 2 * (size_t)ceil(support(m) * stretch) + 1};
     a->count = vit_alloc(out, sizeof *a->count);
-    a->index = vit_alloc(out * a->room, sizeof *a->index);
-    a->weight = vit_alloc(out * a->room, sizeof *a->weight);
+    a->index = vit_alloc(out * a->taps, sizeof *a->index);
+    a->weight = vit_alloc(out * a->taps, sizeof *a->weight);
     if (!a->count || !a->index || !a->weight)
-        return vit_fail_memory(error, "positions", out * a->room * sizeof *a->weight);
+        return vit_fail_memory(error, "positions", out * a->taps * sizeof *a->weight);
     for (size_t x = 0; x < out; x++) fill(a, m, x);
     return VIT_OK;
 }
@@ -187,8 +188,8 @@ static void mix(float *out, double *sums, const float *in, size_t dim, const axi
     memset(sums, 0, dim * sizeof *sums);
     for (size_t i = 0; i < v->count[y]; i++) {
         for (size_t j = 0; j < h->count[x]; j++) {
-            const size_t row = v->index[y * v->room + i], column = h->index[x * h->room + j];
-            const double weight = v->weight[y * v->room + i] * h->weight[x * h->room + j];
+            const size_t row = v->index[y * v->taps + i], column = h->index[x * h->taps + j];
+            const double weight = v->weight[y * v->taps + i] * h->weight[x * h->taps + j];
             const float *from = in + (row * h->in + column) * dim;
             for (size_t k = 0; k < dim; k++) sums[k] += weight * (double)from[k];
         }

@@ -33,9 +33,8 @@ vit_status vit_writing_check(const vit_writing *w, const vit_config *c, vit_erro
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu beams, expected 1 to 64", w->beams);
     if (w->length < 2 || w->length > c->decoder.length + 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "texts of %zu tokens at most, the first being that they start with: "
-                        "expected 2 to %zu",
-                        w->length, c->decoder.length + 1);
+                        "texts of at most %zu tokens, START included: expected 2 to %zu", w->length,
+                        c->decoder.length + 1);
     if (!(w->length_penalty >= -100 && w->length_penalty <= 100))
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a length penalty of %g, expected -100 to 100",
                         w->length_penalty);
@@ -44,7 +43,7 @@ vit_status vit_writing_check(const vit_writing *w, const vit_config *c, vit_erro
                         w->temperature);
     if (w->sample && w->beams > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "beams are searched, not drawn by chance: leave out beams or sampling");
+                        "sampling writes one text, not several beams: leave out beams or sampling");
     return VIT_OK;
 }
 

@@ -94,7 +94,7 @@ static vit_status read_lines(vit_log *log, const vit_bytes *bytes, const char *p
         line = stop + 1;
     }
     if (log->preset) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: a log without a training", path);
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: the log has no event of a training", path);
 }
 
 vit_status vit_log_read(vit_log *out, const char *path, vit_error *error) {

@@ -196,7 +196,7 @@ static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
     if (failed) return vit_fail_memory(error, "an ONNX graph", 0);
     if (weights <= LARGEST && f->before.length <= LARGEST - weights) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s would have %zu bytes, an ONNX file of one piece at most %zu%s", path,
+                    "%s would have %zu bytes, an ONNX file has at most %zu%s", path,
                     f->before.length + weights, LARGEST,
                     f->dtype == VIT_F32 ? ": type bf16 or f16 halves that" : "");
 }

@@ -105,10 +105,11 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < 3; i++)
         if (!(p->std[i] > 0))
-            return vit_fail(error, VIT_ERROR_FORMAT,
-                            "%s: a deviation by which pixels are divided (\"std\", \"image_std\") "
-                            "is %g, expected above 0",
-                            d->name, p->std[i]);
+            return vit_fail(
+                error, VIT_ERROR_FORMAT,
+                "%s: a standard deviation by which pixels are divided (\"std\", \"image_std\") "
+                "is %g, expected above 0",
+                d->name, p->std[i]);
     add(out, (vit_operation){.kind = c->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
     switch (p->kind) {
     case VIT_PREPARE_CENTER:
