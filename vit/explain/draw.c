@@ -148,7 +148,7 @@ vit_status vit_draw_maps(vit_bytes *png, const vit_config *config, const uint8_t
     for (size_t i = 0; i < count; i++) {
         if (panels_of(&maps[i]) == 0)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
-                            "map %zu is not over the patch grid: it cannot be drawn", i);
+                            "map %zu is not over the patch grid: a table has no picture", i);
         panels += panels_of(&maps[i]);
     }
     if (panels == 0) return vit_fail(error, VIT_ERROR_ARGUMENT, "no map to draw");
