@@ -92,9 +92,9 @@ typedef struct choice {
     const vit_layout *layout;
     const char *part;
     const vit_layout_rows *stem, *head;
-    const char *wrapper; /* what stands before the names of the blocks, [wrapped] characters of one
-                            of them: see find_wrapper */
-    size_t wrapped;
+    const char
+        *wrapper;   /* what names begin with, see find_wrapper: the first `wrapped` characters */
+    size_t wrapped; /* 0: there is none */
 } choice;
 
 static bool match_plain(match *m, const choice *c, const char *name) {
@@ -109,6 +109,7 @@ static bool match_plain(match *m, const choice *c, const char *name) {
            (c->head && match_rows(m, c->head, name));
 }
 
+/* Whether it is the name of a tensor in a block. */
 static bool match_block(const vit_layout *l, const char *name) {
     match m;
     for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
@@ -118,14 +119,15 @@ static bool match_block(const vit_layout *l, const char *name) {
     return false;
 }
 
-/* Where in the name that of a tensor in a block begins; NULL: nowhere. */
+/* The end of the name that is the name of a tensor in a block; NULL: there is none. */
 static const char *find_block(const vit_layout *l, const char *name) {
     for (; name; name = strchr(name, '.'), name += name != NULL)
         if (match_block(l, name)) return name;
     return NULL;
 }
 
-/* The attribute under which somebody's module keeps the network: "backbone.", "0.model.", ... */
+/* A training's own module may keep the network under an attribute, "backbone.", "0.model.", ...:
+ * finds what names begin with, from the first tensor of a block. */
 static void find_wrapper(choice *c, const vit_tensors *file) {
     const vit_layout *l = c->layout;
     const char *block = NULL, *name = NULL;
@@ -144,7 +146,7 @@ static void find_wrapper(choice *c, const vit_tensors *file) {
     }
 }
 
-/* What follows the wrapper; NULL: there is none, or not before this name. */
+/* What follows the wrapper; NULL: the name does not begin with it. */
 static const char *inside_wrapper(const choice *c, const char *name) {
     if (c->wrapped == 0 || strncmp(name, c->wrapper, c->wrapped) != 0) return NULL;
     return name + c->wrapped;
@@ -166,7 +168,7 @@ static const char *name_in(const char *part, const char *name) {
     return skip(start, VIT_PART_ENCODER) ? NULL : start;
 }
 
-/* With and without the library's prefix. */
+/* Matches `start`, an end of the name, as it is and without one of the library's prefixes. */
 static bool match_start_of(match *m, const choice *c, const char *name, const char *start) {
     m->prefix = (size_t)(start - name);
     if (match_plain(m, c, start)) return true;
@@ -178,7 +180,7 @@ static bool match_start_of(match *m, const choice *c, const char *name, const ch
     return false;
 }
 
-/* With and without what may stand before the name, which is of the part. */
+/* Matches the name as it is, without the known wrappers, and without the one that was found. */
 static bool match_name(match *m, const choice *c, const char *name) {
     const char *inside = name_in(c->part, name), *start = unwrapped(inside);
     const char *wrapped = inside_wrapper(c, name);
