@@ -33,17 +33,17 @@ check "a map a line" holds \
     '[l.get("method") for l in lines] == ["relevance", "rollout", "lens", None]'
 check "it is of the answer" holds \
     'lines[0]["class"] == lines[3]["predictions"][0]["index"]'
-check "over the patches" holds 'lines[0]["grid"] == [4, 4] and len(lines[0]["map"]) == 16'
+check "over the patches" holds 'lines[0]["grid"] == [7, 7] and len(lines[0]["map"]) == 49'
 check "the last layer's lens is the answer" holds 'lines[2]["map"][-10:] == lines[3]["logits"]'
 vit-explain --method attention --out heads.npy "$picture" >out 2>&1
 vit-explain --method attention --head 3 --out head.npy "$picture" >>out 2>&1
 vit-explain --method attention --head mean --query 1,2 --layer 0 --out mean.npy \
     "$picture" >>out 2>&1
-check "arrays of heads" holds 'load("heads.npy").shape == (8, 4, 4)'
+check "arrays of heads" holds 'load("heads.npy").shape == (4, 7, 7)'
 check "one head" holds \
     '(load("heads.npy")[3] == load("head.npy")).all() and load("head.npy").dtype == np.float32'
 check "a patch's query" holds \
-    'load("mean.npy").shape == (4, 4) and 0.5 < load("mean.npy").sum() < 1'
+    'load("mean.npy").shape == (7, 7) and 0.5 < load("mean.npy").sum() < 1'
 for method in attention rollout relevance gradcam gradient integrated occlusion random \
     similarity positions; do
     vit-explain --method $method --class 3 --out map.png "$picture" >out 2>&1
@@ -53,9 +53,9 @@ done
 check "an unknown method" explains 2 'did you mean "attention"?' --method atention --json "$picture"
 check "an unknown class" explains 2 '--class "12" is neither' --class 12 --json "$picture"
 check "a patch that is none" \
-    explains 2 '4 x 4 patches' --query 4,0 --method rollout --json "$picture"
+    explains 2 '7 x 7 patches' --query 7,0 --method rollout --json "$picture"
 check "a layer that is none" explains \
-    1 'the network has 6, numbered from 0' --layer 6 --method attention --json "$picture"
+    1 'the network has 4, numbered from 0' --layer 4 --method attention --json "$picture"
 check "a picture that is none" explains 1 'absent.png' --out x.png absent.png
 check "a table has no picture" explains \
     1 'a table has no picture' --method lens --out x.png "$picture"
@@ -86,19 +86,19 @@ check "faithful: random is always compared" holds \
     '[l["method"] for l in lines] == 2 * ["relevance", "attention", "random"]'
 check "faithful: of the class asked for" holds 'all(l["class"] == 3 for l in lines)'
 check "faithful: from the picture to the mean picture, and back" holds \
-    'all(len(l["deletion"]["curve"]) == 17 and l["patches_a_step"] == 1 and
+    'all(len(l["deletion"]["curve"]) == 50 and l["patches_a_step"] == 1 and
     l["deletion"]["curve"][0] == l["insertion"]["curve"][-1] and
     l["deletion"]["curve"][-1] == l["insertion"]["curve"][0] for l in lines)'
 check "faithful: trapezoids" holds \
-    'all(abs(np.trapezoid(l[k]["curve"]) / 16 - l[k]["area"]) < 1e-6 if hasattr(np, "trapezoid")
-    else abs(np.trapz(l[k]["curve"]) / 16 - l[k]["area"]) < 1e-6
+    'all(abs(np.trapezoid(l[k]["curve"]) / 49 - l[k]["area"]) < 1e-6 if hasattr(np, "trapezoid")
+    else abs(np.trapz(l[k]["curve"]) / 49 - l[k]["area"]) < 1e-6
     for l in lines for k in ("deletion", "insertion"))'
 check "faithful: another random order for each picture" holds 'lines[2]["map"] != lines[5]["map"]'
 vit-explain --faithful --method relevance,occlusion "$picture" >out 2>&1
 check "faithful: a table" grep -qE '^occlusion +0\.[0-9]{4} +0\.[0-9]{4}$' out
 
 # Adebayo et al., Sanity Checks for Saliency Maps: without what was learnt, a map is another.
-vit-train --data digits --preset mnist --steps 1 --out untrained.safetensors \
+vit-train --data digits --preset handwriting --set strangers=0 --steps 1 --out untrained.safetensors \
     >out 2>&1
 for i in 0 1 2 3 4 5 6 7; do
     "$draw" "drawn$i.png" $i >/dev/null 2>&1
@@ -138,15 +138,15 @@ vit-explain --model "$published/timm_map" --out pooling.html "$published/picture
 vit-explain --model "$published/timm_map" --head mean --query pool --method attention \
     --out pool.npy "$published/picture.png" >>out 2>&1
 pool=$("$python" -c 'import numpy; print(numpy.load("pool.npy").ravel().tolist())')
-vit-explain --class 3 --query 1,2 --layer 2 --head 4 --out begins.html "$picture" >>out 2>&1
+vit-explain --class 3 --query 1,2 --layer 2 --head 3 --out begins.html "$picture" >>out 2>&1
 if [ $status = 77 ]; then
     skips "the page in a browser" "no Chromium"
 else
     check "the page in a browser: no error, no request" [ $status = 0 ]
     check "a page begins with what is asked for" "$python" "$tree/tests/chromium.py" begins.html \
         'wait=document.querySelector("#say").textContent.startsWith("For 3: ")' \
-        'is=data.relevance[state.of].answer[0] === 3 && state.query === 6' \
-        'is=data.layers[state.layer] === 2 && data.heads[state.head] === 4'
+        'is=data.relevance[state.of].answer[0] === 3 && state.query === 9' \
+        'is=data.layers[state.layer] === 2 && data.heads[state.head] === 3'
     check "a page of a network that pools by attention has its weights" \
         "$python" "$tree/tests/chromium.py" pooling.html 'click=[data-view="pooling"]' \
         "is=$pool.every((w, i) => Math.abs(w - values()[i]) < .003)"

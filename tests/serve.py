@@ -184,18 +184,18 @@ def maps(s):
     label = json.loads(classify(pictures[0]))["predictions"][0]["label"]
     status, got = explain()
     check("relevance of the answer", status == 200 and got["method"] == "relevance" and
-          got["label"] == label and got["grid"] == [4, 4] and len(got["map"]) == 16, got)
+          got["label"] == label and got["grid"] == [7, 7] and len(got["map"]) == 49, got)
     status, other = explain("?class=%d&pixels=1" % ((got["class"] + 1) % 10))
     check("of another class, with the picture as the network sees it",
           other["map"] != got["map"] and other["input"]["shape"] == [28, 28, 1] and
           len(base64.b64decode(other["input"]["data"])) == 784, other)
     status, got = explain(model="mnist", method="attention", head="mean", query=5, layer=0)
-    check("attention, as JSON", status == 200 and got["shape"] == [4, 4] and
+    check("attention, as JSON", status == 200 and got["shape"] == [7, 7] and
           all(v >= 0 for v in got["map"]) and 0 < sum(got["map"]) <= 1.0001, got)
     status, got = explain("?method=attention")
-    check("attention of all heads", got["shape"][1:] == [4, 4] and got["shape"][0] > 1, got)
+    check("attention of all heads", got["shape"][1:] == [7, 7] and got["shape"][0] > 1, got)
     for query, text in (("?method=x", "is not a method"), ("?class=77", "is not a label"),
-                        ("?query=16", "is not cls"), ("?layer=-1", "is not a whole number"),
+                        ("?query=49", "is not cls"), ("?layer=-1", "is not a whole number"),
                         ("?method=attention&layer=99", "99"), ("?steps=300", "at most 256")):
         status, got = explain(query)
         check("explain%s: %s" % (query, text), status == 400 and text in got["error"], got)

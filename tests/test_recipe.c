@@ -75,7 +75,7 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     assert_true(c->stem == VIT_STEM_CCT && p.recipe.optimizer == VIT_OPTIMIZER_MUON);
     assert_int_equal(vit_preset_load(&p, "fashion-best", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &fashion, &error), VIT_OK);
-    assert_true(c->stem == VIT_STEM_CONV && p.recipe.ema > 0 && p.recipe.erase > 0);
+    assert_true(c->stem == VIT_STEM_CCT && p.recipe.ema > 0 && p.recipe.erase > 0);
     assert_int_equal(vit_preset_load(&p, "cifar10", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &cifar, &error), VIT_OK);
     assert_true(c->patch == 4 && c->stem == VIT_STEM_CCT && c->pool == VIT_POOL_SEQ);
