@@ -84,8 +84,8 @@ road() {
 mkdir -p classes/a classes/b
 for i in 0 1 2 3 4 5 6 7; do cp 0.png classes/a/$i.png && cp 2.png classes/b/$i.png; done
 check "a training" vit-train --data classes --size 32 --set dim=32 --set depth=2 --set heads=2 \
-    --set mlp=48 --set stem=linear --set pool=class --set class_token=true --steps 4 --batch 8 \
-    --checkpoint state --out trained.safetensors
+    --set mlp=48 --set stem=linear --set pool=class --set class_token=true --set qkv_bias=true \
+    --steps 4 --batch 8 --checkpoint state --out trained.safetensors
 bf16=no
 VIT_CPU=scalar vit-classify --model trained.safetensors --precision bf16 0.png >/dev/null 2>&1 &&
     bf16=yes

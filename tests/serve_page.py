@@ -174,7 +174,7 @@ def patch_at(page, row, column):
                    " e.scrollIntoView({block: 'center', behavior: 'instant'});"
                    " const r = e.getBoundingClientRect();"
                    " return [r.x, r.y, r.width, r.height]; })()")
-    return {"x": box[0] + (column + .5) * box[2] / 4, "y": box[1] + (row + .5) * box[3] / 4}
+    return {"x": box[0] + (column + .5) * box[2] / 7, "y": box[1] + (row + .5) * box[3] / 7}
 
 
 def explained(page):

@@ -58,10 +58,10 @@ static const vit_command command = {
              "and config, and with labels and preprocessing. IN is a model as for the other\n"
              "programs.\n"
              "\n"
-             "  vit-convert mnist mnist-timm --layout timm\n"
-             "      timm.create_model(\"local-dir:mnist-timm\", pretrained=True)\n"
              "  vit-convert mnist mnist.onnx --layout onnx\n"
              "      onnxruntime.InferenceSession(\"mnist.onnx\")\n"
+             "  vit-convert vit_small/ small-timm --layout timm\n"
+             "      timm.create_model(\"local-dir:small-timm\", pretrained=True)\n"
              "  vit-convert vit_base_patch16_224/ base.safetensors --dtype bf16\n"
              "      one file, half as large\n",
     .operands = "IN OUT",
