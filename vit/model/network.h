@@ -138,23 +138,23 @@ typedef struct vit_state {
     const float *keep;
     /* For the backward pass. d_narrow, d_branch and d_wide are scratch memory of each block in
      * turn. */
-    float *d_logits;           /* as logits; set by the caller before the backward pass */
-    float *d_features;         /* [R][D], of an encoder */
-    float *d_memory;           /* as memory; without memory_proj d_features itself */
-    float *d_cross_kv;         /* [rows of the memory][2][A] */
-    const float *d_pooled;     /* [batch][F], where vit_head_backward left it; for maps */
-    float *d_images;           /* as images, of VIT_KEPT_TOKENS; else NULL */
-    float *d_z;                /* [R][D] */
-    float *d_narrow;           /* [R][max(D, A)] */
-    float *d_branch;           /* [R][max(D, A)] */
-    float *d_conv, *d_columns; /* of the largest convolution */
-    float *d_max;              /* of the largest max pooling's output */
-    float *d_scores, *d_p;     /* as pool_scores and pool_p */
-    float *d_patches;          /* [batch][N][max(P^2 C, D)], with patch norms */
-    float *d_inputs;           /* [batch][N][P^2 C], with patch norms or d_images */
-    float *d_wide;             /* [R][max(3 A, M or 2 M, 2 D)] */
-    float *d_gated;            /* [R][M], gated MLPs */
-    float *d_heads;            /* [A], qk norm */
+    float *d_logits;       /* as logits; set by the caller before the backward pass */
+    float *d_features;     /* [R][D], of an encoder */
+    float *d_memory;       /* as memory; without memory_proj d_features itself */
+    float *d_cross_kv;     /* [rows of the memory][2][A] */
+    const float *d_pooled; /* [batch][F], where vit_head_backward left it; for maps */
+    float *d_images;       /* as images, of VIT_KEPT_TOKENS; else NULL */
+    float *d_z;            /* [R][D] */
+    float *d_narrow;       /* [R][max(D, A)] */
+    float *d_branch;       /* [R][max(D, A)] */
+    float *d_columns;      /* as columns */
+    float *d_convs[2];     /* of a convolution's output and of its input; one becomes the other */
+    float *d_scores, *d_p; /* as pool_scores and pool_p */
+    float *d_patches;      /* [batch][N][max(P^2 C, D)], with patch norms */
+    float *d_inputs;       /* [batch][N][P^2 C], with patch norms or d_images */
+    float *d_wide;         /* [R][max(3 A, M or 2 M, 2 D)] */
+    float *d_gated;        /* [R][M], gated MLPs */
+    float *d_heads;        /* [A], qk norm */
 } vit_state;
 
 /* Keys and values of a text's earlier tokens, while it is written token by token. Each text has

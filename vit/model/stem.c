@@ -62,8 +62,8 @@ static void carve_tokenizer(vit_state *s, vit_arena *arena, const vit_config *c,
     }
     if (!training) return;
     s->d_columns = vit_arena_floats(arena, columns);
-    s->d_conv = vit_arena_floats(arena, most);
-    s->d_max = vit_arena_floats(arena, pooled);
+    s->d_convs[0] = vit_arena_floats(arena, most);
+    s->d_convs[1] = vit_arena_floats(arena, pooled);
 }
 
 void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool training) {
@@ -88,7 +88,8 @@ void vit_stem_carve(vit_state *s, vit_arena *arena, const vit_config *c, bool tr
     s->columns = vit_arena_floats(arena, columns);
     if (!training) return;
     s->d_columns = vit_arena_floats(arena, columns);
-    s->d_conv = vit_arena_floats(arena, conv_output(c, 0, s->capacity)); /* the largest */
+    s->d_convs[0] = vit_arena_floats(arena, conv_output(c, 0, s->capacity));
+    if (convs > 1) s->d_convs[1] = vit_arena_floats(arena, conv_output(c, 1, s->capacity));
 }
 
 /* s->embedded = x_p E, between the patch norms where there are any. */
@@ -157,11 +158,12 @@ static void images_backward(const vit_config *c, const vit_state *s, const float
 static void tokenizer_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                const vit_gradients *g, const float *d_active) {
     const vit_config *c = &n->config;
-    for (size_t i = vit_config_convs(c); i-- > 0; d_active = s->d_max) {
+    float *d_hidden = s->d_convs[0], *d_input = s->d_convs[1];
+    for (size_t i = vit_config_convs(c); i-- > 0; d_active = d_input) {
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
         const vit_max_shape max = max_shape(c, i, s->batch);
-        vit_max_backward(exec, s->d_conv, d_active, s->convs[i].place, &max);
-        vit_conv_backward(exec, i > 0 ? s->d_max : s->d_images, &g->convs[i], s->d_conv,
+        vit_max_backward(exec, d_hidden, d_active, s->convs[i].place, &max);
+        vit_conv_backward(exec, i > 0 ? d_input : s->d_images, &g->convs[i], d_hidden,
                           i > 0 ? s->convs[i - 1].active : s->images, &n->weights.convs[i], &shape,
                           s->columns, s->d_columns);
     }
@@ -181,16 +183,17 @@ void vit_stem_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
         return;
     }
     vit_linear_backward(exec,
-                        convs > 0     ? s->d_conv
+                        convs > 0     ? s->d_convs[(convs - 1) % 2]
                         : s->d_images ? s->d_inputs
                                       : NULL,
                         &g->patch_embed, d_embedded, s->patches, &n->weights.patch_embed, rows);
     if (convs == 0) images_backward(c, s, s->d_inputs);
     for (size_t i = convs; i-- > 0;) {
         const vit_conv_shape shape = conv_shape(c, i, s->batch);
-        vit_activation_backward(exec, VIT_GELU, s->d_conv, NULL, s->d_conv, s->convs[i].hidden,
+        float *d_output = s->d_convs[i % 2], *d_input = s->d_convs[(i + 1) % 2];
+        vit_activation_backward(exec, VIT_GELU, d_output, NULL, d_output, s->convs[i].hidden,
                                 conv_output(c, i, s->batch));
-        vit_conv_backward(exec, i > 0 ? s->d_conv : s->d_images, &g->convs[i], s->d_conv,
+        vit_conv_backward(exec, i > 0 ? d_input : s->d_images, &g->convs[i], d_output,
                           i > 0 ? s->convs[i - 1].active : s->images, &n->weights.convs[i], &shape,
                           s->columns, s->d_columns);
     }

@@ -1,9 +1,12 @@
 #include "vit/ops/conv.h"
+#include "vit/base/size.h"
 #include <stdbool.h>
 #include <string.h>
 
 #define SIDE ((size_t)3) /* of the kernel */
 #define PADDING ((size_t)1)
+#define CHUNK_FLOATS \
+    ((size_t)1 << 16) /* of columns that are made at once: 256 KiB, part of a cache */
 
 typedef struct walk {
     vit_conv_shape s;
@@ -24,8 +27,17 @@ size_t vit_conv_pixels(const vit_conv_shape *s) {
     return w.out_height * w.out_width;
 }
 
+/* The next pictures of those that are left, whose columns are made and used at once. */
+static vit_conv_shape chunk_of(const vit_conv_shape *left) {
+    vit_conv_shape s = *left;
+    const size_t floats = vit_conv_pixels(&s) * SIDE * SIDE * s.channels;
+    s.batch = vit_min(vit_max(CHUNK_FLOATS / floats, 1), s.batch);
+    return s;
+}
+
 size_t vit_conv_columns(const vit_conv_shape *s) {
-    return s->batch * vit_conv_pixels(s) * SIDE * SIDE * s->channels;
+    const vit_conv_shape chunk = chunk_of(s);
+    return chunk.batch * vit_conv_pixels(s) * SIDE * SIDE * s->channels;
 }
 
 /* *in = the input row (or column) under row k of the kernel at output row `out`; false: that is in
@@ -60,6 +72,18 @@ static void extract_task(size_t index, int thread, void *context) {
     }
 }
 
+/* n: a multiple of 3. Few numbers are copied here, since a call of memcpy would cost more. */
+static void copy_pixels(float *to, const float *from, size_t n) {
+    if (n > 12) {
+        memcpy(to, from, n * sizeof *to);
+        return;
+    }
+    for (size_t i = 0; i < n; i += 3) {
+        const float a = from[i], b = from[i + 1], c = from[i + 2];
+        to[i] = a, to[i + 1] = b, to[i + 2] = c;
+    }
+}
+
 /* The same of a tokenizer: the three pixels under a row of the kernel are contiguous in x. */
 static void extract_pixels_task(size_t index, int thread, void *context) {
     (void)thread;
@@ -76,6 +100,10 @@ static void extract_pixels_task(size_t index, int thread, void *context) {
                 continue;
             }
             const float *from = picture + (y * width + x) * channels + left - channels;
+            if (left + right == 0) {
+                copy_pixels(to, from, part);
+                continue;
+            }
             memset(to, 0, left * sizeof *to);
             memcpy(to + left, from, (part - left - right) * sizeof *to);
             memset(to + part - right, 0, right * sizeof *to);
@@ -123,19 +151,34 @@ static void extract(const vit_exec *exec, float *columns, const float *x, const 
 
 void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                       const vit_conv_shape *s, float *columns) {
-    extract(exec, columns, x, s);
-    vit_linear_forward(exec, y, columns, w, NULL, s->batch * vit_conv_pixels(s));
+    const size_t pixels = vit_conv_pixels(s);
+    for (vit_conv_shape left = *s, now; left.batch > 0; left.batch -= now.batch) {
+        now = chunk_of(&left);
+        extract(exec, columns, x, &now);
+        vit_linear_forward(exec, y, columns, w, NULL, now.batch * pixels);
+        x += now.batch * s->height * s->width * s->channels;
+        y += now.batch * pixels * w->out;
+    }
 }
 
 void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                        const float *dy, const float *x, const vit_linear *w,
                        const vit_conv_shape *s, float *columns, float *d_columns) {
-    extract(exec, columns, x, s);
-    vit_linear_backward(exec, dx ? d_columns : NULL, d, dy, columns, w,
-                        s->batch * vit_conv_pixels(s));
-    if (!dx) return;
-    walk gather = walk_of(s, dx, d_columns);
-    gather.kernels = exec->kernels;
-    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * s->height, gather_task,
-                 &gather);
+    const size_t pixels = vit_conv_pixels(s);
+    vit_linear_gradient sum = *d;
+    for (vit_conv_shape left = *s, now; left.batch > 0; left.batch -= now.batch) {
+        now = chunk_of(&left);
+        const size_t inputs = now.batch * s->height * s->width * s->channels;
+        extract(exec, columns, x, &now);
+        vit_linear_backward(exec, dx ? d_columns : NULL, &sum, dy, columns, w, now.batch * pixels);
+        sum.sum = VIT_SUM_CONTINUES;
+        x += inputs;
+        dy += now.batch * pixels * w->out;
+        if (!dx) continue;
+        walk gather = walk_of(&now, dx, d_columns);
+        gather.kernels = exec->kernels;
+        vit_parallel(vit_exec_threads(exec, vit_conv_columns(&now)), now.batch * s->height,
+                     gather_task, &gather);
+        dx += inputs;
+    }
 }
