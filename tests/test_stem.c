@@ -138,46 +138,52 @@ static void test_conv(void **state) {
     check_conv(&(vit_conv_shape){2, 8, 10, 33, VIT_CONV_TOKENIZER}, 40);
 }
 
-/* A convolution whose columns are made picture by picture has the bytes of one call a picture, and
- * threads change nothing. */
-static void check_conv_chunks(vit_conv_kind kind) {
-    const vit_conv_shape s = {4, 40, 36, 16, kind}, one = {1, 40, 36, 16, kind};
-    const size_t in = 9 * 16, out = 32, pixels = 40 * 36 * 16, outputs = vit_conv_pixels(&s) * out;
-    float *x = check_floats(4 * pixels), *dy = check_floats(4 * outputs);
-    float *weight = check_floats(out * in), *d_weight = check_floats(2 * out * in);
-    float *packed = check_floats(vit_packed_size(out, in));
-    float *columns = check_floats(2 * vit_conv_columns(&s));
-    float *y = check_floats(8 * outputs), *dx = check_floats(8 * pixels);
+/* A convolution has the bytes of one call a picture, whether columns are made picture by picture or
+ * several at a time, the last fewer; and threads change nothing. */
+static void check_conv_portions(const vit_conv_shape *s, size_t together) {
+    vit_conv_shape one = *s;
+    one.batch = 1;
+    const size_t in = 9 * s->channels, out = 32, n = s->batch;
+    const size_t pixels = s->height * s->width * s->channels, outputs = vit_conv_pixels(s) * out;
+    float *x = check_floats(n * pixels), *dy = check_floats(n * outputs);
+    float *weight = check_floats(out * in), *packed = check_floats(vit_packed_size(out, in));
+    float *columns = check_floats(2 * vit_conv_columns(s));
+    float *y = check_floats(2 * n * outputs), *dx = check_floats(2 * n * pixels);
+    float *d_weight = check_floats(2 * out * in);
+    assert_int_equal(vit_conv_columns(s), together * vit_conv_columns(&one));
     vit_random r = check_random(8);
-    check_fill(x, 4 * pixels, 1, &r);
-    check_fill(dy, 4 * outputs, 1, &r);
+    check_fill(x, n * pixels, 1, &r);
+    check_fill(dy, n * outputs, 1, &r);
     check_fill(weight, out * in, 1, &r);
+    const vit_exec single = one_thread();
+    vit_pack_transposed(&single, packed, weight, out, in, in);
+    const vit_linear w = {in, out, weight, NULL, packed, {0}};
+    float *d_columns = columns + vit_conv_columns(s);
+    vit_linear_gradient d = {d_weight, NULL, VIT_SUM_BEGINS};
+    for (size_t b = 0; b < n; b++, d.sum = VIT_SUM_CONTINUES) {
+        vit_conv_forward(&single, y + b * outputs, x + b * pixels, &w, &one, columns);
+        vit_conv_backward(&single, dx + b * pixels, &d, dy + b * outputs, x + b * pixels, &w, &one,
+                          columns, d_columns);
+    }
+    d = (vit_linear_gradient){d_weight + out * in, NULL, VIT_SUM_BEGINS};
     for (int threads = 1; threads <= 4; threads++) {
-        const vit_exec exec = {.kernels = one_thread().kernels, .threads = threads};
-        vit_pack_transposed(&exec, packed, weight, out, in, in);
-        const vit_linear w = {in, out, weight, NULL, packed, {0}};
-        vit_linear_gradient d = {d_weight, NULL, VIT_SUM_BEGINS};
-        float *d_columns = columns + vit_conv_columns(&s);
-        vit_conv_forward(&exec, y, x, &w, &s, columns);
-        vit_conv_backward(&exec, dx, &d, dy, x, &w, &s, columns, d_columns);
-        d.weight = d_weight + out * in;
-        for (size_t b = 0; b < 4; b++, d.sum = VIT_SUM_CONTINUES) {
-            vit_conv_forward(&exec, y + (4 + b) * outputs, x + b * pixels, &w, &one, columns);
-            vit_conv_backward(&exec, dx + (4 + b) * pixels, &d, dy + b * outputs, x + b * pixels,
-                              &w, &one, columns, d_columns);
-        }
-        assert_memory_equal(y, y + 4 * outputs, 4 * outputs * sizeof *y);
-        assert_memory_equal(dx, dx + 4 * pixels, 4 * pixels * sizeof *dx);
+        const vit_exec exec = {.kernels = single.kernels, .threads = threads};
+        vit_conv_forward(&exec, y + n * outputs, x, &w, s, columns);
+        vit_conv_backward(&exec, dx + n * pixels, &d, dy, x, &w, s, columns, d_columns);
+        assert_memory_equal(y, y + n * outputs, n * outputs * sizeof *y);
+        assert_memory_equal(dx, dx + n * pixels, n * pixels * sizeof *dx);
         assert_memory_equal(d_weight, d.weight, out * in * sizeof *d_weight);
     }
-    float *const all[] = {x, dy, weight, d_weight, packed, columns, y, dx};
+    float *const all[] = {x, dy, weight, packed, columns, y, dx, d_weight};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-static void test_conv_chunks(void **state) {
+static void test_conv_portions(void **state) {
     (void)state;
-    check_conv_chunks(VIT_CONV_STEM);
-    check_conv_chunks(VIT_CONV_TOKENIZER);
+    check_conv_portions(&(vit_conv_shape){4, 40, 36, 16, VIT_CONV_TOKENIZER}, 1);
+    check_conv_portions(&(vit_conv_shape){5, 12, 16, 16, VIT_CONV_TOKENIZER}, 2);
+    check_conv_portions(&(vit_conv_shape){4, 40, 36, 16, VIT_CONV_STEM}, 1);
+    check_conv_portions(&(vit_conv_shape){5, 24, 20, 16, VIT_CONV_STEM}, 3);
 }
 
 /* ---- ReLU and max pooling ---- */
@@ -383,7 +389,7 @@ static void test_positions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),      cmocka_unit_test(test_conv_chunks),
+        cmocka_unit_test(test_conv),      cmocka_unit_test(test_conv_portions),
         cmocka_unit_test(test_max),       cmocka_unit_test(test_relu),
         cmocka_unit_test(test_mean),      cmocka_unit_test(test_embed),
         cmocka_unit_test(test_positions),

@@ -5,8 +5,7 @@
 
 #define SIDE ((size_t)3) /* of the kernel */
 #define PADDING ((size_t)1)
-#define CHUNK_FLOATS \
-    ((size_t)1 << 16) /* of columns that are made at once: 256 KiB, part of a cache */
+#define CHUNK_FLOATS ((size_t)1 << 16) /* of columns at a time: 256 KiB, part of a cache */
 
 typedef struct walk {
     vit_conv_shape s;
@@ -27,17 +26,17 @@ size_t vit_conv_pixels(const vit_conv_shape *s) {
     return w.out_height * w.out_width;
 }
 
-/* The next pictures of those that are left, whose columns are made and used at once. */
-static vit_conv_shape chunk_of(const vit_conv_shape *left) {
-    vit_conv_shape s = *left;
-    const size_t floats = vit_conv_pixels(&s) * SIDE * SIDE * s.channels;
-    s.batch = vit_min(vit_max(CHUNK_FLOATS / floats, 1), s.batch);
-    return s;
+static size_t picture_columns(const vit_conv_shape *s) {
+    return vit_conv_pixels(s) * SIDE * SIDE * s->channels;
+}
+
+/* Pictures whose columns are made and used at once. */
+static size_t chunk_of(const vit_conv_shape *s) {
+    return vit_min(vit_max(CHUNK_FLOATS / picture_columns(s), 1), s->batch);
 }
 
 size_t vit_conv_columns(const vit_conv_shape *s) {
-    const vit_conv_shape chunk = chunk_of(s);
-    return chunk.batch * vit_conv_pixels(s) * SIDE * SIDE * s->channels;
+    return chunk_of(s) * picture_columns(s);
 }
 
 /* *in = the input row (or column) under row k of the kernel at output row `out`; false: that is in
@@ -146,14 +145,16 @@ static void extract(const vit_exec *exec, float *columns, const float *x, const 
         task = extract_pixels_task;
         break;
     }
-    vit_parallel(vit_exec_threads(exec, vit_conv_columns(s)), s->batch * w.out_height, task, &w);
+    vit_parallel(vit_exec_threads(exec, s->batch * picture_columns(s)), s->batch * w.out_height,
+                 task, &w);
 }
 
 void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                       const vit_conv_shape *s, float *columns) {
-    const size_t pixels = vit_conv_pixels(s);
-    for (vit_conv_shape left = *s, now; left.batch > 0; left.batch -= now.batch) {
-        now = chunk_of(&left);
+    const size_t pixels = vit_conv_pixels(s), chunk = chunk_of(s);
+    vit_conv_shape now = *s;
+    for (size_t left = s->batch; left > 0; left -= now.batch) {
+        now.batch = vit_min(left, chunk);
         extract(exec, columns, x, &now);
         vit_linear_forward(exec, y, columns, w, NULL, now.batch * pixels);
         x += now.batch * s->height * s->width * s->channels;
@@ -164,10 +165,11 @@ void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_
 void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                        const float *dy, const float *x, const vit_linear *w,
                        const vit_conv_shape *s, float *columns, float *d_columns) {
-    const size_t pixels = vit_conv_pixels(s);
+    const size_t pixels = vit_conv_pixels(s), chunk = chunk_of(s);
     vit_linear_gradient sum = *d;
-    for (vit_conv_shape left = *s, now; left.batch > 0; left.batch -= now.batch) {
-        now = chunk_of(&left);
+    vit_conv_shape now = *s;
+    for (size_t left = s->batch; left > 0; left -= now.batch) {
+        now.batch = vit_min(left, chunk);
         const size_t inputs = now.batch * s->height * s->width * s->channels;
         extract(exec, columns, x, &now);
         vit_linear_backward(exec, dx ? d_columns : NULL, &sum, dy, columns, w, now.batch * pixels);
@@ -177,7 +179,7 @@ void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradien
         if (!dx) continue;
         walk gather = walk_of(&now, dx, d_columns);
         gather.kernels = exec->kernels;
-        vit_parallel(vit_exec_threads(exec, vit_conv_columns(&now)), now.batch * s->height,
+        vit_parallel(vit_exec_threads(exec, now.batch * picture_columns(s)), now.batch * s->height,
                      gather_task, &gather);
         dx += inputs;
     }

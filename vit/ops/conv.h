@@ -24,17 +24,18 @@ typedef struct vit_conv_shape {
 /* The pixels of one picture of y. */
 size_t vit_conv_pixels(const vit_conv_shape *s);
 
-/* The floats of `columns`: of as many pictures as the cache holds, at least one, since their
- * columns are made and used before those of the next. */
+/* The floats of `columns`: of one picture, or of as many as are together at most 256 KiB, since
+ * columns are made and used in such portions, to stay in the cache. */
 size_t vit_conv_columns(const vit_conv_shape *s);
 
 /* y = the convolution of x. columns: scratch of vit_conv_columns floats. */
 void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_linear *w,
                       const vit_conv_shape *s, float *columns);
 
-/* dW, db: as vit_linear_weight_gradient. dx, unless it is NULL: each element is one chain over the
- * rows and columns of the kernel, ascending. columns, d_columns: scratch of
- * vit_conv_columns floats each; d_columns is unused without dx. */
+/* dW, db: as vit_linear_weight_gradient, a portion after the other, in bfloat16 with pairs that
+ * begin anew with each; d->sum is VIT_SUM_BEGINS or VIT_SUM_CONTINUES. dx, unless it is NULL, lies
+ * apart from dy; each element is one chain over the rows and columns of the kernel, ascending.
+ * columns, d_columns: scratch of vit_conv_columns floats each; d_columns is unused without dx. */
 void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,
                        const float *dy, const float *x, const vit_linear *w,
                        const vit_conv_shape *s, float *columns, float *d_columns);
