@@ -55,10 +55,10 @@ static const vit_option options[] = {
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
-             "fashion, fashion-best, digits, cifar10, cifar10-best,\n"
-             "folder, finetune, handwriting, lecture, strips,\n"
-             "numbers, language, or a JSON file (default: the data\n"
-             "decides; with --init: finetune)"},
+             "fashion, fashion-best, digits, cifar10, cifar10-30min,\n"
+             "cifar10-best, folder, finetune, handwriting, lecture,\n"
+             "strips, numbers, language, or a JSON file (default:\n"
+             "the data decides; with --init: finetune)"},
     {.name = "set",
      VALUE(LIST, set),
      .argument = "KEY=VALUE",
