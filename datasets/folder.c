@@ -514,8 +514,7 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
     if (status == VIT_OK) status = hand_over(&out->val, &tree->val, error);
     if (status == VIT_OK) status = hand_over(&out->test, &tree->test, error);
     if (status == VIT_OK && tree->test_is_val) {
-        vit_free(out->test.pixels);
-        vit_free(out->test.labels);
+        vit_records_free(&out->test); /* none, but labels and paths are arrays of 0 */
         out->test = out->val;
         out->test_is_val = true;
     }

@@ -40,6 +40,9 @@ void vit_names_free(char **names, size_t count);
 /* Frees the files and their `count` paths; takes NULL. */
 void vit_files_free(vit_files *files, size_t count);
 
+/* Frees what the records hold; they must not be used again. */
+void vit_records_free(vit_records *records);
+
 /* Pictures that are a function of their index: the first member of a structure with what they are
  * drawn from. */
 struct vit_drawing {

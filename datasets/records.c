@@ -192,7 +192,7 @@ void vit_files_free(vit_files *files, size_t count) {
     vit_free(files);
 }
 
-static void free_records(vit_records *r) {
+void vit_records_free(vit_records *r) {
     vit_files_free(r->files, r->count);
     if (r->drawing) r->drawing->free(r->drawing);
     vit_names_free(r->names, r->count);
@@ -205,9 +205,9 @@ static void free_records(vit_records *r) {
 }
 
 void vit_dataset_close(vit_dataset *dataset) {
-    free_records(&dataset->train);
-    free_records(&dataset->val);
-    if (!dataset->test_is_val) free_records(&dataset->test);
+    vit_records_free(&dataset->train);
+    vit_records_free(&dataset->val);
+    if (!dataset->test_is_val) vit_records_free(&dataset->test);
     vit_free(dataset->joined);
     vit_free(dataset->label_memory);
     vit_vocabulary_free(&dataset->source_vocabulary);

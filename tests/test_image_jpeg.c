@@ -144,7 +144,7 @@ static changed copy_of(const uint8_t *bytes, size_t size, const char *kind) {
     assert_non_null(c.bytes);
     memcpy(c.bytes, bytes, size);
     for (bool is_scan = false; !is_scan;
-         c.start += 2U + (bytes[c.start + 2] << 8 | bytes[c.start + 3]))
+         c.start += 2U + 256U * bytes[c.start + 2] + bytes[c.start + 3])
         is_scan = bytes[c.start + 1] == 0xda;
     return c;
 }
@@ -298,7 +298,7 @@ static void tolerates_stray_bytes(void **state) {
         assert_int_equal(decode(&c, &whole, &error), VIT_OK);
         const size_t start = c.start;
         for (size_t at = 2; at < start;) {
-            const size_t next = at + 2U + (file.data[at + 2] << 8 | file.data[at + 3]);
+            const size_t next = at + 2U + 256U * file.data[at + 2] + file.data[at + 3];
             vit_free(c.bytes);
             c = copy_of(file.data, file.size, names[i]);
             insert(&c, at > 2 ? at : file.size - 2, "stray bytes", 11);

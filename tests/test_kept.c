@@ -87,8 +87,10 @@ static outcome after_steps(int steps, const vit_config *config, const vit_recipe
     const vit_trainer_state state = vit_trainer_get(t);
     const float *const arrays[ARRAYS] = {state.values, state.average, vit_trainer_gradient(t),
                                          state.m, state.v};
-    outcome o = {.count = state.table->size};
-    for (size_t i = 0; i < ARRAYS; i++) o.arrays[i] = check_copy(arrays[i], o.count);
+    /* Frozen rows come first; their gradients have no memory. */
+    const size_t first = state.trained->rows->offset;
+    outcome o = {.count = state.table->size - first};
+    for (size_t i = 0; i < ARRAYS; i++) o.arrays[i] = check_copy(arrays[i] + first, o.count);
     vit_trainer_free(t);
     return o;
 }

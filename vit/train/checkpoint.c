@@ -449,7 +449,10 @@ static vit_status write_tensors(const char *path, const vit_tensor *tensors, siz
     char number[32], hex[65];
     size_t entries = 0;
     vit_text remembered = write_history(history);
-    if (remembered.failed) return vit_fail_memory(error, "the history", 0);
+    if (remembered.failed) {
+        vit_text_free(&remembered);
+        return vit_fail_memory(error, "the history", 0);
+    }
     snprintf(number, sizeof number, "%llu", (unsigned long long)step);
     for (size_t i = 0; i < PARTS; i++)
         if (i != TEACHER || *p->text[i]) metadata[entries++] = (vit_metadata){keys[i], p->text[i]};

@@ -166,13 +166,13 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
                                          .scale = .1f};
     *arena = vit_arena_count();
     carve(o, arena);
-    const size_t bytes = arena->peak;
-    status = vit_arena_init(arena, bytes, "operands", error);
+    const size_t count = arena->peak / sizeof(float);
+    status = vit_arena_init(arena, arena->peak, "operands", error);
     if (status != VIT_OK) return status;
     vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 2, 0);
-    float *values = (float *)(void *)arena->base;
-    for (size_t i = 0; i < bytes / sizeof *values; i++)
-        values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
+    float *values = vit_arena_floats(arena, count);
+    for (size_t i = 0; i < count; i++) values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
+    vit_arena_reset(arena, 0);
     carve(o, arena);
     return VIT_OK;
 }

@@ -4,6 +4,9 @@
 
 #include <zlib.h>
 
+/* stb does not free it if the file gets no memory. */
+static _Thread_local unsigned char *compressed;
+
 static unsigned char *compress_bytes(unsigned char *data, int size, int *out_size, int level) {
     uLongf room = compressBound((uLong)size);
     unsigned char *out = room <= INT32_MAX ? vit_alloc_unset(room, 1) : NULL;
@@ -12,7 +15,7 @@ static unsigned char *compress_bytes(unsigned char *data, int size, int *out_siz
         return NULL;
     }
     *out_size = (int)room;
-    return out;
+    return compressed = out;
 }
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -53,9 +56,13 @@ vit_status vit_png_write(vit_bytes *out, const uint8_t *pixels, size_t width, si
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "no PNG: a picture of %zu x %zu with %zu channels has more than 1 GiB",
                         width, height, channels);
+    compressed = NULL;
     out->data =
         stbi_write_png_to_mem(pixels, (int)row, (int)width, (int)height, (int)channels, &length);
-    if (!out->data) return vit_fail_memory(error, "a PNG", size);
+    if (!out->data) {
+        vit_free(compressed);
+        return vit_fail_memory(error, "a PNG", size);
+    }
     out->size = (size_t)length;
     return VIT_OK;
 }

@@ -99,7 +99,7 @@ static void equalize(uint8_t table[256], const size_t counts[256], size_t pixels
     size_t n = step / 2;
     if (step == 0) return;
     for (int i = 0; i < 256; n += counts[i++])
-        table[i] = n / step < 255 ? (uint8_t)(n / step) : 255;
+        table[i] = (uint8_t)(n / step < 255 ? n / step : 255);
 }
 
 static void look_up(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, vit_operator op,
