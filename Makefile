@@ -196,11 +196,16 @@ lint:
 analyse:
 	scripts/analyse
 
-debug:
+# Programs find the models beside build; those of build/asan and build/debug find this link.
+build/%/share/vit/models:
+	mkdir -p $(@D)
+	ln -s $(CURDIR)/models $@
+
+debug: build/debug/share/vit/models
 	$(MAKE) BUILD=build/debug CFLAGS='-O2 -g -DVIT_POISON' test
 
 # Checking the scope of every virtual lane takes gcc tens of minutes.
-asan:
+asan: build/asan/share/vit/models
 	$(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	  KERNEL_FLAGS='-O1 -fno-sanitize-address-use-after-scope' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test

@@ -185,7 +185,8 @@ static int compare_lines(const void *a, const void *b) {
 static vit_status share_out(table *t, vit_error *error) {
     part *train = &t->train, *test = &t->test;
     const size_t count = train->count / VIT_TEST_SHARE;
-    if (train->count > 0) qsort(train->rows, train->count, sizeof *train->rows, compare_orders);
+    if (train->count == 0) return VIT_OK;
+    qsort(train->rows, train->count, sizeof *train->rows, compare_orders);
     test->rows = vit_alloc(count, sizeof *test->rows);
     test->directory = vit_strdup(train->directory);
     test->table = vit_strdup(train->table);

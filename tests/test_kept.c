@@ -88,9 +88,13 @@ static outcome after_steps(int steps, const vit_config *config, const vit_recipe
     const float *const arrays[ARRAYS] = {state.values, state.average, vit_trainer_gradient(t),
                                          state.m, state.v};
     /* Frozen rows come first; their gradients have no memory. */
-    const size_t first = state.trained->rows->offset;
-    outcome o = {.count = state.table->size - first};
-    for (size_t i = 0; i < ARRAYS; i++) o.arrays[i] = check_copy(arrays[i] + first, o.count);
+    const size_t frozen = state.trained->rows->offset;
+    outcome o = {.count = state.table->size};
+    for (size_t i = 0; i < ARRAYS; i++) {
+        const size_t first = i == GRADIENT ? frozen : 0;
+        o.arrays[i] = check_floats(o.count);
+        memcpy(o.arrays[i] + first, arrays[i] + first, (o.count - first) * sizeof(float));
+    }
     vit_trainer_free(t);
     return o;
 }
