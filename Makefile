@@ -1,7 +1,7 @@
 # make          the library, the programs and the examples: build/lib, build/bin, build/examples
 # make test     every test (scripts/test also installs what is missing)
 # make bench    vit-bench on this machine
-# make lint     formatting, floors, headers that stand alone
+# make lint     formatting, floors, headers that stand alone, and analyse
 # make analyse  cppcheck and clang-tidy, where they are installed
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -190,7 +190,7 @@ bench: all
 	$(BUILD)/bin/vit-bench train --preset mnist
 	$(BUILD)/bin/vit-bench infer --preset mnist
 
-lint:
+lint: analyse
 	scripts/lint
 
 analyse:
