@@ -297,16 +297,17 @@ static void many_are_answered_as_one_by_one(void **unused) {
                                         "tests/fixtures/image_grey.jpg"};
     size_t size, features = vit_model_describe(model).features;
     uint8_t *bytes = read_whole(files[0], &size);
-    vit_picture pictures[5] = {{files[0], NULL, 0},
+    vit_picture pictures[6] = {{files[0], NULL, 0},
                                {files[1], NULL, 0},
                                {files[2], NULL, 0},
                                {"these bytes", bytes, size},
-                               {"half of them", bytes, size / 2}};
+                               {"half of them", bytes, size / 2},
+                               {NULL, NULL, 0}};
     for (int threads = 1; threads <= 3; threads++) {
-        float many[5 * CLASSES], wide[5 * 64], one[CLASSES], embedding[64];
-        vit_answer answers[5];
+        float many[6 * CLASSES], wide[6 * 64], one[CLASSES], embedding[64];
+        vit_answer answers[6];
         vit_session *s = session_with(threads, NULL);
-        assert_int_equal(vit_classify_many(s, pictures, 5, many, wide, answers, NULL), VIT_OK);
+        assert_int_equal(vit_classify_many(s, pictures, 6, many, wide, answers, NULL), VIT_OK);
         for (size_t i = 0; i < 3; i += 2) {
             assert_int_equal(vit_classify_file(s, files[i], one, NULL), VIT_OK);
             assert_memory_equal(many + i * CLASSES, one, sizeof one);
@@ -319,6 +320,7 @@ static void many_are_answered_as_one_by_one(void **unused) {
         assert_non_null(strstr(answers[1].error.message, "absent.png"));
         assert_int_equal(answers[4].error.status, VIT_ERROR_FORMAT);
         assert_non_null(strstr(answers[4].error.message, "half of them"));
+        assert_int_equal(answers[5].error.status, VIT_ERROR_ARGUMENT);
         assert_true(isnan(many[CLASSES]) && isnan(wide[5 * features - 1]));
         assert_int_equal(vit_classify_many(s, pictures + 1, 1, many, NULL, answers, NULL), VIT_OK);
         assert_int_equal(vit_embed_file(s, files[1], embedding, NULL), VIT_ERROR_IO);

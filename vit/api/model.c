@@ -222,6 +222,8 @@ vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_ker
                              const vit_picture *p, vit_error *error) {
     const vit_config *c = &m->file.config;
     const vit_preprocessing *list = &m->file.preprocessing;
+    if (!p->bytes && !p->name)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "a picture has neither a path nor bytes");
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status =
         p->bytes ? vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height,

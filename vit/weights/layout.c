@@ -121,9 +121,11 @@ static bool match_block(const vit_layout *l, const char *name) {
 
 /* The end of the name that is the name of a tensor in a block; NULL: there is none. */
 static const char *find_block(const vit_layout *l, const char *name) {
-    for (; name; name = strchr(name, '.'), name += name != NULL)
-        if (match_block(l, name)) return name;
-    return NULL;
+    while (name && !match_block(l, name)) {
+        const char *dot = strchr(name, '.');
+        name = dot ? dot + 1 : NULL;
+    }
+    return name;
 }
 
 /* A training's own module may keep the network under an attribute, "backbone.", "0.model.", ...:
