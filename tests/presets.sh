@@ -42,8 +42,8 @@ done
 check "a value of another type is refused" refused '"dim" must be a whole number' --set dim=wide
 check "and one out of range" refused '"lr" is 1000, expected 0 to 100' --set lr=1000
 
-echo '{"train": {"weight_decay": 0.3}}' >recipe.json
-check "a recipe alone" train recipe.safetensors --preset ./recipe.json
+printf '\357\273\277{"train": {"weight_decay": 0.3}}\n' >recipe.json
+check "a recipe alone, after a byte order mark" train recipe.safetensors --preset ./recipe.json
 check "changes what it says" has recipe.safetensors '"weight_decay": 0.3'
 train word.safetensors --set weight_decay=0.3 >word.log 2>&1
 vit-info word.safetensors | grep -v 'word\|preset' >word.txt

@@ -10,6 +10,10 @@
 static vit_status parse(json_t **out, const char *text, size_t size, size_t flags, const char *name,
                         vit_error *error) {
     json_error_t reason;
+    /* Some editors begin a file with a byte order mark; RFC 8259 lets readers ignore it. */
+    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    text += mark;
+    size -= mark;
     *out = json_loadb(text, size, JSON_REJECT_DUPLICATES | flags, &reason);
     if (!*out)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %d, column %d: %s", name, reason.line,
