@@ -184,8 +184,10 @@ static void put_scribble(pad *p, vit_random *r) {
     for (int k = 0; k < strokes; k++) {
         const int more = strokes == 1 ? 0 : (int)vit_random_below(r, 3);
         const vit_pen pen = vit_random_below(r, 2) ? S : C;
-        for (int i = 0; i < points + more; i++)
-            put(p, i > 0 ? pen : M, vit_random_between(r, 0, 1), vit_random_between(r, 0, 1));
+        for (int i = 0; i < points + more; i++) {
+            const double y = vit_random_between(r, 0, 1), x = vit_random_between(r, 0, 1);
+            put(p, i > 0 ? pen : M, x, y);
+        }
     }
 }
 

@@ -6,6 +6,8 @@
  *
  *     vit_random r = vit_random_start(seed, VIT_RANDOM_AUGMENT, epoch, position);
  *     uint32_t shift = vit_random_below(&r, 5);
+ *
+ * In which order arguments are computed C leaves to the compiler: at most one draw in a call.
  */
 #ifndef VIT_BASE_RANDOM_H
 #define VIT_BASE_RANDOM_H
