@@ -183,7 +183,12 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_
 
 tests: $(TESTS)
 
-test: all tests
+# Programs find the models beside build; those of another directory find this link.
+$(BUILD)/share/vit/models:
+	mkdir -p $(@D)
+	ln -s $(CURDIR)/models $@
+
+test: all tests $(if $(filter build,$(BUILD)),,$(BUILD)/share/vit/models)
 	BUILD=$(BUILD) tests/run
 
 bench: all
@@ -196,16 +201,11 @@ lint: analyse
 analyse:
 	scripts/analyse
 
-# Programs find the models beside build; those of build/asan and build/debug find this link.
-build/%/share/vit/models:
-	mkdir -p $(@D)
-	ln -s $(CURDIR)/models $@
-
-debug: build/debug/share/vit/models
+debug:
 	$(MAKE) BUILD=build/debug CFLAGS='-O2 -g -DVIT_POISON' test
 
 # Checking the scope of every virtual lane takes gcc tens of minutes.
-asan: build/asan/share/vit/models
+asan:
 	$(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	  KERNEL_FLAGS='-O1 -fno-sanitize-address-use-after-scope' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test
