@@ -5,8 +5,10 @@
 #include "datasets/reader.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- shapes ---- */
 
@@ -116,6 +118,8 @@ uint8_t vit_digits_draw(uint8_t *pixels, uint64_t seed, uint32_t index) {
 #define TRAIN_COUNT 20000
 #define TEST_SEED 2
 #define TEST_COUNT 2000
+#define FEWEST 10
+#define MOST 1000000
 
 static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count, char checksum[65],
                             vit_error *error) {
@@ -137,9 +141,22 @@ static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count,
     return VIT_OK;
 }
 
-vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error) {
+static const char digits[] = "digits";
+
+bool vit_digits_is(const char *name) {
+    const size_t length = sizeof digits - 1;
+    return strncmp(name, digits, length) == 0 && (name[length] == ':' || name[length] == '\0');
+}
+
+vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, vit_error *error) {
     vit_status status = VIT_OK;
-    snprintf(out->name, sizeof out->name, "digits");
+    uint64_t count = TRAIN_COUNT;
+    if (name[sizeof digits - 1] == ':' &&
+        (!vit_parse_u64(name + sizeof digits, &count) || count < FEWEST || count > MOST))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s: expected digits:N for N drawn digits, from %d to %d", name, FEWEST,
+                        MOST);
+    snprintf(out->name, sizeof out->name, "%s", name);
     out->preset = "digits";
     out->is_digits = out->has_characters = true;
     out->height = out->width = VIT_INK_SIDE;
@@ -149,7 +166,7 @@ vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error) {
     out->mean[0] = 0.1271f;
     out->std[0] = 0.3023f;
     if (parts & VIT_PART_TRAIN)
-        status = draw_part(&out->train, TRAIN_SEED, TRAIN_COUNT, out->checksum, error);
+        status = draw_part(&out->train, TRAIN_SEED, (uint32_t)count, out->checksum, error);
     if (status == VIT_OK && (parts & VIT_PART_TEST))
         status = draw_part(&out->test, TEST_SEED, TEST_COUNT, out->checksum, error);
     return status;

@@ -11,8 +11,8 @@ static const vit_reader *const readers[] = {&vit_reader_idx,   &vit_reader_cifar
                                             &vit_reader_numpy, &vit_reader_labels,
                                             &vit_reader_pairs, &vit_reader_folder};
 
-/* "digits", which is drawn, and the sets that scripts/fetch-data can get. */
-static const char *const known_names[] = {"digits", "mnist", "fashion", "cifar10", "cifar100"};
+/* The sets that scripts/fetch-data can get. */
+static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
 static const char *const suggested[] = {"digits",   "mnist",  "fashion",      "cifar10",
                                         "cifar100", "strips", "drawn-strips", "numbers:en-de"};
 
@@ -128,12 +128,12 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
         status = vit_strips_open(out, data, options, error);
     else if (vit_numbers_is(data))
         status = vit_numbers_open(out, data, options, error);
-    else if (known == COUNT(known_names))
-        status = unknown(data, error);
-    else if (strcmp(data, "digits") == 0) {
+    else if (vit_digits_is(data)) {
         const vit_dataset_options o = vit_options_without_val(options);
-        status = vit_digits_open(out, o.need | o.want, error);
-    } else
+        status = vit_digits_open(out, data, o.need | o.want, error);
+    } else if (known == COUNT(known_names))
+        status = unknown(data, error);
+    else
         status = open_name(out, data, options, error);
     if (status != VIT_OK) vit_dataset_close(out);
     return status;

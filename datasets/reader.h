@@ -162,8 +162,12 @@ vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, 
 
 /* ---- digits.c ---- */
 
-/* The set of drawn digits: 20,000 pictures for training, 2,000 for testing, the same everywhere. */
-vit_status vit_digits_open(vit_dataset *out, unsigned parts, vit_error *error);
+/* Whether the name is "digits" or begins with "digits:". */
+bool vit_digits_is(const char *name);
+
+/* The set of drawn digits, the same everywhere: 20,000 pictures for training, of "digits:N" N, the
+ * first of them the same; 2,000 for testing. */
+vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, vit_error *error);
 
 /* ---- table.c ---- */
 

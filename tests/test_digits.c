@@ -130,12 +130,33 @@ static void test_set(void **state) {
     vit_dataset_close(&set);
 }
 
+static void test_so_many(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"digits:", "digits:9", "digits:1000001", "digits:x"};
+    const vit_dataset_options options = {.need = BOTH, .want = BOTH};
+    uint8_t pixels[784];
+    vit_dataset set;
+    vit_error error;
+    assert_int_equal(vit_dataset_open(&set, "digits:20010", &options, &error), VIT_OK);
+    assert_true(set.train.count == 20010 && set.test.count == 2000);
+    for (uint32_t i = 0; i < 20010; i += 20009) {
+        vit_digits_draw(pixels, 1, i);
+        assert_memory_equal(vit_record_pixels(&set, &set.train, i), pixels, 784);
+    }
+    vit_dataset_close(&set);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(vit_dataset_open(&set, wrong[i], &options, &error), VIT_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "N drawn digits, from 10 to 1000000"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bytes_everywhere),
         cmocka_unit_test(test_pure),
         cmocka_unit_test(test_form),
         cmocka_unit_test(test_set),
+        cmocka_unit_test(test_so_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
