@@ -19,8 +19,29 @@ embeds() {
 
 check "a preset as it is" embeds '--data mnist --preset a --steps 30' "$now"
 check "the data's own" embeds '--data mnist' "$now"
+check "in bfloat16" embeds '--data mnist --precision bf16 --steps 30' "$now"
 check "not with another learning rate" fails embeds '--data mnist --lr 0.1' "$now"
 check "not with another value" fails embeds '--data mnist --set dim=8 --steps 30' "$now"
 check "not of a preset that was changed" fails embeds '--data mnist' "0$now"
 rm measured.jsonl
 check "nor without a file" "$tree/scripts/embed-measured" measured.jsonl presets/a.json
+
+# picks PRESET MINUTES: what is taken for CIFAR-10 in so many
+picks() {
+    vit-train --data cifar10 --minutes "$2" --out model.safetensors >out 2>&1 &
+    tries=600
+    until grep -q "^vit-train: $1 in place of cifar10" out || [ $((tries -= 1)) -eq 0 ]; do
+        sleep .1
+    done
+    kill $!
+    wait $!
+    [ "$tries" -gt 0 ]
+}
+
+VIT_DATA=$(cd "$tree" && cd "${VIT_DATA:-../shared/data}" 2>/dev/null && pwd)
+export VIT_DATA
+if [ -d "$VIT_DATA/cifar10" ]; then
+    check "the best preset for a week" picks cifar10-best 10000
+else
+    skips "the best preset for a week" "CIFAR-10 is absent: set VIT_DATA"
+fi

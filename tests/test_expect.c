@@ -44,6 +44,13 @@ static void not_far_beyond_them(void **unused) {
     is_near(expected("bb", "long", 2000), .5);
 }
 
+static void at_least_of_the_longest(void **unused) {
+    (void)unused;
+    is_near(vit_expect(rows, "aa", "long", 50000).at_least, .99);
+    is_near(vit_expect(rows, "aa", "long", 2000).at_least, .98); /* what is expected */
+    assert_true(isnan(vit_expect(rows, "aa", "long", 700).at_least));
+}
+
 static void of_nothing_else(void **unused) {
     (void)unused;
     assert_true(isnan(expected("bb", "quick", 1000)));
@@ -55,6 +62,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_two_trainings),
         cmocka_unit_test(not_far_beyond_them),
+        cmocka_unit_test(at_least_of_the_longest),
         cmocka_unit_test(of_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

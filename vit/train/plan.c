@@ -126,16 +126,16 @@ const char *vit_run_better_preset(const vit_run *run) {
     const char *best = NULL, *sha256 = run->data.checksum;
     const vit_expectation own =
         vit_expect(vit_measured_trainings, sha256, run->preset.name, (double)run->schedule);
-    double most = own.top1 + WORTH_IT;
+    double most = own.at_least + WORTH_IT;
     if (!(o->minutes > 0) || o->preset || o->checkpoint || !is_unchanged(o) || isnan(most))
         return NULL;
     for (const vit_measured *m = vit_measured_trainings; m->data_sha256; m++) {
         const double cost = vit_expect(vit_measured_trainings, sha256, m->preset, 1).step_seconds;
         const double steps = (double)run->schedule * own.step_seconds / cost;
         const vit_expectation e = vit_expect(vit_measured_trainings, sha256, m->preset, steps);
-        if (!(cost > 0) || !(e.top1 > most)) continue;
+        if (!(cost > 0) || !(e.at_least > most)) continue;
         best = m->preset;
-        most = e.top1;
+        most = e.at_least;
     }
     return best;
 }
