@@ -2,9 +2,9 @@
 #include "vit/base/sys.h"
 #include "vit/image/digit/ink.h"
 
-vit_box vit_ink_box(const vit_image *image, unsigned threshold) {
+vit_bounds vit_ink_box(const vit_image *image, unsigned threshold) {
     const size_t w = image->width, h = image->height;
-    vit_box box = {.left = w, .top = h};
+    vit_bounds box = {.left = w, .top = h};
     for (size_t y = 0; y < h; y++) {
         const uint8_t *row = image->pixels + y * w;
         size_t first = 0, end = w;
@@ -21,7 +21,7 @@ vit_box vit_ink_box(const vit_image *image, unsigned threshold) {
 
 /* A set of connected pixels. */
 typedef struct blob {
-    vit_box box;
+    vit_bounds box;
     uint64_t edge;  /* how long and sharp its edge is: the sum of squared steps along it */
     size_t area;    /* its pixels */
     size_t rim;     /* those at its edge */
@@ -96,7 +96,7 @@ static vit_status find_blobs(blobs *all, const vit_ink_map *map, unsigned thresh
 
 /* ---- which of them are the digit ---- */
 
-static size_t longer_side(const vit_box *b) {
+static size_t longer_side(const vit_bounds *b) {
     return vit_max(b->right - b->left, b->bottom - b->top);
 }
 
@@ -114,7 +114,7 @@ static double border_share(const blob *b) {
 enum { PATCH_PART = 3 };
 
 /* Digits are seldom wider than high; lines of print and underlines are. */
-static bool is_flat(const vit_box *b) {
+static bool is_flat(const vit_bounds *b) {
     return b->right - b->left > 3 * (b->bottom - b->top);
 }
 
@@ -139,7 +139,7 @@ static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
 
 /* Whether a separate blob is a part of the digit, whose box and edge so far these are: it is near,
  * more than a speck, not much longer than the rest, and no underline. */
-static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
+static bool belongs(const vit_bounds *box, uint64_t edge, const blob *b) {
     const size_t reach = longer_side(box) / 4;
     const bool is_underline = is_flat(&b->box) && b->box.top + reach / 2 >= box->bottom;
     return !b->chosen && b->edge * 16 > edge && border_share(b) > 0.2 && !is_underline &&
@@ -154,7 +154,7 @@ static bool belongs(const vit_box *box, uint64_t edge, const blob *b) {
  * 40) of those of the frame. */
 enum { FRAMED_SIZE = 12, FRAMED_SCORE = 40 };
 
-static bool is_around(const vit_box *frame, const vit_box *b) {
+static bool is_around(const vit_bounds *frame, const vit_bounds *b) {
     return b->left > frame->left && b->top > frame->top && b->right < frame->right &&
            b->bottom < frame->bottom;
 }
@@ -209,9 +209,9 @@ static void choose(vit_ink *out, blobs *all, const uint32_t *labels) {
         if (!belongs(&out->box, edge, b)) continue;
         if (is_around(&b->box, &out->box) && is_hollow(b, (uint32_t)i + 1, all, labels)) continue;
         b->chosen = true;
-        out->box = (vit_box){vit_min(out->box.left, b->box.left), vit_min(out->box.top, b->box.top),
-                             vit_max(out->box.right, b->box.right),
-                             vit_max(out->box.bottom, b->box.bottom)};
+        out->box = (vit_bounds){
+            vit_min(out->box.left, b->box.left), vit_min(out->box.top, b->box.top),
+            vit_max(out->box.right, b->box.right), vit_max(out->box.bottom, b->box.bottom)};
         out->score += score(b);
         edge += b->edge;
         i = (size_t)-1; /* from the first again: others may be near the larger box */

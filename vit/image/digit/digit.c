@@ -45,7 +45,7 @@ static bool is_centred(uint64_t moment, uint64_t total) {
 static bool is_prepared(const vit_image *in) {
     if (in->width != SIZE || in->height != SIZE) return false;
     const mass m = weigh(in);
-    const vit_box box = vit_ink_box(in, 1);
+    const vit_bounds box = vit_ink_box(in, 1);
     return m.total > 0 && m.total < 255 * SIZE * SIZE / 2 &&
            vit_max(box.right - box.left, box.bottom - box.top) == BOX && is_centred(m.x, m.total) &&
            is_centred(m.y, m.total);
@@ -67,7 +67,7 @@ static vit_status centre(vit_image *out, const vit_image *in, vit_error *error) 
 /* ---- searching ---- */
 
 /* *out = a part of the picture, resized for the search. */
-static vit_status look(vit_image *out, const vit_image *grey, const vit_box *part,
+static vit_status look(vit_image *out, const vit_image *grey, const vit_bounds *part,
                        const vit_kernels *kernels, vit_error *error) {
     const size_t w = part->right - part->left, h = part->bottom - part->top;
     const size_t longer = vit_max(w, h), side = vit_min(vit_max(longer, LEAST_SIDE), MOST_SIDE);
@@ -94,11 +94,11 @@ static void widen(size_t *start, size_t *end, size_t small, size_t large) {
 
 /* Narrows `part`, which `seen` shows, to the surroundings of the ink; false if the ink is large
  * enough already. */
-static bool come_near(vit_box *part, const vit_ink *ink, const vit_image *seen) {
+static bool come_near(vit_bounds *part, const vit_ink *ink, const vit_image *seen) {
     const size_t width = ink->box.right - ink->box.left, height = ink->box.bottom - ink->box.top;
     const size_t longer = vit_max(width, height), side = vit_max(seen->width, seen->height);
     if (longer * SMALL_PART > side) return false;
-    vit_box near = ink->box;
+    vit_bounds near = ink->box;
     const size_t grow = longer - width, more = longer - height; /* to a square, if there is room */
     near.left = near.left > grow / 2 ? near.left - grow / 2 : 0;
     near.right = vit_min(near.right + grow / 2, seen->width);
@@ -106,14 +106,14 @@ static bool come_near(vit_box *part, const vit_ink *ink, const vit_image *seen) 
     near.bottom = vit_min(near.bottom + more / 2, seen->height);
     widen(&near.left, &near.right, seen->width, part->right - part->left);
     widen(&near.top, &near.bottom, seen->height, part->bottom - part->top);
-    *part = (vit_box){near.left + part->left, near.top + part->top, near.right + part->left,
-                      near.bottom + part->top};
+    *part = (vit_bounds){near.left + part->left, near.top + part->top, near.right + part->left,
+                         near.bottom + part->top};
     return true;
 }
 
 static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
                        const vit_kernels *kernels, vit_error *error) {
-    vit_box part = {0, 0, grey->width, grey->height};
+    vit_bounds part = {0, 0, grey->width, grey->height};
     vit_status status = VIT_OK;
     bool is_far = true;
     for (int i = 0; status == VIT_OK && is_far && i < LOOKS; i++) {

@@ -109,7 +109,7 @@ static vit_status try_all(search *s, vit_error *error) {
     return status;
 }
 
-static bool is_within(const vit_box *a, const vit_box *b) {
+static bool is_within(const vit_bounds *a, const vit_bounds *b) {
     return a->left >= b->left && a->top >= b->top && a->right <= b->right && a->bottom <= b->bottom;
 }
 

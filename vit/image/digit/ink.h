@@ -32,17 +32,17 @@ unsigned vit_ink_greatest(const vit_image *image);
 
 /* ---- blobs.c ---- */
 
-typedef struct vit_box {
-    size_t left, top, right, bottom; /* right and bottom are exclusive */
-} vit_box;
+typedef struct vit_bounds {
+    size_t left, top, right, bottom; /* pixels; right and bottom are exclusive */
+} vit_bounds;
 
 /* The bounding box of the pixels of at least `threshold` > 0; if there are none, right and bottom
  * are 0. */
-vit_box vit_ink_box(const vit_image *image, unsigned threshold);
+vit_bounds vit_ink_box(const vit_image *image, unsigned threshold);
 
 /* What is taken for the digit among the pixels of at least `threshold`. */
 typedef struct vit_ink {
-    vit_box box;
+    vit_bounds box;
     size_t area; /* its pixels */
     unsigned threshold;
     unsigned peak; /* the darkness that a tenth of its pixels exceed */

@@ -149,7 +149,7 @@ static size_t find_lines(const view *v, uint16_t *lengths, path *columns) {
     return mark_lines(v, lengths);
 }
 
-static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vit_box *box,
+static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vit_bounds *box,
                              unsigned threshold, uint16_t *lengths, path *columns) {
     const size_t w = darkness->width, h = darkness->height;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
@@ -168,7 +168,7 @@ static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vi
 vit_status vit_ink_remove_lines(size_t *lines, vit_image *darkness, unsigned threshold,
                                 vit_error *error) {
     const size_t w = darkness->width, h = darkness->height;
-    const vit_box box = vit_ink_box(darkness, threshold);
+    const vit_bounds box = vit_ink_box(darkness, threshold);
     *lines = 0;
     if (box.bottom == 0) return VIT_OK;
     uint16_t *lengths = vit_alloc(w * h, sizeof *lengths);

@@ -93,7 +93,7 @@ static vit_status fit(vit_image *out, const vit_image *in, size_t longest, vit_f
     return vit_image_resize(out, in, vit_max(width, 1), vit_max(height, 1), filter, kernels, error);
 }
 
-static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b,
+static vit_status crop_box(vit_image *out, const vit_image *in, const vit_bounds *b,
                            vit_error *error) {
     return vit_image_crop(out, in, (ptrdiff_t)b->left, (ptrdiff_t)b->top, b->right - b->left,
                           b->bottom - b->top, NULL, error);
@@ -101,7 +101,7 @@ static vit_status crop_box(vit_image *out, const vit_image *in, const vit_box *b
 
 /* Cuts out the box and resizes it to LARGE. If it gets smaller, strokes are dilated before, so that
  * thin ones do not vanish. */
-static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_box *box,
+static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_bounds *box,
                                const vit_kernels *kernels, vit_error *error) {
     vit_image part;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
@@ -149,7 +149,7 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernel
     const double g = growth(stroke_width(s), (double)(longer - 2 * MARGIN));
     distances(s, 0);
     redraw(&drawn, s, g);
-    const vit_box box = vit_ink_box(&drawn, 128);
+    const vit_bounds box = vit_ink_box(&drawn, 128);
     status = crop_box(&part, &drawn, &box, error);
     if (status == VIT_OK) status = fit(out, &part, side, VIT_FILTER_BILINEAR, kernels, error);
     vit_image_free(&part);
