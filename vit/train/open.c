@@ -118,7 +118,7 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
 static vit_status take_better(vit_run *run, vit_error *error) {
     const char *better = vit_run_better_preset(run);
     if (!better) return VIT_OK;
-    vit_run_note(run, "%s in place of %s, which is better in longer trainings", better,
+    vit_run_note(run, "%s in place of %s: it was measured to reach more in such a time", better,
                  run->preset.name);
     vit_inference_free(run->inference);
     vit_trainer_free(run->trainer);
