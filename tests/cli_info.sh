@@ -10,6 +10,8 @@ run 2 "" "unknown option --tensor" vit-info --tensor digits.safetensors
 run 0 "28x28x1, patches of 7x7" "" vit-info digits.safetensors
 run 0 "3,615,104 a picture" "" vit-info digits.safetensors
 run 0 "preset digits, data digits, seed 0, steps 20" "" vit-info digits.safetensors
+check "the temperature is that of the file" \
+    grep -q '^  probabilities softmax(logits / [0-9.]*)' out
 check "multiply-adds are those of a picture" grep -q '^  multiply-adds *[0-9,]* a picture$' out
 run 0 "head.bias                  F32   10 " "" vit-info --tensors digits.safetensors
 run 1 "" "absent.safetensors" vit-info absent.safetensors
@@ -18,6 +20,7 @@ mv out info
 json "vit-info --json" info 'r[0]["config"]["dim"] == 64 and r[0]["labels"] == list("0123456789")
     and r[0]["parameters"] == sum(math.prod(t["shape"]) for t in r[0]["tensors"])
     and r[0]["preprocessing"][-1]["op"] == "normalize" and r[0]["recipe"]["steps"] == 20
+    and r[0]["temperature"] > 0 and 0 <= r[0]["threshold"] < 1
     and all(t["min"] <= t["mean"] <= t["max"] and t["std"] >= 0 and t["not_finite"] == 0
             and t["type"] == "F32" for t in r[0]["tensors"])'
 run 1 "npz, 9 tensors" "stored.npz" vit-info --tensors "$fixtures/weights/stored.npz"
@@ -28,6 +31,8 @@ run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 check "of several sets the names, not their checksums" \
     sh -c "vit-info '$tree/models/mnist.safetensors' >shipped && grep -q mnist+digits shipped &&
         ! grep -q sha256 shipped"
+check "and below which probability it is unsure" \
+    grep -q '^  probabilities softmax(logits / 0[.][0-9]*), below [0-9.]* % an ans' shipped
 
 # ---- published weights ----
 

@@ -108,6 +108,8 @@ static void add_model_json(vit_json_out *json, const subject *s) {
     vit_json_count(json, "parameters", s->info.parameters);
     vit_json_count(json, "multiply_adds", s->info.multiply_adds);
     vit_json_raw(json, "preprocessing", s->info.preprocessing);
+    vit_json_number(json, "temperature", s->info.temperature);
+    vit_json_number(json, "threshold", s->info.threshold);
     vit_json_raw(json, "recipe", s->info.recipe);
     vit_json_open(json, "labels", '[');
     for (size_t i = 0; s->info.has_head && i < s->info.classes; i++)
@@ -246,6 +248,16 @@ static void add_decoder(vit_text *text, const subject *s) {
     vit_text_add(text, "\n");
 }
 
+static void add_probabilities(vit_text *text, const vit_model_info *m) {
+    char number[32];
+    add_title(text, "probabilities");
+    vit_text_add(text, "softmax(logits / %s)", vit_format_fixed(number, m->temperature, 3));
+    if (m->threshold > 0)
+        vit_text_add(text, ", below %s %% an answer is unsure",
+                     vit_format_fixed(number, 100 * m->threshold, 2));
+    vit_text_add(text, "\n");
+}
+
 static void add_model(vit_text *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
@@ -269,6 +281,7 @@ static void add_model(vit_text *text, const subject *s) {
                  s->texts.writes ? "text" : "picture");
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
+    if (!s->texts.writes && m->has_head) add_probabilities(text, m);
     add_members(text, "origin", m->recipe, digests);
 }
 
