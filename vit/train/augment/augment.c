@@ -104,18 +104,19 @@ static void sample_inside(float *out, const picture *p, int iy, int ix, float do
     }
 }
 
-/* out [channels]: the picture at (y, x), linear between the four pixels about it. */
+/* out [channels]: the picture at (y, x), |y| and |x| < 2^31, linear between the four pixels about
+ * it. */
 static void sample(float *out, const picture *p, float y, float x) {
-    const bool near = p->edges == VIT_EDGES_REFLECT ||
-                      (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
-    for (int c = 0; c < p->channels && !near; c++) out[c] = p->table[c][0];
-    if (!near) return;
     const int iy = below(y), ix = below(x);
     const float down = y - (float)iy, right = x - (float)ix;
     if (iy >= 0 && ix >= 0 && iy + 1 < p->height && ix + 1 < p->width) {
         sample_inside(out, p, iy, ix, down, right);
         return;
     }
+    const bool near = p->edges == VIT_EDGES_REFLECT ||
+                      (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
+    for (int c = 0; c < p->channels && !near; c++) out[c] = p->table[c][0];
+    if (!near) return;
     for (int c = 0; c < p->channels; c++) {
         const float top = interpolate(value_at(p, iy, ix, c), value_at(p, iy, ix + 1, c), right);
         const float bottom =
@@ -124,8 +125,11 @@ static void sample(float *out, const picture *p, float y, float x) {
     }
 }
 
+#define AT_ONCE 32 /* pixels whose places are computed before any of them is looked up */
+
 void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
                     const vit_augmentation *a, const vit_pose *pose) {
+    static const float none[AT_ONCE];
     const float *bend = pose->bend;
     if (a->rotate <= 0 && a->scale <= 0 && a->shear <= 0 && !bend) {
         move(image, pixels, table, a, pose);
@@ -133,15 +137,21 @@ void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
     }
     const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
     const affine t = inverse(a, pose);
-    for (int y = 0; y < p.height; y++) {
-        for (int x = 0; x < p.width; x++, image += p.channels) {
-            const float fx = (float)x, fy = (float)y;
-            const float down = bend ? bend[y * p.width + x] : 0;
-            const float right = bend ? bend[(p.height + y) * p.width + x] : 0;
-            sample(image, &p, t.yx * fx + t.yy * fy + t.y0 + down,
-                   t.xx * fx + t.xy * fy + t.x0 + right);
+    for (int y = 0; y < p.height; y++)
+        for (int x = 0; x < p.width; x += AT_ONCE) {
+            float down[AT_ONCE], right[AT_ONCE];
+            const int count = p.width - x < AT_ONCE ? p.width - x : AT_ONCE;
+            const float *by = bend ? bend + y * p.width + x : none;
+            const float *bx = bend ? bend + (p.height + y) * p.width + x : none;
+            const float fy = (float)y;
+            for (int i = 0; i < count; i++) {
+                const float fx = (float)(x + i);
+                down[i] = t.yx * fx + t.yy * fy + t.y0 + by[i];
+                right[i] = t.xx * fx + t.xy * fy + t.x0 + bx[i];
+            }
+            for (int i = 0; i < count; i++, image += p.channels)
+                sample(image, &p, down[i], right[i]);
         }
-    }
 }
 
 /* ---- bends ---- */
@@ -157,8 +167,14 @@ static size_t places(size_t n) {
     return (n - 1) / SPACING + 2;
 }
 
+/* Floats from one row of the grid to the next: RADIUS zeros lie between, so that a row is smoothed
+ * without a look at where it ends. */
+static size_t stride(size_t width) {
+    return places(width) + RADIUS;
+}
+
 size_t vit_bend_room(size_t height, size_t width) {
-    return 2 * places(height) * places(width);
+    return 2 * places(height) * stride(width);
 }
 
 /* to[i] += weight * from[i] */
@@ -166,18 +182,16 @@ static void add_scaled(float *restrict to, const float *restrict from, float wei
     for (size_t i = 0; i < n; i++) to[i] += weight * from[i];
 }
 
-/* For each of `lines` arrays of n points, `step` floats a point: to[j] = sum over k from -RADIUS to
- * RADIUS, ascending, of weights[k + RADIUS] from[j + k], points outside being 0. The loop over j is
- * inside, over contiguous floats. */
-static void smooth(float *to, const float *from, const float *weights, size_t lines, size_t n,
-                   size_t step) {
-    memset(to, 0, lines * n * step * sizeof *to);
-    for (size_t i = 0; i < lines; i++, to += n * step, from += n * step)
-        for (size_t k = 0; k <= 2 * RADIUS; k++) {
-            const size_t back = k < RADIUS ? RADIUS - k : 0, on = k > RADIUS ? k - RADIUS : 0;
-            if (back + on < n)
-                add_scaled(to + back * step, from + on * step, weights[k], (n - back - on) * step);
-        }
+/* n points of `step` floats: to[j] = sum over k from -RADIUS to RADIUS, ascending, of
+ * weights[k + RADIUS] from[j + k], points outside being 0. The loop over j is inside, over
+ * contiguous floats. */
+static void smooth(float *to, const float *from, const float *weights, size_t n, size_t step) {
+    memset(to, 0, n * step * sizeof *to);
+    for (size_t k = 0; k <= 2 * RADIUS; k++) {
+        const size_t back = k < RADIUS ? RADIUS - k : 0, on = k > RADIUS ? k - RADIUS : 0;
+        if (back + on < n)
+            add_scaled(to + back * step, from + on * step, weights[k], (n - back - on) * step);
+    }
 }
 
 /* Uniform from -range to range in 65,536 steps, which smoothing hides: two values of a random word.
@@ -191,31 +205,41 @@ static void draw_field(float *field, size_t n, double range, vit_random *r) {
     }
 }
 
+/* The w numbers of each row, with the zeros after them. */
+static void spread(float *grid, const float *field, size_t h, size_t w) {
+    memset(grid, 0, h * (w + RADIUS) * sizeof *grid);
+    for (size_t i = 0; i < h; i++, grid += w + RADIUS, field += w)
+        memcpy(grid, field, w * sizeof *grid);
+}
+
 /* bend [height][width], interpolated linearly from the grid. */
-static void upsample(float *bend, const float *grid, size_t height, size_t width) {
-    const size_t row = places(width);
+static void upsample(float *restrict bend, const float *restrict grid, size_t height,
+                     size_t width) {
+    const size_t row = stride(width);
     for (size_t y = 0; y < height; y++, bend += width) {
-        const float *above = grid + y / SPACING * row, *below = above + y % SPACING * row;
-        for (size_t x = 0; x < width; x++) {
-            const size_t left = x / SPACING, right = left + x % SPACING;
-            bend[x] = .25f * ((above[left] + above[right]) + (below[left] + below[right]));
+        const float *a = grid + y / SPACING * row, *b = a + y % SPACING * row;
+        for (size_t i = 0; i < width / 2; i++) {
+            bend[2 * i] = .5f * (a[i] + b[i]);
+            bend[2 * i + 1] = .25f * ((a[i] + a[i + 1]) + (b[i] + b[i + 1]));
         }
+        if (width % 2 == 1) bend[width - 1] = .5f * (a[width / 2] + b[width / 2]);
     }
 }
 
 void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r) {
-    const size_t h = places(a->height), w = places(a->width);
-    float weights[2 * RADIUS + 1], *rows = scratch + h * w;
+    const size_t h = places(a->height), w = places(a->width), row = stride(a->width);
+    float weights[2 * RADIUS + 1], *grid = scratch, *other = scratch + h * row;
     double gauss[2 * RADIUS + 1], sum = 0;
     for (int k = -RADIUS; k <= RADIUS; k++)
         sum += gauss[k + RADIUS] = vit_exp(-k * k / (2. * SIGMA * SIGMA));
     for (int k = 0; k <= 2 * RADIUS; k++) weights[k] = (float)(gauss[k] / sum);
     for (size_t field = 0; field < 2; field++, bend += a->height * a->width) {
         /* A point stands for SPACING x SPACING pixels, whose mean deviates 1 / SPACING as much. */
-        draw_field(scratch, h * w, a->elastic / SPACING, r);
-        smooth(rows, scratch, weights, h, w, 1);
-        smooth(scratch, rows, weights, 1, h, w);
-        upsample(bend, scratch, a->height, a->width);
+        draw_field(other, h * w, a->elastic / SPACING, r);
+        spread(grid, other, h, w);
+        smooth(other, grid, weights, h * row, 1);
+        smooth(grid, other, weights, h, row);
+        upsample(bend, grid, a->height, a->width);
     }
 }
 
