@@ -205,12 +205,13 @@ static void draw_field(float *field, size_t n, double range, vit_random *r) {
     }
 }
 
-/* The w numbers of each row, with the zeros after them. */
-static void spread(float *grid, const float *field, size_t h, size_t w) {
-    memset(grid, 0, h * (w + RADIUS) * sizeof *grid);
-    for (size_t i = 0; i < h; i++, grid += w + RADIUS, field += w)
-        memcpy(grid, field, w * sizeof *grid);
+/* The w numbers of each of h rows, `row` floats from one to the next, with zeros between. */
+static void spread(float *grid, const float *field, size_t h, size_t w, size_t row) {
+    memset(grid, 0, h * row * sizeof *grid);
+    for (size_t i = 0; i < h; i++) memcpy(grid + i * row, field + i * w, w * sizeof *grid);
 }
+
+_Static_assert(SPACING == 2, "upsample writes two pixels for each point of the grid");
 
 /* bend [height][width], interpolated linearly from the grid. */
 static void upsample(float *restrict bend, const float *restrict grid, size_t height,
@@ -236,7 +237,7 @@ void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_r
     for (size_t field = 0; field < 2; field++, bend += a->height * a->width) {
         /* A point stands for SPACING x SPACING pixels, whose mean deviates 1 / SPACING as much. */
         draw_field(other, h * w, a->elastic / SPACING, r);
-        spread(grid, other, h, w);
+        spread(grid, other, h, w, row);
         smooth(other, grid, weights, h * row, 1);
         smooth(grid, other, weights, h, row);
         upsample(bend, grid, a->height, a->width);
