@@ -4,13 +4,13 @@
  * the names of classes.
  */
 #include "datasets/reader.h"
+#include "vit/base/label_list.h"
 #include "vit/base/npy.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/tensors/tensor.h"
 #include "vit/tensors/zip.h"
-#include "vit/weights/labels.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -306,16 +306,15 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
 
 /* ---- the set ---- */
 
-/* *labels = the names of classes in a file beside the arrays, one block; NULL if there are none. */
-static vit_status read_names(char ***labels, size_t *count, const source *s, vit_error *error) {
+/* The names of classes in a file beside the arrays; none if there is no file. */
+static vit_status read_names(vit_label_list *out, const source *s, vit_error *error) {
     static const char *const files[] = {"classes.txt", "labels.txt"};
-    *labels = NULL;
-    *count = 0;
-    for (size_t i = 0; s->directory && i < 2 && !*labels; i++) {
+    *out = (vit_label_list){0};
+    for (size_t i = 0; s->directory && i < 2 && !out->labels; i++) {
         if (!vit_listing_has(s->directory, files[i])) continue;
         char *path = vit_path_join(s->path, files[i]);
         if (!path) return vit_fail_memory(error, "a path", strlen(s->path) + 16);
-        const vit_status status = vit_labels_read(labels, count, path, error);
+        const vit_status status = vit_label_list_read(out, path, error);
         vit_free(path);
         if (status != VIT_OK) return status;
     }
@@ -335,9 +334,10 @@ static vit_status open_arrays(vit_dataset *out, arrays all[PARTS], const source 
                     .val = part_of(&all[VAL]),
                     .test = part_of(&all[TEST])};
     const char *which = NULL;
-    char **labels;
-    vit_status status = read_names(&labels, &a.classes, s, error);
-    a.names = (const char *const *)labels;
+    vit_label_list classes;
+    vit_status status = read_names(&classes, s, error);
+    a.classes = classes.count;
+    a.names = (const char *const *)classes.labels;
     if (status == VIT_OK && is_shared_out) status = choose_test(&a, all, o, s->path, &which, error);
     if (status == VIT_OK) status = vit_arrays_open(out, s->path, &a, o, error);
     if (status == VIT_OK && is_shared_out && !which && out->test.count > 0)
@@ -346,7 +346,7 @@ static vit_status open_arrays(vit_dataset *out, arrays all[PARTS], const source 
                                   "class, %zu pictures, is the test part",
                                   s->path, out->test.count);
     out->test_is = which;
-    vit_free(labels);
+    vit_free(classes.labels);
     return status;
 }
 

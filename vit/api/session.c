@@ -333,14 +333,3 @@ void vit_model_probabilities(const vit_model *model, const float *logits, float 
     vit_softmax_at(probabilities, logits, model->file.config.classes, vit_model_temperature(model));
     vit_fpmode_leave(host);
 }
-
-void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
-    for (size_t i = 0, held = 0; i < count && k > 0; i++) {
-        size_t place = held < k ? held++ : k;
-        while (place > 0 && vit_comes_before(values, i, indices[place - 1])) {
-            if (place < k) indices[place] = indices[place - 1];
-            place--;
-        }
-        if (place < k) indices[place] = i;
-    }
-}

@@ -1,7 +1,7 @@
 /* Reading single values of configs: a value of a wrong type is an error, never ignored. */
 #include "vit/weights/declared.h"
+#include "vit/base/label_list.h"
 #include "vit/base/sys.h"
-#include "vit/weights/labels.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared 
 vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char *key,
                               vit_error *error) {
     if (!labels || json_is_null(labels)) return VIT_OK;
-    json_t *list = json_is_object(labels) ? vit_labels_list(labels) : NULL;
+    json_t *list = json_is_object(labels) ? vit_label_list_of_object(labels) : NULL;
     if (json_is_object(labels) && !list)
         return wrong(d, key, "a list of names, or {\"0\": name, \"1\": name, ...} without a gap",
                      error);
