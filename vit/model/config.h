@@ -69,82 +69,80 @@ typedef enum vit_init {
     VIT_INIT_COUNT,
 } vit_init;
 
-/* The decoder of an encoder-decoder (Vaswani et al., section 3): a second stack of the same blocks,
- * which reads a text. Its self-attention is masked, a token sees itself and those before it;
- * cross-attention reads the encoder's last states, the memory. */
-typedef struct vit_decoder_config {
-    size_t dim, depth, heads, mlp; /* depth 0: there is no decoder */
-    size_t vocabulary;             /* number of ids, and so of logits per token */
-    size_t length;                 /* tokens that it can be given at most, START included */
-    size_t start, end;             /* the ids START and END, with which texts begin and end */
-    vit_position_kind positions;
-    size_t position_offset; /* the row of the table of positions that the first token has */
-    bool padding; /* the id position_offset - 1 is padding, whose position is a row of zeros:
-                     fairseq's rule, for fixed positions */
-    bool scale_embedding; /* rows of the table of ids are multiplied by sqrt(D) */
-    bool norm_pre;        /* a layer norm of the embedded tokens */
-    bool memory_proj;     /* the memory is Linear(the encoder's dim, dim) of the encoder's states */
-    vit_norm_place norm;
-    vit_activation activation;
-    double norm_eps;
-    bool final_norm;
-    bool tied; /* the table of ids is also the head's weight */
-    bool head_bias;
-} vit_decoder_config;
+/* What a stem, a pooling, a head and positions are, by the enum's value. */
+typedef struct vit_stem_row {
+    const char *name; /* in JSON */
+    bool pictures;    /* the input is pictures */
+    bool texts;       /* the input is texts */
+    bool convolves;   /* patches come from log2(patch) convolutions */
+    bool pools;       /* these are a tokenizer's, with max pooling and nothing after them */
+} vit_stem_row;
 
+typedef struct vit_pool_row {
+    const char *name;
+    bool patches; /* it reads no class token; then there is none unless the config asks for it */
+    bool two;     /* two vectors side by side: the head sees 2 D features */
+    bool dist;    /* there is a distillation token */
+    bool tokens;  /* nothing is pooled */
+    bool attends; /* it is an attention with an MLP of its own */
+    bool normed;  /* the final norm is of every token, before the pooling, whatever is asked */
+    bool first;   /* of the last block only the first token is needed */
+    bool choice;  /* "norm_before_pool" says whether the final norm is before the pooling */
+} vit_pool_row;
+
+typedef struct vit_head_row {
+    const char *name;
+    size_t layers; /* linear ones; 0: logits are the features */
+} vit_head_row;
+
+typedef struct vit_position_row {
+    const char *name;
+    bool learned; /* they are a row of the parameter table; else a table that is computed */
+    bool grid;    /* they are of rows and columns, for pictures alone */
+} vit_position_row;
+
+extern const vit_stem_row vit_stems[];
+extern const vit_pool_row vit_pools[];
+extern const vit_head_row vit_heads[];
+extern const vit_position_row vit_positions[];
+
+/* One stack of blocks, with what stands before and after them. switches.inc has the fields. */
+#define SWITCH(type, field, ...) type field;
+typedef struct vit_stack {
+#include "vit/model/switches.inc"
+} vit_stack;
+
+/* A network: c.dim is c.encoder.dim. Its decoder (Vaswani et al., section 3) is a second stack of
+ * the same blocks, which reads a text. Its self-attention is masked, a token sees itself and those
+ * before it; cross-attention reads the encoder's last states, the memory. */
 typedef struct vit_config {
-    size_t height, width, channels; /* the picture, H x W x C */
-    size_t patch;                   /* P, side of a patch; divides height and width */
-    size_t dim, depth, heads, mlp;  /* D, L, h, width of the MLP */
-    size_t head_dim;                /* d_k; 0: dim / heads, and heads must divide dim */
-    size_t registers;               /* learned tokens between class token and patches (Darcet et
-                                       al.: Vision Transformers Need Registers) */
-    size_t classes;                 /* logits */
-    vit_stem stem;
-    vit_patch_order patch_order; /* of the linear stem */
-    bool patch_bias;             /* of its linear layer */
-    bool patch_norm;             /* a layer norm before that layer and one after it */
-    vit_position_kind positions;
-    bool prefix_positions; /* the tokens before the patches have positions, too */
-    bool class_token;
-    bool norm_pre; /* a layer norm of z_0, the tokens before the first block: CLIP */
-    vit_norm_place norm;
-    vit_activation activation; /* f, of the blocks' MLPs and of the map pooling's */
-    bool gated;                /* MLP(x) = fc2(f(x W1) * x W2); with SiLU it is SwiGLU */
-    bool qkv_bias;
-    bool qk_norm;     /* a layer norm of every head's queries and keys, over the head's width */
-    bool layer_scale; /* MSA and MLP are multiplied by a learned factor per feature (Touvron et al.:
-                         Going deeper with Image Transformers) */
-    vit_attention_scale attention_scale;
-    double norm_eps;       /* epsilon of all layer norms */
-    bool final_norm;       /* a layer norm after the last block or after the pooling */
-    bool norm_before_pool; /* where the pooling is by mean or map: the final norm is of every token,
-                              before it; that of VIT_POOL_SEQ always is */
-    vit_pool pool;
-    bool pool_prefix; /* mean, map and seq pool all tokens, not only the patches */
-    vit_head head;
-    bool head_bias;
-    vit_init init;
-    /* Of a stack that reads texts, VIT_STEM_TOKENS, as in vit_decoder_config: */
-    size_t vocabulary, length, position_offset;
-    bool padding, scale_embedding, tied;
-    bool causal; /* masked: a token sees itself and those before it; the first is `start` */
-    size_t start;
-    size_t memory; /* width of the memory that cross-attention reads; 0: there is none */
-    vit_decoder_config decoder;
+    union {
+        vit_stack encoder;
+        struct {
+#include "vit/model/switches.inc"
+        };
+    };
+    vit_stack decoder; /* depth 0: there is none */
 } vit_config;
+#undef SWITCH
 
 /* Whether the network has a decoder, and so writes texts. */
 static inline bool vit_config_has_decoder(const vit_config *config) {
     return config->decoder.depth > 0;
 }
 
-/* Whether its input is a picture. */
-static inline bool vit_config_takes_pictures(const vit_config *config) {
-    return config->stem != VIT_STEM_TOKENS && config->stem != VIT_STEM_NONE;
+/* Whether it has an encoder: else it is a language model. */
+static inline bool vit_config_has_encoder(const vit_config *config) {
+    return vit_stems[config->stem].pictures || vit_stems[config->stem].texts;
 }
 
-/* The decoder's config in the form that the code for both stacks takes. */
+/* Whether its input is a picture. */
+static inline bool vit_config_takes_pictures(const vit_config *config) {
+    return vit_stems[config->stem].pictures;
+}
+
+/* The network that is the decoder alone: the code for both stacks takes it as that of an encoder.
+ */
 vit_config vit_config_decoder(const vit_config *config);
 
 /* timm's plain ViT; its sizes are 0 and still to be set. */
@@ -176,9 +174,6 @@ char *vit_config_write(const vit_config *config);
 
 /* The keys that vit_config_read knows, at most `most` of them; returns how many. */
 size_t vit_config_keys(const char **keys, size_t most);
-
-/* Whether the pooling reads no class token; then there is none unless the config asks for it. */
-bool vit_config_pools_patches(const vit_config *config);
 
 /* Sizes that follow from the config. */
 size_t vit_config_patches(const vit_config *config);   /* N; of a text, its tokens at most */

@@ -155,7 +155,7 @@ size_t vit_prefix_count(const vit_config *c, size_t kind) {
 }
 
 const char *vit_final_norm_name(const vit_config *c) {
-    return vit_config_pools_patches(c) && !vit_config_norms_tokens(c) ? "fc_norm" : "norm";
+    return vit_pools[c->pool].patches && !vit_config_norms_tokens(c) ? "fc_norm" : "norm";
 }
 
 /* ---- the network, in the order of the table ---- */

@@ -52,7 +52,7 @@ bool vit_layout_limits(vit_text *reasons, vit_target target, const vit_config *c
         {ALL, c->pool == VIT_POOL_SEQ, "it pools its tokens by weights (sequence pooling)"},
         {ALL, c->pool == VIT_POOL_CLASS_MEAN,
          "its head sees both the class token and the mean of the patches"},
-        {HF | TORCHVISION, vit_config_pools_patches(c), "it pools its patches"},
+        {HF | TORCHVISION, vit_pools[c->pool].patches, "it pools its patches"},
         {NPZ, c->pool == VIT_POOL_MAP, "it pools by attention"},
         {NPZ, c->pool == VIT_POOL_MEAN && !vit_config_norms_tokens(c),
          "its final norm comes after pooling"},

@@ -4,7 +4,7 @@
 
 /* What only TrOCR has. Its table of learned positions has two unused rows; fixed positions begin
  * after the id of the padding. */
-static vit_status read_trocr(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
+static vit_status read_trocr(vit_stack *c, const vit_declared *d, const json_t *decoder,
                              vit_error *error) {
     int learned = true, norm_pre = c->norm_pre, scale = false;
     size_t pad = 1;
@@ -26,10 +26,10 @@ static vit_status read_trocr(vit_decoder_config *c, const vit_declared *d, const
 static const struct decoder_kind {
     const char *type, *layout;
     const char *dim, *depth, *heads, *mlp, *length, *norm_eps;
-    vit_decoder_config usual;
+    vit_stack usual;
     const char *refused[3];  /* keys that must not be true */
     const char *required[2]; /* keys that must not be false */
-    vit_status (*more)(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
+    vit_status (*more)(vit_stack *c, const vit_declared *d, const json_t *decoder,
                        vit_error *error); /* reads what only this decoder has; NULL: nothing */
 } kinds[] = {
     {.type = "trocr",
@@ -99,8 +99,8 @@ static vit_status find_kind(const struct decoder_kind **kind, const vit_declared
                     type, expected);
 }
 
-static vit_status read_sizes(vit_decoder_config *c, const struct decoder_kind *kind,
-                             const vit_declared *d, const json_t *decoder, vit_error *error) {
+static vit_status read_sizes(vit_stack *c, const struct decoder_kind *kind, const vit_declared *d,
+                             const json_t *decoder, vit_error *error) {
     const struct {
         const char *key;
         size_t *size;
@@ -132,8 +132,8 @@ static vit_status check_switches(const struct decoder_kind *kind, const vit_decl
     return VIT_OK;
 }
 
-static vit_status read_activation(vit_decoder_config *c, const vit_declared *d,
-                                  const json_t *decoder, vit_error *error) {
+static vit_status read_activation(vit_stack *c, const vit_declared *d, const json_t *decoder,
+                                  vit_error *error) {
     vit_declared named;
     const char *name = NULL;
     vit_declared_init(&named, d->name);
@@ -146,7 +146,7 @@ static vit_status read_activation(vit_decoder_config *c, const vit_declared *d,
 
 /* Whether the encoder's states are projected: where the widths differ and cross-attention is not
  * declared to have the encoder's. */
-static vit_status read_memory(vit_decoder_config *c, const vit_declared *d, const json_t *decoder,
+static vit_status read_memory(vit_stack *c, const vit_declared *d, const json_t *decoder,
                               vit_error *error) {
     size_t width = 0;
     const vit_status status =
@@ -229,8 +229,8 @@ static vit_status read_id(size_t *id, bool *found, const key_sources *s, const c
 }
 
 /* START and END. usual: the decoder's defaults; NULL: a missing id is an error. */
-static vit_status read_ids(vit_decoder_config *c, const key_sources *s,
-                           const vit_decoder_config *usual, vit_error *error) {
+static vit_status read_ids(vit_stack *c, const key_sources *s, const vit_stack *usual,
+                           vit_error *error) {
     bool starts = false, begins, ends;
     size_t bos = usual ? usual->start : 0;
     vit_status status = read_id(&c->start, &starts, s, "decoder_start_token_id", error);
@@ -245,7 +245,7 @@ static vit_status read_ids(vit_decoder_config *c, const key_sources *s,
 }
 
 /* The greatest length, START included. If nothing is declared, the library writes 20 tokens. */
-static vit_status read_length(vit_writing *w, const vit_decoder_config *c, const key_sources *s,
+static vit_status read_length(vit_writing *w, const vit_stack *c, const key_sources *s,
                               vit_error *error) {
     size_t length = 0, more = 0;
     vit_status status =

@@ -8,7 +8,7 @@
 #include "vit/weights/layout.h"
 
 typedef struct vit_reader_facts {
-    vit_decoder_config decoder;
+    vit_stack decoder;
     bool ties; /* without a head in the file, the head's weight is the table of ids */
     vit_writing writing;
     const char *layout; /* the name of the layout of the decoder's tensors */

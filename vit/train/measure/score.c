@@ -100,7 +100,7 @@ typedef struct text_answer {
 
 typedef struct texts_source {
     records_source records;
-    const vit_decoder_config *decoder;
+    const vit_stack *decoder;
     text_answer *answers; /* [count] */
 } texts_source;
 

@@ -292,7 +292,7 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
  * before it. Scaled so that the sum over the batch divided by its samples is the mean over all
  * tokens of the batch. */
 static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
-    const vit_decoder_config *c = &t->network.config.decoder;
+    const vit_stack *c = &t->network.config.decoder;
     const vit_state *d = w->state.decoder;
     const vit_ids *text = &w->texts[1][i];
     const double weight = 1 / (double)w->keys[i].answers;

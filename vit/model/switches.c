@@ -1,0 +1,353 @@
+#include "vit/model/switches.h"
+#include "vit/base/size.h"
+#include "vit/base/text.h"
+#include <string.h>
+
+/* ---- the names of values, and what they are ---- */
+
+const vit_stem_row vit_stems[] = {
+    {.name = "linear", .pictures = true},
+    {.name = "conv", .pictures = true, .convolves = true},
+    {.name = "cct", .pictures = true, .convolves = true, .pools = true},
+    {.name = "tokens", .texts = true},
+    {.name = "none"},
+};
+VIT_CHECK_ROWS(vit_stems, VIT_STEM_COUNT);
+
+const vit_pool_row vit_pools[] = {
+    {.name = "class", .first = true},
+    {.name = "mean", .patches = true, .choice = true},
+    {.name = "map", .patches = true, .attends = true, .choice = true},
+    {.name = "class_mean", .two = true, .normed = true},
+    {.name = "class_dist", .two = true, .dist = true, .normed = true},
+    {.name = "seq", .patches = true, .normed = true},
+    {.name = "tokens", .patches = true, .tokens = true, .normed = true},
+};
+VIT_CHECK_ROWS(vit_pools, VIT_POOL_COUNT);
+
+const vit_head_row vit_heads[] = {
+    {.name = "linear", .layers = 1}, {.name = "mlp", .layers = 2}, {.name = "none", .layers = 0}};
+VIT_CHECK_ROWS(vit_heads, VIT_HEAD_COUNT);
+
+const vit_position_row vit_positions[] = {{.name = "learned", .learned = true},
+                                          {.name = "sinusoidal"},
+                                          {.name = "sincos2d", .grid = true},
+                                          {.name = "sinusoidal_halves"}};
+VIT_CHECK_ROWS(vit_positions, VIT_POSITIONS_COUNT);
+
+static const char *const patch_orders[] = {"conv", "pixel"};
+static const char *const norm_places[] = {"pre", "post"};
+static const char *const attention_scales[] = {"head_dim", "dim"};
+static const char *const inits[] = {"timm", "torch"};
+VIT_CHECK_ROWS(patch_orders, VIT_PATCH_COUNT);
+VIT_CHECK_ROWS(norm_places, VIT_NORM_COUNT);
+VIT_CHECK_ROWS(attention_scales, VIT_SCALE_COUNT);
+VIT_CHECK_ROWS(inits, VIT_INIT_COUNT);
+
+/* ---- the table ---- */
+
+/* An enum's values, by a table whose rows begin with the name. */
+#define CHOICES(table, rows) \
+    .names = (const char *const *)(const void *)(table), .stride = sizeof *(table), .count = (rows)
+#define KIND(field)                                   \
+    _Generic(((const vit_stack *)NULL)->field, size_t \
+             : VIT_FIELD_SIZE, double                 \
+             : VIT_FIELD_DOUBLE, bool                 \
+             : VIT_FIELD_BOOL, default                \
+             : VIT_FIELD_ENUM)
+#define SWITCH(type, field, ...) \
+    {.key = #field, .kind = KIND(field), .offset = offsetof(vit_stack, field), __VA_ARGS__},
+
+const vit_switch vit_switches[] = {
+#include "vit/model/switches.inc"
+};
+const size_t vit_switch_count = sizeof vit_switches / sizeof *vit_switches;
+
+const char *const vit_decoder_keys[] = {"dim",
+                                        "depth",
+                                        "heads",
+                                        "mlp",
+                                        "vocabulary",
+                                        "length",
+                                        "start",
+                                        "end",
+                                        "positions",
+                                        "norm",
+                                        "activation",
+                                        "norm_eps",
+                                        "position_offset",
+                                        "padding",
+                                        "scale_embedding",
+                                        "norm_pre",
+                                        "memory_proj",
+                                        "final_norm",
+                                        "tied",
+                                        "head_bias",
+                                        NULL};
+
+const vit_switch *vit_switch_find(const char *key) {
+    size_t i = 0;
+    while (i < vit_switch_count && strcmp(vit_switches[i].key, key) != 0) i++;
+    return i < vit_switch_count ? &vit_switches[i] : NULL;
+}
+
+static const size_t *size_at(const vit_switch *row, const vit_stack *stack) {
+    return (const size_t *)(const void *)((const char *)stack + row->offset);
+}
+
+double vit_switch_get(const vit_switch *row, const vit_stack *stack) {
+    const void *at = (const char *)stack + row->offset;
+    switch (row->kind) {
+    case VIT_FIELD_SIZE:
+        return (double)*size_at(row, stack);
+    case VIT_FIELD_DOUBLE:
+        return *(const double *)at;
+    case VIT_FIELD_BOOL:
+        return *(const bool *)at;
+    case VIT_FIELD_ENUM:
+        return *(const unsigned *)at;
+    case VIT_FIELD_OTHER:
+        break;
+    }
+    return 0;
+}
+
+void vit_switch_set(const vit_switch *row, vit_stack *stack, double value) {
+    void *at = (char *)stack + row->offset;
+    switch (row->kind) {
+    case VIT_FIELD_SIZE:
+        *(size_t *)at = (size_t)value;
+        break;
+    case VIT_FIELD_DOUBLE:
+        *(double *)at = value;
+        break;
+    case VIT_FIELD_BOOL:
+        *(bool *)at = value > 0;
+        break;
+    case VIT_FIELD_ENUM:
+        *(unsigned *)at = (unsigned)value;
+        break;
+    case VIT_FIELD_OTHER:
+        break;
+    }
+}
+
+const char *vit_switch_name(const vit_switch *row, size_t value) {
+    return *(const char *const *)((const char *)row->names + value * row->stride);
+}
+
+vit_config vit_config_default(void) {
+    vit_config c = {0};
+    for (size_t i = 0; i < vit_switch_count; i++) {
+        vit_switch_set(&vit_switches[i], &c.encoder, vit_switches[i].usual);
+        vit_switch_set(&vit_switches[i], &c.decoder, vit_switches[i].usual);
+    }
+    return c;
+}
+
+/* ---- which rows a stack has ---- */
+
+enum { MOST_ROWS = 64 };
+
+typedef struct rows {
+    const vit_switch *row[MOST_ROWS];
+    size_t count, always; /* the first `always` are written whatever their value */
+} rows;
+
+/* Whether the network's encoder has the key. */
+static bool is_of(const vit_switch *row, const vit_config *c) {
+    switch (row->of) {
+    case VIT_OF_NETWORKS:
+        return true;
+    case VIT_OF_ALL:
+        return vit_config_has_encoder(c);
+    case VIT_OF_PICTURES:
+        return vit_stems[c->stem].pictures;
+    case VIT_OF_TEXTS:
+        return vit_stems[c->stem].texts;
+    case VIT_OF_CLASSES:
+        return !vit_config_has_decoder(c);
+    case VIT_OF_DECODERS:
+    case VIT_OF_NOTHING:
+        break;
+    }
+    return false;
+}
+
+static rows encoder_rows(const vit_config *c) {
+    rows r = {.count = 0};
+    for (int rare = 0; rare < 2; rare++) {
+        for (size_t i = 0; i < vit_switch_count; i++)
+            if (vit_switches[i].rare == rare && is_of(&vit_switches[i], c))
+                r.row[r.count++] = &vit_switches[i];
+        if (!rare) r.always = r.count;
+    }
+    return r;
+}
+
+static rows decoder_rows(void) {
+    rows r = {.always = VIT_DECODER_ALWAYS};
+    for (; vit_decoder_keys[r.count]; r.count++)
+        r.row[r.count] = vit_switch_find(vit_decoder_keys[r.count]);
+    return r;
+}
+
+/* ---- ranges ---- */
+
+static vit_status check_size(const vit_switch *row, size_t value, const char *of,
+                             vit_error *error) {
+    const char *label = row->label ? row->label : row->key;
+    if (row->high == 0 || (value >= row->low && value <= row->high)) return VIT_OK;
+    if (value == 0 && !*of)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is missing: expected %zu to %zu", label,
+                        row->low, row->high);
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "%s\"%s\" is %zu, expected %zu to %zu", of, label,
+                    value, row->low, row->high);
+}
+
+vit_status vit_switches_check(const vit_config *c, bool decoder, vit_error *error) {
+    const rows r = decoder ? decoder_rows() : encoder_rows(c);
+    const vit_stack *stack = decoder ? &c->decoder : &c->encoder;
+    const char *of = decoder ? "\"decoder\": " : "";
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < r.count && status == VIT_OK; i++)
+        if (r.row[i]->kind == VIT_FIELD_SIZE)
+            status = check_size(r.row[i], *size_at(r.row[i], stack), of, error);
+    if (status == VIT_OK && !(stack->norm_eps > 0 && stack->norm_eps < 1))
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "%s\"norm_eps\" is %g, expected between 0 and 1", of, stack->norm_eps);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+/* A row of a picture's side, which the key "image" holds. */
+static bool is_side(const vit_switch *row) {
+    return row->label != NULL;
+}
+
+/* Keys as vit_json_read takes them. */
+typedef struct key_list {
+    vit_field fields[MOST_ROWS + 2];
+    const char *names[128]; /* those of all enums, each list ended by NULL */
+    size_t count, named;
+} key_list;
+
+static void add_key(key_list *list, const vit_switch *row, vit_stack *stack) {
+    const char **names = list->names + list->named;
+    for (size_t i = 0; i < row->count; i++) names[i] = vit_switch_name(row, i);
+    list->named += row->count > 0 ? row->count + 1 : 0;
+    list->fields[list->count++] =
+        (vit_field){row->key, row->kind, (char *)stack + row->offset, names};
+}
+
+/* All keys of an encoder, whatever its stem. */
+static void add_encoder_keys(key_list *list, vit_stack *stack) {
+    *list = (key_list){.fields = {{"image", VIT_FIELD_OTHER, NULL, NULL}}, .count = 1};
+    for (size_t i = 0; i < vit_switch_count; i++) {
+        const vit_switch *row = &vit_switches[i];
+        if (row->of != VIT_OF_DECODERS && row->of != VIT_OF_NOTHING && !is_side(row))
+            add_key(list, row, stack);
+    }
+    list->fields[list->count++] = (vit_field){"decoder", VIT_FIELD_OTHER, NULL, NULL};
+}
+
+size_t vit_config_keys(const char **keys, size_t most) {
+    key_list list;
+    vit_stack stack = {0};
+    add_encoder_keys(&list, &stack);
+    for (size_t i = 0; i < list.count && i < most; i++) keys[i] = list.fields[i].key;
+    return vit_min(list.count, most);
+}
+
+static vit_status read_image(vit_config *config, const json_t *object, const char *name,
+                             vit_error *error) {
+    const json_t *image = json_object_get(object, "image");
+    if (!image) return VIT_OK;
+    const json_int_t h = json_integer_value(json_array_get(image, 0));
+    const json_int_t w = json_integer_value(json_array_get(image, 1));
+    if (json_array_size(image) != 2 || h < 1 || w < 1 || h > 4096 || w > 4096)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"image\" must be [height, width], each 1 to 4096", name);
+    config->height = (size_t)h;
+    config->width = (size_t)w;
+    return VIT_OK;
+}
+
+static vit_status read_decoder(vit_config *config, const json_t *object, const char *name,
+                               vit_error *error) {
+    json_t *part = json_object_get(object, "decoder");
+    key_list list = {.count = 0};
+    const rows r = decoder_rows();
+    if (!part) return VIT_OK;
+    if (!json_is_object(part))
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"decoder\" must be an object, {...}", name);
+    for (size_t i = 0; i < r.count; i++) add_key(&list, r.row[i], &config->decoder);
+    const vit_status status = vit_json_read(part, list.fields, list.count, "decoder", error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, name);
+}
+
+vit_status vit_config_read(vit_config *config, const char *json, const char *name,
+                           vit_error *error) {
+    key_list list;
+    json_t *object;
+    add_encoder_keys(&list, &config->encoder);
+    vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
+    if (status != VIT_OK) return status;
+    status = vit_json_read(object, list.fields, list.count, name, error);
+    if (status == VIT_OK) status = read_image(config, object, name, error);
+    if (status == VIT_OK) status = read_decoder(config, object, name, error);
+    if (!json_object_get(object, "class_token"))
+        config->class_token = !vit_pools[config->pool].patches;
+    json_decref(object);
+    return status;
+}
+
+static void write_value(vit_text *t, const vit_switch *row, const vit_stack *stack) {
+    const double value = vit_switch_get(row, stack);
+    char number[32];
+    vit_text_add(t, "%s\"%s\": ", t->text[t->length - 1] == '{' ? "" : ", ", row->key);
+    switch (row->kind) {
+    case VIT_FIELD_SIZE:
+        vit_text_add(t, "%zu", *size_at(row, stack));
+        break;
+    case VIT_FIELD_DOUBLE:
+        vit_text_add(t, "%s", vit_format_double(number, value));
+        break;
+    case VIT_FIELD_BOOL:
+        vit_text_add(t, "%s", value > 0 ? "true" : "false");
+        break;
+    case VIT_FIELD_ENUM:
+        vit_text_add(t, "\"%s\"", vit_switch_name(row, (size_t)value));
+        break;
+    case VIT_FIELD_OTHER:
+        break;
+    }
+}
+
+static void write_rows(vit_text *t, const rows *r, const vit_stack *stack) {
+    const vit_switch *token = vit_switch_find("class_token");
+    for (size_t i = 0; i < r->count && !t->failed; i++) {
+        const vit_switch *row = r->row[i];
+        const double usual = row == token ? !vit_pools[stack->pool].patches : row->usual;
+        if (!is_side(row) && (i < r->always || vit_switch_get(row, stack) != usual))
+            write_value(t, row, stack);
+    }
+}
+
+char *vit_config_write(const vit_config *c) {
+    vit_text t = {0};
+    const rows encoder = encoder_rows(c), decoder = decoder_rows();
+    vit_text_add(&t, "{");
+    if (vit_config_takes_pictures(c))
+        vit_text_add(&t, "\"image\": [%zu, %zu]", c->height, c->width);
+    write_rows(&t, &encoder, &c->encoder);
+    if (vit_config_has_decoder(c)) {
+        vit_text_add(&t, ", \"decoder\": {");
+        write_rows(&t, &decoder, &c->decoder);
+        vit_text_add(&t, "}");
+    }
+    vit_text_add(&t, "}");
+    if (t.failed) vit_text_free(&t);
+    return t.text;
+}
