@@ -118,7 +118,7 @@ static void print_attention(const attention *a, const float *out) {
 
 static attention self_attention(const char *input, const vit_block_state *s,
                                 const vit_block_weights *w, bool causal) {
-    const matrix qkv = {s->qkv, N, D, 3 * D, 1};
+    const matrix qkv = {s->qkv.values, N, D, 3 * D, 1};
     attention a = {.input = input, .other = input, .q = &w->qkv, .kv = &w->qkv, .proj = &w->proj};
     a.first_k = D;
     a.queries = a.k = a.v = qkv;
@@ -135,11 +135,11 @@ static attention cross_attention(const vit_block_state *s, const vit_block_weigh
     a.q = &w->cross_q;
     a.kv = &w->cross_kv;
     a.proj = &w->cross_proj;
-    a.queries = dense(s->cross_q, N, D);
-    a.k = a.v = (matrix){s->cross_kv, N, D, 2 * D, 1};
+    a.queries = dense(s->cross.q, N, D);
+    a.k = a.v = (matrix){s->cross.kv, N, D, 2 * D, 1};
     a.v.values += D;
-    a.p = s->cross_p;
-    a.o = s->cross_o;
+    a.p = s->cross.p;
+    a.o = s->cross.o;
     return a;
 }
 
@@ -157,9 +157,9 @@ static void print_feed_forward(const char *input, const vit_block_state *s,
     print("W_1", "", weight(&w->fc1, 0, FF));
     print("W_2", "", weight(&w->fc2, 0, D));
     snprintf(formula, sizeof formula, " = max(0, %s W_1)", input);
-    print("F", formula, dense(s->active, N, FF));
+    print("F", formula, dense(s->mlp.active, N, FF));
     snprintf(formula, sizeof formula, " = %s + F W_2", input);
-    print("sum", formula, dense(s->sum, N, D));
+    print("sum", formula, dense(s->sum2, N, D));
 }
 
 static void print_input(const char *symbol, const vit_weights *w, const vit_state *s) {
@@ -180,8 +180,8 @@ static void print_encoder(const vit_network *n, const vit_state *s, const vit_ex
     printf("==== Encoder: \"dalawang daan\"\n\n");
     print_input("X", &n->weights, s);
     printf("== self-attention\n\n");
-    print_attention(&a, b->mid);
-    print_norm("h", b->mid, &w->norm1, e);
+    print_attention(&a, b->sum1);
+    print_norm("h", b->sum1, &w->norm1, e);
     printf("== feed-forward\n\n");
     print_feed_forward("h", b, w);
     print("m", " = LN(sum), the memory", dense(s->features, N, D));
@@ -196,11 +196,11 @@ static void print_decoder(const vit_network *n, const vit_state *s, const vit_ex
     printf("==== Decoder: START \"two\"\n\n");
     print_input("Y", all, s);
     printf("== masked self-attention\n\n");
-    print_attention(&masked, b->mid);
-    print_norm("h", b->mid, &w->norm1, e);
+    print_attention(&masked, b->sum1);
+    print_norm("h", b->sum1, &w->norm1, e);
     printf("== cross-attention\n\n");
-    print_attention(&cross, b->cross_mid);
-    print_norm("h'", b->cross_mid, &w->cross_norm, e);
+    print_attention(&cross, b->cross.sum);
+    print_norm("h'", b->cross.sum, &w->cross_norm, e);
     printf("== feed-forward\n\n");
     print_feed_forward("h'", b, w);
     print("y", " = LN(sum)", dense(s->z, N, D));

@@ -170,7 +170,7 @@ static void block_backward(const pass *p, size_t i) {
     call.d_p = e->d_p;
     call.d_norm1 = e->d_norm;
     if (i + 1 < depth) vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
-    vit_block_backward(&call, s, &s->blocks[i], &(vit_block_gradients){0});
+    vit_block_backward(&call, &s->back, &s->blocks[i], &(vit_block_gradients){0});
     if (p->look)
         p->look(&(vit_seen){.layer = i,
                             .p = s->blocks[i].p,

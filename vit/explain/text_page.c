@@ -69,7 +69,7 @@ static size_t matrices_size(const matrices *m) {
 /* The row of one query. */
 static const float *weights_of(const matrices *m, size_t layer, size_t head, size_t query) {
     const vit_block_state *b = &m->stack->blocks[layer];
-    return (m->cross ? b->cross_p : b->p) + (head * m->queries + query) * vit_padded(m->keys);
+    return (m->cross ? b->cross.p : b->p) + (head * m->queries + query) * vit_padded(m->keys);
 }
 
 /* As bytes, 255 sqrt(weight), so that small weights differ. */

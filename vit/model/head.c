@@ -148,30 +148,31 @@ void vit_head_forward(const vit_network *n, const vit_exec *exec, vit_state *s) 
 
 /* ---- backward ---- */
 
-/* s->d_z: [R][D], of a stack that keeps all tokens: given d_logits, or of an encoder d_features. */
+/* s->back.d_z: [R][D], of a stack that keeps all tokens: given d_logits, or of an encoder
+ * d_features. */
 static void tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                             const vit_gradients *g) {
-    const size_t bytes = s->rows * n->config.dim * sizeof *s->d_z;
+    const size_t bytes = s->rows * n->config.dim * sizeof *s->back.d_z;
     const float *d_features = s->d_features;
     if (n->config.head != VIT_HEAD_NONE) {
-        vit_linear_backward(exec, s->d_narrow, &g->head[0], s->d_logits, s->normed,
+        vit_linear_backward(exec, s->back.d_narrow, &g->head[0], s->d_logits, s->normed,
                             &n->weights.head[0], s->rows);
-        d_features = s->d_narrow;
+        d_features = s->back.d_narrow;
     }
     if (!n->config.final_norm) {
-        memcpy(s->d_z, d_features, bytes);
+        memcpy(s->back.d_z, d_features, bytes);
         return;
     }
-    memset(s->d_z, 0, bytes);
-    vit_layernorm_backward(exec, s->d_z, &g->norm, d_features, s->z, &s->stats, &n->weights.norm,
-                           s->rows);
+    memset(s->back.d_z, 0, bytes);
+    vit_layernorm_backward(exec, s->back.d_z, &g->norm, d_features, s->z, &s->stats,
+                           &n->weights.norm, s->rows);
 }
 
 /* d_features: [batch][F], through the head's linear layers, given s->d_logits. */
 static void head_layers_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                                  const vit_gradients *g, float *d_features) {
     const vit_linear *head = n->weights.head;
-    float *d_hidden = s->d_wide;
+    float *d_hidden = s->back.d_wide;
     switch (n->config.head) {
     case VIT_HEAD_NONE:
     case VIT_HEAD_COUNT:
@@ -196,7 +197,7 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                        const vit_gradients *g) {
     const vit_config *c = &n->config;
     const size_t count = s->batch * vit_config_tokens(c) * c->dim;
-    float *d_features = s->d_branch, *d_pooled = d_features;
+    float *d_features = s->back.d_branch, *d_pooled = d_features;
     if (c->pool == VIT_POOL_TOKENS) {
         tokens_backward(n, exec, s, g);
         return;
@@ -204,17 +205,17 @@ void vit_head_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     head_layers_backward(n, exec, s, g, d_features);
     s->d_pooled = d_pooled;
     if (vit_config_norms_tokens(c)) {
-        pool_backward(n, exec, s, g, s->d_narrow, d_pooled, s->normed);
-        memset(s->d_z, 0, count * sizeof *s->d_z);
-        vit_layernorm_backward(exec, s->d_z, &g->norm, s->d_narrow, s->z, &s->stats,
+        pool_backward(n, exec, s, g, s->back.d_narrow, d_pooled, s->normed);
+        memset(s->back.d_z, 0, count * sizeof *s->back.d_z);
+        vit_layernorm_backward(exec, s->back.d_z, &g->norm, s->back.d_narrow, s->z, &s->stats,
                                &n->weights.norm, s->batch * vit_config_tokens(c));
         return;
     }
     if (c->final_norm) {
-        s->d_pooled = d_pooled = s->d_wide;
+        s->d_pooled = d_pooled = s->back.d_wide;
         memset(d_pooled, 0, s->batch * c->dim * sizeof *d_pooled);
         vit_layernorm_backward(exec, d_pooled, &g->norm, d_features, s->pooled, &s->stats,
                                &n->weights.norm, s->batch);
     }
-    pool_backward(n, exec, s, g, s->d_z, d_pooled, s->normed);
+    pool_backward(n, exec, s, g, s->back.d_z, d_pooled, s->normed);
 }

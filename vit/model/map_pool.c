@@ -85,7 +85,7 @@ void vit_map_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
     const vit_map_state *m = &s->map;
     const size_t d = c->dim, tokens = vit_config_tokens(c);
     const vit_attention_shape shape = vit_map_attention_shape(c, s->batch);
-    float *d_kv = s->d_wide;
+    float *d_kv = s->back.d_wide;
     after_attention_backward(n, exec, s, &g->map, d_pooled);
     for (size_t b = 0; b < s->batch; b++)
         memset(d_kv + b * tokens * shape.k_row, 0, shape.skip * shape.k_row * sizeof *d_kv);

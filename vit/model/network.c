@@ -1,66 +1,23 @@
 /* The whole network and the memory it works in. This file leads; its parts are stem.c, block.c and
  * head.c with map_pool.c. */
+#include "vit/model/network.h"
 #include "vit/base/size.h"
-#include "vit/model/block_parts.h"
 #include "vit/ops/embed.h"
 #include <string.h>
 
 /* ---- memory ---- */
-
-/* Attention weights p of more keys are not kept for the backward pass but computed again: they
- * would be most of the memory, and computing them is a fifth of attention's arithmetic. */
-#define MOST_KEPT_KEYS 256
 
 size_t vit_block_outputs(const vit_config *c, size_t block) {
     const bool first = block + 1 == c->depth && c->pool == VIT_POOL_CLASS && !c->qk_norm;
     return first ? 1 : vit_config_tokens(c);
 }
 
-vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows) {
-    float *mean = vit_arena_floats(arena, rows), *rstd = vit_arena_floats(arena, rows);
-    return (vit_norm_state){mean, rstd};
-}
-
-static void carve_cross(vit_block_state *b, vit_arena *arena, const vit_config *c,
-                        const vit_state *s, bool training) {
-    const size_t rows = s->capacity * vit_config_tokens(c), keys = s->memory_tokens;
-    const size_t attention = vit_config_attention_dim(c);
-    b->cross_q = vit_arena_floats(arena, rows * attention);
-    b->cross_kv = vit_arena_floats(arena, s->capacity * keys * 2 * attention);
-    if (training && keys <= MOST_KEPT_KEYS)
-        b->cross_p = vit_arena_floats(arena, rows * c->heads * vit_padded(keys));
-    b->cross_o = vit_arena_floats(arena, rows * attention);
-    b->cross_mid = vit_arena_floats(arena, rows * c->dim);
-    b->cross_stats = vit_carve_stats(arena, rows);
-}
-
-/* The activations of a block that computes `outputs` tokens of a picture. */
-static vit_block_state carve_block(vit_arena *arena, const vit_config *c, const vit_state *s,
-                                   size_t outputs, vit_kept kept) {
-    const bool training = kept != VIT_KEPT_NOTHING;
-    const size_t capacity = s->capacity;
-    const size_t tokens = vit_config_tokens(c), d = c->dim, rows = capacity * outputs;
-    const size_t rows_in = capacity * tokens, rows1 = c->norm == VIT_NORM_PRE ? rows_in : rows;
-    const size_t attention = vit_config_attention_dim(c);
-    vit_block_state b = {.z = vit_arena_floats(arena, rows_in * d)};
-    b.stats1 = vit_carve_stats(arena, rows1);
-    b.qkv = vit_arena_floats(arena, rows_in * 3 * attention);
-    for (size_t i = 0; i < 2 && c->qk_norm; i++)
-        b.qk_stats[i] = vit_carve_stats(arena, rows_in * c->heads);
-    if (c->qk_norm && training) b.raw_qkv = vit_arena_floats(arena, rows_in * 3 * attention);
-    if (kept == VIT_KEPT_TOKENS || (training && tokens <= MOST_KEPT_KEYS))
-        b.p = vit_arena_floats(arena, rows * c->heads * vit_padded(tokens));
-    b.o = vit_arena_floats(arena, rows * attention);
-    b.mid = vit_arena_floats(arena, rows * d); /* not z: a residual may not be its own output */
-    b.stats2 = vit_carve_stats(arena, rows);
-    if (c->norm == VIT_NORM_POST) b.sum = training ? vit_arena_floats(arena, rows * d) : b.mid;
-    if (c->layer_scale && training) {
-        b.unscaled1 = vit_arena_floats(arena, rows * d);
-        b.unscaled2 = vit_arena_floats(arena, rows * d);
-    }
-    if (c->memory > 0) carve_cross(&b, arena, c, s, training);
-    b.hidden = vit_arena_floats(arena, rows * vit_config_hidden(c));
-    return b;
+static vit_carving carving_of(const vit_state *s, vit_arena *arena, const vit_config *c) {
+    return (vit_carving){.arena = arena,
+                         .config = c,
+                         .capacity = s->capacity,
+                         .encoder_tokens = s->encoder_tokens,
+                         .kept = s->kept};
 }
 
 /* Tokens of a picture that block i computes in this state. */
@@ -69,34 +26,25 @@ static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
 }
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
-    const size_t rows = s->capacity * vit_config_tokens(c);
-    const bool apart = c->gated || s->kept != VIT_KEPT_NOTHING;
-    /* All blocks share these two: the backward pass computes them again before it reads them. */
-    float *norm = vit_arena_floats(arena, rows * c->dim);
-    float *active = apart ? vit_arena_floats(arena, rows * c->mlp) : NULL;
-    s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
+    vit_carving k = carving_of(s, arena, c);
     vit_block_state block = {0};
+    vit_block_carve_shared(&block, &k);
+    s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
     for (size_t i = 0; i < c->depth; i++) {
-        const size_t outputs = outputs_of(s, c, i);
-        const vit_kept kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
-        switch (i == 0 || i == s->frozen ? VIT_KEPT_ALL : kept) {
+        k.outputs = outputs_of(s, c, i);
+        k.kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
+        switch (i == 0 || i == s->frozen ? VIT_KEPT_ALL : k.kept) {
         case VIT_KEPT_ALL:
-            block = carve_block(arena, c, s, outputs, kept);
+            vit_block_carve(&block, &k);
             break;
         case VIT_KEPT_INPUTS:
         case VIT_KEPT_TOKENS:
-            block.z = vit_arena_floats(arena, rows * c->dim);
+            block.z = vit_arena_floats(arena, vit_carving_rows(&k) * c->dim);
             break;
         case VIT_KEPT_NOTHING:
             break; /* it shares the memory of the block before it */
         }
-        block.norm = norm;
-        block.active = apart ? active : block.hidden;
-        if (outputs < vit_config_tokens(c)) {
-            block.first_z = vit_arena_floats(arena, s->capacity * c->dim);
-            block.first_x = vit_arena_floats(arena, s->capacity * c->dim);
-            block.first_q = vit_arena_floats(arena, s->capacity * vit_config_attention_dim(c));
-        }
+        vit_qkv_carve_first(&block.qkv, &k);
         if (s->blocks) s->blocks[i] = block;
     }
 }
@@ -112,19 +60,15 @@ static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) 
         s->d_memory =
             c->decoder.memory_proj ? vit_arena_floats(arena, rows * c->decoder.dim) : s->d_features;
     }
-    if (c->memory > 0)
-        s->d_cross_kv = vit_arena_floats(arena, s->capacity * s->memory_tokens * 2 * attention);
-    s->d_z = vit_arena_floats(arena, rows * d);
-    s->d_narrow = vit_arena_floats(arena, rows * vit_max(d, attention));
-    s->d_branch = vit_arena_floats(arena, rows * vit_max(d, attention));
-    s->d_wide = vit_arena_floats(arena, rows * vit_max(3 * attention, vit_max(hidden, 2 * d)));
-    if (c->gated) s->d_gated = vit_arena_floats(arena, rows * c->mlp);
-    if (c->qk_norm) s->d_heads = vit_arena_floats(arena, attention);
+    s->back.d_z = vit_arena_floats(arena, rows * d);
+    s->back.d_narrow = vit_arena_floats(arena, rows * vit_max(d, attention));
+    s->back.d_branch = vit_arena_floats(arena, rows * vit_max(d, attention));
+    s->back.d_wide = vit_arena_floats(arena, rows * vit_max(3 * attention, vit_max(hidden, 2 * d)));
 }
 
 /* Floats that one thread's attention needs, be it self-attention, cross-attention or map pooling.
  */
-static size_t scratch_size(const vit_config *c, size_t memory_tokens, bool training) {
+static size_t scratch_size(const vit_config *c, size_t encoder_tokens, bool training) {
     const size_t tokens = vit_config_tokens(c);
     const vit_attention_shape blocks = {.heads = c->heads,
                                         .head_dim = vit_config_head_dim(c),
@@ -132,7 +76,7 @@ static size_t scratch_size(const vit_config *c, size_t memory_tokens, bool train
                                         .keys = tokens,
                                         .causal = c->causal};
     const vit_attention_shape cross =
-        vit_cross_shape(c, 1, tokens, vit_max(1, memory_tokens), NULL);
+        vit_cross_shape(c, 1, tokens, vit_max(1, encoder_tokens), NULL);
     const vit_attention_shape map = vit_map_attention_shape(c, 1);
     const size_t most =
         vit_max(vit_attention_scratch(&blocks, training), vit_attention_scratch(&cross, training));
@@ -163,7 +107,7 @@ static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int
     s->memory =
         c->decoder.memory_proj ? vit_arena_floats(arena, rows * c->decoder.dim) : s->features;
     s->scratch =
-        vit_arena_floats(arena, (size_t)threads * scratch_size(c, s->memory_tokens, training));
+        vit_arena_floats(arena, (size_t)threads * scratch_size(c, s->encoder_tokens, training));
     if (training) carve_backward(s, arena, c);
     if (s->kept == VIT_KEPT_TOKENS)
         s->d_images = vit_arena_floats(arena, s->capacity * c->height * c->width * c->channels);
@@ -172,7 +116,8 @@ static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
                      int threads, vit_kept kept, size_t frozen) {
     const vit_config second = vit_config_decoder(c);
-    vit_state decoder = {.capacity = capacity, .kept = kept, .memory_tokens = vit_config_tokens(c)};
+    vit_state decoder = {
+        .capacity = capacity, .kept = kept, .encoder_tokens = vit_config_tokens(c)};
     *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
     if (c->stem != VIT_STEM_NONE) carve_stack(s, arena, c, threads);
     s->room = decoder.room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
@@ -228,25 +173,25 @@ void vit_tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *
     const vit_config *c = &n->config;
     const vit_embed_shape shape = embed_shape(c, s->batch);
     const size_t rows = s->rows;
-    float *d_tokens = s->d_z;
+    float *d_tokens = s->back.d_z;
     if (c->norm_pre) {
-        d_tokens = s->d_branch;
+        d_tokens = s->back.d_branch;
         memset(d_tokens, 0, rows * c->dim * sizeof *d_tokens);
-        vit_layernorm_backward(exec, d_tokens, &g->norm_pre, s->d_z, s->tokens, &s->pre_stats,
+        vit_layernorm_backward(exec, d_tokens, &g->norm_pre, s->back.d_z, s->tokens, &s->pre_stats,
                                &n->weights.norm_pre, rows);
     }
     if (c->stem == VIT_STEM_TOKENS) {
         vit_text_backward(n, exec, s, g, d_tokens);
         return;
     }
-    vit_embed_backward(exec, s->d_narrow, g->prefix, g->positions, d_tokens, &shape);
-    vit_stem_backward(n, exec, s, g, s->d_narrow);
+    vit_embed_backward(exec, s->back.d_narrow, g->prefix, g->positions, d_tokens, &shape);
+    vit_stem_backward(n, exec, s, g, s->back.d_narrow);
 }
 
 /* ---- a stack ---- */
 
 vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, const vit_state *s,
-                                 const vit_memory *memory, size_t i) {
+                                 const vit_encoder_states *m, size_t i) {
     return (vit_block_call){.exec = exec,
                             .config = &n->config,
                             .weights = &n->weights.blocks[i],
@@ -256,16 +201,16 @@ vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, con
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
                             .scratch = s->scratch,
                             .spans = s->spans,
-                            .memory = n->config.memory > 0 ? memory : NULL};
+                            .encoder = n->config.memory > 0 ? m : NULL};
 }
 
-/* z_0 -> z_1 -> ... -> logits. memory: NULL of an encoder. */
+/* z_0 -> z_1 -> ... -> logits. m: NULL of an encoder. */
 static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
-                          const float *images, const vit_memory *memory) {
+                          const float *images, const vit_encoder_states *m) {
     const size_t depth = n->config.depth;
     vit_tokens_forward(n, exec, s, images);
     for (size_t i = 0; i < depth; i++) {
-        const vit_block_call call = vit_network_block(n, exec, s, memory, i);
+        const vit_block_call call = vit_network_block(n, exec, s, m, i);
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
     vit_head_forward(n, exec, s);
@@ -273,13 +218,13 @@ static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state 
 
 /* The same steps from the last to the first, down to the first block that is trained. */
 static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
-                           const vit_gradients *g, const vit_memory *memory) {
+                           const vit_gradients *g, const vit_encoder_states *m) {
     vit_head_backward(n, exec, s, g);
     for (size_t i = n->config.depth; i-- > s->frozen;) {
-        const vit_block_call call = vit_network_block(n, exec, s, memory, i);
+        const vit_block_call call = vit_network_block(n, exec, s, m, i);
         if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
             vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
-        vit_block_backward(&call, s, &s->blocks[i], &g->blocks[i]);
+        vit_block_backward(&call, &s->back, &s->blocks[i], &g->blocks[i]);
     }
     if (s->frozen == 0) vit_tokens_backward(n, exec, s, g);
 }
@@ -295,8 +240,8 @@ vit_network vit_network_decoder(const vit_network *n) {
     return (vit_network){vit_config_decoder(&n->config), *n->weights.decoder};
 }
 
-/* The memory of the decoder's cross-attention: each sample's rows of s->memory. */
-static vit_memory memory_of(const vit_network *n, vit_state *s) {
+/* What the decoder's cross-attention reads: each sample's rows of s->memory. */
+static vit_encoder_states encoder_states(const vit_network *n, vit_state *s) {
     const size_t tokens = vit_config_tokens(&n->config);
     vit_state *d = s->decoder;
     for (size_t b = 0; b < s->batch; b++) {
@@ -304,17 +249,17 @@ static vit_memory memory_of(const vit_network *n, vit_state *s) {
         d->cross_spans[b].key = s->spans ? s->spans[b].query : b * tokens;
         d->cross_spans[b].keys = s->spans ? s->spans[b].queries : tokens;
     }
-    return (vit_memory){s->memory, s->d_memory, s->rows, d->cross_spans};
+    return (vit_encoder_states){s->memory, s->d_memory, s->rows, d->cross_spans};
 }
 
 void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
                       const vit_block_cache *caches) {
-    const vit_memory memory = {.rows = 0, .spans = s->cross_spans};
+    const vit_encoder_states m = {.rows = 0, .spans = s->cross_spans};
     const size_t depth = n->config.depth;
     s->rows = s->batch;
     vit_tokens_forward(n, exec, s, NULL);
     for (size_t i = 0; i < depth; i++) {
-        vit_block_call call = vit_network_block(n, exec, s, &memory, i);
+        vit_block_call call = vit_network_block(n, exec, s, &m, i);
         call.cache = &caches[i];
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
@@ -341,18 +286,18 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
     const vit_network decoder = vit_network_decoder(n);
     s->decoder->batch = batch;
     vit_text_rows(s->decoder, &decoder.config);
-    const vit_memory memory = memory_of(n, s);
-    stack_forward(&decoder, exec, s->decoder, NULL, &memory);
+    const vit_encoder_states m = encoder_states(n, s);
+    stack_forward(&decoder, exec, s->decoder, NULL, &m);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                           const vit_gradients *g) {
     if (s->decoder) {
         const vit_network decoder = vit_network_decoder(n);
-        const vit_memory memory = memory_of(n, s);
+        const vit_encoder_states m = encoder_states(n, s);
         const size_t count = s->rows * decoder.config.memory;
-        if (memory.d_states) memset(memory.d_states, 0, count * sizeof *memory.d_states);
-        stack_backward(&decoder, exec, s->decoder, g->decoder, &memory);
+        if (m.d_values) memset(m.d_values, 0, count * sizeof *m.d_values);
+        stack_backward(&decoder, exec, s->decoder, g->decoder, &m);
         if (n->config.decoder.memory_proj)
             vit_linear_backward(exec, s->d_features, &g->decoder->memory_proj, s->d_memory,
                                 s->features, &decoder.weights.memory_proj, s->rows);

@@ -75,7 +75,7 @@ static void carve(vit_arena *arena, void *context) {
     w->spare = w->how.beams > 1 ? carve_caches(arena, w) : NULL;
     for (size_t i = 0; i < d->depth; i++) {
         float *kv = vit_arena_floats(arena, memory);
-        if (w->state.decoder) w->state.decoder->blocks[i].cross_kv = kv;
+        if (w->state.decoder) w->state.decoder->blocks[i].cross.kv = kv;
     }
 }
 
@@ -174,7 +174,7 @@ static void run(void *context) {
     vit_network_encode(w->network, &exec, s, j->images, j->count);
     /* keys and values of the memory, computed once for all tokens */
     for (size_t i = 0; w->decoder.config.memory > 0 && i < w->decoder.config.depth; i++)
-        vit_linear_forward(&exec, s->decoder->blocks[i].cross_kv, s->memory,
+        vit_linear_forward(&exec, s->decoder->blocks[i].cross.kv, s->memory,
                            &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
     for (;;) {
         list_rows(w, j->count);
