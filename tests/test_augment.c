@@ -20,22 +20,22 @@ static void fill_table(float table[3][256]) {
         for (int i = 0; i < 256; i++) table[c][i] = (float)(i + 1000 * c);
 }
 
-static void pose(float *image, const uint8_t *pixels, const vit_augmentation *a,
-                 const vit_pose *pose) {
+static void pose(float *image, const uint8_t *pixels, const vit_picture_shape *shape,
+                 const vit_augmentation *a, const vit_pose *pose) {
     float table[3][256];
     fill_table(table);
-    vit_pose_apply(image, pixels, table, a, pose);
+    vit_pose_apply(image, pixels, table, shape, a, pose);
 }
 
 /* Whether the 2 x 3 picture 1 .. 6 becomes `want`; also by interpolation, where nothing is between
  * pixels. */
 static void expect(vit_pose p, const float want[6]) {
     static const uint8_t pixels[6] = {1, 2, 3, 4, 5, 6};
-    static const vit_augmentation kinds[] = {{.height = 2, .width = 3, .channels = 1},
-                                             {.height = 2, .width = 3, .channels = 1, .rotate = 1}};
+    static const vit_picture_shape shape = {2, 3, 1};
+    static const vit_augmentation kinds[] = {{0}, {.rotate = 1}};
     float image[6];
     for (size_t i = 0; i < 2; i++) {
-        pose(image, pixels, &kinds[i], &p);
+        pose(image, pixels, &shape, &kinds[i], &p);
         for (size_t j = 0; j < 6; j++) assert_true(fabsf(image[j] - want[j]) <= 1e-5f);
     }
 }
@@ -59,14 +59,15 @@ static void test_quarter_turn(void **state) {
     (void)state;
     static const uint8_t pixels[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const float clockwise[9] = {7, 4, 1, 8, 5, 2, 9, 6, 3};
-    const vit_augmentation a = {.height = 3, .width = 3, .channels = 1, .rotate = 90};
+    const vit_picture_shape shape = {3, 3, 1};
+    const vit_augmentation a = {.rotate = 90};
     vit_pose p = still;
     float image[9];
     p.degrees = 90;
-    pose(image, pixels, &a, &p);
+    pose(image, pixels, &shape, &a, &p);
     for (size_t i = 0; i < 9; i++) assert_true(fabsf(image[i] - clockwise[i]) <= 1e-4f);
     p.degrees = -90;
-    pose(image, pixels, &a, &p);
+    pose(image, pixels, &shape, &a, &p);
     for (size_t i = 0; i < 9; i++) assert_true(fabsf(image[i] - clockwise[8 - i]) <= 1e-4f);
 }
 
@@ -74,32 +75,33 @@ static void test_scale_and_shear(void **state) {
     (void)state;
     static const uint8_t pixels[9] = {0, 0, 0, 10, 20, 30, 0, 0, 0};
     static const uint8_t column[9] = {0, 9, 0, 0, 9, 0, 0, 9, 0};
-    const vit_augmentation a = {.height = 3, .width = 3, .channels = 1, .scale = .9};
+    const vit_picture_shape shape = {3, 3, 1};
+    const vit_augmentation a = {.scale = .9};
     vit_pose p = still;
     float image[9];
     p.scale = 2; /* halfway between pixels */
-    pose(image, pixels, &a, &p);
+    pose(image, pixels, &shape, &a, &p);
     const float twice[9] = {7.5f, 10, 12.5f, 15, 20, 25, 7.5f, 10, 12.5f};
     for (size_t i = 0; i < 9; i++) assert_true(fabsf(image[i] - twice[i]) <= 1e-4f);
     p = still;
     p.shear = 1; /* the lower row goes right, the upper one left */
-    pose(image, column, &a, &p);
+    pose(image, column, &shape, &a, &p);
     const float slanted[9] = {9, 0, 0, 0, 9, 0, 0, 0, 9};
     for (size_t i = 0; i < 9; i++) assert_true(fabsf(image[i] - slanted[i]) <= 1e-4f);
 }
 
 /* Out there everything is 0. */
-static double byte_at(const uint8_t *pixels, const vit_augmentation *a, double y, double x,
+static double byte_at(const uint8_t *pixels, const vit_picture_shape *s, double y, double x,
                       size_t c) {
-    if (y < 0 || y >= (double)a->height || x < 0 || x >= (double)a->width) return 0;
-    return pixels[((size_t)y * a->width + (size_t)x) * a->channels + c];
+    if (y < 0 || y >= (double)s->height || x < 0 || x >= (double)s->width) return 0;
+    return pixels[((size_t)y * s->width + (size_t)x) * s->channels + c];
 }
 
 /* Forward: where a pixel goes, solved for where one comes from by Cramer's rule. */
-static double reference(const uint8_t *pixels, const vit_augmentation *a, const vit_pose *p,
+static double reference(const uint8_t *pixels, const vit_picture_shape *s, const vit_pose *p,
                         size_t y, size_t x, size_t c) {
     const double angle = p->degrees * 3.14159265358979323846 / 180, mirror = p->mirrored ? -1 : 1;
-    const double middle_y = (double)(a->height - 1) / 2, middle_x = (double)(a->width - 1) / 2;
+    const double middle_y = (double)(s->height - 1) / 2, middle_x = (double)(s->width - 1) / 2;
     /* mirror, then shear (x += shear y), then scale, then turn: columns are images of x and y */
     const double xx = mirror * p->scale * cos(angle), yx = mirror * p->scale * sin(angle);
     const double xy = p->scale * (p->shear * cos(angle) - sin(angle));
@@ -113,21 +115,22 @@ static double reference(const uint8_t *pixels, const vit_augmentation *a, const 
     for (int i = 0; i < 4; i++) {
         const double at_y = low_y + i / 2, at_x = low_x + i % 2;
         const double weight = (1 - fabs(from_y - at_y)) * (1 - fabs(from_x - at_x));
-        sum += weight * byte_at(pixels, a, at_y, at_x, c);
+        sum += weight * byte_at(pixels, s, at_y, at_x, c);
     }
     return sum + 1000 * (double)c;
 }
 
-static void check_random_pose(const vit_augmentation *a, vit_random *r) {
+static void check_random_pose(const vit_picture_shape *s, const vit_augmentation *a,
+                              vit_random *r) {
     uint8_t pixels[MOST];
     float image[MOST];
-    const size_t row = a->width * a->channels;
-    for (size_t i = 0; i < a->height * row; i++) pixels[i] = (uint8_t)vit_random_u32(r);
+    const size_t row = s->width * s->channels;
+    for (size_t i = 0; i < s->height * row; i++) pixels[i] = (uint8_t)vit_random_u32(r);
     const vit_pose p = vit_pose_draw(a, r);
-    pose(image, pixels, a, &p);
-    for (size_t i = 0; i < a->height * row; i++) {
+    pose(image, pixels, s, a, &p);
+    for (size_t i = 0; i < s->height * row; i++) {
         const double want =
-            reference(pixels, a, &p, i / row, i % row / a->channels, i % a->channels);
+            reference(pixels, s, &p, i / row, i % row / s->channels, i % s->channels);
         assert_true(fabs((double)image[i] - want) <= .02); /* of 255: coordinates are floats */
     }
 }
@@ -136,15 +139,11 @@ static void test_against_reference(void **state) {
     (void)state;
     vit_random r = check_random(3);
     for (size_t i = 0; i < 300; i++)
-        check_random_pose(&(vit_augmentation){.height = 1 + i % 19,
-                                              .width = 1 + i % 13,
-                                              .channels = 1 + i % 2 * 2,
-                                              .shift = i % 4,
-                                              .flip = i % 3 == 0,
-                                              .rotate = 180,
-                                              .scale = .5,
-                                              .shear = .5},
-                          &r);
+        check_random_pose(
+            &(vit_picture_shape){1 + i % 19, 1 + i % 13, 1 + i % 2 * 2},
+            &(vit_augmentation){
+                .shift = i % 4, .flip = i % 3 == 0, .rotate = 180, .scale = .5, .shear = .5},
+            &r);
 }
 
 static void test_draws(void **state) {

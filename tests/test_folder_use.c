@@ -115,11 +115,7 @@ typedef struct training {
 } training;
 
 static void augment_as(vit_recipe *recipe, const vit_recipe *augmented) {
-    recipe->shift = augmented->shift;
-    recipe->rotate = augmented->rotate;
-    recipe->elastic = augmented->elastic;
-    recipe->crop = augmented->crop;
-    recipe->erase = augmented->erase;
+    recipe->augment = augmented->augment;
     recipe->policy = augmented->policy;
     recipe->jitter = augmented->jitter;
     recipe->mixup = augmented->mixup;
@@ -127,29 +123,22 @@ static void augment_as(vit_recipe *recipe, const vit_recipe *augmented) {
 }
 
 /* `augmented`: a recipe of which only the augmentation counts; NULL: the preset's. */
-static training training_of(size_t cache, const vit_recipe *augmented) {
+static void training_open(training *t, size_t cache, const vit_recipe *augmented) {
     vit_dataset_options options = {.want = BOTH, .cache = cache, .threads = 2};
-    training t = {.trainer = NULL};
     vit_error error;
-    open_set(&t.set, "d", &options);
-    assert_int_equal(vit_preset_load(&t.preset, "folder", &error), VIT_OK);
-    t.preset.recipe.batch = 16;
-    if (vit_preset_fit(&t.preset, &t.set, &error) != VIT_OK) fail_msg("%s", error.message);
-    t.preset.config.depth = 1;
-    if (augmented != NULL) augment_as(&t.preset.recipe, augmented);
-    assert_int_equal(vit_loader_new(&t.loader, &t.set, &t.preset.recipe, 1, &error), VIT_OK);
-    t.loader.data = NULL; /* the caller's copy has its own address */
+    open_set(&t->set, "d", &options);
+    assert_int_equal(vit_preset_load(&t->preset, "folder", &error), VIT_OK);
+    t->preset.recipe.batch = 16;
+    if (vit_preset_fit(&t->preset, &t->set, &error) != VIT_OK) fail_msg("%s", error.message);
+    t->preset.config.depth = 1;
+    if (augmented != NULL) augment_as(&t->preset.recipe, augmented);
+    assert_int_equal(vit_loader_new(&t->loader, &t->set, &t->preset.recipe, 1, &error), VIT_OK);
     assert_int_equal(
         vit_trainer_new(
-            &t.trainer, &t.preset.config, &t.preset.recipe,
+            &t->trainer, &t->preset.config, &t->preset.recipe,
             &(vit_trainer_options){.kernels = vit_kernels_choose(VIT_CPU_AVX512), .threads = 3}, 1,
             &error),
         VIT_OK);
-    return t;
-}
-
-static training training_new(size_t cache) {
-    return training_of(cache, NULL);
 }
 
 static void training_free(training *t) {
@@ -160,7 +149,6 @@ static void training_free(training *t) {
 
 static vit_status training_step(training *t, uint64_t step, vit_error *error) {
     double loss;
-    t->loader.data = &t->set;
     vit_loader_prepare(&t->loader, step);
     return vit_trainer_step(t->trainer, &loss, 1e-3, vit_loader_source, &t->loader, error);
 }
@@ -168,7 +156,9 @@ static vit_status training_step(training *t, uint64_t step, vit_error *error) {
 static void test_training_does_not_depend_on_the_bound(void **state) {
     (void)state;
     put_noisy_set();
-    training a = training_new(0), b = training_new(1);
+    training a, b;
+    training_open(&a, 0, NULL);
+    training_open(&b, 1, NULL);
     assert_true(a.set.train.files == NULL && b.set.train.files->resident == 0);
     for (uint64_t step = 0; step < 3; step++) {
         assert_int_equal(training_step(&a, step, NULL), VIT_OK);
@@ -184,17 +174,22 @@ static void test_training_does_not_depend_on_the_bound(void **state) {
  * becomes of the pictures. */
 static void test_a_step_allocates_nothing(void **state) {
     const vit_recipe augmented[] = {
-        {.shift = 1},
+        {.augment = {.shift = 1}},
         {.policy = VIT_POLICY_RAND_AUGMENT},
-        {.policy = VIT_POLICY_TRIVIAL_AUGMENT, .jitter = .3, .erase = 1},
-        {.jitter = .3, .crop = .5},
-        {.elastic = 8, .rotate = 10, .mixup = 1},
-        {.policy = VIT_POLICY_RAND_AUGMENT, .jitter = .3, .elastic = 8, .mixup = 1, .cutmix = 1},
+        {.policy = VIT_POLICY_TRIVIAL_AUGMENT, .jitter = .3, .augment = {.erase = 1}},
+        {.jitter = .3, .augment = {.crop = .5}},
+        {.augment = {.elastic = 8, .rotate = 10}, .mixup = 1},
+        {.policy = VIT_POLICY_RAND_AUGMENT,
+         .jitter = .3,
+         .augment = {.elastic = 8},
+         .mixup = 1,
+         .cutmix = 1},
     };
     (void)state;
     put_noisy_set();
     for (size_t i = 0; i < sizeof augmented / sizeof *augmented; i++) {
-        training t = training_of(0, &augmented[i]);
+        training t;
+        training_open(&t, 0, &augmented[i]);
         assert_int_equal(training_step(&t, 0, NULL), VIT_OK);
         fault_arm(0);
         const vit_status status = training_step(&t, 1, NULL);
@@ -209,7 +204,8 @@ static void test_a_file_that_vanishes_ends_the_training(void **state) {
     (void)state;
     vit_error error;
     put_noisy_set();
-    training t = training_new(1);
+    training t;
+    training_open(&t, 1, NULL);
     assert_int_equal(training_step(&t, 0, &error), VIT_OK);
     assert_int_equal(system("rm -r d/b && mkdir d/b"), 0);
     assert_int_equal(training_step(&t, 1, &error), VIT_ERROR_IO);
@@ -268,7 +264,7 @@ static bool flips(bool has_characters) {
     vit_preset p;
     assert_int_equal(vit_preset_load(&p, "folder", NULL), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &set, NULL), VIT_OK);
-    return p.recipe.flip;
+    return p.recipe.augment.flip;
 }
 
 static bool set_has_characters(const char *a, const char *b) {

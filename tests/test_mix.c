@@ -122,11 +122,12 @@ static void mixup_is_a_weighted_mean(void **unused) {
 
 static void crops_are_of_the_sizes_asked_for(void **unused) {
     (void)unused;
-    const vit_augmentation a = {.height = 40, .width = 40, .channels = 1, .crop = .25};
+    const vit_picture_shape shape = {40, 40, 1};
+    const vit_augmentation a = {.crop = .25};
     double least = 1, most = 0, narrow = 1, wide = 1;
     for (uint32_t i = 0; i < DRAWS; i++) {
         vit_random r = check_random(i);
-        const vit_box b = vit_crop_draw(&a, &r);
+        const vit_box b = vit_crop_draw(&shape, &a, &r);
         const double area = (double)(b.height * b.width) / 1600;
         const double ratio = (double)b.width / (double)b.height;
         assert_true(b.top + b.height <= 40 && b.left + b.width <= 40);
@@ -137,9 +138,10 @@ static void crops_are_of_the_sizes_asked_for(void **unused) {
     }
     assert_true(least > .235 && least < .27 && most > .95 && most <= 1);
     assert_true(narrow > .72 && narrow < .78 && wide > 1.28 && wide < 1.39);
-    const vit_augmentation strip = {.height = 10, .width = 100, .channels = 1, .crop = 1};
+    const vit_picture_shape long_shape = {10, 100, 1};
+    const vit_augmentation strip = {.crop = 1};
     vit_random r = check_random(1);
-    const vit_box b = vit_crop_draw(&strip, &r); /* nothing fits: the middle */
+    const vit_box b = vit_crop_draw(&long_shape, &strip, &r); /* nothing fits: the middle */
     assert_true(b.height == 10 && b.width == 13 && b.left == 43 && b.top == 0);
 }
 
@@ -147,14 +149,15 @@ static void crops_are_of_the_sizes_asked_for(void **unused) {
 static void crops_are_stretched(void **unused) {
     (void)unused;
     static const uint8_t pixels[16] = {9, 9, 9, 9, 9, 0, 100, 9, 9, 200, 40, 9, 9, 9, 9, 9};
-    const vit_augmentation a = {.height = 4, .width = 4, .channels = 1, .crop = .5};
+    const vit_picture_shape shape = {4, 4, 1};
+    const vit_augmentation a = {.crop = .5};
     const vit_box whole = {0, 0, 4, 4}, part = {1, 1, 2, 2};
     float table[3][256], image[16];
     for (int i = 0; i < 256; i++) table[0][i] = (float)i;
-    vit_crop_apply(image, pixels, table, &a, &whole, true);
+    vit_crop_apply(image, pixels, table, &shape, &a, &whole, true);
     for (size_t i = 0; i < 16; i++)
         assert_true(fabsf(image[i] - (float)pixels[i / 4 * 4 + 3 - i % 4]) <= 0);
-    vit_crop_apply(image, pixels, table, &a, &part, false);
+    vit_crop_apply(image, pixels, table, &shape, &a, &part, false);
     const float first[4] = {0, 25, 75, 100}, second[4] = {50, 58.75f, 76.25f, 85};
     for (size_t i = 0; i < 4; i++) {
         assert_true(fabsf(image[i] - first[i]) <= 1e-4f);
@@ -164,12 +167,13 @@ static void crops_are_stretched(void **unused) {
 
 static void holes_are_of_the_sizes_asked_for(void **unused) {
     (void)unused;
-    const vit_augmentation a = {.height = 32, .width = 32, .channels = 1, .erase = .25};
+    const vit_picture_shape shape = {32, 32, 1};
+    const vit_augmentation a = {.erase = .25};
     size_t holes = 0, last_row = 0;
     double least = 1, most = 0;
     for (uint32_t i = 0; i < DRAWS; i++) {
         vit_random r = check_random(i);
-        const vit_box b = vit_erase_draw(&a, &r);
+        const vit_box b = vit_erase_draw(&shape, &a, &r);
         if (b.height == 0) continue;
         const double area = (double)(b.height * b.width) / 1024;
         holes++;
@@ -192,13 +196,13 @@ static void edges_reflect(void **unused) {
     float table[3][256], image[3];
     for (int i = 0; i < 256; i++) table[0][i] = (float)i;
     for (int turned = 0; turned < 2; turned++) { /* the other road interpolates */
-        const vit_augmentation a = {
-            .height = 1, .width = 3, .channels = 1, .edges = VIT_EDGES_REFLECT, .rotate = turned};
+        const vit_picture_shape shape = {1, 3, 1};
+        const vit_augmentation a = {.edges = VIT_EDGES_REFLECT, .rotate = turned};
         vit_pose p = {.scale = 1, .dx = 2};
-        vit_pose_apply(image, pixels, table, &a, &p);
+        vit_pose_apply(image, pixels, table, &shape, &a, &p);
         for (size_t i = 0; i < 3; i++) assert_true(fabsf(image[i] - want[i]) <= 1e-5f);
         p.dx = -5; /* beyond a whole reflection: the row goes on 1 2 3 2 1 2 3 2 */
-        vit_pose_apply(image, pixels, table, &a, &p);
+        vit_pose_apply(image, pixels, table, &shape, &a, &p);
         for (size_t i = 0; i < 3; i++) assert_true(fabsf(image[i] - far[i]) <= 1e-5f);
     }
 }
@@ -210,11 +214,12 @@ static void bends_move_pixels(void **unused) {
     static const uint8_t pixels[6] = {1, 2, 3, 4, 5, 6};
     static const float bend[12] = {0, 1, 0, 0, 0, .5f, 1, 0, -.5f, -1, 0, 0};
     static const float want[6] = {2, 5, 2.5f, 0, 5, 3};
-    const vit_augmentation a = {.height = 2, .width = 3, .channels = 1, .elastic = 1};
+    const vit_picture_shape shape = {2, 3, 1};
+    const vit_augmentation a = {.elastic = 1};
     const vit_pose p = {.scale = 1, .bend = bend};
     float table[3][256], image[6];
     for (int i = 0; i < 256; i++) table[0][i] = (float)i;
-    vit_pose_apply(image, pixels, table, &a, &p);
+    vit_pose_apply(image, pixels, table, &shape, &a, &p);
     for (size_t i = 0; i < 6; i++) assert_true(fabsf(image[i] - want[i]) <= 1e-5f);
 }
 
@@ -224,11 +229,12 @@ static void bends_are_smooth(void **unused) {
     (void)unused;
     enum { SIDE_OF = 96, AREA = SIDE_OF * SIDE_OF };
     static float bend[2 * AREA], room[AREA];
-    const vit_augmentation a = {.height = SIDE_OF, .width = SIDE_OF, .channels = 1, .elastic = 30};
+    const vit_picture_shape shape = {SIDE_OF, SIDE_OF, 1};
+    const vit_augmentation a = {.elastic = 30};
     double squares = 0, products = 0, sum = 0, count = 0;
     for (uint32_t n = 0; n < 20; n++) {
         vit_random r = check_random(n);
-        vit_bend_draw(bend, room, &a, &r);
+        vit_bend_draw(bend, room, &shape, &a, &r);
         for (size_t y = 12; y < 2 * SIDE_OF - 12; y++) {
             if (y >= SIDE_OF - 12 && y < SIDE_OF + 12) continue;
             for (size_t x = 12; x < SIDE_OF - 12; x++, count++) {
@@ -277,7 +283,7 @@ static vit_loader loader_of(const vit_dataset *data, const vit_recipe *recipe) {
 
 static void take(batch *b, vit_loader *l, uint64_t step) {
     vit_batch_room room;
-    assert_int_equal(vit_batch_room_new(&room, &l->recipe, 4, 4, 1, NULL), VIT_OK);
+    assert_int_equal(vit_batch_room_new(&room, l->recipe, 4, 4, 1, NULL), VIT_OK);
     vit_loader_prepare(l, step);
     for (size_t i = 0; i < BATCH; i++) /* picture by picture, as from several threads */
         assert_int_equal(
@@ -318,11 +324,12 @@ static void the_loader_applies_operators(void **unused) {
     uint8_t pixels[RECORDS * 16];
     uint16_t labels[RECORDS];
     const vit_dataset data = halves(pixels, labels);
-    vit_recipe recipe = vit_recipe_default();
-    recipe.batch = BATCH;
-    vit_loader plain = loader_of(&data, &recipe);
+    vit_recipe still = vit_recipe_default();
+    still.batch = BATCH;
+    vit_recipe recipe = still;
     recipe.policy = VIT_POLICY_RAND_AUGMENT;
     recipe.jitter = .3;
+    vit_loader plain = loader_of(&data, &still);
     vit_loader l = loader_of(&data, &recipe), m = loader_of(&data, &recipe);
     batch a, b, c;
     take(&a, &plain, 3);
@@ -343,7 +350,7 @@ static void flips_alternate(void **unused) {
     const vit_dataset data = halves(pixels, labels);
     vit_recipe recipe = vit_recipe_default();
     recipe.batch = BATCH;
-    recipe.flip = recipe.flip_alternates = true;
+    recipe.augment.flip = recipe.flip_alternates = true;
     vit_loader l = loader_of(&data, &recipe);
     bool mirrored[RECORDS];
     size_t first = 0;
@@ -372,7 +379,7 @@ static void pictures_repeat_side_by_side(void **unused) {
     vit_recipe recipe = vit_recipe_default();
     recipe.batch = BATCH;
     recipe.repeats = 2;
-    recipe.shift = 3;
+    recipe.augment.shift = 3;
     vit_loader l = loader_of(&data, &recipe);
     size_t alike = 0;
     for (uint64_t step = 0; step < 4; step++) {

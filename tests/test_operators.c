@@ -27,7 +27,7 @@ static void check_pixels(size_t channels, const char *name, double value, const 
     uint8_t in[13 * 21 * 3], out[13 * 21 * 3];
     char hex[65];
     vit_sha256 hash;
-    const vit_bytes_shape s = {13, 21, channels};
+    const vit_picture_shape s = {13, 21, channels};
     for (size_t i = 0; i < 13 * 21 * channels; i++)
         in[i] = (uint8_t)((i * i * 7 + i * 13 + i / 9) % 251);
     vit_operator_apply(out, in, &s, operator_of(name), value);
@@ -49,7 +49,7 @@ static void pixels_and_magnitudes_are_torchvisions(void **unused) {
     while (fgets(line, sizeof line, file)) {
         lines++;
         if (sscanf(line, "policy %19s %19s %d %lf", policy, name, &magnitude, &value) == 4) {
-            const vit_bytes_shape s = {13, 21, 3};
+            const vit_picture_shape s = {13, 21, 3};
             const vit_policy p = strcmp(policy, "RandAugment") == 0 ? VIT_POLICY_RAND_AUGMENT
                                                                     : VIT_POLICY_TRIVIAL_AUGMENT;
             const double got = vit_policy_value(&s, p, operator_of(name), magnitude);
@@ -67,7 +67,7 @@ static void pixels_and_magnitudes_are_torchvisions(void **unused) {
 /* The same draws give the same pixels; others, others. */
 static void policies_are_drawn(void **unused) {
     (void)unused;
-    const vit_bytes_shape s = {8, 8, 3};
+    const vit_picture_shape s = {8, 8, 3};
     for (int p = VIT_POLICY_RAND_AUGMENT; p <= VIT_POLICY_TRIVIAL_AUGMENT; p++) {
         size_t changed = 0;
         for (uint32_t n = 0; n < 200; n++) {
@@ -86,7 +86,7 @@ static void policies_are_drawn(void **unused) {
 /* Of a grey picture only the brightness changes, contrast and colour having nothing to do. */
 static void jitter_keeps_its_range(void **unused) {
     (void)unused;
-    const vit_bytes_shape s = {4, 4, 3};
+    const vit_picture_shape s = {4, 4, 3};
     int least = 255, most = 0;
     for (uint32_t n = 0; n < 2000; n++) {
         uint8_t pixels[48], room[48];

@@ -62,7 +62,7 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     assert_int_equal(c->attention_scale, VIT_SCALE_DIM);
     assert_int_equal(c->patch_order, VIT_PATCH_PIXEL);
     assert_int_equal(c->init, VIT_INIT_TORCH);
-    p.recipe.flip = true;
+    p.recipe.augment.flip = true;
     assert_int_equal(vit_preset_fit(&p, &mnist, &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "\"flip\" mirrors pictures"));
     const vit_dataset cifar = {.height = 32, .width = 32, .channels = 3, .classes = 10};
@@ -75,15 +75,15 @@ static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
     assert_true(c->stem == VIT_STEM_CCT && p.recipe.optimizer == VIT_OPTIMIZER_MUON);
     assert_int_equal(vit_preset_load(&p, "fashion-best", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &fashion, &error), VIT_OK);
-    assert_true(c->stem == VIT_STEM_CCT && p.recipe.ema > 0 && p.recipe.erase > 0);
+    assert_true(c->stem == VIT_STEM_CCT && p.recipe.ema > 0 && p.recipe.augment.erase > 0);
     assert_int_equal(vit_preset_load(&p, "cifar10", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &cifar, &error), VIT_OK);
     assert_true(c->patch == 4 && c->stem == VIT_STEM_CCT && c->pool == VIT_POOL_SEQ);
-    assert_true(p.recipe.flip && p.recipe.optimizer == VIT_OPTIMIZER_MUON);
+    assert_true(p.recipe.augment.flip && p.recipe.optimizer == VIT_OPTIMIZER_MUON);
     assert_int_equal(vit_preset_load(&p, "cifar10-best", &error), VIT_OK);
     assert_int_equal(vit_preset_fit(&p, &cifar, &error), VIT_OK);
     assert_true(c->stem == VIT_STEM_CCT && c->pool == VIT_POOL_SEQ && !c->class_token);
-    assert_true(p.recipe.edges == VIT_EDGES_REFLECT && p.recipe.cutmix == 1);
+    assert_true(p.recipe.augment.edges == VIT_EDGES_REFLECT && p.recipe.cutmix == 1);
     assert_int_equal(vit_preset_load(&p, "minst", &error), VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "did you mean \"mnist\""));
 }

@@ -53,7 +53,7 @@ typedef struct training {
 static void load_batch(void *context) {
     training *t = context;
     vit_loader_prepare(&t->loader, t->step++);
-    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.batch, &t->room, &t->loader,
+    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.recipe->batch, &t->room, &t->loader,
                       NULL);
 }
 

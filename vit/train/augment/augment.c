@@ -34,8 +34,8 @@ static int inside(int at, int n, vit_edges edges) {
 
 /* vit_pose_apply for a picture that is only moved and mirrored: whole pixels. */
 static void move(float *image, const uint8_t *pixels, float table[3][256],
-                 const vit_augmentation *a, const vit_pose *pose) {
-    const int h = (int)a->height, w = (int)a->width, channels = (int)a->channels;
+                 const vit_picture_shape *s, const vit_augmentation *a, const vit_pose *pose) {
+    const int h = (int)s->height, w = (int)s->width, channels = (int)s->channels;
     for (int y = 0; y < h; y++) {
         for (int x = 0; x < w; x++) {
             const int moved = x - pose->dx, from_y = inside(y - pose->dy, h, a->edges);
@@ -56,10 +56,10 @@ typedef struct affine {
 
 /* The inverse of the pose: shift, rotation, scale and shear undone, in this order, then mirrored.
  */
-static affine inverse(const vit_augmentation *a, const vit_pose *pose) {
+static affine inverse(const vit_picture_shape *s, const vit_pose *pose) {
     const double angle = pose->degrees * (VIT_PI / 180), mirror = pose->mirrored ? -1 : 1;
     const double cosine = vit_cos(angle) / pose->scale, sine = vit_sin(angle) / pose->scale;
-    const double middle_x = (double)(a->width - 1) / 2, middle_y = (double)(a->height - 1) / 2;
+    const double middle_x = (double)(s->width - 1) / 2, middle_y = (double)(s->height - 1) / 2;
     const double yx = -sine, yy = cosine;
     const double xx = mirror * (cosine - pose->shear * yx);
     const double xy = mirror * (sine - pose->shear * yy);
@@ -128,15 +128,15 @@ static void sample(float *out, const picture *p, float y, float x) {
 #define AT_ONCE 32 /* pixels whose places are computed before any of them is looked up */
 
 void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
-                    const vit_augmentation *a, const vit_pose *pose) {
+                    const vit_picture_shape *s, const vit_augmentation *a, const vit_pose *pose) {
     static const float none[AT_ONCE];
     const float *bend = pose->bend;
     if (a->rotate <= 0 && a->scale <= 0 && a->shear <= 0 && !bend) {
-        move(image, pixels, table, a, pose);
+        move(image, pixels, table, s, a, pose);
         return;
     }
-    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
-    const affine t = inverse(a, pose);
+    const picture p = {pixels, table, (int)s->height, (int)s->width, (int)s->channels, a->edges};
+    const affine t = inverse(s, pose);
     for (int y = 0; y < p.height; y++)
         for (int x = 0; x < p.width; x += AT_ONCE) {
             float down[AT_ONCE], right[AT_ONCE];
@@ -227,20 +227,21 @@ static void upsample(float *restrict bend, const float *restrict grid, size_t he
     }
 }
 
-void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r) {
-    const size_t h = places(a->height), w = places(a->width), row = stride(a->width);
+void vit_bend_draw(float *bend, float *scratch, const vit_picture_shape *s,
+                   const vit_augmentation *a, vit_random *r) {
+    const size_t h = places(s->height), w = places(s->width), row = stride(s->width);
     float weights[2 * RADIUS + 1], *grid = scratch, *other = scratch + h * row;
     double gauss[2 * RADIUS + 1], sum = 0;
     for (int k = -RADIUS; k <= RADIUS; k++)
         sum += gauss[k + RADIUS] = vit_exp(-k * k / (2. * SIGMA * SIGMA));
     for (int k = 0; k <= 2 * RADIUS; k++) weights[k] = (float)(gauss[k] / sum);
-    for (size_t field = 0; field < 2; field++, bend += a->height * a->width) {
+    for (size_t field = 0; field < 2; field++, bend += s->height * s->width) {
         /* A point stands for SPACING x SPACING pixels, whose mean deviates 1 / SPACING as much. */
         draw_field(other, h * w, a->elastic / SPACING, r);
         spread(grid, other, h, w, row);
         smooth(other, grid, weights, h * row, 1);
         smooth(grid, other, weights, h, row);
-        upsample(bend, grid, a->height, a->width);
+        upsample(bend, grid, s->height, s->width);
     }
 }
 
@@ -253,44 +254,44 @@ static size_t round_size(double x) {
 /* Draws the place of a rectangle of `area` whose width is exp(log_ratio) times its height; false:
  * it does not fit, with `rest` pixels beside and below it. */
 static bool place_box(vit_box *box, double area, double log_ratio, size_t rest,
-                      const vit_augmentation *a, vit_random *r) {
+                      const vit_picture_shape *s, vit_random *r) {
     const double ratio = vit_exp(log_ratio);
     box->width = round_size(sqrt(area * ratio));
     box->height = round_size(sqrt(area / ratio));
-    if (box->width < 1 || box->height < 1 || box->width + rest > a->width ||
-        box->height + rest > a->height)
+    if (box->width < 1 || box->height < 1 || box->width + rest > s->width ||
+        box->height + rest > s->height)
         return false;
-    box->top = vit_random_below(r, (uint32_t)(a->height - box->height + 1));
-    box->left = vit_random_below(r, (uint32_t)(a->width - box->width + 1));
+    box->top = vit_random_below(r, (uint32_t)(s->height - box->height + 1));
+    box->left = vit_random_below(r, (uint32_t)(s->width - box->width + 1));
     return true;
 }
 
 #define TRIES 10
 
-vit_box vit_crop_draw(const vit_augmentation *a, vit_random *r) {
-    const double all = (double)(a->height * a->width), most = vit_log(4. / 3);
+vit_box vit_crop_draw(const vit_picture_shape *s, const vit_augmentation *a, vit_random *r) {
+    const double all = (double)(s->height * s->width), most = vit_log(4. / 3);
     vit_box box;
     for (int i = 0; i < TRIES; i++) {
         const double area = all * (a->crop + (1 - a->crop) * vit_random_uniform(r));
-        if (place_box(&box, area, draw_between(r, most), 0, a, r)) return box;
+        if (place_box(&box, area, draw_between(r, most), 0, s, r)) return box;
     }
-    box = (vit_box){0, 0, a->height, a->width};
-    if (3 * a->width > 4 * a->height) box.width = round_size((double)a->height * 4 / 3);
-    if (4 * a->width < 3 * a->height) box.height = round_size((double)a->width * 4 / 3);
-    box.top = (a->height - box.height) / 2;
-    box.left = (a->width - box.width) / 2;
+    box = (vit_box){0, 0, s->height, s->width};
+    if (3 * s->width > 4 * s->height) box.width = round_size((double)s->height * 4 / 3);
+    if (4 * s->width < 3 * s->height) box.height = round_size((double)s->width * 4 / 3);
+    box.top = (s->height - box.height) / 2;
+    box.left = (s->width - box.width) / 2;
     return box;
 }
 
-vit_box vit_erase_draw(const vit_augmentation *a, vit_random *r) {
-    const double all = (double)(a->height * a->width), low = vit_log(.3), high = vit_log(3.3);
+vit_box vit_erase_draw(const vit_picture_shape *s, const vit_augmentation *a, vit_random *r) {
+    const double all = (double)(s->height * s->width), low = vit_log(.3), high = vit_log(3.3);
     const vit_box nothing = {0};
     vit_box box;
     if (a->erase <= 0 || vit_random_uniform(r) >= a->erase) return nothing;
     for (int i = 0; i < TRIES; i++) {
         const double area = all * (.02 + (.33 - .02) * vit_random_uniform(r));
         const double ratio = low + (high - low) * vit_random_uniform(r);
-        if (place_box(&box, area, -ratio, 1, a, r)) return box;
+        if (place_box(&box, area, -ratio, 1, s, r)) return box;
     }
     return nothing;
 }
@@ -302,13 +303,14 @@ static float source_of(size_t at, size_t n, size_t first, size_t size) {
 }
 
 void vit_crop_apply(float *image, const uint8_t *pixels, float table[3][256],
-                    const vit_augmentation *a, const vit_box *box, bool mirrored) {
-    const picture p = {pixels, table, (int)a->height, (int)a->width, (int)a->channels, a->edges};
-    for (size_t y = 0; y < a->height; y++) {
-        const float from_y = source_of(y, a->height, box->top, box->height);
-        for (size_t x = 0; x < a->width; x++, image += a->channels) {
-            const size_t to = mirrored ? a->width - 1 - x : x;
-            sample(image, &p, from_y, source_of(to, a->width, box->left, box->width));
+                    const vit_picture_shape *s, const vit_augmentation *a, const vit_box *box,
+                    bool mirrored) {
+    const picture p = {pixels, table, (int)s->height, (int)s->width, (int)s->channels, a->edges};
+    for (size_t y = 0; y < s->height; y++) {
+        const float from_y = source_of(y, s->height, box->top, box->height);
+        for (size_t x = 0; x < s->width; x++, image += s->channels) {
+            const size_t to = mirrored ? s->width - 1 - x : x;
+            sample(image, &p, from_y, source_of(to, s->width, box->left, box->width));
         }
     }
 }

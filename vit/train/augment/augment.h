@@ -14,9 +14,12 @@ typedef enum vit_edges {
     VIT_EDGES_COUNT,
 } vit_edges;
 
-/* Ranges; 0: off. */
+typedef struct vit_picture_shape {
+    size_t height, width, channels; /* 1 or 3 */
+} vit_picture_shape;
+
+/* A part of a recipe. Ranges; 0: off. */
 typedef struct vit_augmentation {
-    size_t height, width, channels;
     vit_edges edges;
     size_t shift;   /* moved by up to so many pixels in each direction */
     bool flip;      /* mirrored left to right with probability 1/2 */
@@ -52,22 +55,24 @@ vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r);
  * smoothed at every second row and column, scaled to keep their standard deviation, and
  * interpolated linearly. scratch: [vit_bend_room] floats. */
 size_t vit_bend_room(size_t height, size_t width);
-void vit_bend_draw(float *bend, float *scratch, const vit_augmentation *a, vit_random *r);
+void vit_bend_draw(float *bend, float *scratch, const vit_picture_shape *s,
+                   const vit_augmentation *a, vit_random *r);
 
 /* image [height][width][channels] = table[channel][byte] of the pixels, posed. Unless the picture
  * is only moved and mirrored, values are interpolated linearly. */
 void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
-                    const vit_augmentation *a, const vit_pose *pose);
+                    const vit_picture_shape *s, const vit_augmentation *a, const vit_pose *pose);
 
 /* Draws the part of a picture for `crop`: the first of ten tries that fits, else the largest
  * centred one with an aspect ratio of 3:4 to 4:3. */
-vit_box vit_crop_draw(const vit_augmentation *a, vit_random *r);
+vit_box vit_crop_draw(const vit_picture_shape *s, const vit_augmentation *a, vit_random *r);
 
 /* image [height][width][channels]: that part, interpolated linearly to the whole size. */
 void vit_crop_apply(float *image, const uint8_t *pixels, float table[3][256],
-                    const vit_augmentation *a, const vit_box *box, bool mirrored);
+                    const vit_picture_shape *s, const vit_augmentation *a, const vit_box *box,
+                    bool mirrored);
 
 /* Draws the rectangle that `erase` removes: the first of ten tries that fits; height 0: none. */
-vit_box vit_erase_draw(const vit_augmentation *a, vit_random *r);
+vit_box vit_erase_draw(const vit_picture_shape *s, const vit_augmentation *a, vit_random *r);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static size_t size_of(const vit_bytes_shape *s) {
+static size_t size_of(const vit_picture_shape *s) {
     return s->height * s->width * s->channels;
 }
 
@@ -12,7 +12,7 @@ static size_t size_of(const vit_bytes_shape *s) {
 
 /* Pillow's affine transform with nearest-pixel sampling: pixel centre (x, y) of `out` is read at
  * (m0 x + m1 y + m2, m3 x + m4 y + m5), in fixed point with 16 fractional bits. */
-static void transform(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s,
+static void transform(uint8_t *out, const uint8_t *in, const vit_picture_shape *s,
                       const double m[6]) {
     int64_t f[6];
     const size_t c = s->channels;
@@ -32,7 +32,7 @@ static void transform(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s,
     }
 }
 
-static void rotate(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, double degrees) {
+static void rotate(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, double degrees) {
     const double angle = -degrees * (VIT_PI / 180), x = (double)s->width / 2;
     const double cosine = vit_cos(angle), sine = vit_sin(angle), y = (double)s->height / 2;
     const double m[6] = {cosine, sine,   x - cosine * x - sine * y,
@@ -49,7 +49,7 @@ static uint8_t grey(const uint8_t *pixel, size_t channels) {
 }
 
 /* The mean of 3 x 3 pixels, the middle one counted five times; at the edge, the pixel itself. */
-static uint8_t smoothed(const uint8_t *in, const vit_bytes_shape *s, size_t at) {
+static uint8_t smoothed(const uint8_t *in, const vit_picture_shape *s, size_t at) {
     const size_t c = s->channels, row = s->width * c, y = at / row, x = at / c % s->width;
     unsigned sum = 4u * in[at];
     if (y == 0 || x == 0 || y + 1 == s->height || x + 1 == s->width) return in[at];
@@ -59,7 +59,7 @@ static uint8_t smoothed(const uint8_t *in, const vit_bytes_shape *s, size_t at) 
 
 /* out = other + factor (in - other), `other` being black for brightness, the mean grey for
  * contrast, grey for colour, smoothed for sharpness. */
-static void enhance(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, vit_operator op,
+static void enhance(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, vit_operator op,
                     double factor) {
     const float alpha = (float)factor;
     const size_t pixels = s->height * s->width;
@@ -102,7 +102,7 @@ static void equalize(uint8_t table[256], const size_t counts[256], size_t pixels
         table[i] = (uint8_t)(n / step < 255 ? n / step : 255);
 }
 
-static void look_up(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, vit_operator op,
+static void look_up(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, vit_operator op,
                     double value) {
     const size_t pixels = s->height * s->width;
     for (size_t c = 0; c < s->channels; c++) {
@@ -121,8 +121,8 @@ static void look_up(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, v
     }
 }
 
-void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, vit_operator op,
-                        double value) {
+void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_picture_shape *s,
+                        vit_operator op, double value) {
     const double shear_x[6] = {1, value, 0, 0, 1, 0}, shear_y[6] = {1, 0, 0, value, 1, 0};
     const double right[6] = {1, 0, -trunc(value), 0, 1, 0},
                  down[6] = {1, 0, 0, 0, 1, -trunc(value)};
@@ -166,7 +166,7 @@ void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_bytes_shape *
 #define MAGNITUDES 30
 #define RAND_MAGNITUDE 9
 
-double vit_policy_value(const vit_bytes_shape *s, vit_policy policy, vit_operator op,
+double vit_policy_value(const vit_picture_shape *s, vit_policy policy, vit_operator op,
                         int magnitude) {
     const bool wide = policy == VIT_POLICY_TRIVIAL_AUGMENT;
     const double share = (double)magnitude / MAGNITUDES, bits = rint(share * (wide ? 6 : 4));
@@ -185,7 +185,7 @@ double vit_policy_value(const vit_bytes_shape *s, vit_policy policy, vit_operato
     return most[op] * share;
 }
 
-void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s,
+void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_picture_shape *s,
                       vit_policy policy, vit_random *r) {
     const bool wide = policy == VIT_POLICY_TRIVIAL_AUGMENT;
     const int operators = policy == VIT_POLICY_NONE ? 0 : wide ? 1 : 2;
@@ -200,7 +200,7 @@ void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *
     }
 }
 
-void vit_jitter_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s, double amount,
+void vit_jitter_apply(uint8_t *pixels, uint8_t *scratch, const vit_picture_shape *s, double amount,
                       vit_random *r) {
     uint32_t order[] = {VIT_OPERATOR_BRIGHTNESS, VIT_OPERATOR_CONTRAST, VIT_OPERATOR_COLOR};
     vit_random_shuffle(r, order, 3);

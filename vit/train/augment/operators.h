@@ -3,7 +3,7 @@
 #ifndef VIT_TRAIN_AUGMENT_OPERATORS_H
 #define VIT_TRAIN_AUGMENT_OPERATORS_H
 
-#include "vit/base/random.h"
+#include "vit/train/augment/augment.h"
 #include <stddef.h>
 
 typedef enum vit_operator {
@@ -24,13 +24,9 @@ typedef enum vit_operator {
     VIT_OPERATORS,
 } vit_operator;
 
-typedef struct vit_bytes_shape {
-    size_t height, width, channels; /* 1 or 3 */
-} vit_bytes_shape;
-
 /* out = op(in), [height][width][channels] both; they must not overlap. */
-void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_bytes_shape *s, vit_operator op,
-                        double value);
+void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_picture_shape *s,
+                        vit_operator op, double value);
 
 typedef enum vit_policy {
     VIT_POLICY_NONE,
@@ -41,16 +37,16 @@ typedef enum vit_policy {
 
 /* Applies operators that are drawn as the policy says. pixels, scratch: [height][width][channels].
  */
-void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s,
+void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_picture_shape *s,
                       vit_policy policy, vit_random *r);
 
 /* torchvision's ColorJitter without hue: brightness, contrast and colour in random order, each by a
  * random factor of 1 - amount to 1 + amount. */
-void vit_jitter_apply(uint8_t *pixels, uint8_t *scratch, const vit_bytes_shape *s, double amount,
+void vit_jitter_apply(uint8_t *pixels, uint8_t *scratch, const vit_picture_shape *s, double amount,
                       vit_random *r);
 
 /* The value, without its sign, that the policy gives this operator at magnitude 0 to 30. */
-double vit_policy_value(const vit_bytes_shape *s, vit_policy policy, vit_operator op,
+double vit_policy_value(const vit_picture_shape *s, vit_policy policy, vit_operator op,
                         int magnitude);
 
 #endif

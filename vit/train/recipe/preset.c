@@ -220,7 +220,7 @@ void vit_preset_size(vit_preset *p, const vit_dataset *data) {
     if (!c->heads) c->heads = networks[i].heads;
     if (!c->mlp) c->mlp = networks[i].mlp;
     if (!p->says_epochs) p->recipe.epochs = networks[i].epochs;
-    if (!p->says_flip) p->recipe.flip = !data->has_characters && !data->is_digits;
+    if (!p->says_flip) p->recipe.augment.flip = !data->has_characters && !data->is_digits;
 }
 
 /* ---- fitting ---- */
@@ -277,7 +277,7 @@ static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
         bool asked;
     } keys[] = {{"mixup", r->mixup > 0},
                 {"cutmix", r->cutmix > 0},
-                {"flip", r->flip},
+                {"flip", r->augment.flip},
                 {"balance", r->balance},
                 {"drop_path", r->drop_path > 0 && p->config.stem == VIT_STEM_TOKENS}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -310,7 +310,7 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (status == VIT_OK)
         status = fit(&c->classes, data->classes, "number of classes", p->name, error);
     if (status != VIT_OK) return status;
-    if (p->recipe.flip && data->is_digits)
+    if (p->recipe.augment.flip && data->is_digits)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
                         "it out",

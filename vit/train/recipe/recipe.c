@@ -19,7 +19,6 @@ vit_recipe vit_recipe_default(void) {
                         .label_smoothing = .1,
                         .distill = .5,
                         .distill_temperature = 3,
-                        .shift = 0,
                         .repeats = 1,
                         .mix_share = 1,
                         .mix_until = 1,
@@ -48,13 +47,13 @@ static const number numbers[] = {
     {"label_smoothing", offsetof(vit_recipe, label_smoothing), .999999, false, 0},
     {"drop_path", offsetof(vit_recipe, drop_path), .999999, false, 0},
     {"ema", offsetof(vit_recipe, ema), .999999, false, 0},
-    {"rotate", offsetof(vit_recipe, rotate), 180, false, 0},
-    {"scale", offsetof(vit_recipe, scale), .9, false, 0},
-    {"shear", offsetof(vit_recipe, shear), 1, false, 0},
+    {"rotate", offsetof(vit_recipe, augment.rotate), 180, false, 0},
+    {"scale", offsetof(vit_recipe, augment.scale), .9, false, 0},
+    {"shear", offsetof(vit_recipe, augment.shear), 1, false, 0},
     {"jitter", offsetof(vit_recipe, jitter), 1, true, 0},
-    {"elastic", offsetof(vit_recipe, elastic), 200, true, 0},
-    {"crop", offsetof(vit_recipe, crop), 1, true, 0},
-    {"erase", offsetof(vit_recipe, erase), 1, true, 0},
+    {"elastic", offsetof(vit_recipe, augment.elastic), 200, true, 0},
+    {"crop", offsetof(vit_recipe, augment.crop), 1, true, 0},
+    {"erase", offsetof(vit_recipe, augment.erase), 1, true, 0},
     {"mixup", offsetof(vit_recipe, mixup), 4, true, 0},
     {"cutmix", offsetof(vit_recipe, cutmix), 4, true, 0},
     {"mix_share", offsetof(vit_recipe, mix_share), 1, true, 1},
@@ -92,9 +91,9 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     if (recipe->batch < 1 || recipe->batch > 65536)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"batch\" is %zu, expected 1 to 65536",
                         recipe->batch);
-    if (recipe->shift > 64)
+    if (recipe->augment.shift > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"shift\" is %zu, expected 0 to 64 pixels",
-                        recipe->shift);
+                        recipe->augment.shift);
     const double alphas[] = {recipe->mixup, recipe->cutmix};
     for (size_t i = 0; i < 2; i++) {
         char found[32];
@@ -119,8 +118,9 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     if (recipe->repeats < 1 || recipe->repeats > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"repeats\" is %zu, expected 1 to 64",
                         recipe->repeats);
-    if (recipe->crop > 0 && (recipe->shift > 0 || recipe->rotate > 0 || recipe->scale > 0 ||
-                             recipe->shear > 0 || recipe->elastic > 0))
+    const vit_augmentation *a = &recipe->augment;
+    if (a->crop > 0 &&
+        (a->shift > 0 || a->rotate > 0 || a->scale > 0 || a->shear > 0 || a->elastic > 0))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\", \"shear\" "
                         "and \"elastic\": leave these out, or that");
@@ -149,12 +149,12 @@ typedef struct choices {
 
 /* All keys, and where their values are: in *recipe, or in *c for enums. */
 static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, choices *c) {
-    *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->edges,
+    *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->augment.edges,
                    (int)recipe->policy, (int)recipe->optimizer};
     const vit_field others[OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
-        {"shift", VIT_FIELD_SIZE, &recipe->shift, NULL},
-        {"flip", VIT_FIELD_BOOL, &recipe->flip, NULL},
+        {"shift", VIT_FIELD_SIZE, &recipe->augment.shift, NULL},
+        {"flip", VIT_FIELD_BOOL, &recipe->augment.flip, NULL},
         {"precision", VIT_FIELD_ENUM, &c->precision, precisions},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
         {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
@@ -194,7 +194,7 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     recipe->precision = (vit_precision)c.precision;
     recipe->schedule = (vit_schedule)c.schedule;
     recipe->optimizer = (vit_optimizer)c.optimizer;
-    recipe->edges = (vit_edges)c.edges;
+    recipe->augment.edges = (vit_edges)c.edges;
     recipe->policy = (vit_policy)c.policy;
     json_decref(object);
     return status;
@@ -203,8 +203,8 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
 char *vit_recipe_write(const vit_recipe *recipe) {
     vit_recipe copy = *recipe;
     vit_text t = {0};
-    vit_text_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch, recipe->shift,
-                 recipe->flip ? "true" : "false");
+    vit_text_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch,
+                 recipe->augment.shift, recipe->augment.flip ? "true" : "false");
     for (size_t i = 0; i < NUMBERS; i++) {
         char value[32];
         if (numbers[i].rare && *number_at(&copy, i) == numbers[i].usual) continue;
@@ -215,8 +215,8 @@ char *vit_recipe_write(const vit_recipe *recipe) {
         vit_text_add(&t, ", \"schedule\": \"%s\"", schedules[recipe->schedule]);
     if (recipe->optimizer != VIT_OPTIMIZER_ADAMW)
         vit_text_add(&t, ", \"optimizer\": \"%s\"", optimizers[recipe->optimizer]);
-    if (recipe->edges != VIT_EDGES_BLACK)
-        vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->edges]);
+    if (recipe->augment.edges != VIT_EDGES_BLACK)
+        vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->augment.edges]);
     if (recipe->policy != VIT_POLICY_NONE)
         vit_text_add(&t, ", \"policy\": \"%s\"", policies[recipe->policy]);
     if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");

@@ -38,14 +38,10 @@ typedef struct vit_recipe {
     double
         drop_path; /* rate in the last block, vit_drop_path in vit/train/step/trainer.h; 0: off */
     double ema;    /* decay of the weights' moving average; 0: none is kept */
-    size_t shift;  /* this and what follows: vit_augmentation in vit/train/augment/augment.h */
-    bool flip;
-    double rotate, scale, shear;
-    vit_edges edges;
+    vit_augmentation augment;
     vit_policy policy;    /* applied before all other augmentation */
     bool flip_alternates; /* with flip: a picture is mirrored in every second epoch */
     double jitter;        /* amount of vit_jitter_apply, after the policy */
-    double elastic, crop, erase;
     bool balance;     /* the loss of a picture counts n / (classes n_c) times, n training pictures,
                          n_c of its class, so that all classes weigh the same */
     size_t repeats;   /* each picture comes so many times in a row in a batch, augmented anew each

@@ -17,7 +17,7 @@ vit_status vit_batch_room_new(vit_batch_room *out, const vit_recipe *recipe, siz
                               size_t width, size_t channels, vit_error *error) {
     const size_t pixels = height * width, values = pixels * channels;
     const bool changes = recipe->policy != VIT_POLICY_NONE || recipe->jitter > 0;
-    const size_t bend = recipe->elastic > 0 ? 2 * pixels + vit_bend_room(height, width) : 0;
+    const size_t bend = recipe->augment.elastic > 0 ? 2 * pixels + vit_bend_room(height, width) : 0;
     const size_t before = recipe->mixup > 0 || recipe->cutmix > 0 ? values : 0;
     const size_t floats = bend + before, bytes = changes ? 3 * values : values;
     *out = (vit_batch_room){.memory = vit_alloc_unset(floats * sizeof(float) + bytes + 1, 1)};
@@ -49,20 +49,8 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
     const bool has_val = data->val.count > 0;
     const size_t n = data->train.count, held_back = has_val ? 0 : vit_recipe_val(recipe, n);
     *l = (vit_loader){.data = data,
-                      .batch = recipe->batch,
-                      .augmentation = {.height = data->height,
-                                       .width = data->width,
-                                       .channels = data->channels,
-                                       .shift = recipe->shift,
-                                       .flip = recipe->flip,
-                                       .rotate = recipe->rotate,
-                                       .scale = recipe->scale,
-                                       .shear = recipe->shear,
-                                       .edges = recipe->edges,
-                                       .elastic = recipe->elastic,
-                                       .crop = recipe->crop,
-                                       .erase = recipe->erase},
-                      .recipe = *recipe,
+                      .shape = {data->height, data->width, data->channels},
+                      .recipe = recipe,
                       .mixed_steps = UINT64_MAX,
                       .seed = seed,
                       .train_count = n - held_back,
@@ -74,7 +62,7 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                         held_back, data->name, n);
     l->train = vit_alloc(n, sizeof *l->train);
     l->order = vit_alloc(l->train_count, sizeof *l->order);
-    l->samples = vit_alloc(l->batch, sizeof *l->samples);
+    l->samples = vit_alloc(l->recipe->batch, sizeof *l->samples);
     if (!l->train || !l->order || !l->samples) {
         vit_loader_free(l);
         return vit_fail_memory(error, "the order of the training pictures",
@@ -102,15 +90,15 @@ const vit_records *vit_loader_val_records(const vit_loader *l) {
 }
 
 void vit_loader_plan(vit_loader *l, uint64_t steps) {
-    l->mixed_steps = (uint64_t)(l->recipe.mix_until * (double)steps);
+    l->mixed_steps = (uint64_t)(l->recipe->mix_until * (double)steps);
 }
 
 void vit_loader_prepare(vit_loader *l, uint64_t step) {
     const vit_texts *targets = &l->data->train.target;
-    l->mixes = step < l->mixed_steps && (l->recipe.mixup > 0 || l->recipe.cutmix > 0);
+    l->mixes = step < l->mixed_steps && (l->recipe->mixup > 0 || l->recipe->cutmix > 0);
     l->answers = 0;
-    for (size_t i = 0; i < l->batch; i++) {
-        const uint64_t at = step * l->batch + i, epoch = at / l->train_count;
+    for (size_t i = 0; i < l->recipe->batch; i++) {
+        const uint64_t at = step * l->recipe->batch + i, epoch = at / l->train_count;
         const uint32_t position = (uint32_t)(at % l->train_count);
         if (l->order_epoch != epoch)
             shuffle(l->order, l->train_count,
@@ -118,9 +106,9 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
         l->order_epoch = epoch;
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_STRANGER, (uint32_t)epoch, position);
         vit_sample *s = &l->samples[i];
-        *s = (vit_sample){l->train[l->order[position / l->recipe.repeats]],
+        *s = (vit_sample){l->train[l->order[position / l->recipe->repeats]],
                           {.epoch = (uint32_t)epoch, .position = position}};
-        s->key.stranger = l->recipe.strangers > 0 && vit_random_uniform(&r) < l->recipe.strangers;
+        s->key.stranger = l->recipe->strangers > 0 && vit_random_uniform(&r) < l->recipe->strangers;
         if (targets->at) l->answers += vit_texts_get(targets, s->record).count + 1;
     }
 }
@@ -130,26 +118,27 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
 /* image = the pixels, posed or cropped, with a rectangle erased, as the recipe says. */
 static void move_picture(float *image, const uint8_t *pixels, float *bend, vit_loader *l,
                          const vit_sample *s, vit_random *r) {
-    const vit_augmentation *a = &l->augmentation;
+    const vit_augmentation *a = &l->recipe->augment;
+    const vit_picture_shape *shape = &l->shape;
     vit_pose pose = vit_pose_draw(a, r);
-    if (a->flip && l->recipe.flip_alternates) { /* every second epoch, from a random one on */
+    if (a->flip && l->recipe->flip_alternates) { /* every second epoch, from a random one on */
         vit_random flip = vit_random_start(l->seed, VIT_RANDOM_FLIP, 0, s->record);
         pose.mirrored = (vit_random_u32(&flip) + s->key.epoch) % 2 == 1;
     }
     if (a->crop > 0) {
-        const vit_box box = vit_crop_draw(a, r);
-        vit_crop_apply(image, pixels, l->table, a, &box, pose.mirrored);
+        const vit_box box = vit_crop_draw(shape, a, r);
+        vit_crop_apply(image, pixels, l->table, shape, a, &box, pose.mirrored);
     } else {
         if (a->elastic > 0) {
-            vit_bend_draw(bend, bend + 2 * a->height * a->width, a, r);
+            vit_bend_draw(bend, bend + 2 * shape->height * shape->width, shape, a, r);
             pose.bend = bend;
         }
-        vit_pose_apply(image, pixels, l->table, a, &pose);
+        vit_pose_apply(image, pixels, l->table, shape, a, &pose);
     }
-    const vit_box hole = vit_erase_draw(a, r);
+    const vit_box hole = vit_erase_draw(shape, a, r);
     for (size_t y = 0; y < hole.height; y++)
-        memset(image + ((hole.top + y) * a->width + hole.left) * a->channels, 0,
-               hole.width * a->channels * sizeof *image);
+        memset(image + ((hole.top + y) * shape->width + hole.left) * shape->channels, 0,
+               hole.width * shape->channels * sizeof *image);
 }
 
 /* *pixels: the sample's picture before it is augmented, in the record's memory or in the room's. */
@@ -168,19 +157,18 @@ static vit_status get_pixels(const uint8_t **pixels, const vit_batch_room *room,
 /* One picture, augmented but not mixed. */
 static vit_status make_picture(float *image, const vit_batch_room *room, vit_loader *l,
                                const vit_sample *s, vit_error *error) {
-    const vit_augmentation *a = &l->augmentation;
-    const size_t values = a->height * a->width * a->channels;
+    const vit_picture_shape *shape = &l->shape;
+    const size_t values = shape->height * shape->width * shape->channels;
     const uint8_t *pixels;
     const vit_status status = get_pixels(&pixels, room, l, s, error);
     if (status != VIT_OK) return status;
     vit_random r = vit_random_start(l->seed, VIT_RANDOM_AUGMENT, s->key.epoch, s->key.position);
-    if (l->recipe.policy != VIT_POLICY_NONE || l->recipe.jitter > 0) {
-        const vit_bytes_shape shape = {a->height, a->width, a->channels};
+    if (l->recipe->policy != VIT_POLICY_NONE || l->recipe->jitter > 0) {
         uint8_t *changed = room->changed;
         memcpy(changed, pixels, values);
-        vit_policy_apply(changed, changed + values, &shape, l->recipe.policy, &r);
-        if (l->recipe.jitter > 0)
-            vit_jitter_apply(changed, changed + values, &shape, l->recipe.jitter, &r);
+        vit_policy_apply(changed, changed + values, shape, l->recipe->policy, &r);
+        if (l->recipe->jitter > 0)
+            vit_jitter_apply(changed, changed + values, shape, l->recipe->jitter, &r);
         pixels = changed;
     }
     move_picture(image, pixels, room->bend, l, s, &r);
@@ -197,20 +185,21 @@ static const float *taught(const vit_loader *l, const vit_sample *s) {
  * and is made here a second time. Strangers are not mixed. */
 static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_batch_room *room,
                                vit_loader *l, size_t first, size_t count, vit_error *error) {
-    const vit_augmentation *a = &l->augmentation;
-    const vit_mixing mixing = {l->recipe.mixup, l->recipe.cutmix, l->recipe.mix_share};
-    const size_t values = a->height * a->width * a->channels;
+    const vit_picture_shape *shape = &l->shape;
+    const vit_mixing mixing = {l->recipe->mixup, l->recipe->cutmix, l->recipe->mix_share};
+    const size_t values = shape->height * shape->width * shape->channels;
     for (size_t i = count; i-- > 0;) {
-        const vit_sample *other = &l->samples[(first + i + l->batch - 1) % l->batch];
+        const vit_sample *other =
+            &l->samples[(first + i + l->recipe->batch - 1) % l->recipe->batch];
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_MIX, keys[i].epoch, keys[i].position);
-        const vit_mix mix = vit_mix_draw(&mixing, a->height, a->width, &r);
+        const vit_mix mix = vit_mix_draw(&mixing, shape->height, shape->width, &r);
         if (!(mix.share > 0) || keys[i].stranger || other->key.stranger) continue;
         if (i == 0) {
             const vit_status status = make_picture(room->before, room, l, other, error);
             if (status != VIT_OK) return status;
         }
         vit_mix_apply(images + i * values, i > 0 ? images + (i - 1) * values : room->before, &mix,
-                      a->height, a->width, a->channels);
+                      shape->height, shape->width, shape->channels);
         keys[i].other = l->data->train.labels[other->record];
         keys[i].share = mix.share;
         keys[i].other_teacher = taught(l, other);

@@ -10,10 +10,9 @@
 
 /* The training pictures, without those held back, shuffled in each epoch. */
 typedef struct vit_loader {
-    const vit_dataset *data; /* borrowed */
-    size_t batch;
-    vit_augmentation augmentation;
-    vit_recipe recipe;
+    const vit_dataset *data;  /* borrowed */
+    const vit_recipe *recipe; /* borrowed */
+    vit_picture_shape shape;
     uint64_t mixed_steps; /* steps, from the first on, in which pictures may be mixed */
     uint64_t seed;
     uint32_t *train, *val; /* numbers of records, in one block that starts at `train`; val NULL: the
@@ -29,7 +28,8 @@ typedef struct vit_loader {
 } vit_loader;
 
 /* Holds back as many training pictures as the recipe says, chosen by seed; none if the data have a
- * val part. ARGUMENT if none is left for training. Freed by vit_loader_free. */
+ * val part. ARGUMENT if none is left for training. Data and recipe must outlive the loader. Freed
+ * by vit_loader_free. */
 vit_status vit_loader_new(vit_loader *out, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error);
 void vit_loader_free(vit_loader *loader);

@@ -37,7 +37,7 @@ struct vit_trainer {
     vit_network network, averaged;
     vit_table table;
     vit_table frozen, trained; /* views of its first rows, those of frozen layers, and the others */
-    vit_recipe recipe;
+    const vit_recipe *recipe;
     vit_trainer_options options;
     vit_lanes lanes;
     float *values, *m, *v;
@@ -64,7 +64,7 @@ static void carve_worker(vit_arena *arena, void *context) {
     const vit_config *c = &t->network.config;
     const size_t slice = t->lanes.slice;
     vit_state_carve(&w->state, arena, c, slice, t->lanes.inner_threads,
-                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe.freeze);
+                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe->freeze);
     w->images = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(arena, slice * sizeof *w->labels);
     w->keys = vit_arena_take(arena, slice * sizeof *w->keys);
@@ -77,7 +77,7 @@ static void carve_worker(vit_arena *arena, void *context) {
                         VIT_KEPT_NOTHING, 0);
     if (teacher && teacher->normalises)
         w->shown = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
-    if (t->recipe.drop_path > 0) w->keep = vit_arena_floats(arena, c->depth * 2 * slice);
+    if (t->recipe->drop_path > 0) w->keep = vit_arena_floats(arena, c->depth * 2 * slice);
 }
 
 static vit_status make_rooms(worker *w, vit_error *error) {
@@ -86,7 +86,7 @@ static vit_status make_rooms(worker *w, vit_error *error) {
     vit_status status = VIT_OK;
     for (int i = 0; i < count; i++) w->rooms[i] = (vit_batch_room){0};
     for (int i = 0; i < count && status == VIT_OK; i++)
-        status = vit_batch_room_new(&w->rooms[i], &w->of->recipe, c->height, c->width, c->channels,
+        status = vit_batch_room_new(&w->rooms[i], w->of->recipe, c->height, c->width, c->channels,
                                     error);
     return status;
 }
@@ -110,7 +110,7 @@ static vit_status make_workers(vit_trainer *t, vit_error *error) {
  */
 static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     const size_t size = t->table.packed_size;
-    vit_packed_weights packed = {vit_alloc_unset(size, sizeof(float)), NULL, t->recipe.precision};
+    vit_packed_weights packed = {vit_alloc_unset(size, sizeof(float)), NULL, t->recipe->precision};
     if (packed.transposed && backward && packed.precision == VIT_PRECISION_BF16)
         packed.rows = packed.transposed + size / 2;
     return packed;
@@ -129,19 +129,19 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     t->packed = new_packed(t, true);
     t->m = vit_alloc_unset(n, sizeof(float));
     t->v = vit_alloc_unset(n, sizeof(float));
-    t->losses = vit_alloc(t->recipe.batch, sizeof *t->losses);
+    t->losses = vit_alloc(t->recipe->batch, sizeof *t->losses);
     if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->losses)
         return vit_fail_memory(error, "the network's weights", 4 * n * sizeof(float));
     vit_status status = vit_lanes_new(&t->lanes, &t->network.config, &t->table, &t->trained, error);
-    if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, &t->recipe, error);
+    if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, t->recipe, error);
     if (status == VIT_OK)
-        status = vit_muon_new(&t->muon, &t->trained, &t->recipe, t->options.threads, error);
+        status = vit_muon_new(&t->muon, &t->trained, t->recipe, t->options.threads, error);
     return status;
 }
 
 static vit_status make_average(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size, packed = t->table.packed_size;
-    if (!(t->recipe.ema > 0)) return VIT_OK;
+    if (!(t->recipe->ema > 0)) return VIT_OK;
     t->average = vit_alloc(n, sizeof(float));
     t->average_packed = new_packed(t, false);
     if (!t->average || !t->average_packed.transposed)
@@ -161,7 +161,7 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     vit_trainer *t = vit_alloc(1, sizeof *t);
     if (!t) return vit_fail_memory(error, "a trainer", sizeof *t);
     t->network.config = *config;
-    t->recipe = *recipe;
+    t->recipe = recipe;
     t->options = *options;
     t->limit = INFINITY;
     status = vit_table_new(&t->table, config, error);
@@ -269,22 +269,22 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     float *d_logits = w->state.d_logits + i * classes;
     const float *logits = w->state.logits + i * classes;
     if (key->stranger) /* label smoothing of 1: the target is 1 / classes for each class */
-        return vit_cross_entropy(d_logits, logits, classes, 0, 1, 1 / (double)t->recipe.batch);
+        return vit_cross_entropy(d_logits, logits, classes, 0, 1, 1 / (double)t->recipe->batch);
     double weight = t->weights ? t->weights[label.label] : 1;
     if (t->weights && label.share > 0)
         weight = (1 - label.share) * weight + label.share * t->weights[label.other];
-    const double one = weight / (double)t->recipe.batch;
+    const double one = weight / (double)t->recipe->batch;
     if (!teacher || !teacher->sha256[0])
         return weight * vit_cross_entropy_mixed(d_logits, logits, classes, &label,
-                                                t->recipe.label_smoothing, one);
-    const double share = t->recipe.distill;
+                                                t->recipe->label_smoothing, one);
+    const double share = t->recipe->distill;
     const vit_taught answer = teacher->answers
                                   ? (vit_taught){w->taught.logits + i * classes, NULL, 0}
                                   : (vit_taught){key->teacher, key->other_teacher, key->share};
     const double labelled = vit_cross_entropy_mixed(d_logits, logits, classes, &label,
-                                                    t->recipe.label_smoothing, one * (1 - share));
+                                                    t->recipe->label_smoothing, one * (1 - share));
     const double taught = vit_distillation(d_logits, logits, classes, &answer,
-                                           t->recipe.distill_temperature, one * share);
+                                           t->recipe->distill_temperature, one * share);
     return weight * ((1 - share) * labelled + share * taught);
 }
 
@@ -301,9 +301,9 @@ static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
         const size_t at = (d->spans[i].query + k) * c->vocabulary;
         const size_t label = k < text->count ? text->ids[k] : c->end;
         sum += vit_cross_entropy(d->d_logits + at, d->logits + at, c->vocabulary, label,
-                                 t->recipe.label_smoothing, weight);
+                                 t->recipe->label_smoothing, weight);
     }
-    return sum * weight * (double)t->recipe.batch;
+    return sum * weight * (double)t->recipe->batch;
 }
 
 void vit_drop_path(float *keep, double rate, size_t depth, uint64_t seed,
@@ -327,11 +327,11 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
     const vit_exec exec =
         vit_network_exec(&t->network, &w->state, t->options.kernels, t->lanes.inner_threads);
     const size_t first = index * t->lanes.slice;
-    const size_t count = vit_min(t->lanes.slice, t->recipe.batch - first);
+    const size_t count = vit_min(t->lanes.slice, t->recipe->batch - first);
     if (w->status == VIT_OK) load_slice(t, w, first, count);
     if (w->status != VIT_OK) return;
     if (w->keep)
-        vit_drop_path(w->keep, t->recipe.drop_path, t->network.config.depth, t->seed, w->keys,
+        vit_drop_path(w->keep, t->recipe->drop_path, t->network.config.depth, t->seed, w->keys,
                       count);
     w->state.keep = w->keep;
     for (size_t i = 0; i < count; i++) {
@@ -373,16 +373,16 @@ static void run_step(void *context) {
     if (s->status != VIT_OK) return;
     t->norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads, t->lanes.gradients,
                             t->lanes.count, t->lanes.chains);
-    for (size_t i = 0; i < t->recipe.batch; i++) s->loss += t->losses[i];
-    s->loss /= (double)t->recipe.batch;
+    for (size_t i = 0; i < t->recipe->batch; i++) s->loss += t->losses[i];
+    s->loss /= (double)t->recipe->batch;
     t->skipped = !isfinite(t->norm) || t->norm > t->limit || !isfinite(s->loss);
     t->step++;
     if (t->skipped) return;
     const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
     if (t->muon)
-        vit_muon_update(t->muon, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
+        vit_muon_update(t->muon, t->options.kernels, t->options.threads, &state, t->recipe, s->lr,
                         t->norm);
-    vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, &t->recipe, s->lr,
+    vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, t->recipe, s->lr,
                      t->norm, t->step - 1);
     pack(t, &t->packed, t->values, &t->trained);
 }

@@ -19,8 +19,8 @@ typedef struct vit_trainer_options {
     bool blank;                 /* weights start as 0, not at random: the caller writes others */
 } vit_trainer_options;
 
-/* Initial values and the random numbers of drop path come from `seed`. `recipe` and `options` are
- * copied; freed by vit_trainer_free. */
+/* Initial values and the random numbers of drop path come from `seed`. `options` are copied;
+ * `recipe` must outlive the trainer, which is freed by vit_trainer_free. */
 vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vit_recipe *recipe,
                            const vit_trainer_options *options, uint64_t seed, vit_error *error);
 void vit_trainer_free(vit_trainer *trainer);
