@@ -69,6 +69,14 @@ typedef enum vit_init {
     VIT_INIT_COUNT,
 } vit_init;
 
+/* The layouts that cannot express something, as 1 << vit_target (switches.h), and what is said
+ * then; and VIT_LOADS where the library can load all tensors but computes almost the same. */
+#define VIT_LOADS (1u << 16)
+typedef struct vit_layout_limit {
+    unsigned layouts;
+    const char *reason; /* "its queries and keys are normed"; NULL: all can */
+} vit_layout_limit;
+
 /* What a stem, a pooling, a head and positions are, by the enum's value. */
 typedef struct vit_stem_row {
     const char *name; /* in JSON */
@@ -80,6 +88,7 @@ typedef struct vit_stem_row {
 
 typedef struct vit_pool_row {
     const char *name;
+    const char *timm; /* timm's word for it; NULL: timm lacks it */
     bool patches; /* it reads no class token; then there is none unless the config asks for it */
     bool two;     /* two vectors side by side: the head sees 2 D features */
     bool dist;    /* there is a distillation token */
@@ -88,11 +97,13 @@ typedef struct vit_pool_row {
     bool normed;  /* the final norm is of every token, before the pooling, whatever is asked */
     bool first;   /* of the last block only the first token is needed */
     bool choice;  /* "norm_before_pool" says whether the final norm is before the pooling */
+    vit_layout_limit limit;
 } vit_pool_row;
 
 typedef struct vit_head_row {
     const char *name;
     size_t layers; /* linear ones; 0: logits are the features */
+    vit_layout_limit limit;
 } vit_head_row;
 
 typedef struct vit_position_row {

@@ -5,6 +5,15 @@
 
 /* ---- the names of values, and what they are ---- */
 
+const char *const vit_target_names[] = {"timm", "hf",      "torchvision", "npz",
+                                        "onnx", "pytorch", NULL};
+VIT_CHECK_ROWS(vit_target_names, VIT_TARGET_COUNT + 1);
+
+/* The layouts that lack a value. */
+enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
+enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };
+enum { ALL = TIMM | HF | TORCHVISION | NPZ };
+
 const vit_stem_row vit_stems[] = {
     {.name = "linear", .pictures = true},
     {.name = "conv", .pictures = true, .convolves = true},
@@ -15,18 +24,36 @@ const vit_stem_row vit_stems[] = {
 VIT_CHECK_ROWS(vit_stems, VIT_STEM_COUNT);
 
 const vit_pool_row vit_pools[] = {
-    {.name = "class", .first = true},
-    {.name = "mean", .patches = true, .choice = true},
-    {.name = "map", .patches = true, .attends = true, .choice = true},
-    {.name = "class_mean", .two = true, .normed = true},
-    {.name = "class_dist", .two = true, .dist = true, .normed = true},
-    {.name = "seq", .patches = true, .normed = true},
+    {.name = "class", .timm = "token", .first = true},
+    {.name = "mean", .timm = "avg", .patches = true, .choice = true},
+    {.name = "map",
+     .timm = "map",
+     .patches = true,
+     .attends = true,
+     .choice = true,
+     .limit = {NPZ, "it pools by attention"}},
+    {.name = "class_mean",
+     .two = true,
+     .normed = true,
+     .limit = {ALL, "its head sees both the class token and the mean of the patches"}},
+    {.name = "class_dist",
+     .timm = "token",
+     .two = true,
+     .dist = true,
+     .normed = true,
+     .limit = {TORCHVISION | NPZ, "it has a distillation token"}},
+    {.name = "seq",
+     .patches = true,
+     .normed = true,
+     .limit = {ALL, "it pools its tokens by weights (sequence pooling)"}},
     {.name = "tokens", .patches = true, .tokens = true, .normed = true},
 };
 VIT_CHECK_ROWS(vit_pools, VIT_POOL_COUNT);
 
 const vit_head_row vit_heads[] = {
-    {.name = "linear", .layers = 1}, {.name = "mlp", .layers = 2}, {.name = "none", .layers = 0}};
+    {.name = "linear", .layers = 1},
+    {.name = "mlp", .layers = 2, .limit = {ALL, "its head has two layers"}},
+    {.name = "none", .limit = {ALL, "it is a backbone, it has no head"}}};
 VIT_CHECK_ROWS(vit_heads, VIT_HEAD_COUNT);
 
 const vit_position_row vit_positions[] = {{.name = "learned", .learned = true},
@@ -46,6 +73,9 @@ VIT_CHECK_ROWS(inits, VIT_INIT_COUNT);
 
 /* ---- the table ---- */
 
+/* The layouts that cannot express another value than the default, and what is said then. */
+#define LACKS(layouts, sentence) .limit = {layouts, sentence}
+
 /* An enum's values, by a table whose rows begin with the name. */
 #define CHOICES(table, rows) \
     .names = (const char *const *)(const void *)(table), .stride = sizeof *(table), .count = (rows)
@@ -61,35 +91,7 @@ VIT_CHECK_ROWS(inits, VIT_INIT_COUNT);
 const vit_switch vit_switches[] = {
 #include "vit/model/switches.inc"
 };
-const size_t vit_switch_count = sizeof vit_switches / sizeof *vit_switches;
-
-const char *const vit_decoder_keys[] = {"dim",
-                                        "depth",
-                                        "heads",
-                                        "mlp",
-                                        "vocabulary",
-                                        "length",
-                                        "start",
-                                        "end",
-                                        "positions",
-                                        "norm",
-                                        "activation",
-                                        "norm_eps",
-                                        "position_offset",
-                                        "padding",
-                                        "scale_embedding",
-                                        "norm_pre",
-                                        "memory_proj",
-                                        "final_norm",
-                                        "tied",
-                                        "head_bias",
-                                        NULL};
-
-const vit_switch *vit_switch_find(const char *key) {
-    size_t i = 0;
-    while (i < vit_switch_count && strcmp(vit_switches[i].key, key) != 0) i++;
-    return i < vit_switch_count ? &vit_switches[i] : NULL;
-}
+VIT_CHECK_ROWS(vit_switches, VIT_KEYS);
 
 static const size_t *size_at(const vit_switch *row, const vit_stack *stack) {
     return (const size_t *)(const void *)((const char *)stack + row->offset);
@@ -138,7 +140,7 @@ const char *vit_switch_name(const vit_switch *row, size_t value) {
 
 vit_config vit_config_default(void) {
     vit_config c = {0};
-    for (size_t i = 0; i < vit_switch_count; i++) {
+    for (size_t i = 0; i < VIT_KEYS; i++) {
         vit_switch_set(&vit_switches[i], &c.encoder, vit_switches[i].usual);
         vit_switch_set(&vit_switches[i], &c.decoder, vit_switches[i].usual);
     }
@@ -148,6 +150,30 @@ vit_config vit_config_default(void) {
 /* ---- which rows a stack has ---- */
 
 enum { MOST_ROWS = 64 };
+
+/* A decoder's keys in the order in which they are written, the first DECODER_ALWAYS always, the
+ * others where they differ from the default. */
+enum { DECODER_ALWAYS = 12 };
+static const size_t decoder_keys[] = {VIT_KEY_dim,
+                                      VIT_KEY_depth,
+                                      VIT_KEY_heads,
+                                      VIT_KEY_mlp,
+                                      VIT_KEY_vocabulary,
+                                      VIT_KEY_length,
+                                      VIT_KEY_start,
+                                      VIT_KEY_end,
+                                      VIT_KEY_positions,
+                                      VIT_KEY_norm,
+                                      VIT_KEY_activation,
+                                      VIT_KEY_norm_eps,
+                                      VIT_KEY_position_offset,
+                                      VIT_KEY_padding,
+                                      VIT_KEY_scale_embedding,
+                                      VIT_KEY_norm_pre,
+                                      VIT_KEY_memory_proj,
+                                      VIT_KEY_final_norm,
+                                      VIT_KEY_tied,
+                                      VIT_KEY_head_bias};
 
 typedef struct rows {
     const vit_switch *row[MOST_ROWS];
@@ -177,7 +203,7 @@ static bool is_of(const vit_switch *row, const vit_config *c) {
 static rows encoder_rows(const vit_config *c) {
     rows r = {.count = 0};
     for (int rare = 0; rare < 2; rare++) {
-        for (size_t i = 0; i < vit_switch_count; i++)
+        for (size_t i = 0; i < VIT_KEYS; i++)
             if (vit_switches[i].rare == rare && is_of(&vit_switches[i], c))
                 r.row[r.count++] = &vit_switches[i];
         if (!rare) r.always = r.count;
@@ -186,9 +212,9 @@ static rows encoder_rows(const vit_config *c) {
 }
 
 static rows decoder_rows(void) {
-    rows r = {.always = VIT_DECODER_ALWAYS};
-    for (; vit_decoder_keys[r.count]; r.count++)
-        r.row[r.count] = vit_switch_find(vit_decoder_keys[r.count]);
+    rows r = {.always = DECODER_ALWAYS};
+    for (; r.count < sizeof decoder_keys / sizeof *decoder_keys; r.count++)
+        r.row[r.count] = &vit_switches[decoder_keys[r.count]];
     return r;
 }
 
@@ -244,7 +270,7 @@ static void add_key(key_list *list, const vit_switch *row, vit_stack *stack) {
 /* All keys of an encoder, whatever its stem. */
 static void add_encoder_keys(key_list *list, vit_stack *stack) {
     *list = (key_list){.fields = {{"image", VIT_FIELD_OTHER, NULL, NULL}}, .count = 1};
-    for (size_t i = 0; i < vit_switch_count; i++) {
+    for (size_t i = 0; i < VIT_KEYS; i++) {
         const vit_switch *row = &vit_switches[i];
         if (row->of != VIT_OF_DECODERS && row->of != VIT_OF_NOTHING && !is_side(row))
             add_key(list, row, stack);
@@ -326,10 +352,11 @@ static void write_value(vit_text *t, const vit_switch *row, const vit_stack *sta
 }
 
 static void write_rows(vit_text *t, const rows *r, const vit_stack *stack) {
-    const vit_switch *token = vit_switch_find("class_token");
     for (size_t i = 0; i < r->count && !t->failed; i++) {
         const vit_switch *row = r->row[i];
-        const double usual = row == token ? !vit_pools[stack->pool].patches : row->usual;
+        const double usual = row == &vit_switches[VIT_KEY_class_token]
+                                 ? !vit_pools[stack->pool].patches
+                                 : row->usual;
         if (!is_side(row) && (i < r->always || vit_switch_get(row, stack) != usual))
             write_value(t, row, stack);
     }

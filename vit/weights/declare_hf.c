@@ -25,10 +25,10 @@ static const family families[] = {
     {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM},
 };
 
-static vit_status find_family(const family **found, const vit_declared *d, const json_t *object,
+static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
                               vit_error *error) {
     const char *type = "";
-    const vit_status status = vit_declare_text(&type, d, object, "model_type", error);
+    const vit_status status = vit_read_text(&type, d, object, "model_type", error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         *found = &families[i];
@@ -40,21 +40,14 @@ static vit_status find_family(const family **found, const vit_declared *d, const
                     d->name, type);
 }
 
-static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *error) {
-    const struct {
-        const char *key;
-        size_t *size;
-    } sizes[] = {{"hidden_size", &d->dim},
-                 {"num_hidden_layers", &d->depth},
-                 {"num_attention_heads", &d->heads},
-                 {"head_dim", &d->head_dim},
-                 {"num_channels", &d->channels}};
-    vit_status status = vit_declare_image(d, object, "image_size", error);
-    if (status == VIT_OK) status = vit_declare_patch(d, object, "patch_size", error);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == VIT_OK; i++)
-        status = vit_declare_size(sizes[i].size, d, object, sizes[i].key, error);
+static vit_status read_switches(vit_their_config *d, const json_t *object, vit_error *error) {
+    vit_status status = vit_read_image(d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_read_patch(d, object, "patch_size", error);
+    for (size_t i = 0; i < VIT_KEYS && status == VIT_OK; i++)
+        if (vit_switches[i].hf)
+            status = vit_read_switch(d, &vit_switches[i], object, vit_switches[i].hf, error);
     if (status != VIT_OK) return status;
-    if (d->heads > 0) return VIT_OK;
+    if (d->said.heads > 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s does not say how many heads the network has: add \"num_attention_heads\"",
                     d->name);
@@ -62,16 +55,16 @@ static vit_status read_sizes(vit_declared *d, const json_t *object, vit_error *e
 
 /* The width of the MLPs. DINOv2's configs have a ratio instead, and its gated MLPs are two thirds
  * as wide, which the tensors show. */
-static vit_status read_mlp(vit_declared *d, bool is_dinov2, const json_t *object,
+static vit_status read_mlp(vit_their_config *d, bool is_dinov2, const json_t *object,
                            vit_error *error) {
     double ratio = 0;
     int gated = false;
-    if (!is_dinov2) return vit_declare_size(&d->mlp, d, object, "intermediate_size", error);
-    vit_status status = vit_declare_number(&ratio, d, object, "mlp_ratio", error);
-    if (status == VIT_OK) status = vit_declare_flag(&gated, d, object, "use_swiglu_ffn", error);
+    if (!is_dinov2) return vit_read_size(&d->said.mlp, d, object, "intermediate_size", error);
+    vit_status status = vit_read_number(&ratio, d, object, "mlp_ratio", error);
+    if (status == VIT_OK) status = vit_read_flag(&gated, d, object, "use_swiglu_ffn", error);
     if (gated) d->gate = VIT_SILU;
-    d->gated = gated;
-    if (ratio > 0 && ratio < 1000 && !gated) d->mlp = (size_t)((double)d->dim * ratio);
+    VIT_SAY(d, gated, gated);
+    if (ratio > 0 && ratio < 1000 && !gated) d->said.mlp = (size_t)((double)d->said.dim * ratio);
     return status;
 }
 
@@ -91,14 +84,14 @@ static bool are_numbers(const json_t *labels) {
 }
 
 /* Few files have "num_labels"; all that were fine-tuned have "id2label". */
-static vit_status read_labels(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_labels(vit_their_config *d, const json_t *object, vit_error *error) {
     if (d->is_backbone) return VIT_OK;
-    const vit_status status = vit_declare_size(&d->classes, d, object, "num_labels", error);
+    const vit_status status = vit_read_size(&d->said.classes, d, object, "num_labels", error);
     if (status != VIT_OK) return status;
     const json_t *labels = json_object_get(object, "id2label");
     d->is_imagenet = !labels || json_is_null(labels) || are_numbers(labels);
     if (d->is_imagenet && json_object_size(labels) == VIT_IMAGENET_CLASSES) return VIT_OK;
-    return vit_declare_labels(d, labels, "id2label", error);
+    return vit_read_labels(d, labels, "id2label", error);
 }
 
 /* Whether "architectures" names a network without a classifier, such as "ViTModel"; those with one
@@ -110,33 +103,30 @@ static bool names_backbone(const json_t *object) {
     return name && !strstr(name, "ForImageClassification");
 }
 
-static vit_status read_config(vit_declared *d, const family *f, const json_t *object,
+static vit_status read_config(vit_their_config *d, const family *f, const json_t *object,
                               vit_error *error) {
     const char *act = "gelu";
-    d->norm_eps = f->norm_eps;
+    d->said.norm_eps = f->norm_eps;
     d->position_rule = f->position_rule;
-    vit_status status = read_sizes(d, object, error);
+    vit_status status = read_switches(d, object, error);
     if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, object, error);
-    if (status == VIT_OK)
-        status = vit_declare_number(&d->norm_eps, d, object, "layer_norm_eps", error);
-    if (status == VIT_OK) status = vit_declare_flag(&d->qkv_bias, d, object, "qkv_bias", error);
-    if (status == VIT_OK) status = vit_declare_text(&act, d, object, "hidden_act", error);
-    if (status == VIT_OK) status = vit_declare_activation(d, act, "hidden_act", error);
+    if (status == VIT_OK) status = vit_read_text(&act, d, object, "hidden_act", error);
+    if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
     if (status != VIT_OK) return status;
     d->is_backbone = names_backbone(object);
-    d->pool = f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS;
+    VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
     return read_labels(d, object, error);
 }
 
 /* ---- preprocessor_config.json ---- */
 
 /* "resample", by the numbers that PIL gives the filters. */
-static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_filter(vit_their_config *d, const json_t *object, vit_error *error) {
     static const vit_filter filters[] = {VIT_FILTER_NEAREST,  VIT_FILTER_LANCZOS,
                                          VIT_FILTER_BILINEAR, VIT_FILTER_BICUBIC,
                                          VIT_FILTER_BOX,      VIT_FILTER_HAMMING};
     size_t number = SIZE_MAX;
-    const vit_status status = vit_declare_size(&number, d, object, "resample", error);
+    const vit_status status = vit_read_size(&number, d, object, "resample", error);
     if (status != VIT_OK) return status;
     if (number >= sizeof filters / sizeof *filters)
         return vit_fail(error, VIT_ERROR_FORMAT,
@@ -147,29 +137,28 @@ static vit_status read_filter(vit_declared *d, const json_t *object, vit_error *
 }
 
 /* "size": {"shortest_edge": S}, or both sides. */
-static vit_status read_size(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_size(vit_their_config *d, const json_t *object, vit_error *error) {
     vit_prepare *p = &d->prepare;
     const json_t *size = json_object_get(object, "size");
     if (json_object_get(size, "shortest_edge")) {
         p->kind = VIT_PREPARE_SHORTER;
-        return vit_declare_size(&p->resize[0], d, size, "shortest_edge", error);
+        return vit_read_size(&p->resize[0], d, size, "shortest_edge", error);
     }
     p->kind = VIT_PREPARE_STRETCH;
-    const vit_status status = vit_declare_sides(p->resize, d, object, "size", error);
+    const vit_status status = vit_read_sides(p->resize, d, object, "size", error);
     if (status != VIT_OK || p->resize[0] > 0) return status;
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"size\", to which pictures are resized",
                     d->name);
 }
 
-static vit_status read_mean(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_mean(vit_their_config *d, const json_t *object, vit_error *error) {
     vit_prepare *p = &d->prepare;
     bool has_mean, has_std;
     int normalizes = true;
-    vit_status status = vit_declare_flag(&normalizes, d, object, "do_normalize", error);
+    vit_status status = vit_read_flag(&normalizes, d, object, "do_normalize", error);
     if (status == VIT_OK)
-        status = vit_declare_triple(p->mean, &has_mean, d, object, "image_mean", error);
-    if (status == VIT_OK)
-        status = vit_declare_triple(p->std, &has_std, d, object, "image_std", error);
+        status = vit_read_triple(p->mean, &has_mean, d, object, "image_mean", error);
+    if (status == VIT_OK) status = vit_read_triple(p->std, &has_std, d, object, "image_std", error);
     if (status != VIT_OK) return status;
     if (normalizes && !(has_mean && has_std))
         return vit_fail(error, VIT_ERROR_FORMAT,
@@ -183,12 +172,12 @@ static vit_status read_mean(vit_declared *d, const json_t *object, vit_error *er
     return VIT_OK;
 }
 
-static vit_status read_rescale(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_rescale(vit_their_config *d, const json_t *object, vit_error *error) {
     int rescales = true;
-    vit_status status = vit_declare_flag(&rescales, d, object, "do_rescale", error);
+    vit_status status = vit_read_flag(&rescales, d, object, "do_rescale", error);
     d->prepare.rescale = 1 / 255.0;
     if (status == VIT_OK)
-        status = vit_declare_number(&d->prepare.rescale, d, object, "rescale_factor", error);
+        status = vit_read_number(&d->prepare.rescale, d, object, "rescale_factor", error);
     if (status != VIT_OK) return status;
     if (!rescales) d->prepare.rescale = 1;
     if (d->prepare.rescale > 0) return VIT_OK;
@@ -197,12 +186,11 @@ static vit_status read_rescale(vit_declared *d, const json_t *object, vit_error 
 }
 
 /* The centre crop, which pictures that are resized by their shorter side need. */
-static vit_status read_crop(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_crop(vit_their_config *d, const json_t *object, vit_error *error) {
     vit_prepare *p = &d->prepare;
     int crops = false;
-    vit_status status = vit_declare_flag(&crops, d, object, "do_center_crop", error);
-    if (status == VIT_OK && crops)
-        status = vit_declare_sides(p->crop, d, object, "crop_size", error);
+    vit_status status = vit_read_flag(&crops, d, object, "do_center_crop", error);
+    if (status == VIT_OK && crops) status = vit_read_sides(p->crop, d, object, "crop_size", error);
     if (status != VIT_OK || p->crop[0] > 0) return status;
     if (crops)
         return vit_fail(error, VIT_ERROR_FORMAT,
@@ -214,14 +202,14 @@ static vit_status read_crop(vit_declared *d, const json_t *object, vit_error *er
                     d->name);
 }
 
-static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_steps(vit_their_config *d, const json_t *object, vit_error *error) {
     static const char *const refused[] = {"do_pad", "do_grayscale", "do_flip_channel_order"};
     int resizes = true;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (json_is_true(json_object_get(object, refused[i])))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name,
                             refused[i]);
-    vit_status status = vit_declare_flag(&resizes, d, object, "do_resize", error);
+    vit_status status = vit_read_flag(&resizes, d, object, "do_resize", error);
     if (status == VIT_OK) status = read_rescale(d, object, error);
     if (status != VIT_OK) return status;
     if (!resizes)
@@ -235,10 +223,10 @@ static vit_status read_steps(vit_declared *d, const json_t *object, vit_error *e
     return status == VIT_OK ? read_mean(d, object, error) : status;
 }
 
-static vit_status read_processor(vit_declared *d, const json_t *object, vit_error *error) {
+static vit_status read_processor(vit_their_config *d, const json_t *object, vit_error *error) {
     const char *type = "";
     vit_prepare *p = &d->prepare;
-    vit_status status = vit_declare_text(&type, d, object, "image_processor_type", error);
+    vit_status status = vit_read_text(&type, d, object, "image_processor_type", error);
     if (status == VIT_OK) status = read_steps(d, object, error);
     p->rounding = VIT_ROUNDING_FLOOR;
     const size_t length = strlen(type);
@@ -249,8 +237,8 @@ static vit_status read_processor(vit_declared *d, const json_t *object, vit_erro
     return status;
 }
 
-vit_status vit_declare_hf(vit_declared *d, json_t *object, json_t *processor,
-                          const char *processor_name, vit_error *error) {
+vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *processor,
+                              const char *processor_name, vit_error *error) {
     const char *name = d->name;
     const family *f;
     vit_status status = find_family(&f, d, object, error);

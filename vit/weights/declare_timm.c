@@ -92,32 +92,32 @@ static architecture parse_name(const char *name) {
 }
 
 /* What the architecture's constructor in timm sets. */
-static void apply_name(vit_declared *d, const architecture *a) {
+static void apply_name(vit_their_config *d, const architecture *a) {
     const char *size = sizes[a->size].word;
     const bool is_giant = strcmp(size, "giant") == 0, is_base = strcmp(size, "base") == 0;
-    d->dim = sizes[a->size].dim;
-    d->depth = sizes[a->size].depth;
-    d->heads = sizes[a->size].heads;
-    d->patch = a->patch;
-    d->height = d->width = a->image > 0 ? a->image : a->has[WORD_DINOV2] ? 518 : 224;
-    d->activation = VIT_GELU;
+    d->said.dim = sizes[a->size].dim;
+    d->said.depth = sizes[a->size].depth;
+    d->said.heads = sizes[a->size].heads;
+    d->said.patch = a->patch;
+    d->said.height = d->said.width = a->image > 0 ? a->image : a->has[WORD_DINOV2] ? 518 : 224;
+    VIT_SAY(d, activation, VIT_GELU);
     if (a->has[WORD_DINOV2]) d->gate = VIT_SILU;
     if (a->has[WORD_DINOV2] && is_giant) {
-        d->dim = 1536;
-        d->heads = 24;
+        d->said.dim = 1536;
+        d->said.heads = 24;
     }
-    if (a->has[WORD_CLIP]) d->norm_eps = 1e-5;
-    if (a->has[WORD_QUICKGELU]) d->activation = VIT_GELU_QUICK;
+    if (a->has[WORD_CLIP]) d->said.norm_eps = 1e-5;
+    if (a->has[WORD_QUICKGELU]) VIT_SAY(d, activation, VIT_GELU_QUICK);
     if (a->has[WORD_SIGLIP]) {
-        d->pool = VIT_POOL_MAP;
+        VIT_SAY(d, pool, VIT_POOL_MAP);
         if ((is_base && a->patch == 32) || (strcmp(size, "large") == 0 && a->image == 512))
-            d->activation = VIT_GELU_TANH;
+            VIT_SAY(d, activation, VIT_GELU_TANH);
     }
     if (!a->has[WORD_GAP] && !(a->has[WORD_REGISTERS] && !a->has[WORD_DINOV2])) return;
-    d->pool = VIT_POOL_MEAN;
+    VIT_SAY(d, pool, VIT_POOL_MEAN);
     if (a->has[WORD_REGISTERS]) return;
-    d->norm_before_pool = true;
-    if (is_base && !a->has[WORD_SIGLIP]) d->heads = 16;
+    VIT_SAY(d, norm_before_pool, true);
+    if (is_base && !a->has[WORD_SIGLIP]) d->said.heads = 16;
 }
 
 /* ---- model_args ---- */
@@ -133,15 +133,10 @@ static const struct {
     bool only;
 } fixed[] = {{"scale_attn_norm", false}, {"scale_mlp_norm", false}, {"proj_bias", true}};
 
-/* Arguments that are read below. */
-static const char *const used[] = {"img_size",       "patch_size",  "in_chans",
-                                   "num_classes",    "global_pool", "embed_dim",
-                                   "depth",          "num_heads",   "mlp_ratio",
-                                   "qkv_bias",       "qk_norm",     "class_token",
-                                   "pos_embed",      "reg_tokens",  "pre_norm",
-                                   "final_norm",     "fc_norm",     "pool_include_prefix",
-                                   "no_embed_class", "act_layer",   "norm_layer",
-                                   "mlp_layer",      "init_values"};
+/* Arguments that are read below, besides those of vit_switches. */
+static const char *const used[] = {"img_size",   "patch_size", "global_pool",
+                                   "mlp_ratio",  "pos_embed",  "act_layer",
+                                   "norm_layer", "mlp_layer",  "init_values"};
 
 static bool is_among(const char *key, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -151,13 +146,23 @@ static bool is_among(const char *key, const char *const *names, size_t count) {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static vit_status check_arguments(const vit_declared *d, json_t *args, vit_error *error) {
-    const char *key;
+/* All arguments that are read; returns how many. */
+static size_t list_used(const char *names[COUNT(used) + VIT_KEYS]) {
+    size_t count = COUNT(used);
+    memcpy(names, used, sizeof used);
+    for (size_t i = 0; i < VIT_KEYS; i++)
+        if (vit_switches[i].timm)
+            names[count++] = vit_switches[i].timm + (vit_switches[i].timm[0] == '!');
+    return count;
+}
+
+static vit_status check_arguments(const vit_their_config *d, json_t *args, vit_error *error) {
+    const char *key, *names[COUNT(used) + VIT_KEYS];
+    const size_t count = list_used(names);
     json_t *value;
     json_object_foreach(args, key, value) {
         size_t i = 0;
-        if (json_is_null(value) || is_among(key, idle, COUNT(idle)) ||
-            is_among(key, used, COUNT(used)))
+        if (json_is_null(value) || is_among(key, idle, COUNT(idle)) || is_among(key, names, count))
             continue;
         while (i < COUNT(fixed) && strcmp(fixed[i].key, key) != 0) i++;
         if (i < COUNT(fixed) && json_is_boolean(value) && json_is_true(value) == fixed[i].only)
@@ -166,7 +171,7 @@ static vit_status check_arguments(const vit_declared *d, json_t *args, vit_error
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "%s: of \"%s\" in \"model_args\" only %s is supported", d->name, key,
                             fixed[i].only ? "true" : "false");
-        const char *near = vit_nearest(key, used, COUNT(used));
+        const char *near = vit_nearest(key, names, count);
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: the argument \"%s\" in \"model_args\" is not supported%s%s%s", d->name,
                         key, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
@@ -174,71 +179,43 @@ static vit_status check_arguments(const vit_declared *d, json_t *args, vit_error
     return VIT_OK;
 }
 
-static vit_status read_sizes(vit_declared *d, const json_t *args, vit_error *error) {
-    size_t registers = 0;
-    double ratio = 0;
-    vit_status status = vit_declare_image(d, args, "img_size", error);
-    if (status == VIT_OK) status = vit_declare_patch(d, args, "patch_size", error);
-    if (status == VIT_OK) status = vit_declare_size(&d->channels, d, args, "in_chans", error);
-    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, args, "num_classes", error);
-    if (status == VIT_OK) status = vit_declare_size(&d->dim, d, args, "embed_dim", error);
-    if (status == VIT_OK) status = vit_declare_size(&d->depth, d, args, "depth", error);
-    if (status == VIT_OK) status = vit_declare_size(&d->heads, d, args, "num_heads", error);
-    if (status == VIT_OK) status = vit_declare_size(&registers, d, args, "reg_tokens", error);
-    if (status == VIT_OK) status = vit_declare_number(&ratio, d, args, "mlp_ratio", error);
+static vit_status read_numbers(vit_their_config *d, const json_t *args, vit_error *error) {
+    double ratio = 0, init_values = 0;
+    vit_status status = vit_read_image(d, args, "img_size", error);
+    if (status == VIT_OK) status = vit_read_patch(d, args, "patch_size", error);
+    for (size_t i = 0; i < VIT_KEYS && status == VIT_OK; i++)
+        if (vit_switches[i].timm)
+            status = vit_read_switch(d, &vit_switches[i], args, vit_switches[i].timm, error);
+    if (status == VIT_OK) status = vit_read_number(&ratio, d, args, "mlp_ratio", error);
+    if (status == VIT_OK) status = vit_read_number(&init_values, d, args, "init_values", error);
     if (status != VIT_OK) return status;
-    if (json_object_get(args, "reg_tokens")) d->registers = (int)registers;
+    if (init_values > 0) VIT_SAY(d, layer_scale, true);
     if (!json_is_number(json_object_get(args, "mlp_ratio"))) return VIT_OK;
     if (!(ratio > 0 && ratio < 1000))
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: \"mlp_ratio\" is %g, expected above 0 to 1000", d->name, ratio);
     /* of a gated MLP this is both halves; its tensors show the width */
-    d->mlp = (size_t)((double)d->dim * ratio);
+    d->said.mlp = (size_t)((double)d->said.dim * ratio);
     return VIT_OK;
 }
 
-static vit_status read_flags(vit_declared *d, const json_t *args, vit_error *error) {
-    int no_embed_class = VIT_UNSPECIFIED, fc_norm = VIT_UNSPECIFIED;
-    double init_values = 0;
-    const struct {
-        const char *key;
-        int *flag;
-    } flags[] = {{"qkv_bias", &d->qkv_bias},          {"qk_norm", &d->qk_norm},
-                 {"class_token", &d->class_token},    {"pre_norm", &d->norm_pre},
-                 {"final_norm", &d->final_norm},      {"fc_norm", &fc_norm},
-                 {"no_embed_class", &no_embed_class}, {"pool_include_prefix", &d->pool_prefix}};
-    for (size_t i = 0; i < COUNT(flags); i++) {
-        const vit_status status = vit_declare_flag(flags[i].flag, d, args, flags[i].key, error);
-        if (status != VIT_OK) return status;
-    }
-    const vit_status status = vit_declare_number(&init_values, d, args, "init_values", error);
-    if (status != VIT_OK) return status;
-    if (init_values > 0) d->layer_scale = true;
-    if (no_embed_class != VIT_UNSPECIFIED) d->prefix_positions = !no_embed_class;
-    if (fc_norm != VIT_UNSPECIFIED) d->norm_before_pool = !fc_norm;
-    return VIT_OK;
-}
-
-static vit_status unsupported(const vit_declared *d, const char *key, const char *value,
+static vit_status unsupported(const vit_their_config *d, const char *key, const char *value,
                               const char *expected, vit_error *error) {
     return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" \"%s\" is not supported, expected %s",
                     d->name, key, value, expected);
 }
 
-static vit_status set_pool(vit_declared *d, const char *pool, vit_error *error) {
+/* The first pooling that has the word. */
+static vit_status set_pool(vit_their_config *d, const char *pool, vit_error *error) {
     if (!pool) return VIT_OK;
-    if (strcmp(pool, "token") == 0)
-        d->pool = VIT_POOL_CLASS;
-    else if (strcmp(pool, "avg") == 0)
-        d->pool = VIT_POOL_MEAN;
-    else if (strcmp(pool, "map") == 0)
-        d->pool = VIT_POOL_MAP;
-    else
-        return unsupported(d, "global_pool", pool, "token, avg or map", error);
+    size_t i = 0;
+    while (i < VIT_POOL_COUNT && !(vit_pools[i].timm && strcmp(vit_pools[i].timm, pool) == 0)) i++;
+    if (i == VIT_POOL_COUNT) return unsupported(d, "global_pool", pool, "token, avg or map", error);
+    VIT_SAY(d, pool, (vit_pool)i);
     return VIT_OK;
 }
 
-static vit_status read_words(vit_declared *d, const json_t *args, vit_error *error) {
+static vit_status read_words(vit_their_config *d, const json_t *args, vit_error *error) {
     const char *pool = NULL, *act = NULL, *norm = NULL, *mlp = NULL, *positions = NULL;
     const struct {
         const char *key;
@@ -250,14 +227,14 @@ static vit_status read_words(vit_declared *d, const json_t *args, vit_error *err
                  {"pos_embed", &positions}};
     vit_status status = VIT_OK;
     for (size_t i = 0; i < COUNT(texts) && status == VIT_OK; i++)
-        status = vit_declare_text(texts[i].text, d, args, texts[i].key, error);
+        status = vit_read_text(texts[i].text, d, args, texts[i].key, error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
-    if (status == VIT_OK) status = vit_declare_activation(d, act, "act_layer", error);
+    if (status == VIT_OK) status = vit_read_activation(d, act, "act_layer", error);
     if (status != VIT_OK) return status;
     if (norm && strcmp(norm, "layernorm") != 0 && strcmp(norm, "LayerNorm") != 0 &&
         strcmp(norm, "layernormfp32") != 0)
         return unsupported(d, "norm_layer", norm, "layernorm", error);
-    if (norm) d->norm_eps = 1e-6;
+    if (norm) d->said.norm_eps = 1e-6;
     if (positions && strcmp(positions, "learn") != 0)
         return unsupported(d, "pos_embed", positions, "learn", error);
     const bool is_gated = mlp && (strcmp(mlp, "swiglu") == 0 || strcmp(mlp, "swiglupacked") == 0 ||
@@ -265,14 +242,14 @@ static vit_status read_words(vit_declared *d, const json_t *args, vit_error *err
     if (mlp && !is_gated && strcmp(mlp, "mlp") != 0 && strcmp(mlp, "Mlp") != 0)
         return unsupported(d, "mlp_layer", mlp, "Mlp or SwiGLUPacked", error);
     if (is_gated) d->gate = VIT_SILU;
-    if (mlp) d->gated = is_gated;
-    if (act) d->gate = d->activation;
+    if (mlp) VIT_SAY(d, gated, is_gated);
+    if (act) d->gate = (int)d->said.activation;
     return VIT_OK;
 }
 
 /* ---- pretrained_cfg ---- */
 
-static vit_status set_mode(vit_declared *d, const char *mode, vit_error *error) {
+static vit_status set_mode(vit_their_config *d, const char *mode, vit_error *error) {
     if (!mode) return VIT_OK;
     if (strcmp(mode, "center") == 0)
         d->prepare.kind = VIT_PREPARE_CENTER;
@@ -287,7 +264,7 @@ static vit_status set_mode(vit_declared *d, const char *mode, vit_error *error) 
 
 /* "input_size" is the network's size unless the arguments have one. If they do, and the network
  * takes pictures of any size, it is the size of prepared pictures. */
-static vit_status read_input_size(vit_declared *d, const json_t *cfg, const json_t *args,
+static vit_status read_input_size(vit_their_config *d, const json_t *cfg, const json_t *args,
                                   vit_error *error) {
     const json_t *size = json_object_get(cfg, "input_size"),
                  *image = json_object_get(args, "img_size");
@@ -300,11 +277,11 @@ static vit_status read_input_size(vit_declared *d, const json_t *cfg, const json
                             "%s: \"input_size\" must be [channels, height, width]", d->name);
         n[i] = (size_t)value;
     }
-    if (d->channels == 0) d->channels = n[0];
+    if (d->said.channels == 0) d->said.channels = n[0];
     const bool has_image = image && !json_is_null(image);
     if (!has_image) {
-        d->height = n[1];
-        d->width = n[2];
+        d->said.height = n[1];
+        d->said.width = n[2];
     } else if (json_is_true(json_object_get(args, "dynamic_img_size"))) {
         d->input_height = n[1];
         d->input_width = n[2];
@@ -312,15 +289,15 @@ static vit_status read_input_size(vit_declared *d, const json_t *cfg, const json
     return VIT_OK;
 }
 
-static vit_status read_pictures(vit_declared *d, const json_t *cfg, vit_error *error) {
+static vit_status read_pictures(vit_their_config *d, const json_t *cfg, vit_error *error) {
     vit_prepare *p = &d->prepare;
     bool has_mean, has_std;
     const char *interpolation = NULL, *mode = NULL;
-    vit_status status = vit_declare_triple(p->mean, &has_mean, d, cfg, "mean", error);
-    if (status == VIT_OK) status = vit_declare_triple(p->std, &has_std, d, cfg, "std", error);
-    if (status == VIT_OK) status = vit_declare_number(&p->share, d, cfg, "crop_pct", error);
-    if (status == VIT_OK) status = vit_declare_text(&interpolation, d, cfg, "interpolation", error);
-    if (status == VIT_OK) status = vit_declare_text(&mode, d, cfg, "crop_mode", error);
+    vit_status status = vit_read_triple(p->mean, &has_mean, d, cfg, "mean", error);
+    if (status == VIT_OK) status = vit_read_triple(p->std, &has_std, d, cfg, "std", error);
+    if (status == VIT_OK) status = vit_read_number(&p->share, d, cfg, "crop_pct", error);
+    if (status == VIT_OK) status = vit_read_text(&interpolation, d, cfg, "interpolation", error);
+    if (status == VIT_OK) status = vit_read_text(&mode, d, cfg, "crop_mode", error);
     if (status == VIT_OK) status = set_mode(d, mode, error);
     if (status != VIT_OK) return status;
     if (has_mean != has_std)
@@ -344,12 +321,12 @@ static void set_triple(double triple[3], double a, double b, double c) {
 }
 
 /* How timm prepares pictures for weights of that name, unless the config says otherwise. */
-static void apply_family(vit_declared *d, const architecture *a) {
+static void apply_family(vit_their_config *d, const architecture *a) {
     vit_prepare *p = &d->prepare;
     p->has_mean = true;
     p->kind = VIT_PREPARE_CENTER;
     p->filter = VIT_FILTER_BICUBIC;
-    p->share = d->height >= 384 ? 1.0 : 0.9;
+    p->share = d->said.height >= 384 ? 1.0 : 0.9;
     if (a->has[WORD_CLIP]) {
         set_triple(p->mean, .48145466, .4578275, .40821073);
         set_triple(p->std, .26862954, .26130258, .27577711);
@@ -364,10 +341,10 @@ static void apply_family(vit_declared *d, const architecture *a) {
 
 /* ---- the whole ---- */
 
-static vit_status read_name(vit_declared *d, architecture *a, const json_t *object,
+static vit_status read_name(vit_their_config *d, architecture *a, const json_t *object,
                             vit_error *error) {
     const char *name = NULL;
-    const vit_status status = vit_declare_text(&name, d, object, "architecture", error);
+    const vit_status status = vit_read_text(&name, d, object, "architecture", error);
     if (status != VIT_OK) return status;
     *a = parse_name(name ? name : "");
     if (a->known) apply_name(d, a);
@@ -395,28 +372,27 @@ static bool names_imagenet(const json_t *object) {
     return false;
 }
 
-vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
+vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *error) {
     /* older configs have the keys of "pretrained_cfg" themselves */
     json_t *args = NULL, *cfg = object;
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
     architecture a = {0};
-    d->norm_eps = 1e-6;
+    d->said.norm_eps = 1e-6;
     d->prepare.filter = VIT_FILTER_BICUBIC;
-    vit_status status = vit_declare_object(&args, d, object, "model_args", error);
-    if (status == VIT_OK) status = vit_declare_object(&cfg, d, object, "pretrained_cfg", error);
+    vit_status status = vit_read_object(&args, d, object, "model_args", error);
+    if (status == VIT_OK) status = vit_read_object(&cfg, d, object, "pretrained_cfg", error);
     if (!labels) labels = json_object_get(cfg, "label_names");
     if (status == VIT_OK) status = read_name(d, &a, object, error);
-    if (status == VIT_OK) status = vit_declare_text(&pool, d, object, "global_pool", error);
+    if (status == VIT_OK) status = vit_read_text(&pool, d, object, "global_pool", error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
     if (status == VIT_OK) status = read_input_size(d, cfg, args, error);
-    if (status == VIT_OK) status = vit_declare_size(&d->classes, d, object, "num_classes", error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.classes, d, object, "num_classes", error);
     if (status == VIT_OK) status = check_arguments(d, args, error);
-    if (status == VIT_OK) status = read_sizes(d, args, error);
-    if (status == VIT_OK) status = read_flags(d, args, error);
+    if (status == VIT_OK) status = read_numbers(d, args, error);
     if (status == VIT_OK) status = read_words(d, args, error);
     /* what shapes do not show has a default in timm's class, but for the heads */
-    if (status == VIT_OK && !a.known && d->heads == 0)
+    if (status == VIT_OK && !a.known && d->said.heads == 0)
         status =
             vit_fail(error, VIT_ERROR_UNSUPPORTED,
                      "%s: the architecture \"%s\" is not known, and nothing else says how many "
@@ -426,10 +402,10 @@ vit_status vit_declare_timm(vit_declared *d, json_t *object, vit_error *error) {
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
     if (a.known) apply_family(d, &a);
-    if (a.known && d->pool == VIT_POOL_MEAN && d->norm_before_pool == VIT_UNSPECIFIED)
-        d->norm_before_pool = false;
+    if (a.known && d->said.pool == VIT_POOL_MEAN && !d->given[VIT_KEY_norm_before_pool])
+        VIT_SAY(d, norm_before_pool, false);
     status = read_pictures(d, cfg, error);
     if (status != VIT_OK || d->is_backbone) return status;
     d->is_imagenet = names_imagenet(object) || names_imagenet(cfg);
-    return vit_declare_labels(d, labels, "label_names", error);
+    return vit_read_labels(d, labels, "label_names", error);
 }

@@ -7,27 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vit_declared_init(vit_declared *out, const char *name) {
-    *out = (vit_declared){.name = name,
-                          .activation = VIT_UNSPECIFIED,
-                          .gate = VIT_UNSPECIFIED,
-                          .gated = VIT_UNSPECIFIED,
-                          .pool = VIT_UNSPECIFIED,
-                          .attention_scale = VIT_UNSPECIFIED,
-                          .registers = VIT_UNSPECIFIED,
-                          .position_rule = VIT_UNSPECIFIED,
-                          .qkv_bias = VIT_UNSPECIFIED,
-                          .class_token = VIT_UNSPECIFIED,
-                          .prefix_positions = VIT_UNSPECIFIED,
-                          .norm_pre = VIT_UNSPECIFIED,
-                          .qk_norm = VIT_UNSPECIFIED,
-                          .layer_scale = VIT_UNSPECIFIED,
-                          .final_norm = VIT_UNSPECIFIED,
-                          .norm_before_pool = VIT_UNSPECIFIED,
-                          .pool_prefix = VIT_UNSPECIFIED};
+void vit_their_config_init(vit_their_config *out, const char *name) {
+    *out =
+        (vit_their_config){.name = name, .gate = VIT_UNSPECIFIED, .position_rule = VIT_UNSPECIFIED};
 }
 
-void vit_declared_clear(vit_declared *d) {
+void vit_their_config_clear(vit_their_config *d) {
     vit_free(d->labels);
     d->labels = NULL;
 }
@@ -39,13 +24,13 @@ static const json_t *value_of(const json_t *object, const char *key) {
     return json_is_null(value) ? NULL : value;
 }
 
-static vit_status wrong(const vit_declared *d, const char *key, const char *expected,
+static vit_status wrong(const vit_their_config *d, const char *key, const char *expected,
                         vit_error *error) {
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" must be %s", d->name, key, expected);
 }
 
-vit_status vit_declare_object(json_t **found, const vit_declared *d, const json_t *object,
-                              const char *key, vit_error *error) {
+vit_status vit_read_object(json_t **found, const vit_their_config *d, const json_t *object,
+                           const char *key, vit_error *error) {
     json_t *value = json_object_get(object, key);
     if (!value || json_is_null(value)) return VIT_OK;
     if (!json_is_object(value)) return wrong(d, key, "an object, {...}", error);
@@ -60,15 +45,15 @@ static bool to_size(size_t *size, const json_t *value) {
     return true;
 }
 
-vit_status vit_declare_size(size_t *size, const vit_declared *d, const json_t *object,
-                            const char *key, vit_error *error) {
+vit_status vit_read_size(size_t *size, const vit_their_config *d, const json_t *object,
+                         const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     if (!value || to_size(size, value)) return VIT_OK;
     return wrong(d, key, "a whole number, 0 or more", error);
 }
 
-vit_status vit_declare_number(double *number, const vit_declared *d, const json_t *object,
-                              const char *key, vit_error *error) {
+vit_status vit_read_number(double *number, const vit_their_config *d, const json_t *object,
+                           const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     if (!value) return VIT_OK;
     if (!json_is_number(value) || !isfinite(json_number_value(value)))
@@ -77,8 +62,8 @@ vit_status vit_declare_number(double *number, const vit_declared *d, const json_
     return VIT_OK;
 }
 
-vit_status vit_declare_flag(int *flag, const vit_declared *d, const json_t *object, const char *key,
-                            vit_error *error) {
+vit_status vit_read_flag(int *flag, const vit_their_config *d, const json_t *object,
+                         const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     if (!value) return VIT_OK;
     if (!json_is_boolean(value)) return wrong(d, key, "true or false", error);
@@ -86,8 +71,8 @@ vit_status vit_declare_flag(int *flag, const vit_declared *d, const json_t *obje
     return VIT_OK;
 }
 
-vit_status vit_declare_text(const char **text, const vit_declared *d, const json_t *object,
-                            const char *key, vit_error *error) {
+vit_status vit_read_text(const char **text, const vit_their_config *d, const json_t *object,
+                         const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     if (!value) return VIT_OK;
     if (!json_is_string(value)) return wrong(d, key, "a string", error);
@@ -95,8 +80,30 @@ vit_status vit_declare_text(const char **text, const vit_declared *d, const json
     return VIT_OK;
 }
 
-vit_status vit_declare_sides(size_t sides[2], const vit_declared *d, const json_t *object,
-                             const char *key, vit_error *error) {
+vit_status vit_read_switch(vit_their_config *d, const vit_switch *row, const json_t *object,
+                           const char *theirs, vit_error *error) {
+    const bool contrary = theirs[0] == '!';
+    const char *key = theirs + contrary;
+    double value = vit_switch_get(row, &d->said);
+    size_t size = (size_t)value;
+    int flag = value > 0;
+    vit_status status = VIT_OK;
+    if (!value_of(object, key)) return VIT_OK;
+    if (row->kind == VIT_FIELD_SIZE)
+        status = vit_read_size(&size, d, object, key, error);
+    else if (row->kind == VIT_FIELD_BOOL)
+        status = vit_read_flag(&flag, d, object, key, error);
+    else
+        status = vit_read_number(&value, d, object, key, error);
+    if (row->kind == VIT_FIELD_SIZE) value = (double)size;
+    if (row->kind == VIT_FIELD_BOOL) value = flag != contrary;
+    vit_switch_set(row, &d->said, value);
+    d->given[row - vit_switches] = row->kind != VIT_FIELD_SIZE || value >= (double)row->low;
+    return status;
+}
+
+vit_status vit_read_sides(size_t sides[2], const vit_their_config *d, const json_t *object,
+                          const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     const bool is_pair = json_array_size(value) == 2, is_object = json_is_object(value);
     if (!value) return VIT_OK;
@@ -111,30 +118,30 @@ vit_status vit_declare_sides(size_t sides[2], const vit_declared *d, const json_
     return wrong(d, key, "a number of pixels, or [height, width]", error);
 }
 
-vit_status vit_declare_image(vit_declared *d, const json_t *object, const char *key,
-                             vit_error *error) {
-    size_t sides[2] = {d->height, d->width};
-    const vit_status status = vit_declare_sides(sides, d, object, key, error);
-    d->height = sides[0];
-    d->width = sides[1];
+vit_status vit_read_image(vit_their_config *d, const json_t *object, const char *key,
+                          vit_error *error) {
+    size_t sides[2] = {d->said.height, d->said.width};
+    const vit_status status = vit_read_sides(sides, d, object, key, error);
+    d->said.height = sides[0];
+    d->said.width = sides[1];
     return status;
 }
 
-vit_status vit_declare_patch(vit_declared *d, const json_t *object, const char *key,
-                             vit_error *error) {
-    size_t sides[2] = {d->patch, d->patch};
-    const vit_status status = vit_declare_sides(sides, d, object, key, error);
+vit_status vit_read_patch(vit_their_config *d, const json_t *object, const char *key,
+                          vit_error *error) {
+    size_t sides[2] = {d->said.patch, d->said.patch};
+    const vit_status status = vit_read_sides(sides, d, object, key, error);
     if (status != VIT_OK) return status;
     if (sides[0] != sides[1])
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: \"%s\" [%zu, %zu] is not square, which is not supported", d->name, key,
                         sides[0], sides[1]);
-    d->patch = sides[0];
+    d->said.patch = sides[0];
     return VIT_OK;
 }
 
-vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared *d,
-                              const json_t *object, const char *key, vit_error *error) {
+vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config *d,
+                           const json_t *object, const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);
     const size_t count = json_array_size(value);
     *found = value;
@@ -152,8 +159,8 @@ vit_status vit_declare_triple(double triple[3], bool *found, const vit_declared 
 
 /* ---- labels ---- */
 
-vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char *key,
-                              vit_error *error) {
+vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,
+                           vit_error *error) {
     if (!labels || json_is_null(labels)) return VIT_OK;
     json_t *list = json_is_object(labels) ? vit_label_list_of_object(labels) : NULL;
     if (json_is_object(labels) && !list)
@@ -169,8 +176,8 @@ vit_status vit_declare_labels(vit_declared *d, const json_t *labels, const char 
 
 /* ---- activations ---- */
 
-vit_status vit_declare_activation(vit_declared *d, const char *name, const char *key,
-                                  vit_error *error) {
+vit_status vit_read_activation(vit_their_config *d, const char *name, const char *key,
+                               vit_error *error) {
     char expected[160] = "";
     if (!name) return VIT_OK;
     for (size_t i = 0; i < VIT_ACTIVATION_COUNT; i++) {
@@ -178,7 +185,7 @@ vit_status vit_declare_activation(vit_declared *d, const char *name, const char 
         bool known = strcmp(row->hf, name) == 0 || strcmp(row->timm, name) == 0;
         for (size_t a = 0; row->aliases[a]; a++) known |= strcmp(row->aliases[a], name) == 0;
         if (known) {
-            d->activation = (int)row->value;
+            VIT_SAY(d, activation, row->value);
             return VIT_OK;
         }
         const size_t used = strlen(expected);

@@ -26,6 +26,68 @@ static void add_list(vit_text *t, const char *key, char *json) {
     vit_free(json);
 }
 
+/* ---- what a layout cannot express ---- */
+
+enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
+enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };
+enum { ALL = TIMM | HF | TORCHVISION | NPZ };
+
+/* Whether the switch's value is another than the default, and one of `layouts` lacks it. */
+static bool is_lacking(const vit_switch *row, const vit_config *c, unsigned layouts) {
+    return row->limit.layouts & layouts && vit_switch_get(row, &c->encoder) != row->usual;
+}
+
+/* Whether the network, which has a distillation token, is else one that the library with the fewest
+ * switches has. */
+static bool is_plain(const vit_config *c) {
+    bool plain = c->prefix_positions;
+    for (size_t i = 0; i < VIT_KEYS; i++) plain = plain && !is_lacking(&vit_switches[i], c, HF);
+    return plain;
+}
+
+/* Appends the reasons why the layout cannot express the network. Returns whether the library could
+ * still load it and would compute almost the same; true if there are no reasons. */
+static bool find_limits(vit_text *reasons, vit_target target, const vit_config *c) {
+    const bool has_head = vit_heads[c->head].layers > 0;
+    const vit_pool_row *pool = &vit_pools[c->pool];
+    const struct {
+        bool holds; /* of the network: what several switches make together */
+        vit_layout_limit limit;
+    } together[] = {
+        {true, vit_heads[c->head].limit},
+        {true, pool->limit},
+        {has_head && !c->head_bias, {ALL, "its head has no bias"}},
+        {c->attention_scale != VIT_SCALE_HEAD_DIM && c->heads > 1,
+         {ALL | VIT_LOADS, "its attention is scaled by dim^-0.5, not by that of a head's width"}},
+        {vit_config_attention_dim(c) != c->dim,
+         {ALL, "its heads together are not as wide as its tokens"}},
+        {c->norm_pre == c->patch_bias,
+         {TIMM, "of a norm before the blocks and a bias of the patches it must have one"}},
+        {!c->prefix_positions && vit_config_prefix(c) > 0,
+         {HF | TORCHVISION | NPZ, "only its patches have positions"}},
+        {c->gated && c->activation != VIT_SILU,
+         {TIMM, "its MLPs are gated by another function than SiLU"}},
+        {pool->dist && !is_plain(c),
+         {TIMM | HF, "it has a distillation token and is no plain DeiT"}},
+        {pool->patches, {HF | TORCHVISION, "it pools its patches"}},
+        {pool->choice && !pool->attends && !vit_config_norms_tokens(c),
+         {NPZ, "its final norm comes after pooling"}},
+        {c->height != c->width, {TORCHVISION, "its pictures are not square"}},
+    };
+    bool loads = true;
+    for (size_t i = 0; i < VIT_KEYS + sizeof together / sizeof *together; i++) {
+        const bool single = i < VIT_KEYS;
+        const vit_layout_limit *limit =
+            single ? &vit_switches[i].limit : &together[i - VIT_KEYS].limit;
+        const bool holds =
+            single ? is_lacking(&vit_switches[i], c, ~0u) : together[i - VIT_KEYS].holds;
+        if (!holds || !(limit->layouts & 1u << target)) continue;
+        add_sentence(reasons, limit->reason);
+        loads = loads && limit->layouts & VIT_LOADS;
+    }
+    return loads;
+}
+
 /* ---- pictures ---- */
 
 /* How pictures are prepared, in the libraries' terms: the shorter side, or both, to `resize`, then
@@ -232,8 +294,9 @@ static const char *architecture(const vit_config *c) {
     return c->gated ? "vit_giant_patch14_dinov2" : "vit_base_patch16_224";
 }
 
+/* timm's word; what it lacks is among the reasons. */
 static const char *pool_name(const vit_config *c) {
-    return c->pool == VIT_POOL_MEAN ? "avg" : c->pool == VIT_POOL_MAP ? "map" : "token";
+    return vit_pools[c->pool].timm ? vit_pools[c->pool].timm : vit_pools[c->pool].name;
 }
 
 /* The ratio from which timm computes the MLP's width again, as int(dim * ratio). */
@@ -310,7 +373,7 @@ static void describe_timm(vit_description *d, const vit_model_file *m, const pic
     vit_text_add(t, "\n}\n");
 }
 
-/* torchvision has no config of its own; this is the one that vit_declare_torchvision reads. */
+/* torchvision has no config of its own; this is the one that vit_read_torchvision_config reads. */
 static void describe_torchvision(vit_description *d, const vit_model_file *m, const pictures *p) {
     vit_text *t = &d->config;
     const vit_config *c = &m->config;
@@ -355,7 +418,7 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
     *d = (vit_description){0};
     d->builds = target == VIT_TARGET_ONNX || target == VIT_TARGET_PYTORCH;
     if (!d->builds) {
-        d->builds = vit_layout_limits(&d->reasons, target, &m->config);
+        d->builds = find_limits(&d->reasons, target, &m->config);
         find_pictures(&p, d, target, m);
     }
     if (target == VIT_TARGET_HF)

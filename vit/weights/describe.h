@@ -3,7 +3,7 @@
 #ifndef VIT_WEIGHTS_DESCRIBE_H
 #define VIT_WEIGHTS_DESCRIBE_H
 
-#include "vit/weights/layout_limits.h"
+#include "vit/model/switches.h"
 #include "vit/weights/model_file.h"
 
 typedef struct vit_description {

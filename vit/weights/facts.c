@@ -18,7 +18,7 @@ static vit_status missing(const vit_binding *b, const char *ours, vit_error *err
 }
 
 /* That there is a head exactly if the config does not call the network a backbone. */
-static vit_status check_head(const vit_binding *b, const vit_declared *d, vit_error *error) {
+static vit_status check_head(const vit_binding *b, const vit_their_config *d, vit_error *error) {
     char name[VIT_THEIR_NAME];
     const bool has_head = has(b, "head.weight") || has(b, "head.2.weight");
     if (d->is_backbone && has(b, "dist_token") && b->layout->pools_dist)
@@ -40,7 +40,8 @@ static vit_status check_head(const vit_binding *b, const vit_declared *d, vit_er
 }
 
 /* That the tensors are there from which everything else follows. */
-static vit_status check_skeleton(const vit_binding *b, const vit_declared *d, vit_error *error) {
+static vit_status check_skeleton(const vit_binding *b, const vit_their_config *d,
+                                 vit_error *error) {
     static const char *const all[] = {"patch_embed.proj.weight",
                                       "blocks.0.norm1.weight",
                                       "blocks.0.attn.qkv.weight",
@@ -82,18 +83,15 @@ static void size_facts(vit_config *c, const vit_binding *b) {
 }
 
 static void flag_facts(vit_config *c, const vit_binding *b) {
-    c->class_token = has(b, "cls_token");
-    c->norm_pre = has(b, "norm_pre.weight");
-    c->patch_bias = has(b, "patch_embed.proj.bias");
-    c->patch_norm = has(b, "patch_embed.norm.weight");
-    c->qkv_bias = has(b, "blocks.0.attn.qkv.bias");
-    c->qk_norm = has(b, "blocks.0.attn.q_norm.weight");
-    c->layer_scale = has(b, "blocks.0.ls1.gamma");
-    c->final_norm = has(b, "norm.weight") || has(b, "fc_norm.weight");
+    for (size_t i = 0; i < VIT_KEYS; i++) {
+        const char *const *shown = vit_switches[i].tensors;
+        if (shown[0])
+            vit_switch_set(&vit_switches[i], &c->encoder,
+                           has(b, shown[0]) || (shown[1] && has(b, shown[1])));
+    }
     c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP
               : has(b, "head.weight") ? VIT_HEAD_LINEAR
                                       : VIT_HEAD_NONE;
-    c->head_bias = has(b, c->head == VIT_HEAD_MLP ? "head.2.bias" : "head.bias");
 }
 
 static void pool_facts(vit_config *c, const vit_binding *b) {
@@ -115,44 +113,16 @@ static void class_facts(vit_config *c, const vit_binding *b) {
     c->classes = c->head == VIT_HEAD_NONE ? features : elements(b, name) / (inputs ? inputs : 1);
 }
 
-/* ---- what the config declares ---- */
-
-static void set_size(size_t *value, size_t declared) {
-    if (declared > 0) *value = declared;
-}
-
-static void set_flag(bool *value, int declared) {
-    if (declared != VIT_UNSPECIFIED) *value = declared != 0;
-}
-
-static void apply_sizes(vit_config *c, const vit_declared *d) {
-    set_size(&c->height, d->height);
-    set_size(&c->width, d->width);
-    set_size(&c->channels, d->channels);
-    set_size(&c->patch, d->patch);
-    set_size(&c->dim, d->dim);
-    set_size(&c->depth, d->depth);
-    set_size(&c->heads, d->heads);
-    set_size(&c->head_dim, d->head_dim);
-    set_size(&c->mlp, d->mlp);
-    set_size(&c->classes, d->classes);
-    if (d->registers != VIT_UNSPECIFIED) c->registers = (size_t)d->registers;
-    c->norm_eps = d->norm_eps;
-}
-
-static void apply_flags(vit_config *c, const vit_declared *d) {
-    set_flag(&c->qkv_bias, d->qkv_bias);
-    set_flag(&c->class_token, d->class_token);
-    set_flag(&c->norm_pre, d->norm_pre);
-    set_flag(&c->qk_norm, d->qk_norm);
-    set_flag(&c->layer_scale, d->layer_scale);
-    set_flag(&c->final_norm, d->final_norm);
-    set_flag(&c->norm_before_pool, d->norm_before_pool);
-    set_flag(&c->pool_prefix, d->pool_prefix);
-    if (d->pool != VIT_UNSPECIFIED && c->pool != VIT_POOL_CLASS_DIST) c->pool = (vit_pool)d->pool;
-    if (d->activation != VIT_UNSPECIFIED) c->activation = (vit_activation)d->activation;
-    if (d->attention_scale != VIT_UNSPECIFIED)
-        c->attention_scale = (vit_attention_scale)d->attention_scale;
+/* What the config says of the network, in place of what the tensors show; what they show of a gate
+ * and of a second token in the head is no choice. */
+static void apply(vit_config *c, const vit_their_config *d) {
+    for (size_t i = 0; i < VIT_KEYS; i++) {
+        const vit_switch *row = &vit_switches[i];
+        const double value = vit_switch_get(row, &d->said);
+        const bool number = row->kind == VIT_FIELD_SIZE || row->kind == VIT_FIELD_DOUBLE;
+        if (i == VIT_KEY_gated || (i == VIT_KEY_pool && vit_pools[c->pool].dist)) continue;
+        if (d->given[i] || (number && value > 0)) vit_switch_set(row, &c->encoder, value);
+    }
 }
 
 /* ---- what follows from both ---- */
@@ -167,7 +137,7 @@ static size_t position_rows(const vit_config *c, const vit_binding *b) {
     return elements(b, "pos_embed") / (c->dim > 0 ? c->dim : 1);
 }
 
-static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_declared *d,
+static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_their_config *d,
                                vit_error *error) {
     const size_t rows = position_rows(c, b), prefix = vit_config_prefix(c);
     if (c->channels == 0 || c->patch == 0)
@@ -188,7 +158,7 @@ static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_de
                     d->name);
 }
 
-static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_declared *d,
+static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_their_config *d,
                               vit_error *error) {
     if (c->heads == 0)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -209,10 +179,11 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_dec
 
 /* In some layouts the final norm's name tells whether it is of the tokens or of their mean; it must
  * agree with the config. */
-static vit_status check_norm(const vit_binding *b, const vit_declared *d, vit_error *error) {
-    const char *name = d->norm_before_pool ? "norm.weight" : "fc_norm.weight";
-    const char *other = d->norm_before_pool ? "fc_norm.weight" : "norm.weight";
-    if (!b->layout->names_norm || d->norm_before_pool == VIT_UNSPECIFIED || !has(b, other))
+static vit_status check_norm(const vit_binding *b, const vit_their_config *d, vit_error *error) {
+    const bool before = d->said.norm_before_pool;
+    const char *name = before ? "norm.weight" : "fc_norm.weight";
+    const char *other = before ? "fc_norm.weight" : "norm.weight";
+    if (!b->layout->names_norm || !d->given[VIT_KEY_norm_before_pool] || !has(b, other))
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is there, by %s it should be %s",
                     vit_tensors_name(b->file), vit_binding_find(b, other)->tensor->name, d->name,
@@ -220,10 +191,9 @@ static vit_status check_norm(const vit_binding *b, const vit_declared *d, vit_er
 }
 
 /* vit-pytorch changed the scale between versions whose files look alike. */
-static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_error *error) {
+static vit_status check_scale(const vit_binding *b, const vit_their_config *d, vit_error *error) {
     const vit_source *patches = vit_binding_find(b, "patch_embed.proj.weight");
-    if (d->attention_scale != VIT_UNSPECIFIED ||
-        !strstr(patches->tensor->name, "patch_to_embedding"))
+    if (d->given[VIT_KEY_attention_scale] || !strstr(patches->tensor->name, "patch_to_embedding"))
         return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: vit-pytorch's first versions divided scores by the root of \"dim\", later "
@@ -233,15 +203,16 @@ static vit_status check_scale(const vit_binding *b, const vit_declared *d, vit_e
 }
 
 /* The activation of a gated MLP, which no shape shows. */
-static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_declared *d,
+static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_their_config *d,
                              vit_error *error) {
-    if (!c->gated && d->gated == true)
+    if (!c->gated && d->said.gated)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: by %s the MLPs are gated (SwiGLU), but tensor %s is of a plain one",
                         vit_tensors_name(b->file), d->name,
                         vit_binding_find(b, "blocks.0.mlp.fc1.weight")->tensor->name);
     if (!c->gated) return VIT_OK;
-    if (d->mlp > 0) c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
+    if (d->said.mlp > 0)
+        c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
     if (d->gate != VIT_UNSPECIFIED) c->activation = (vit_activation)d->gate;
     if (d->gate != VIT_UNSPECIFIED) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -251,25 +222,24 @@ static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_decl
                     vit_binding_find(b, "blocks.0.mlp.fc1.weight")->tensor->name);
 }
 
-vit_status vit_facts_config(vit_config *out, const vit_binding *b, const vit_declared *d,
-                            vit_error *error) {
+vit_status vit_config_of_tensors(vit_config *out, const vit_binding *b, const vit_their_config *d,
+                                 vit_error *error) {
     vit_status status = check_skeleton(b, d, error);
     if (status != VIT_OK) return status;
     vit_config c = vit_config_default();
     size_facts(&c, b);
     flag_facts(&c, b);
     pool_facts(&c, b);
-    apply_flags(&c, d);
-    class_facts(&c, b);
-    apply_sizes(&c, d);
+    apply(&c, d);
+    if (d->said.classes == 0) class_facts(&c, b);
     status = check_norm(b, d, error);
     if (status == VIT_OK) status = check_scale(b, d, error);
     if (status == VIT_OK) status = check_heads(&c, b, d, error);
     if (status == VIT_OK) status = check_gate(&c, b, d, error);
     if (status == VIT_OK) status = picture_size(&c, b, d, error);
     if (status != VIT_OK) return status;
-    c.prefix_positions = position_rows(&c, b) != vit_config_patches(&c);
-    set_flag(&c.prefix_positions, d->prefix_positions);
+    if (!d->given[VIT_KEY_prefix_positions])
+        c.prefix_positions = position_rows(&c, b) != vit_config_patches(&c);
     *out = c;
     return VIT_OK;
 }

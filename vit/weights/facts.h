@@ -9,7 +9,7 @@
  * Whether the two agree is checked when the tensors are loaded. Errors: UNSUPPORTED, saying what to
  * add, where neither tells; MISMATCH, naming the tensor, where one is missing or contradicts the
  * config. */
-vit_status vit_facts_config(vit_config *out, const vit_binding *b, const vit_declared *d,
-                            vit_error *error);
+vit_status vit_config_of_tensors(vit_config *out, const vit_binding *b, const vit_their_config *d,
+                                 vit_error *error);
 
 #endif

@@ -61,7 +61,7 @@ static void add_given(vit_preprocessing *out, const vit_prepare *p, const vit_co
 }
 
 /* The list that a config may have in our own form. */
-static vit_status read_own(vit_preprocessing *out, const vit_declared *d, vit_error *error) {
+static vit_status read_own(vit_preprocessing *out, const vit_their_config *d, vit_error *error) {
     char *text = json_dumps(d->preprocessing, JSON_REAL_PRECISION(17));
     if (!text) return vit_fail_memory(error, "preprocessing", 0);
     const vit_status status = vit_preprocessing_read(out, text, "preprocessing", error);
@@ -75,12 +75,12 @@ static const size_t *end_of(const vit_prepare *p) {
     return stretched ? p->resize : p->crop;
 }
 
-bool vit_prepares_to(const vit_declared *d, size_t height, size_t width) {
+bool vit_prepares_to(const vit_their_config *d, size_t height, size_t width) {
     const size_t *end = end_of(&d->prepare);
     return height > 0 && end[0] == height && end[1] == width;
 }
 
-static vit_status check_size(const vit_declared *d, const vit_config *c, vit_error *error) {
+static vit_status check_size(const vit_their_config *d, const vit_config *c, vit_error *error) {
     const size_t *end = end_of(&d->prepare);
     if (end[0] == 0 || (end[0] == c->height && end[1] == c->width)) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -89,7 +89,7 @@ static vit_status check_size(const vit_declared *d, const vit_config *c, vit_err
                     d->name, end[0], end[1], c->height, c->width, end[0], end[1]);
 }
 
-vit_status vit_prepare_list(vit_preprocessing *out, const vit_declared *d, const vit_config *c,
+vit_status vit_prepare_list(vit_preprocessing *out, const vit_their_config *d, const vit_config *c,
                             vit_error *error) {
     const vit_prepare *p = &d->prepare;
     *out = (vit_preprocessing){0};

@@ -75,7 +75,7 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
         json_decref(c->processor);
         c->processor = inner;
     }
-    if (status == VIT_OK && vit_is_reader(c->object))
+    if (status == VIT_OK && vit_is_encoder_decoder(c->object))
         status = find_beside(&c->generation, &c->generation_path, c->path, generations, error);
     return status;
 }
@@ -83,7 +83,7 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
 /* ---- which library's config it is ---- */
 
 /* Of a file without a config, which only some layouts can do without. */
-static vit_status declare_alone(vit_declared *d, const vit_binding *b, vit_error *error) {
+static vit_status declare_alone(vit_their_config *d, const vit_binding *b, vit_error *error) {
     if (!b->layout->declare)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: tensors in the layout of %s do not say how many heads there are nor "
@@ -108,16 +108,16 @@ static vit_status declare_alone(vit_declared *d, const vit_binding *b, vit_error
 /* A config is of the first kind whose key it has, with this value unless that is NULL. */
 static const struct kind {
     const char *name, *key, *value;
-    vit_status (*declare)(vit_declared *d, json_t *object, vit_error *error);
+    vit_status (*declare)(vit_their_config *d, json_t *object, vit_error *error);
 } kinds[] = {
-    /* declare is NULL, since there is a second file: vit_declare_hf */
+    /* declare is NULL, since there is a second file: vit_read_hf_config */
     [VIT_CONFIG_HF] = {"Hugging Face", "model_type", NULL, NULL},
-    [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "model_cfg", NULL, vit_declare_open_clip},
+    [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "model_cfg", NULL, vit_read_open_clip_config},
     [VIT_CONFIG_LUCIDRAINS] = {"vit-pytorch", "architecture", "vit-pytorch",
-                               vit_declare_lucidrains},
+                               vit_read_lucidrains_config},
     [VIT_CONFIG_TORCHVISION] = {"torchvision", "architecture", "torchvision",
-                                vit_declare_torchvision},
-    [VIT_CONFIG_TIMM] = {"timm", "architecture", NULL, vit_declare_timm},
+                                vit_read_torchvision_config},
+    [VIT_CONFIG_TIMM] = {"timm", "architecture", NULL, vit_read_timm_config},
 };
 VIT_CHECK_ROWS(kinds, VIT_CONFIG_COUNT);
 
@@ -130,9 +130,9 @@ static const struct kind *kind_of(const json_t *object) {
     return NULL;
 }
 
-static vit_status declare(vit_declared *d, const vit_binding *b, const vit_configs *c,
+static vit_status declare(vit_their_config *d, const vit_binding *b, const vit_configs *c,
                           vit_error *error) {
-    vit_declared_init(d, c->path);
+    vit_their_config_init(d, c->path);
     if (!c->object) return declare_alone(d, b, error);
     const struct kind *kind = kind_of(c->object);
     if (!kind)
@@ -143,7 +143,7 @@ static vit_status declare(vit_declared *d, const vit_binding *b, const vit_confi
     d->preprocessing = json_object_get(c->object, "preprocessing");
     const vit_status status =
         kind->declare ? kind->declare(d, c->object, error)
-                      : vit_declare_hf(d, c->object, c->processor, c->processor_path, error);
+                      : vit_read_hf_config(d, c->object, c->processor, c->processor_path, error);
     if (status != VIT_OK || kind == &kinds[b->layout->config]) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
@@ -171,7 +171,7 @@ static char *origin(const vit_binding *b, const vit_configs *c) {
 }
 
 /* The labels of the config, or ImageNet's where the classes are known to be those. */
-static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *error) {
+static vit_status take_labels(vit_model_file *m, vit_their_config *d, vit_error *error) {
     if (!d->labels && d->is_imagenet && m->config.classes == VIT_IMAGENET_CLASSES)
         return vit_labels_set_imagenet(m, error);
     if (!d->labels) return VIT_OK;
@@ -186,7 +186,7 @@ static vit_status take_labels(vit_model_file *m, vit_declared *d, vit_error *err
 /* Makes the table of m->config and loads its values. b: [count] the bindings of the file's parts.
  */
 static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t count,
-                              const vit_declared *d, const vit_exec *packs, vit_error *error) {
+                              const vit_their_config *d, const vit_exec *packs, vit_error *error) {
     vit_store store;
     vit_status status = vit_table_new(&m->table, &m->config, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
@@ -202,8 +202,8 @@ static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t co
 
 /* Makes the preprocessing. Where the config declares the size of prepared pictures, the network
  * gets that size, or the one that the caller wants; its positions are resampled. */
-static vit_status follow_pictures(vit_model_file *m, const vit_declared *d, const vit_configs *c,
-                                  vit_error *error) {
+static vit_status follow_pictures(vit_model_file *m, const vit_their_config *d,
+                                  const vit_configs *c, vit_error *error) {
     vit_config prepared = m->config;
     if (d->input_height == 0) return vit_prepare_list(&m->preprocessing, d, &m->config, error);
     prepared.height = d->input_height;
@@ -219,9 +219,9 @@ static vit_status follow_pictures(vit_model_file *m, const vit_declared *d, cons
                                 error);
 }
 
-static vit_status build(vit_model_file *m, const vit_binding *b, vit_declared *d,
+static vit_status build(vit_model_file *m, const vit_binding *b, vit_their_config *d,
                         const vit_configs *c, vit_error *error) {
-    vit_status status = vit_facts_config(&m->config, b, d, error);
+    vit_status status = vit_config_of_tensors(&m->config, b, d, error);
     if (status == VIT_OK) status = load_values(m, b, 1, d, c->packs, error);
     m->position_rule = d->position_rule != VIT_UNSPECIFIED
                            ? (vit_position_rule)d->position_rule
@@ -254,11 +254,11 @@ static vit_status explain(const vit_configs *c, vit_status status, vit_error *er
 
 /* ---- encoder and decoder ---- */
 
-static vit_status build_parts(vit_model_file *m, const vit_binding parts[2], const vit_declared *d,
-                              const vit_reader_facts *reader, const vit_configs *c,
-                              vit_error *error) {
-    vit_status status = vit_facts_config(&m->config, &parts[0], d, error);
-    if (status == VIT_OK) status = vit_reader_config(&m->config, reader, d, &parts[1], error);
+static vit_status build_parts(vit_model_file *m, const vit_binding parts[2],
+                              const vit_their_config *d, const vit_decoder_facts *reader,
+                              const vit_configs *c, vit_error *error) {
+    vit_status status = vit_config_of_tensors(&m->config, &parts[0], d, error);
+    if (status == VIT_OK) status = vit_complete_decoder(&m->config, reader, d, &parts[1], error);
     if (status == VIT_OK) status = load_values(m, parts, 2, d, c->packs, error);
     m->position_rule = parts[0].layout->positions[true];
     m->writing = reader->writing;
@@ -271,24 +271,24 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
                                vit_error *error) {
     static const char *const names[] = {VIT_PART_ENCODER, VIT_PART_DECODER};
     vit_binding parts[2] = {{0}};
-    vit_declared d;
-    vit_reader_facts reader;
+    vit_their_config d;
+    vit_decoder_facts reader;
     json_t *encoder = NULL;
-    vit_declared_init(&d, c->path);
-    vit_status status = vit_declare_object(&encoder, &d, c->object, "encoder", error);
+    vit_their_config_init(&d, c->path);
+    vit_status status = vit_read_object(&encoder, &d, c->object, "encoder", error);
     if (status == VIT_OK && !encoder)
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"encoder\", the config of one",
                           d.name);
     if (status == VIT_OK)
-        status = vit_declare_hf(&d, encoder, c->processor, c->processor_path, error);
+        status = vit_read_hf_config(&d, encoder, c->processor, c->processor_path, error);
     if (status == VIT_OK)
-        status =
-            vit_declare_reader(&reader, &d, c->object, c->generation, c->generation_path, error);
+        status = vit_read_decoder_config(&reader, &d, c->object, c->generation, c->generation_path,
+                                         error);
     for (size_t i = 0; i < 2 && status == VIT_OK; i++)
         status = vit_binding_new(&parts[i], file, names[i], error);
     if (status == VIT_OK) status = build_parts(out, parts, &d, &reader, c, error);
     for (size_t i = 0; i < 2; i++) vit_binding_free(&parts[i]);
-    vit_declared_clear(&d);
+    vit_their_config_clear(&d);
     return status;
 }
 
@@ -329,9 +329,9 @@ static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_erro
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, const vit_configs *c,
                                vit_error *error) {
     vit_binding binding;
-    vit_declared d = {0};
+    vit_their_config d = {0};
     *out = (vit_model_file){0};
-    if (vit_is_reader(c->object)) {
+    if (vit_is_encoder_decoder(c->object)) {
         const vit_status built = build_reader(out, file, c, error);
         if (built != VIT_OK) vit_model_file_clear(out);
         return built;
@@ -341,7 +341,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     status = declare(&d, &binding, c, error);
     if (status == VIT_OK) status = build(out, &binding, &d, c, error);
     if (status != VIT_OK) vit_model_file_clear(out);
-    vit_declared_clear(&d);
+    vit_their_config_clear(&d);
     vit_binding_free(&binding);
     return status;
 }

@@ -4,15 +4,15 @@
 
 /* What only TrOCR has. Its table of learned positions has two unused rows; fixed positions begin
  * after the id of the padding. */
-static vit_status read_trocr(vit_stack *c, const vit_declared *d, const json_t *decoder,
+static vit_status read_trocr(vit_stack *c, const vit_their_config *d, const json_t *decoder,
                              vit_error *error) {
     int learned = true, norm_pre = c->norm_pre, scale = false;
     size_t pad = 1;
-    vit_status status = vit_declare_flag(&norm_pre, d, decoder, "layernorm_embedding", error);
-    if (status == VIT_OK) status = vit_declare_flag(&scale, d, decoder, "scale_embedding", error);
+    vit_status status = vit_read_flag(&norm_pre, d, decoder, "layernorm_embedding", error);
+    if (status == VIT_OK) status = vit_read_flag(&scale, d, decoder, "scale_embedding", error);
     if (status == VIT_OK)
-        status = vit_declare_flag(&learned, d, decoder, "use_learned_position_embeddings", error);
-    if (status == VIT_OK) status = vit_declare_size(&pad, d, decoder, "pad_token_id", error);
+        status = vit_read_flag(&learned, d, decoder, "use_learned_position_embeddings", error);
+    if (status == VIT_OK) status = vit_read_size(&pad, d, decoder, "pad_token_id", error);
     c->norm_pre = norm_pre;
     c->scale_embedding = scale;
     c->positions = learned ? VIT_POSITIONS_LEARNED : VIT_POSITIONS_SINUSOIDAL_HALVES;
@@ -29,7 +29,7 @@ static const struct decoder_kind {
     vit_stack usual;
     const char *refused[3];  /* keys that must not be true */
     const char *required[2]; /* keys that must not be false */
-    vit_status (*more)(vit_stack *c, const vit_declared *d, const json_t *decoder,
+    vit_status (*more)(vit_stack *c, const vit_their_config *d, const json_t *decoder,
                        vit_error *error); /* reads what only this decoder has; NULL: nothing */
 } kinds[] = {
     {.type = "trocr",
@@ -75,18 +75,18 @@ static const struct decoder_kind {
      .required = {"scale_attn_weights"}},
 };
 
-bool vit_is_reader(const json_t *object) {
+bool vit_is_encoder_decoder(const json_t *object) {
     const char *type = json_string_value(json_object_get(object, "model_type"));
     return type && strcmp(type, "vision-encoder-decoder") == 0;
 }
 
 /* ---- the decoder ---- */
 
-static vit_status find_kind(const struct decoder_kind **kind, const vit_declared *d,
+static vit_status find_kind(const struct decoder_kind **kind, const vit_their_config *d,
                             const json_t *decoder, vit_error *error) {
     const char *type = "";
     char expected[80] = "";
-    const vit_status status = vit_declare_text(&type, d, decoder, "model_type", error);
+    const vit_status status = vit_read_text(&type, d, decoder, "model_type", error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const size_t used = strlen(expected);
@@ -99,8 +99,8 @@ static vit_status find_kind(const struct decoder_kind **kind, const vit_declared
                     type, expected);
 }
 
-static vit_status read_sizes(vit_stack *c, const struct decoder_kind *kind, const vit_declared *d,
-                             const json_t *decoder, vit_error *error) {
+static vit_status read_sizes(vit_stack *c, const struct decoder_kind *kind,
+                             const vit_their_config *d, const json_t *decoder, vit_error *error) {
     const struct {
         const char *key;
         size_t *size;
@@ -108,21 +108,21 @@ static vit_status read_sizes(vit_stack *c, const struct decoder_kind *kind, cons
                  {kind->mlp, &c->mlp}, {kind->length, &c->length}, {"vocab_size", &c->vocabulary}};
     vit_status status = VIT_OK;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == VIT_OK; i++)
-        status = vit_declare_size(sizes[i].size, d, decoder, sizes[i].key, error);
+        status = vit_read_size(sizes[i].size, d, decoder, sizes[i].key, error);
     if (status == VIT_OK && kind->norm_eps)
-        status = vit_declare_number(&c->norm_eps, d, decoder, kind->norm_eps, error);
+        status = vit_read_number(&c->norm_eps, d, decoder, kind->norm_eps, error);
     if (c->mlp == 0) c->mlp = 4 * c->dim;
     return status;
 }
 
-static vit_status check_switches(const struct decoder_kind *kind, const vit_declared *d,
+static vit_status check_switches(const struct decoder_kind *kind, const vit_their_config *d,
                                  const json_t *decoder, vit_error *error) {
     /* by the value that is not supported, 0 or 1 */
     const char *const *lists[] = {kind->required, kind->refused};
     for (int value = 0; value < 2; value++)
         for (const char *const *key = lists[value]; *key; key++) {
             int flag = !value;
-            const vit_status status = vit_declare_flag(&flag, d, decoder, *key, error);
+            const vit_status status = vit_read_flag(&flag, d, decoder, *key, error);
             if (status != VIT_OK) return status;
             if (flag == value)
                 return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -132,37 +132,36 @@ static vit_status check_switches(const struct decoder_kind *kind, const vit_decl
     return VIT_OK;
 }
 
-static vit_status read_activation(vit_stack *c, const vit_declared *d, const json_t *decoder,
+static vit_status read_activation(vit_stack *c, const vit_their_config *d, const json_t *decoder,
                                   vit_error *error) {
-    vit_declared named;
+    vit_their_config named;
     const char *name = NULL;
-    vit_declared_init(&named, d->name);
-    vit_status status = vit_declare_text(&name, d, decoder, "activation_function", error);
-    if (status == VIT_OK)
-        status = vit_declare_activation(&named, name, "activation_function", error);
-    if (named.activation != VIT_UNSPECIFIED) c->activation = (vit_activation)named.activation;
+    vit_their_config_init(&named, d->name);
+    vit_status status = vit_read_text(&name, d, decoder, "activation_function", error);
+    if (status == VIT_OK) status = vit_read_activation(&named, name, "activation_function", error);
+    if (named.given[VIT_KEY_activation]) c->activation = named.said.activation;
     return status;
 }
 
 /* Whether the encoder's states are projected: where the widths differ and cross-attention is not
  * declared to have the encoder's. */
-static vit_status read_memory(vit_stack *c, const vit_declared *d, const json_t *decoder,
+static vit_status read_memory(vit_stack *c, const vit_their_config *d, const json_t *decoder,
                               vit_error *error) {
     size_t width = 0;
     const vit_status status =
-        vit_declare_size(&width, d, decoder, "cross_attention_hidden_size", error);
-    c->memory_proj = width == 0 && d->dim != c->dim;
-    if (status != VIT_OK || width == 0 || width == d->dim) return status;
+        vit_read_size(&width, d, decoder, "cross_attention_hidden_size", error);
+    c->memory_proj = width == 0 && d->said.dim != c->dim;
+    if (status != VIT_OK || width == 0 || width == d->said.dim) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s: \"cross_attention_hidden_size\" is %zu, the encoder's \"hidden_size\" %zu",
-                    d->name, width, d->dim);
+                    d->name, width, d->said.dim);
 }
 
 /* ---- how texts are written ---- */
 
 /* The objects that may have a key; the first that has it counts. */
 typedef struct key_sources {
-    vit_declared d; /* with their name, for messages */
+    vit_their_config d; /* with their name, for messages */
     const json_t *objects[2];
 } key_sources;
 
@@ -194,7 +193,7 @@ static vit_status refuse_others(const key_sources *s, vit_error *error) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         double value = numbers[i].nothing;
         const char *key = numbers[i].key;
-        const vit_status status = vit_declare_number(&value, &s->d, where(s, key), key, error);
+        const vit_status status = vit_read_number(&value, &s->d, where(s, key), key, error);
         if (status != VIT_OK) return status;
         if (value < numbers[i].nothing || value > numbers[i].nothing)
             return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" %g is not supported",
@@ -220,10 +219,10 @@ static vit_status read_id(size_t *id, bool *found, const key_sources *s, const c
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: \"%s\" are %zu ids, of which one is supported", s->d.name, key,
                         json_array_size(value));
-    if (!json_is_array(value)) return vit_declare_size(id, &s->d, object, key, error);
+    if (!json_is_array(value)) return vit_read_size(id, &s->d, object, key, error);
     json_t *one = json_pack("{s:O}", key, json_array_get(value, 0));
     if (!one) return vit_fail_memory(error, "an id", 0);
-    const vit_status status = vit_declare_size(id, &s->d, one, key, error);
+    const vit_status status = vit_read_size(id, &s->d, one, key, error);
     json_decref(one);
     return status;
 }
@@ -248,11 +247,9 @@ static vit_status read_ids(vit_stack *c, const key_sources *s, const vit_stack *
 static vit_status read_length(vit_writing *w, const vit_stack *c, const key_sources *s,
                               vit_error *error) {
     size_t length = 0, more = 0;
-    vit_status status =
-        vit_declare_size(&length, &s->d, where(s, "max_length"), "max_length", error);
+    vit_status status = vit_read_size(&length, &s->d, where(s, "max_length"), "max_length", error);
     if (status == VIT_OK)
-        status =
-            vit_declare_size(&more, &s->d, where(s, "max_new_tokens"), "max_new_tokens", error);
+        status = vit_read_size(&more, &s->d, where(s, "max_new_tokens"), "max_new_tokens", error);
     if (more > 0) length = more + 1;
     w->length = length > 0 ? length : c->length < 20 ? c->length + 1 : 21;
     return status;
@@ -267,38 +264,38 @@ static vit_status read_stopping(vit_writing *w, const key_sources *s, vit_error 
         w->early_stopping = VIT_STOP_NEVER;
         return VIT_OK;
     }
-    const vit_status status = vit_declare_flag(&early, &s->d, object, key, error);
+    const vit_status status = vit_read_flag(&early, &s->d, object, key, error);
     w->early_stopping = early ? VIT_STOP_FIRST : VIT_STOP_LIKELY;
     return status;
 }
 
-static vit_status read_writing(vit_reader_facts *out, const key_sources *s, vit_error *error) {
+static vit_status read_writing(vit_decoder_facts *out, const key_sources *s, vit_error *error) {
     vit_writing *w = &out->writing;
     *w = (vit_writing){.beams = 1, .length_penalty = 1, .end = out->decoder.end, .temperature = 1};
     vit_status status = refuse_others(s, error);
     if (status == VIT_OK) status = read_length(w, &out->decoder, s, error);
     if (status == VIT_OK)
-        status = vit_declare_size(&w->beams, &s->d, where(s, "num_beams"), "num_beams", error);
+        status = vit_read_size(&w->beams, &s->d, where(s, "num_beams"), "num_beams", error);
     if (status == VIT_OK)
-        status = vit_declare_number(&w->length_penalty, &s->d, where(s, "length_penalty"),
-                                    "length_penalty", error);
+        status = vit_read_number(&w->length_penalty, &s->d, where(s, "length_penalty"),
+                                 "length_penalty", error);
     if (status == VIT_OK)
-        status = vit_declare_size(&w->no_repeat, &s->d, where(s, "no_repeat_ngram_size"),
-                                  "no_repeat_ngram_size", error);
+        status = vit_read_size(&w->no_repeat, &s->d, where(s, "no_repeat_ngram_size"),
+                               "no_repeat_ngram_size", error);
     if (w->beams == 0) w->beams = 1;
     return status == VIT_OK ? read_stopping(w, s, error) : status;
 }
 
 /* ---- the whole ---- */
 
-vit_status vit_declare_reader(vit_reader_facts *out, vit_declared *d, const json_t *object,
-                              const json_t *generation, const char *generation_name,
-                              vit_error *error) {
+vit_status vit_read_decoder_config(vit_decoder_facts *out, vit_their_config *d,
+                                   const json_t *object, const json_t *generation,
+                                   const char *generation_name, vit_error *error) {
     const struct decoder_kind *kind = NULL;
     json_t *decoder = NULL;
     int ties = true;
-    *out = (vit_reader_facts){0};
-    vit_status status = vit_declare_object(&decoder, d, object, "decoder", error);
+    *out = (vit_decoder_facts){0};
+    vit_status status = vit_read_object(&decoder, d, object, "decoder", error);
     if (status == VIT_OK && !decoder)
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"decoder\", the config of one",
                           d->name);
@@ -311,22 +308,22 @@ vit_status vit_declare_reader(vit_reader_facts *out, vit_declared *d, const json
     if (status == VIT_OK && kind->more) status = kind->more(&out->decoder, d, decoder, error);
     if (status == VIT_OK) status = read_activation(&out->decoder, d, decoder, error);
     if (status == VIT_OK) status = read_memory(&out->decoder, d, decoder, error);
-    if (status == VIT_OK)
-        status = vit_declare_flag(&ties, d, decoder, "tie_word_embeddings", error);
+    if (status == VIT_OK) status = vit_read_flag(&ties, d, decoder, "tie_word_embeddings", error);
     if (status != VIT_OK) return status;
     out->ties = ties;
     key_sources s = {.objects = {generation ? generation : object, generation ? NULL : decoder}};
-    vit_declared_init(&s.d, generation ? generation_name : d->name);
+    vit_their_config_init(&s.d, generation ? generation_name : d->name);
     status = read_ids(&out->decoder, &s, generation ? NULL : &kind->usual, error);
     if (status == VIT_OK) status = read_writing(out, &s, error);
     d->is_backbone = true;
-    d->pool = VIT_POOL_TOKENS;
-    d->classes = 0;
+    VIT_SAY(d, pool, VIT_POOL_TOKENS);
+    d->said.classes = 0;
     return status;
 }
 
-vit_status vit_reader_config(vit_config *c, const vit_reader_facts *r, const vit_declared *d,
-                             const vit_binding *decoder, vit_error *error) {
+vit_status vit_complete_decoder(vit_config *c, const vit_decoder_facts *r,
+                                const vit_their_config *d, const vit_binding *decoder,
+                                vit_error *error) {
     if (strcmp(decoder->layout->name, r->layout) != 0)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s describes a decoder in the layout of %s, the tensors of %s are in that "

@@ -7,28 +7,29 @@
 #include "vit/weights/declared.h"
 #include "vit/weights/layout.h"
 
-typedef struct vit_reader_facts {
+typedef struct vit_decoder_facts {
     vit_stack decoder;
     bool ties; /* without a head in the file, the head's weight is the table of ids */
     vit_writing writing;
     const char *layout; /* the name of the layout of the decoder's tensors */
-} vit_reader_facts;
+} vit_decoder_facts;
 
 /* Whether it is the config.json of an encoder-decoder. */
-bool vit_is_reader(const json_t *object);
+bool vit_is_encoder_decoder(const json_t *object);
 
 /* object: config.json; generation: generation_config.json, whose path is generation_name; NULL:
  * config.json has its keys, as in files from before there was a second one. d: filled from the
  * encoder's config; what differs in an encoder, which has no classifier, is changed. Errors:
  * UNSUPPORTED, naming the key, for a decoder, or a way of writing, that vit/model does not have;
  * FORMAT, MISMATCH, MEMORY. */
-vit_status vit_declare_reader(vit_reader_facts *out, vit_declared *d, const json_t *object,
-                              const json_t *generation, const char *generation_name,
-                              vit_error *error);
+vit_status vit_read_decoder_config(vit_decoder_facts *out, vit_their_config *d,
+                                   const json_t *object, const json_t *generation,
+                                   const char *generation_name, vit_error *error);
 
 /* Completes *config, whose encoder is filled: the decoder as declared, and what its tensors show.
  * MISMATCH for tensors of another decoder. */
-vit_status vit_reader_config(vit_config *config, const vit_reader_facts *reader,
-                             const vit_declared *d, const vit_binding *decoder, vit_error *error);
+vit_status vit_complete_decoder(vit_config *config, const vit_decoder_facts *reader,
+                                const vit_their_config *d, const vit_binding *decoder,
+                                vit_error *error);
 
 #endif
