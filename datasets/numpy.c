@@ -377,13 +377,8 @@ vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, 
     return status;
 }
 
-static bool ends_in_npz(const char *name) {
-    const size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".npz") == 0;
-}
-
 bool vit_numpy_is(const char *path) {
-    return ends_in_npz(path) && vit_path_look(path) == VIT_PATH_FILE;
+    return vit_has_ending(path, ".npz") && vit_path_look(path) == VIT_PATH_FILE;
 }
 
 vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_options *o,
@@ -400,7 +395,7 @@ vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_
 static const char *archive_of(const vit_listing *directory) {
     const char *found = NULL;
     for (size_t i = 0; i < directory->count; i++) {
-        if (!ends_in_npz(directory->names[i]) || directory->names[i][0] == '.') continue;
+        if (!vit_has_ending(directory->names[i], ".npz") || directory->names[i][0] == '.') continue;
         if (found) return NULL;
         found = directory->names[i];
     }

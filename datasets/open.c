@@ -69,9 +69,7 @@ static vit_status open_directory(vit_dataset *out, const char *path,
 static vit_status unknown(const char *data, vit_error *error) {
     const char *near = vit_nearest(data, suggested, COUNT(suggested));
     const vit_path_kind kind = vit_path_look(data);
-    const size_t n = strlen(data);
-    const bool names_arrays =
-        n > 4 && (strcmp(data + n - 4, ".npz") == 0 || strcmp(data + n - 4, ".npy") == 0);
+    const bool names_arrays = vit_has_ending(data, ".npz") || vit_has_ending(data, ".npy");
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     if (kind == VIT_PATH_FILE)
         return vit_fail(

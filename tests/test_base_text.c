@@ -439,6 +439,16 @@ static void test_status_names(void **state) {
     assert_string_equal(vit_status_name((vit_status)99), "unknown");
 }
 
+static void test_endings(void **state) {
+    (void)state;
+    assert_true(vit_has_ending("a.png", ".png") && vit_has_ending("a.b.png", ".png"));
+    assert_false(vit_has_ending(".png", ".png") || vit_has_ending("a.PNG", ".png"));
+    assert_false(vit_has_ending("ng", ".png") || vit_has_ending("", ".png"));
+    assert_int_equal(vit_stem_length("model.safetensors", ".safetensors"), 5);
+    assert_int_equal(vit_stem_length("model", ".safetensors"), 5);
+    assert_int_equal(vit_stem_length(".json", ".json"), 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_u64),
@@ -453,6 +463,7 @@ int main(void) {
         cmocka_unit_test(test_json_strings),
         cmocka_unit_test(test_utf8_against_jansson),
         cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_endings),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_messages_are_clean),
         cmocka_unit_test(test_status_names),

@@ -2,6 +2,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/tensors/npz_write.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/weights/describe.h"
@@ -60,15 +61,10 @@ static vit_status find_word(int *index, const char *word, const char *const *wor
                     expected);
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), n = strlen(ending);
-    return length > n && strcmp(name + length - n, ending) == 0;
-}
-
 /* Whether OUT is the file itself: a model file, or NAME.onnx. */
 static bool is_one_file(const conversion *c) {
     return !c->options->layout ||
-           (c->target == VIT_TARGET_ONNX && ends_with(c->options->out, ".onnx"));
+           (c->target == VIT_TARGET_ONNX && vit_has_ending(c->options->out, ".onnx"));
 }
 
 /* Without a layout, no file is written under a name that promises another kind. */
@@ -77,7 +73,7 @@ static vit_status check_ending(const char *out, vit_error *error) {
                                             {".pth", "pytorch"}, {".pt", "pytorch"},
                                             {".bin", "pytorch"}, {".ckpt", "pytorch"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (ends_with(out, others[i][0]))
+        if (vit_has_ending(out, others[i][0]))
             return vit_fail(error, VIT_ERROR_ARGUMENT,
                             "%s: without a layout a model file is written, which is safetensors: "
                             "name one that ends in .safetensors, or say the layout (--layout %s)",

@@ -294,7 +294,16 @@ void vit_text_free(vit_text *t) {
     *t = (vit_text){0};
 }
 
-/* ---- nearest names ---- */
+/* ---- names ---- */
+
+bool vit_has_ending(const char *name, const char *ending) {
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+size_t vit_stem_length(const char *name, const char *ending) {
+    return strlen(name) - (vit_has_ending(name, ending) ? strlen(ending) : 0);
+}
 
 enum { WORD_MAX = 64 };
 

@@ -40,6 +40,11 @@ void vit_text_add_bytes(vit_text *t, const char *bytes, size_t size);
 void vit_text_add_json(vit_text *t, const char *text);
 void vit_text_free(vit_text *t);
 
+/* Whether `name` ends so, with something before that: "a.png" has the ending ".png". */
+bool vit_has_ending(const char *name, const char *ending);
+/* The length of the name without that ending; all of it if it has another. */
+size_t vit_stem_length(const char *name, const char *ending);
+
 /* The name among names[0..count) that is most similar to `word`, by edit distance; NULL if none is
  * near. */
 const char *vit_nearest(const char *word, const char *const *names, size_t count);

@@ -5,6 +5,7 @@
 #include "vit/base/json.h"
 #include "vit/base/sha256.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/cli/models.h"
 #include "vit/cli/program.h"
 
@@ -88,7 +89,7 @@ static vit_status check_card(const entry *e, const char *path, const char *sha25
 static vit_status read_card(entry *e, vit_error *error) {
     vit_text path = {0};
     const char *sha256 = NULL;
-    const int stem = (int)(strlen(e->file) - strlen(".safetensors"));
+    const int stem = (int)vit_stem_length(e->file, ".safetensors");
     vit_text_add(&path, "%.*s.json", stem, e->file);
     vit_status status = VIT_OK;
     if (path.failed) {

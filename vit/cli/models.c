@@ -163,7 +163,7 @@ static vit_status add_model(vit_model_list *list, const char *directory, const c
     if (models && (!found.name || !found.path))
         status = vit_fail_memory(error, "the list of models", strlen(file));
     bool is_new = status == VIT_OK && vit_path_look(found.path) == VIT_PATH_FILE;
-    if (status == VIT_OK) found.name[strlen(file) - strlen(ending)] = '\0';
+    if (status == VIT_OK) found.name[vit_stem_length(file, ending)] = '\0';
     for (size_t i = 0; i < list->count && is_new; i++)
         is_new = strcmp(list->models[i].name, found.name) != 0;
     if (is_new)

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool vit_has_ending(const char *path, const char *ending) {
-    const size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
-}
-
 char *vit_out_file(const char *out, const char *picture) {
     const char *name = vit_path_last(picture), *dot = strrchr(name, '.');
     const char *percent = strrchr(out, '%');

@@ -4,9 +4,6 @@
 
 #include "vit/vit.h"
 
-/* Whether a path ends so, with something before that. */
-bool vit_has_ending(const char *path, const char *ending);
-
 /* The file that --out OUT means for a picture: the last % of OUT stands for the picture's file name
  * without its ending. Freed by vit_free; NULL: no memory. */
 char *vit_out_file(const char *out, const char *picture);

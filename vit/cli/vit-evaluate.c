@@ -571,8 +571,7 @@ int main(int argc, char **argv) {
     vit_error error;
     if (s.predictions && s.confusion_csv && strcmp(s.predictions, s.confusion_csv) == 0)
         return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
-    const size_t length = s.logits ? strlen(s.logits) : 0;
-    if (s.logits && (length < 4 || strcmp(s.logits + length - 4, ".npy") != 0))
+    if (s.logits && !vit_has_ending(s.logits, ".npy"))
         return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
     if (check_places(&s, &error) != VIT_OK || measure(&s, &model, &p, &result, &error) != VIT_OK) {
         exit_status = vit_say_error(&command, &error);

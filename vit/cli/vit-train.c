@@ -226,7 +226,7 @@ static char *default_out(const settings *s) {
     while (end > 0 && path[end - 1] == '/') end--;
     size_t start = end;
     while (start > 0 && path[start - 1] != '/') start--;
-    if (s->preset && end - start > 5 && memcmp(path + end - 5, ".json", 5) == 0) end -= 5;
+    if (s->preset && path[end] == '\0') end = start + vit_stem_length(path + start, ".json");
     while (start < end && path[start] == '.') start++; /* no hidden file, no ".." */
     vit_text name = {0};
     for (size_t i = start; i < end; i++)
@@ -341,11 +341,8 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
 
 /* OUT with .checkpoint in place of .safetensors. NULL: no memory. */
 static char *rescue_name(const char *out) {
-    static const char ending[] = ".safetensors";
-    size_t length = strlen(out), tail = sizeof ending - 1;
-    if (length > tail && strcmp(out + length - tail, ending) == 0) length -= tail;
     vit_text name = {0};
-    vit_text_add_bytes(&name, out, length);
+    vit_text_add_bytes(&name, out, vit_stem_length(out, ".safetensors"));
     vit_text_add(&name, ".checkpoint");
     char *copy = name.failed ? NULL : vit_strdup(name.text);
     vit_text_free(&name);

@@ -1,6 +1,7 @@
 /* .npz: a zip archive of .npy arrays, each of which is a tensor. */
 #include "vit/base/npy.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/tensors/container.h"
 #include "vit/tensors/zip.h"
 
@@ -24,8 +25,7 @@ static const char ending[] = ".npy";
 
 /* The length of a member's name without ".npy"; 0 if it ends differently. */
 static size_t stem_length(const char *name) {
-    const size_t length = strlen(name), n = sizeof ending - 1;
-    return length > n && strcmp(name + length - n, ending) == 0 ? length - n : 0;
+    return vit_has_ending(name, ending) ? vit_stem_length(name, ending) : 0;
 }
 
 static bool npz_probe(const uint8_t *bytes, size_t size) {

@@ -3,6 +3,7 @@
 #include "vit/base/sha256.h"
 #include "vit/base/signature.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 
 #include <string.h>
 
@@ -16,11 +17,8 @@ static const char *const endings[] = {".safetensors", ".npz",     ".pth", ".pt",
                                       ".bin",         ".pth.tar", ".ckpt"};
 
 static bool ends_as_weights(const char *name) {
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t n = strlen(endings[i]);
-        if (length > n && strcmp(name + length - n, endings[i]) == 0) return true;
-    }
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (vit_has_ending(name, endings[i])) return true;
     return false;
 }
 

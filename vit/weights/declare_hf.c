@@ -1,4 +1,5 @@
 /* Hugging Face: config.json and preprocessor_config.json of ViT, DeiT, DINOv2 and their kin. */
+#include "vit/base/text.h"
 #include "vit/weights/declared.h"
 #include "vit/weights/labels.h"
 #include <stdio.h>
@@ -229,8 +230,7 @@ static vit_status read_processor(vit_their_config *d, const json_t *object, vit_
     vit_status status = vit_read_text(&type, d, object, "image_processor_type", error);
     if (status == VIT_OK) status = read_steps(d, object, error);
     p->rounding = VIT_ROUNDING_FLOOR;
-    const size_t length = strlen(type);
-    if (length < 4 || strcmp(type + length - 4, "Fast") != 0) return status;
+    if (!vit_has_ending(type, "Fast")) return status;
     p->arithmetic = VIT_ARITHMETIC_TORCH;
     p->rounding = VIT_ROUNDING_ZERO;
     p->fused = true;

@@ -1,6 +1,7 @@
 #include "vit/train/step/teacher.h"
 #include "vit/base/npy.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/tensors/container.h"
 #include "vit/tensors/weights_path.h"
 #include "vit/weights/published.h"
@@ -114,12 +115,11 @@ static vit_status open_model(vit_teacher *t, const char *path, const vit_dataset
 
 vit_status vit_teacher_open(vit_teacher *t, const char *path, const vit_dataset *d,
                             const vit_kernels *kernels, vit_error *error) {
-    const size_t length = strlen(path);
     *t = (vit_teacher){0};
     if (d->classes == 0)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "a teacher names classes, but the answers of %s are texts", d->name);
-    const bool is_array = length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    const bool is_array = vit_has_ending(path, ".npy");
     vit_status status = vit_weights_hash(t->sha256, path, error);
     if (status == VIT_OK)
         status = is_array ? open_logits(t, path, d, error) : open_model(t, path, d, kernels, error);

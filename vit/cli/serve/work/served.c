@@ -103,11 +103,9 @@ static vit_status add_entry(serve_models *models, char *name, char *path,
 
 /* The name of a model that was given as a file: the file's, without ".safetensors". */
 static char *name_of(const char *path) {
-    static const char ending[] = ".safetensors";
     char name[256];
     vit_path_name(name, sizeof name, path);
-    const size_t length = strlen(name), cut = strlen(ending);
-    if (length > cut && strcmp(name + length - cut, ending) == 0) name[length - cut] = '\0';
+    name[vit_stem_length(name, ".safetensors")] = '\0';
     return vit_strdup(name);
 }
 
