@@ -311,7 +311,7 @@ static void test_write(void **state) {
         vit_writing how = vit_writing_default(&all.network.config);
         how.beams = beams;
         how.length_penalty = 0;
-        how.early_stopping = VIT_STOP_NEVER;
+        how.stop = VIT_STOP_SURE;
         vit_text_writer *together, *alone;
         vit_written out[MOST], one;
         const vit_config *c = &all.network.config;

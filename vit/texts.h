@@ -21,9 +21,13 @@
 extern "C" {
 #endif
 
-/* When beam search stops although a better text might still come: Hugging Face's early_stopping
- * false, true and "never". */
-typedef enum vit_stop { VIT_STOP_USUAL, VIT_STOP_EARLY, VIT_STOP_SURE } vit_stop;
+/* When a beam search that has `beams` finished texts ends: Hugging Face's early_stopping. */
+typedef enum vit_stop {
+    VIT_STOP_USUAL, /* when no unfinished text would be better at its present length: false */
+    VIT_STOP_EARLY, /* at once: true */
+    VIT_STOP_SURE,  /* when none could be better at the greatest length either: "never" */
+    VIT_STOP_COUNT,
+} vit_stop;
 
 /* What a model takes and what it answers with. */
 typedef struct vit_text_info {

@@ -49,6 +49,7 @@ VIT_FUSE_COUNT = 3
 VIT_STOP_USUAL = 0
 VIT_STOP_EARLY = 1
 VIT_STOP_SURE = 2
+VIT_STOP_COUNT = 3
 
 vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 

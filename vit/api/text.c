@@ -30,25 +30,13 @@ struct vit_text_session {
 
 /* ---- sessions ---- */
 
-static vit_early_stopping stopping_of(vit_stop stop) {
-    switch (stop) {
-    case VIT_STOP_USUAL:
-        return VIT_STOP_LIKELY;
-    case VIT_STOP_EARLY:
-        return VIT_STOP_FIRST;
-    case VIT_STOP_SURE:
-        return VIT_STOP_NEVER;
-    }
-    return VIT_STOP_LIKELY;
-}
-
 static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
     vit_writing w =
         m->file.writing.beams > 0 ? m->file.writing : vit_writing_default(&m->file.config);
     if (o->beams > 0) w.beams = o->beams;
     if (o->length > 0) w.length = o->length;
     if (o->length_penalty_given) w.length_penalty = o->length_penalty;
-    if (o->stop_given) w.early_stopping = stopping_of(o->stop);
+    if (o->stop_given) w.stop = o->stop;
     if (o->no_repeat_given) w.no_repeat = o->no_repeat;
     if (o->sample) w.beams = o->beams > 0 ? o->beams : 1;
     w.sample = o->sample;
@@ -56,19 +44,6 @@ static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
     w.top_k = o->top_k;
     w.seed = o->seed;
     return w;
-}
-
-static vit_stop stop_of(vit_early_stopping stopping) {
-    switch (stopping) {
-    case VIT_STOP_FIRST:
-        return VIT_STOP_EARLY;
-    case VIT_STOP_NEVER:
-        return VIT_STOP_SURE;
-    case VIT_STOP_LIKELY:
-    case VIT_STOP_COUNT:
-        break;
-    }
-    return VIT_STOP_USUAL;
 }
 
 vit_text_info vit_text_describe(const vit_model *m) {
@@ -85,7 +60,7 @@ vit_text_info vit_text_describe(const vit_model *m) {
                            .length = w.length,
                            .no_repeat = w.no_repeat,
                            .length_penalty = w.length_penalty,
-                           .stop = stop_of(w.early_stopping),
+                           .stop = w.stop,
                            .tokens = tokens};
 }
 

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/json_out.h"
 #include "vit/cli/models.h"
@@ -28,6 +29,7 @@ typedef struct settings {
 
 /* In the order of vit_stop. */
 static const char *const stops[] = {"usual", "early", "sure", NULL};
+VIT_CHECK_ROWS(stops, VIT_STOP_COUNT + 1);
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to read"},

@@ -6,21 +6,14 @@
 #define VIT_MODEL_WRITE_H
 
 #include "vit/model/network.h"
-
-/* When a beam search that has `beams` finished texts ends: Hugging Face's early_stopping. */
-typedef enum vit_early_stopping {
-    VIT_STOP_LIKELY, /* when no unfinished text would be better at its present length: false */
-    VIT_STOP_FIRST,  /* at once: true */
-    VIT_STOP_NEVER,  /* when none could be better at the greatest length either: "never" */
-    VIT_STOP_COUNT,
-} vit_early_stopping;
+#include "vit/texts.h"
 
 typedef struct vit_writing {
     size_t beams;          /* 1: greedy, or by chance */
     size_t length;         /* tokens at most, START included */
     double length_penalty; /* of beams: a text's score is the sum of its log p divided by (its
                               number of tokens, END included) to this power */
-    vit_early_stopping early_stopping;
+    vit_stop stop;
     size_t no_repeat;   /* no group of so many tokens is written twice; 0: it may be */
     size_t end;         /* the id END */
     bool sample;        /* the next token by chance, with the probabilities softmax(logits /

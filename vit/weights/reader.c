@@ -261,11 +261,11 @@ static vit_status read_stopping(vit_writing *w, const key_sources *s, vit_error 
     const char *text = json_string_value(value);
     int early = false;
     if (text && strcmp(text, "never") == 0) {
-        w->early_stopping = VIT_STOP_NEVER;
+        w->stop = VIT_STOP_SURE;
         return VIT_OK;
     }
     const vit_status status = vit_read_flag(&early, &s->d, object, key, error);
-    w->early_stopping = early ? VIT_STOP_FIRST : VIT_STOP_LIKELY;
+    w->stop = early ? VIT_STOP_EARLY : VIT_STOP_USUAL;
     return status;
 }
 
