@@ -198,16 +198,21 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
                               const char *name, size_t most_pixels, uint8_t *out,
                               const char **warning, vit_error *error) {
     const vit_config *c = &s->model->file.config;
-    size_t width, height;
+    vit_image_file file;
     vit_image ready;
-    vit_status status = vit_image_measure(&width, &height, bytes, size, name, error);
-    if (status == VIT_OK && most_pixels > 0 && width > most_pixels / height)
+    vit_status status = vit_image_open(&file, bytes, size, name, error);
+    if (status != VIT_OK) return status;
+    const size_t width = file.image.width, height = file.image.height;
+    const vit_fpmode host = vit_fpmode_enter();
+    if (most_pixels > 0 && width > most_pixels / height)
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
                           "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
                           height, most_pixels);
-    if (status == VIT_OK)
-        status = vit_model_prepare(&ready, s->model, s->kernels, &(vit_picture){name, bytes, size},
-                                   error);
+    else
+        status = vit_preprocess_opened(&ready, &file, &s->model->file.preprocessing, c->height,
+                                       c->width, c->channels, s->kernels, error);
+    vit_fpmode_leave(host);
+    vit_image_close(&file);
     if (status != VIT_OK) return status;
     memcpy(out, ready.pixels, c->height * c->width * c->channels);
     *warning = ready.warning;

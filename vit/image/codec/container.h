@@ -23,10 +23,6 @@ static inline uint32_t vit_png_number(const uint8_t *p) {
 /* Whether the file begins like a PNG. */
 bool vit_png_recognise(const uint8_t *bytes, size_t size);
 
-/* Decodes a PNG; as vit_image_decode. */
-vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
-                          vit_error *error);
-
 typedef enum vit_png_color {
     VIT_PNG_GREY = 0,
     VIT_PNG_RGB = 2,
@@ -56,6 +52,10 @@ typedef struct vit_png {
  * UNSUPPORTED. */
 vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const char *name,
                          vit_error *error);
+
+/* Decodes the pixels of a file that was checked; as vit_image_decode. */
+vit_status vit_png_decode(vit_image *out, const vit_png *png, const uint8_t *bytes,
+                          const char *name, vit_error *error);
 
 /* Whether the file begins like a JPEG. */
 bool vit_jpeg_recognise(const uint8_t *bytes, size_t size);

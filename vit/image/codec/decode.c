@@ -81,39 +81,38 @@ static vit_status check_file_size(size_t size, const char *name, vit_error *erro
                     VIT_IMAGE_MAX_FILE);
 }
 
-vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
-                             const char *name, vit_error *error) {
-    vit_png png = {0};
-    *width = *height = 0;
-    vit_status status = check_file_size(size, name, error);
-    if (status != VIT_OK) return status;
-    if (vit_png_recognise(bytes, size)) {
-        status = vit_png_check(&png, bytes, size, name, error);
-        *width = png.width;
-        *height = png.height;
-    } else if (vit_jpeg_recognise(bytes, size)) {
-        vit_jpeg *jpeg;
-        vit_image header;
-        status = vit_jpeg_open(&jpeg, &header, bytes, size, name, error);
-        *width = header.width;
-        *height = header.height;
-        vit_jpeg_close(jpeg);
-    } else {
-        status = refuse_format(bytes, size, name, error);
-    }
+static vit_status open_png(vit_image_file *out, size_t size, vit_error *error) {
+    out->png = vit_alloc(1, sizeof *out->png);
+    if (!out->png) return vit_fail_memory(error, out->name, sizeof *out->png);
+    const vit_status status = vit_png_check(out->png, out->bytes, size, out->name, error);
+    out->image.width = out->png->width;
+    out->image.height = out->png->height;
     return status;
 }
 
 vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
                           vit_error *error) {
-    *out = (vit_image_file){.name = name};
-    const vit_status status = check_file_size(size, name, error);
+    *out = (vit_image_file){.bytes = bytes, .name = name};
+    vit_status status = check_file_size(size, name, error);
     if (status != VIT_OK) return status;
     if (vit_png_recognise(bytes, size))
-        return vit_png_decode(&out->image, bytes, size, name, error);
-    if (vit_jpeg_recognise(bytes, size))
-        return vit_jpeg_open(&out->jpeg, &out->image, bytes, size, name, error);
-    return refuse_format(bytes, size, name, error);
+        status = open_png(out, size, error);
+    else if (vit_jpeg_recognise(bytes, size))
+        status = vit_jpeg_open(&out->jpeg, &out->image, bytes, size, name, error);
+    else
+        status = refuse_format(bytes, size, name, error);
+    if (status != VIT_OK) vit_image_close(out);
+    return status;
+}
+
+vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
+                             const char *name, vit_error *error) {
+    vit_image_file file;
+    const vit_status status = vit_image_open(&file, bytes, size, name, error);
+    *width = status == VIT_OK ? file.image.width : 0;
+    *height = status == VIT_OK ? file.image.height : 0;
+    if (status == VIT_OK) vit_image_close(&file);
+    return status;
 }
 
 vit_status vit_image_narrow(const vit_image_file *file, size_t *left, size_t *width,
@@ -129,6 +128,7 @@ vit_status vit_image_read_rows(vit_image_file *file, uint8_t *rows, size_t count
 vit_status vit_image_read(vit_image_file *file, vit_error *error) {
     vit_image *image = &file->image;
     if (image->pixels) return VIT_OK;
+    if (file->png) return vit_png_decode(image, file->png, file->bytes, file->name, error);
     const size_t bytes = image->width * image->height * image->channels;
     image->pixels = vit_alloc_unset(bytes, 1);
     if (!image->pixels) return vit_fail_memory(error, file->name, bytes);
@@ -137,6 +137,7 @@ vit_status vit_image_read(vit_image_file *file, vit_error *error) {
 
 void vit_image_close(vit_image_file *file) {
     vit_jpeg_close(file->jpeg);
+    vit_free(file->png);
     vit_image_free(&file->image);
     *file = (vit_image_file){0};
 }
@@ -144,9 +145,10 @@ void vit_image_close(vit_image_file *file) {
 vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
                             vit_error *error) {
     vit_image_file file;
-    vit_status status = vit_image_open(&file, bytes, size, name, error);
-    if (status == VIT_OK) status = vit_image_read(&file, error);
     *out = (vit_image){0};
+    vit_status status = vit_image_open(&file, bytes, size, name, error);
+    if (status != VIT_OK) return status;
+    status = vit_image_read(&file, error);
     if (status == VIT_OK) {
         *out = file.image;
         file.image = (vit_image){0};

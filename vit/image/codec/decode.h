@@ -22,14 +22,17 @@
 vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, const char *name,
                             vit_error *error);
 
-/* The same in steps, for callers that do not need all rows at once. */
+/* The same in steps, for callers that look at the size first, or do not need all rows at once. */
 typedef struct vit_image_file {
-    vit_image image;       /* a JPEG has no pixels before vit_image_read */
-    struct vit_jpeg *jpeg; /* NULL: image.pixels are there */
+    vit_image image;       /* width and height; no pixels before vit_image_read */
+    struct vit_jpeg *jpeg; /* NULL: it is a PNG */
+    struct vit_png *png;
+    const uint8_t *bytes;
     const char *name;
 } vit_image_file;
 
-/* `bytes` and `name` must stay until vit_image_close, which is called unless this fails. */
+/* Checks the file without decoding pixels: a PNG except for its pixels, of a JPEG the header.
+ * `bytes` and `name` must stay until vit_image_close, which is called unless this fails. */
 vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
                           vit_error *error);
 

@@ -93,24 +93,22 @@ static vit_status expand_palette(vit_image *out, const vit_image *grey, const vi
     return VIT_OK;
 }
 
-vit_status vit_png_decode(vit_image *out, const uint8_t *bytes, size_t size, const char *name,
-                          vit_error *error) {
-    vit_png png;
+vit_status vit_png_decode(vit_image *out, const vit_png *png, const uint8_t *bytes,
+                          const char *name, vit_error *error) {
     vit_bytes small = {0};
     vit_image image = {0};
     *out = (vit_image){0};
-    vit_status status = vit_png_check(&png, bytes, size, name, error);
-    if (status == VIT_OK) status = rebuild(&small, &png, bytes, name, error);
+    vit_status status = rebuild(&small, png, bytes, name, error);
     if (status == VIT_OK)
-        status = vit_stb_decode(&image, small.data, small.size, budget_of(&png), name, error);
+        status = vit_stb_decode(&image, small.data, small.size, budget_of(png), name, error);
     vit_free(small.data);
     if (status != VIT_OK) return status;
-    if (png.color == VIT_PNG_PALETTE) {
-        status = expand_palette(out, &image, &png, name, error);
+    if (png->color == VIT_PNG_PALETTE) {
+        status = expand_palette(out, &image, png, name, error);
         vit_image_free(&image);
     } else {
         *out = image;
     }
-    out->orientation = png.orientation;
+    out->orientation = png->orientation;
     return status;
 }

@@ -142,19 +142,19 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
 
 /* A file that is being read, and the last status of that: those errors already name the file. */
 typedef struct reading {
-    vit_image_file file;
+    vit_image_file *file;
     vit_status status;
 } reading;
 
 static vit_status read_rows(void *context, uint8_t *rows, size_t count, vit_error *error) {
     reading *r = context;
-    r->status = vit_image_read_rows(&r->file, rows, count, error);
+    r->status = vit_image_read_rows(r->file, rows, count, error);
     return r->status;
 }
 
 static vit_status narrow_rows(void *context, size_t *left, size_t *width, vit_error *error) {
     reading *r = context;
-    r->status = vit_image_narrow(&r->file, left, width, error);
+    r->status = vit_image_narrow(r->file, left, width, error);
     return r->status;
 }
 
@@ -168,17 +168,17 @@ static bool crop_window(vit_window *window, const vit_operation *op, size_t widt
     return true;
 }
 
-/* Reads the file into file.image. If the first operation that changes it is a resize, its rows are
+/* Reads the file into file->image. If the first operation that changes it is a resize, its rows are
  * resized, and cropped by a crop after it, as they are read, and *first becomes the index of the
  * operation after these. */
 static vit_status first_pixels(reading *r, const vit_preprocessing *p, size_t *first,
                                const vit_kernels *kernels, vit_error *error) {
-    vit_image *image = &r->file.image, resized;
+    vit_image *image = &r->file->image, resized;
     const vit_operation *op = p->operations, *end = p->operations + p->count;
     size_t width, height;
-    while (op < end && is_idle(op, image)) op++;
-    if (image->pixels || op == end || op->kind != VIT_OP_RESIZE)
-        return r->status = vit_image_read(&r->file, error);
+    while (r->file->jpeg && op < end && is_idle(op, image)) op++;
+    if (!r->file->jpeg || op == end || op->kind != VIT_OP_RESIZE)
+        return r->status = vit_image_read(r->file, error);
     const vit_image_rows rows = {image->width, image->height, image->channels,
                                  narrow_rows,  read_rows,     r};
     resize_target(op, image, &width, &height);
@@ -193,19 +193,28 @@ static vit_status first_pixels(reading *r, const vit_preprocessing *p, size_t *f
     return VIT_OK;
 }
 
+vit_status vit_preprocess_opened(vit_image *out, vit_image_file *file, const vit_preprocessing *p,
+                                 size_t height, size_t width, size_t channels,
+                                 const vit_kernels *kernels, vit_error *error) {
+    reading r = {.file = file};
+    size_t first = 0;
+    *out = (vit_image){0};
+    vit_status status = first_pixels(&r, p, &first, kernels, error);
+    if (status == VIT_OK)
+        status = run(out, &file->image, p, first, height, width, channels, kernels, error);
+    return status == r.status ? status : vit_fail_prefix(error, status, file->name);
+}
+
 vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, const char *name,
                                 const vit_preprocessing *p, size_t height, size_t width,
                                 size_t channels, const vit_kernels *kernels, vit_error *error) {
-    reading r = {0};
-    size_t first = 0;
+    vit_image_file file;
     *out = (vit_image){0};
-    vit_status status = vit_image_open(&r.file, bytes, size, name, error);
+    vit_status status = vit_image_open(&file, bytes, size, name, error);
     if (status != VIT_OK) return status;
-    status = first_pixels(&r, p, &first, kernels, error);
-    if (status == VIT_OK)
-        status = run(out, &r.file.image, p, first, height, width, channels, kernels, error);
-    vit_image_close(&r.file);
-    return status == r.status ? status : vit_fail_prefix(error, status, name);
+    status = vit_preprocess_opened(out, &file, p, height, width, channels, kernels, error);
+    vit_image_close(&file);
+    return status;
 }
 
 vit_status vit_preprocess_file(vit_image *out, const char *path, const vit_preprocessing *p,

@@ -3,6 +3,7 @@
 #ifndef VIT_IMAGE_PREPARE_PREPROCESS_H
 #define VIT_IMAGE_PREPARE_PREPROCESS_H
 
+#include "vit/image/codec/decode.h"
 #include "vit/image/image.h"
 
 /* The operations and their JSON objects; docs/formats.md explains the keys. After ";" there are
@@ -94,6 +95,11 @@ vit_status vit_preprocess_file(vit_image *out, const char *path, const vit_prepr
 vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, const char *name,
                                 const vit_preprocessing *p, size_t height, size_t width,
                                 size_t channels, const vit_kernels *kernels, vit_error *error);
+
+/* The same for a file that vit_image_open has opened; the caller closes it. */
+vit_status vit_preprocess_opened(vit_image *out, vit_image_file *file, const vit_preprocessing *p,
+                                 size_t height, size_t width, size_t channels,
+                                 const vit_kernels *kernels, vit_error *error);
 
 /* table[c][v] = what NORMALIZE makes of the level v of channel c; 1 or 3 channels. Computed in
  * float, each operation rounded:
