@@ -326,6 +326,11 @@ def refusals(s):
     refused(400, "-", "POST", "/predictions/mnist", data[0][:200])
     refused(415, "9000 x 9000 pixels", "POST", "/predictions/mnist", grey_png(9000, 9000))
     refused(400, "top=x", "POST", "/predictions/mnist?top=x", data[0])
+    refused(400, "?topk: there is no such argument, did you mean ?top=...", "POST",
+            "/predictions/mnist?topk=1", data[0])
+    for count in 33, 1000, 5000:
+        refused(400, "too many arguments", "POST",
+                "/predictions/mnist?" + "&".join("a%d=%d" % (i, i) for i in range(count)), data[0])
     refused(403, "is not a name of this server", "GET", "/health", Host="evil.example")
     refused(403, "is not a name", "GET", "/health", Host="127.0.0.1.evil.example")
     refused(403, "is another site", "GET", "/health", Origin="http://evil.example")

@@ -18,25 +18,40 @@ struct serve_http {
 /* A request while it is received and answered. */
 typedef struct exchange {
     serve_request request;
+    struct MHD_Connection *connection;
     serve_connection *peer;
     const serve_route *route; /* NULL: the path has none */
     uint8_t *body;
     size_t size, capacity;
-    bool is_old;   /* HTTP/1.0 */
-    bool has_zero; /* "%00" in the path */
-    bool is_checked, is_answered;
-    serve_entry entry; /* for the log */
+    bool is_old;                              /* HTTP/1.0 */
+    bool has_zero;                            /* "%00" in the path */
+    bool is_checked, is_answered, is_refused; /* refused: before its header was read */
+    serve_entry entry;                        /* for the log */
     double started;
 } exchange;
 
 /* ---- fields ---- */
 
-const char *serve_header(const serve_request *request, const char *name) {
-    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+/* The value of a header field; NULL: there is none. */
+static const char *header(const exchange *x, const char *name) {
+    return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-const char *serve_argument(const serve_request *request, const char *name) {
-    return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *key,
+                                     const char *value) {
+    serve_request *r = context;
+    (void)kind;
+    if (r->argument_count == SERVE_MOST_ARGUMENTS) return MHD_NO;
+    r->arguments[r->argument_count].name = key;
+    r->arguments[r->argument_count++].value = value ? value : "";
+    return MHD_YES;
+}
+
+/* Gives the handlers all that they need of the header. */
+static void describe(exchange *x) {
+    x->request.content_type = header(x, "Content-Type");
+    x->request.json_length = header(x, "Inference-Header-Content-Length");
+    MHD_get_connection_values(x->connection, MHD_GET_ARGUMENT_KIND, take_argument, &x->request);
 }
 
 /* ---- replies ---- */
@@ -50,7 +65,7 @@ static void add_headers(struct MHD_Response *response, const exchange *x, const 
         {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
     };
     const serve_server *server = x->request.server;
-    const char *origin = serve_header(&x->request, "Origin");
+    const char *origin = header(x, "Origin");
     char number[32];
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
         const bool is_page = strcmp(always[i][0], "Content-Security-Policy") == 0 && r->policy;
@@ -98,7 +113,7 @@ static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
     x->is_answered = true;
     add_headers(response, x, r);
     serve_connection_enter(server->connections, x->peer, SERVE_SENDING);
-    const enum MHD_Result result = MHD_queue_response(x->request.connection, r->status, response);
+    const enum MHD_Result result = MHD_queue_response(x->connection, r->status, response);
     MHD_destroy_response(response);
     return result;
 }
@@ -195,7 +210,7 @@ static bool check_address(exchange *x, const char *path, serve_reply *reply) {
 
 static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
     const serve_guard *guard = &x->request.server->guard;
-    const char *origin = serve_header(&x->request, "Origin");
+    const char *origin = header(x, "Origin");
     const bool is_open = x->route && (x->route->how & SERVE_OPEN) != 0;
     if (f->host_count > 1 || !serve_host_allowed(guard, f->hosts)) {
         serve_fail(reply, 403,
@@ -208,7 +223,7 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
     } else if (strcmp(x->request.method, "OPTIONS") == 0) {
         reply->status = 204; /* a browser asks this before a page of another site may ask (CORS) */
         reply->allow = x->route ? x->route->methods : NULL;
-    } else if (!is_open && !serve_key_allowed(guard, serve_header(&x->request, "Authorization"))) {
+    } else if (!is_open && !serve_key_allowed(guard, header(x, "Authorization"))) {
         serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
     } else {
         return true;
@@ -217,7 +232,8 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
 }
 
 static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
-    const char *encoding = serve_header(&x->request, "Content-Encoding");
+    const char *encoding = header(x, "Content-Encoding"), *near = NULL;
+    const char *unknown = x->route ? serve_route_unknown(x->route, &x->request, &near) : NULL;
     if (!x->route) {
         serve_fail(reply, 404, "there is nothing here");
     } else if (!serve_route_takes(x->route, x->request.method)) {
@@ -232,6 +248,9 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
         serve_fail(reply, 415, "Content-Encoding: a body is expected as it is");
     } else if (has_body && (x->route->how & SERVE_BODY) == 0) {
         serve_fail(reply, 400, "a body is not expected here");
+    } else if (unknown) {
+        serve_fail(reply, 400, "?%.32s: there is no such argument%s%s%s", unknown,
+                   near ? ", did you mean ?" : "", near ? near : "", near ? "=..." : "");
     } else {
         return true;
     }
@@ -245,8 +264,9 @@ static bool check(exchange *x, const char *path, enum MHD_Result *result) {
     serve_reply reply = {.status = 200, .type = "application/json"};
     fields f = {0};
     bool has_body = false;
-    MHD_get_connection_values(x->request.connection, MHD_HEADER_KIND, count_field, &f);
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_field, &f);
     x->is_checked = true;
+    describe(x);
     if (check_length(x, &f, &has_body, &reply) && check_address(x, path, &reply) &&
         check_asker(x, &f, &reply) && check_route(x, has_body, &reply))
         return true;
@@ -257,12 +277,12 @@ static bool check(exchange *x, const char *path, enum MHD_Result *result) {
 
 /* ---- the body ---- */
 
-/* Refuses a request in the middle of its body. The HTTP library has no way to do that, so the
- * answer is written to the socket. */
+/* Refuses a request before it has arrived as a whole. The HTTP library has no way to do that, so
+ * the answer is written to the socket. */
 static enum MHD_Result break_off(exchange *x, unsigned status, const char *sentence) {
     serve_server *server = x->request.server;
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->request.connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     char text[512];
     const int length =
         snprintf(text, sizeof text,
@@ -318,7 +338,16 @@ static enum MHD_Result take_data(exchange *x, const char *data, size_t *size) {
 
 /* ---- the HTTP library's callbacks ---- */
 
-/* The first line of a request has arrived; uri: as it was sent. Returns the exchange. */
+/* The number of arguments in an address. */
+static size_t count_arguments(const char *uri) {
+    size_t count = 0;
+    for (const char *at = strchr(uri, '?'); at; at = strchr(at + 1, '&')) count++;
+    return count;
+}
+
+/* The first line of a request has arrived; uri: as it was sent. Returns the exchange. Arguments are
+ * counted here, as the HTTP library closes the connection without an answer if they are too many.
+ */
 static void *on_line(void *context, const char *uri, struct MHD_Connection *connection) {
     serve_http *http = context;
     const union MHD_ConnectionInfo *info =
@@ -328,11 +357,13 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     exchange *x = vit_alloc(1, sizeof *x);
     if (!x) return NULL;
     x->request.server = http->server;
-    x->request.connection = connection;
+    x->connection = connection;
     x->peer = peer;
     x->started = vit_clock();
     x->has_zero = strstr(uri, "%00");
     snprintf(x->entry.path, sizeof x->entry.path, "%s", uri);
+    x->is_refused = count_arguments(uri) > SERVE_MOST_ARGUMENTS;
+    if (x->is_refused) break_off(x, 400, "the address has too many arguments, expected at most 32");
     return x;
 }
 
@@ -345,7 +376,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     enum MHD_Result result = MHD_YES;
     (void)context;
     (void)connection;
-    if (!x) return MHD_NO;
+    if (!x || x->is_refused) return MHD_NO;
     if (!x->is_checked) {
         x->request.method = method;
         x->is_old = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;

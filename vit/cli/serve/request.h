@@ -5,12 +5,17 @@
 #include "vit/base/text.h"
 #include "vit/cli/serve/server.h"
 
-enum { SERVE_NAME_MAX = 255 };
+enum { SERVE_NAME_MAX = 255, SERVE_MOST_ARGUMENTS = 32 };
 
 typedef struct serve_request {
     serve_server *server;
-    void *connection;               /* the HTTP library's */
-    const char *method;             /* "GET" */
+    const char *method;       /* "GET" */
+    const char *content_type; /* header fields; NULL: not there */
+    const char *json_length;  /* Inference-Header-Content-Length */
+    struct {
+        const char *name, *value; /* value "": the argument has none */
+    } arguments[SERVE_MOST_ARGUMENTS];
+    size_t argument_count;          /* what follows '?' */
     char model[SERVE_NAME_MAX + 1]; /* name from the path; "": there is none */
     const uint8_t *body;            /* [size] */
     size_t size;
@@ -29,9 +34,11 @@ typedef struct serve_reply {
     size_t json_size;     /* KServe: bytes of JSON before binary data; 0: all is JSON */
 } serve_reply;
 
-/* The value of a header field, or of an argument after '?'; NULL: there is none. Borrowed. */
-const char *serve_header(const serve_request *request, const char *name);
+/* The value of an argument after '?'; NULL: it is not there. */
 const char *serve_argument(const serve_request *request, const char *name);
+
+/* Whether the body is said to be JSON. */
+bool serve_is_json(const serve_request *request);
 
 /* Sets the reply to {"error": SENTENCE} with that status. */
 void serve_fail(serve_reply *reply, unsigned status, const char *format, ...)

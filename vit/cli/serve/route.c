@@ -2,27 +2,32 @@
 
 #include <string.h>
 
+static const char *const torchserve[] = {"top", "logits", NULL};
+static const char *const hugging_face[] = {"top_k", NULL};
+static const char *const explaining[] = {"model", "method", "class",  "layer", "head",
+                                         "query", "steps",  "pixels", NULL};
+
 const serve_route serve_routes[] = {
-    {"GET, HEAD", "/", serve_page, SERVE_OPEN},
-    {"GET, HEAD", "/page.css", serve_page_style, SERVE_OPEN},
-    {"GET, HEAD", "/page.js", serve_page_script, SERVE_OPEN},
-    {"GET, HEAD", "/health", serve_health, SERVE_OPEN},
-    {"GET, HEAD", "/metrics", serve_metrics_page, 0},
-    {"POST, PUT", "/predictions/*", serve_predictions, SERVE_BODY},
-    {"POST", "/models/*", serve_hugging_face, SERVE_BODY},
-    {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY},
-    {"POST", "/v1/explain", serve_explain, SERVE_BODY},
-    {"GET, HEAD", "/v2", serve_v2, 0},
-    {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN},
-    {"GET, HEAD", "/v2/health/ready", serve_health, SERVE_OPEN},
-    {"GET, HEAD", "/v2/models", serve_v2_models, 0},
-    {"POST", "/v2/repository/index", serve_v2_index, SERVE_BODY},
-    {"GET, HEAD", "/v2/models/*", serve_v2_model, 0},
-    {"GET, HEAD", "/v2/models/*/ready", serve_v2_model_ready, 0},
-    {"POST", "/v2/models/*/infer", serve_v2_infer, SERVE_BODY},
-    {"GET, HEAD", "/v2/models/*/versions/1", serve_v2_model, 0},
-    {"GET, HEAD", "/v2/models/*/versions/1/ready", serve_v2_model_ready, 0},
-    {"POST", "/v2/models/*/versions/1/infer", serve_v2_infer, SERVE_BODY},
+    {"GET, HEAD", "/", serve_page, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/page.css", serve_page_style, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/page.js", serve_page_script, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/health", serve_health, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/metrics", serve_metrics_page, 0, NULL},
+    {"POST, PUT", "/predictions/*", serve_predictions, SERVE_BODY, torchserve},
+    {"POST", "/models/*", serve_hugging_face, SERVE_BODY, hugging_face},
+    {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY, NULL},
+    {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
+    {"GET, HEAD", "/v2", serve_v2, 0, NULL},
+    {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/v2/health/ready", serve_health, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/v2/models", serve_v2_models, 0, NULL},
+    {"POST", "/v2/repository/index", serve_v2_index, SERVE_BODY, NULL},
+    {"GET, HEAD", "/v2/models/*", serve_v2_model, 0, NULL},
+    {"GET, HEAD", "/v2/models/*/ready", serve_v2_model_ready, 0, NULL},
+    {"POST", "/v2/models/*/infer", serve_v2_infer, SERVE_BODY, NULL},
+    {"GET, HEAD", "/v2/models/*/versions/1", serve_v2_model, 0, NULL},
+    {"GET, HEAD", "/v2/models/*/versions/1/ready", serve_v2_model_ready, 0, NULL},
+    {"POST", "/v2/models/*/versions/1/infer", serve_v2_infer, SERVE_BODY, NULL},
 };
 const size_t serve_route_count = sizeof serve_routes / sizeof serve_routes[0];
 
@@ -51,6 +56,19 @@ const serve_route *serve_route_find(const char *path, char *model) {
     for (size_t i = 0; i < serve_route_count; i++)
         if (matches(serve_routes[i].path, path, model)) return &serve_routes[i];
     model[0] = '\0';
+    return NULL;
+}
+
+const char *serve_route_unknown(const serve_route *route, const serve_request *request,
+                                const char **near) {
+    for (size_t i = 0; i < request->argument_count && route->arguments; i++) {
+        const char *name = request->arguments[i].name;
+        size_t known = 0;
+        while (route->arguments[known] && strcmp(route->arguments[known], name) != 0) known++;
+        if (route->arguments[known]) continue;
+        *near = vit_nearest(name, route->arguments, known);
+        return name;
+    }
     return NULL;
 }
 

@@ -15,7 +15,9 @@ typedef struct serve_route {
     const char *methods; /* "POST, PUT" */
     const char *path;    /* '*' stands for a name without '/', the first one for the model's name */
     serve_handler *handler;
-    unsigned how; /* SERVE_OPEN | SERVE_BODY */
+    unsigned how;                 /* SERVE_OPEN | SERVE_BODY */
+    const char *const *arguments; /* after '?', ended by NULL; others are refused. NULL: none
+                                     is looked at */
 } serve_route;
 
 extern const serve_route serve_routes[];
@@ -23,6 +25,11 @@ extern const size_t serve_route_count;
 
 /* The route of a path, or NULL; model [SERVE_NAME_MAX + 1] becomes the name in it, or "". */
 const serve_route *serve_route_find(const char *path, char *model);
+
+/* An argument of the request that the route does not know; NULL: there is none. *near: the known
+ * one that is most similar, or NULL. */
+const char *serve_route_unknown(const serve_route *route, const serve_request *request,
+                                const char **near);
 
 /* Whether `method` is one of the route's. */
 bool serve_route_takes(const serve_route *route, const char *method);

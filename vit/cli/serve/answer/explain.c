@@ -1,6 +1,5 @@
 /* POST /v1/explain: a map of what an answer comes from, as vit-explain --json writes it. */
 #include <string.h>
-#include <strings.h>
 
 #include "vit/base/page.h"
 #include "vit/base/sys.h"
@@ -251,8 +250,7 @@ static void write_map(const question *q, const char *name) {
 /* The body is {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query",
  * "steps", "pixels"}; or a picture, and the other keys are arguments after '?'. */
 void serve_explain(serve_request *request, serve_reply *reply) {
-    const char *type = serve_header(request, "Content-Type");
-    const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
+    const bool is_json = serve_is_json(request);
     question q = {.request = request, .reply = reply};
     serve_pictures sent = {0};
     if (is_json) q.object = serve_read_json(request, request->size, reply);

@@ -413,7 +413,7 @@ static void write_answer(inference *f, serve_answers *a) {
 }
 
 void serve_v2_infer(serve_request *request, serve_reply *reply) {
-    const char *said = serve_header(request, "Inference-Header-Content-Length");
+    const char *said = request->json_length;
     uint64_t json_size = request->size;
     if (said && (!vit_parse_u64(said, &json_size) || json_size > request->size)) {
         serve_fail(reply, 400, "Inference-Header-Content-Length: expected at most %zu",

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/serve/answer/base64.h"
@@ -80,7 +79,7 @@ static bool read_form(serve_pictures *out, const serve_request *request, const c
 }
 
 bool serve_read_pictures(serve_pictures *out, const serve_request *request, serve_reply *reply) {
-    const char *type = serve_header(request, "Content-Type");
+    const char *type = request->content_type;
     *out = (serve_pictures){.is_list = serve_is_multipart(type)};
     const bool fine = out->is_list ? read_form(out, request, type, reply)
                                    : serve_add_picture(out, request, "-", request->body,

@@ -1,7 +1,4 @@
 /* Classes of pictures, for the clients of TorchServe and of Hugging Face. */
-#include <string.h>
-#include <strings.h>
-
 #include "vit/cli/answers.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
@@ -36,11 +33,38 @@ static bool has_classes(const serve_answers *a, serve_reply *reply) {
     return a->model->info.has_head;
 }
 
+/* What picture i is answered with. */
+typedef struct answer_form {
+    size_t top;  /* classes, at most */
+    bool logits; /* all of them as well */
+    void (*add)(vit_json_out *json, serve_answers *a, size_t i, const char *name,
+                const struct answer_form *form);
+} answer_form;
+
+/* Answers pictures that were sent, and frees them. */
+static void answer(serve_request *request, serve_pictures *sent, const answer_form *form,
+                   serve_reply *reply) {
+    serve_answers a;
+    if (serve_answer_pictures(&a, request, request->model, sent, false, reply)) {
+        vit_json_out json = {0};
+        if (has_classes(&a, reply)) {
+            if (sent->is_list) vit_json_open(&json, NULL, '[');
+            for (size_t i = 0; i < a.count; i++)
+                form->add(&json, &a, i, sent->pictures[i].name, form);
+            if (sent->is_list) vit_json_close(&json, ']');
+            vit_text_add(&json.line, "\n");
+            reply->body = json.line;
+        }
+        serve_answers_free(&a, request->server);
+    }
+    serve_pictures_free(sent);
+}
+
 /* ---- TorchServe ---- */
 
 /* The object that vit-classify --json prints. */
-static void add_object(vit_json_out *json, serve_answers *a, size_t i, const char *name, size_t top,
-                       bool logits) {
+static void add_object(vit_json_out *json, serve_answers *a, size_t i, const char *name,
+                       const answer_form *form) {
     const bool fine = a->answers[i].error.status == VIT_OK;
     const size_t classes = a->model->info.classes;
     const vit_answered answered = {.name = name,
@@ -48,46 +72,34 @@ static void add_object(vit_json_out *json, serve_answers *a, size_t i, const cha
                                    .warning = a->answers[i].warning,
                                    .model = a->model->model,
                                    .probabilities = a->probabilities,
-                                   .logits = logits ? a->logits + i * classes : NULL,
+                                   .logits = form->logits ? a->logits + i * classes : NULL,
                                    .classes = classes,
-                                   .top = fine ? rank(a, i, top) : 0,
+                                   .top = fine ? rank(a, i, form->top) : 0,
                                    .best = a->best};
     vit_answer_add_json(json, &answered);
 }
 
 void serve_predictions(serve_request *request, serve_reply *reply) {
     serve_pictures sent;
-    serve_answers a;
-    size_t top;
-    const bool logits = serve_argument(request, "logits");
-    if (!read_top(&top, request, "top", request->server->top, reply)) return;
-    if (!serve_read_pictures(&sent, request, reply)) return;
-    if (serve_answer_pictures(&a, request, request->model, &sent, false, reply)) {
-        vit_json_out json = {0};
-        if (has_classes(&a, reply)) {
-            if (sent.is_list) vit_json_open(&json, NULL, '[');
-            for (size_t i = 0; i < a.count; i++)
-                add_object(&json, &a, i, sent.pictures[i].name, top, logits);
-            if (sent.is_list) vit_json_close(&json, ']');
-            vit_text_add(&json.line, "\n");
-            reply->body = json.line;
-        }
-        serve_answers_free(&a, request->server);
-    }
-    serve_pictures_free(&sent);
+    answer_form form = {.logits = serve_argument(request, "logits"), .add = add_object};
+    if (read_top(&form.top, request, "top", request->server->top, reply) &&
+        serve_read_pictures(&sent, request, reply))
+        answer(request, &sent, &form, reply);
 }
 
 /* ---- Hugging Face ---- */
 
 /* The list of classes of picture i, or {"error": ...} if it failed. */
-static void add_scores(vit_json_out *json, serve_answers *a, size_t i, size_t top) {
+static void add_scores(vit_json_out *json, serve_answers *a, size_t i, const char *name,
+                       const answer_form *form) {
+    (void)name;
     if (a->answers[i].error.status != VIT_OK) {
         vit_json_open(json, NULL, '{');
         vit_json_text(json, "error", a->answers[i].error.message);
         vit_json_close(json, '}');
         return;
     }
-    const size_t count = rank(a, i, top);
+    const size_t count = rank(a, i, form->top);
     vit_json_open(json, NULL, '[');
     for (size_t k = 0; k < count; k++) {
         vit_json_open(json, NULL, '{');
@@ -114,25 +126,10 @@ static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *
 }
 
 void serve_hugging_face(serve_request *request, serve_reply *reply) {
-    const char *type = serve_header(request, "Content-Type");
-    const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
     serve_pictures sent;
-    serve_answers a;
-    size_t top;
-    if (!read_top(&top, request, "top_k", 5, reply)) return;
-    if (is_json ? !read_inputs(&sent, &top, request, reply)
-                : !serve_read_pictures(&sent, request, reply))
-        return;
-    if (serve_answer_pictures(&a, request, request->model, &sent, false, reply)) {
-        vit_json_out json = {0};
-        if (has_classes(&a, reply)) {
-            if (sent.is_list) vit_json_open(&json, NULL, '[');
-            for (size_t i = 0; i < a.count; i++) add_scores(&json, &a, i, top);
-            if (sent.is_list) vit_json_close(&json, ']');
-            vit_text_add(&json.line, "\n");
-            reply->body = json.line;
-        }
-        serve_answers_free(&a, request->server);
-    }
-    serve_pictures_free(&sent);
+    answer_form form = {.add = add_scores};
+    if (!read_top(&form.top, request, "top_k", 5, reply)) return;
+    if (serve_is_json(request) ? read_inputs(&sent, &form.top, request, reply)
+                               : serve_read_pictures(&sent, request, reply))
+        answer(request, &sent, &form, reply);
 }

@@ -1,8 +1,26 @@
+#include "vit/cli/serve/request.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "vit/cli/json_out.h"
-#include "vit/cli/serve/request.h"
+
+/* ---- what was asked ---- */
+
+const char *serve_argument(const serve_request *request, const char *name) {
+    for (size_t i = 0; i < request->argument_count; i++)
+        if (strcmp(request->arguments[i].name, name) == 0) return request->arguments[i].value;
+    return NULL;
+}
+
+bool serve_is_json(const serve_request *request) {
+    const char *type = request->content_type;
+    return type && strncasecmp(type, "application/json", 16) == 0;
+}
+
+/* ---- replies that are errors ---- */
 
 static void reply_error(serve_reply *reply, unsigned status, const char *sentence) {
     vit_json_out json = {0};
