@@ -5,8 +5,9 @@ usage: [BUILD=build] [VIT_DATA=DIR] scripts/claims [--all]
 
 Every claim is a figure in a text, the command that makes it, and how far they may be apart.
 Without --all those are checked that take seconds; with it also trainings of minutes, whose
-results are the same bytes on every machine. A claim whose data are not there is skipped. Prints
-a line each; exits 1 where a figure is untrue, or is no longer where it was.
+results are the same bytes on every machine. A claim whose data are not there is skipped. Figures
+that sum up a table of another text are compared with that table. Prints a line each; exits 1
+where a figure is untrue, or is no longer where it was.
 """
 import json
 import os
@@ -69,6 +70,21 @@ CLAIMS = [
        "m.safetensors", "--overwrite"]], TEST, .005, True),
 ]
 
+TIMES = r"\n\| KIND .*?\| ([\d.]+) \("  # the first ratio of a row of docs/performance.md: float32
+TRAINED, ANSWERED = TIMES.replace("KIND", "train"), TIMES.replace("KIND", "infer")
+PARITY = r"\| (\d\.\de-\d\d) \|"
+
+# (file, pattern whose group is the figure, file of the table, pattern of its figures, what is said)
+SUMMARIES = [
+    ("README.md", r"training is ([\d.]+) to", "docs/performance.md", TRAINED, min),
+    ("README.md", r"training is [\d.]+ to ([\d.]+) times", "docs/performance.md", TRAINED, max),
+    ("README.md", r"answers are ([\d.]+) to", "docs/performance.md", ANSWERED, min),
+    ("README.md", r"answers are [\d.]+ to ([\d.]+) times", "docs/performance.md", ANSWERED, max),
+    ("README.md", r"How exact: (\d+) networks", "docs/weights.md", PARITY, len),
+    ("README.md", r"by at most ([\d.e-]+) of", "docs/weights.md", PARITY, max),
+]
+
+
 def run(commands, directory, said={}):
     """The last line of the last one; None where its data are not there."""
     if str(commands) in said:
@@ -98,6 +114,17 @@ def check(claim, directory):
     return "holds" if true else "untrue", found[0], f"{value:.6g}"
 
 
+def check_summary(summary):
+    """The same, of a figure that sums up a table."""
+    name, pattern, source, figures, fold = summary
+    found = re.findall(pattern, (ROOT / name).read_text())
+    table = [float(x) for x in re.findall(figures, (ROOT / source).read_text())]
+    if len(found) != 1 or not table:
+        return "untrue", f"{len(found)} figures like {pattern}", f"a table of {len(table)}"
+    value = fold(table)
+    return "holds" if float(found[0]) == value else "untrue", found[0], f"{value:.6g}"
+
+
 def main():
     if sys.argv[1:] not in ([], ["--all"]):
         print(__doc__.strip())
@@ -113,6 +140,10 @@ def main():
             untrue += word == "untrue"
             print(f"{word:8} {claim[0]}: {text}; {' && '.join(map(' '.join, claim[2]))}: {value}",
                   flush=True)
+    for summary in SUMMARIES:
+        word, text, value = check_summary(summary)
+        untrue += word == "untrue"
+        print(f"{word:8} {summary[0]}: {text}; {summary[4].__name__} of {summary[2]}: {value}")
     return 1 if untrue else 0
 
 
