@@ -372,14 +372,14 @@ for set in train:200 t10k:50; do
     { head -c 16 "grey/$name"; seq 1000000 | head -c $((784 * ${set#*:})); } >"noise/$name"
 done
 wild="vit-train --data noise --preset ./wild.json --out wild"
-run "held-back answers that are no numbers" 1 "of the held-back pictures became NaN after step" \
+run "a held-back loss that is NaN" 1 "of the held-back pictures became NaN after step" \
     $wild --steps 40 --checkpoint c4
 holds "keep the last good state" grep -q "c4 keeps the state of step 1, of which --resume" err
 run "from which a model can be made" 0 "resuming after step 1" \
     $wild --steps 1/40 --checkpoint c4 --resume
 rm wild
-run "losses that are no numbers" 1 "10 steps in a row, up to" $wild --steps 40 --val 0
-run "weights that would give no answers" 1 "answers with no numbers and is not written" \
+run "losses that are NaN" 1 "10 steps in a row, up to" $wild --steps 40 --val 0
+run "logits that are not finite" 1 "are not finite; it is not written" \
     $wild --steps 9 --val 0
 holds "none of them leaves a model" test ! -e wild
 run "a few steps are enough to say so" 1 "the model is written, but its loss explodes" \

@@ -5,7 +5,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/shell"
 
 if ! command -v python3 >/dev/null; then
-    skips "answers of no numbers" "there is no python3"
+    skips "answers that are NaN" "there is no python3"
     exit 0
 fi
 given_model
@@ -19,7 +19,7 @@ open("black.png", "wb").write(b"\x89PNG\r\n\x1a\n" +
     chunk(b"IHDR", struct.pack(">IIBBBBB", 28, 28, 8, 0, 0, 0, 0)) +
     chunk(b"IDAT", zlib.compress(bytes(28 * 29))) + chunk(b"IEND", b""))
 END
-none="a.png: the model answers with no numbers (logit 0 is NaN)"
+none="a.png: the model's answer is not finite (logit 0 is NaN)"
 model="--model ./none.safetensors"
 run 1 "" "$none" vit-classify $model a.png
 run 0 "black.png" "" vit-classify $model black.png
@@ -27,8 +27,8 @@ run 1 "$none" "1 of 2 pictures" vit-classify $model --json --logits black.png a.
 mv out answers
 json "only that picture fails" answers '"error" in r[1] and len(r[0]["logits"]) == 10'
 run 1 "*" "$none" vit-classify $model --embed --out rows.npy black.png a.png
-run 1 "" "digits: picture 0: the model answers with no numbers" vit-evaluate $model --data digits
-run 1 "" "the model answers with no numbers" \
+run 1 "" "digits: picture 0: the model's answer is not finite" vit-evaluate $model --data digits
+run 1 "" "the model's answer is not finite" \
     vit-evaluate $model --data digits --predictions rows.csv --json
 check "nothing is predicted" test ! -s rows.csv
 for file in map.png map.npy map.json page.html; do

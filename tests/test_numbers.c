@@ -53,7 +53,7 @@ static void test_prepared(void **state) {
     assert_int_equal(vit_classify_prepared(s, images[0], 1, logits, &error), VIT_OK);
     assert_true(isfinite(logits[0]));
     assert_int_equal(vit_classify_prepared(s, images[0], 2, logits, &error), VIT_ERROR_FORMAT);
-    assert_says(&error, VIT_ERROR_FORMAT, "picture 2 of 2: the model answers with no numbers",
+    assert_says(&error, VIT_ERROR_FORMAT, "picture 2 of 2: the model's answer is not finite",
                 "earlier checkpoint");
     assert_int_equal(vit_embed_prepared(s, images[1], 1, logits, features, &error),
                      VIT_ERROR_FORMAT);
@@ -82,13 +82,13 @@ static void test_pictures(void **state) {
                                 {"3.png", black.data, black.size}};
     assert_int_equal(vit_classify_pixels(s, images[1], SIDE, SIDE, 1, SIDE, one, &error),
                      VIT_ERROR_FORMAT);
-    assert_says(&error, VIT_ERROR_FORMAT, "the picture: the model answers", "NaN");
+    assert_says(&error, VIT_ERROR_FORMAT, "the picture: the model's answer", "NaN");
     assert_int_equal(vit_classify_memory(s, white.data, white.size, "1.png", one, &error),
                      VIT_ERROR_FORMAT);
-    assert_says(&error, VIT_ERROR_FORMAT, "1.png: the model answers with no numbers", "damaged");
+    assert_says(&error, VIT_ERROR_FORMAT, "1.png: the model's answer is not finite", "damaged");
     assert_int_equal(vit_classify_memory(s, black.data, black.size, "0.png", one, NULL), VIT_OK);
     assert_int_equal(vit_classify_many(s, list, 4, many, features, about, NULL), VIT_OK);
-    assert_says(&about[1].error, VIT_ERROR_FORMAT, "1.png: the model answers with no numbers", "");
+    assert_says(&about[1].error, VIT_ERROR_FORMAT, "1.png: the model's answer is not finite", "");
     assert_says(&about[2].error, VIT_ERROR_FORMAT, "2.png", "");
     for (size_t i = 0; i < 4; i += 3) {
         assert_int_equal(about[i].error.status, VIT_OK);
@@ -115,7 +115,7 @@ static void test_evaluate(void **state) {
     vit_error error;
     vit_model *m = overflowing();
     assert_int_equal(vit_evaluate(m, &o, &result, &error), VIT_ERROR_FORMAT);
-    assert_says(&error, VIT_ERROR_FORMAT, "two: picture 1: the model answers with no numbers", "");
+    assert_says(&error, VIT_ERROR_FORMAT, "two: picture 1: the model's answer is not finite", "");
     assert_null(result.confusion);
     vit_model_free(m);
 }
@@ -131,10 +131,10 @@ static void test_maps(void **state) {
     for (vit_method i = 0; i < VIT_METHOD_COUNT; i++) {
         const vit_map_options o = {.method = i};
         assert_int_equal(vit_explain(s, images[1], &o, &map, &error), VIT_ERROR_FORMAT);
-        assert_says(&error, VIT_ERROR_FORMAT, "answers with no numbers", "");
+        assert_says(&error, VIT_ERROR_FORMAT, "answer is not finite", "");
         assert_null(map.values);
         const vit_status black = vit_explain(s, images[0], &o, &map, &error);
-        if (black != VIT_OK) assert_says(&error, VIT_ERROR_FORMAT, "the map is of no numbers", "");
+        if (black != VIT_OK) assert_says(&error, VIT_ERROR_FORMAT, "the map is not finite", "");
         vit_map_clear(&map);
     }
     assert_int_equal(vit_explain_page(s, images[1], &(vit_page_options){0}, &page, &error),

@@ -23,7 +23,7 @@ const char *vit_preset_json(size_t i, const char **name) {
 
 vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
     const vit_train_options none = {0}, *o = options ? options : &none;
-    vit_run run = {.options = o, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
+    vit_run run = vit_run_begin(o);
     vit_model_file file = {0};
     if (out) *out = NULL;
     const vit_fpmode host = vit_fpmode_enter();
@@ -42,7 +42,7 @@ vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options, vit
     o.resume = o.keep_best = false;
     o.epochs = o.minutes = 0;
     o.steps = o.schedule_steps = 0;
-    vit_run run = {.options = &o, .started = vit_clock(), .val_top1 = NAN, .val_loss = NAN};
+    vit_run run = vit_run_begin(&o);
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status =
         vit_choose(&run.kernels, &run.threads, o.cpu, o.threads, o.precision, error);

@@ -264,7 +264,7 @@ static vit_status check_values(const vit_map *map, vit_error *error) {
     for (size_t i = 0; i < count; i++)
         if (!isfinite(map->values[i]))
             return vit_fail(error, VIT_ERROR_FORMAT,
-                            "the map is of no numbers (value %zu is %s): the model's weights are "
+                            "the map is not finite (value %zu is %s): the model's weights are "
                             "damaged or of a training that failed",
                             i, isnan(map->values[i]) ? "NaN" : "infinite");
     return VIT_OK;

@@ -154,7 +154,7 @@ vit_status vit_inference_visit(vit_inference *i, vit_text_source *source, vit_vi
 
 vit_status vit_fail_answer(vit_error *error, const char *where) {
     return vit_fail(error, VIT_ERROR_FORMAT,
-                    "the model answers with no numbers%s: what it computes is beyond the largest "
+                    "the model's answer is not finite%s: what it computes is beyond the largest "
                     "float32, so its weights are damaged or of a training that failed; use another "
                     "model, or an earlier checkpoint of this one",
                     where);

@@ -25,7 +25,7 @@ static double rate(size_t step) {
 
 static vit_status search(vit_run *run, vit_lr_search *out, vit_error *error) {
     double mean = 0, weight = 0, least = INFINITY;
-    vit_loader_plan(&run->loader, run->schedule);
+    vit_loader_plan(&run->loader, run->plan.schedule);
     for (size_t step = 0; step < VIT_LR_STEPS; step++) {
         double loss;
         vit_event event;

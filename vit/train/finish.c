@@ -22,7 +22,7 @@ char *vit_run_recipe(const vit_run *run) {
     vit_text_add_json(&t, run->data.name);
     vit_text_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
     if (run->data.joined) vit_text_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
-    if (run->init[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->init);
+    if (run->start.sha256[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->start.sha256);
     if (run->teacher.sha256[0])
         vit_text_add(&t, "\"teacher_sha256\": \"%s\", ", run->teacher.sha256);
     if (run->options->keep_best && run->history.best_step > 0)
@@ -32,7 +32,7 @@ char *vit_run_recipe(const vit_run *run) {
                      run->history.extended_at, run->history.extended_from);
     vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
                  (unsigned long long)run->options->seed, (unsigned long long)vit_run_step(run),
-                 (unsigned long long)run->schedule, recipe ? recipe : "");
+                 (unsigned long long)run->plan.schedule, recipe ? recipe : "");
     if (t.failed || !recipe) vit_text_free(&t);
     vit_free(recipe);
     return t.text;
@@ -115,24 +115,26 @@ float *vit_run_weights(const vit_run *run) {
     return state.average ? state.average : state.values;
 }
 
-/* Fits run->temperature and run->threshold on the held-back pictures; 0 if there are none. */
+/* Fits run->held_back.temperature and run->held_back.threshold on the held-back pictures; 0 if
+ * there are none. */
 static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
     if (count == 0 || vit_config_has_decoder(&run->preset.config)) return VIT_OK;
-    if (!run->course.logits) run->course.logits = vit_alloc(count, classes * sizeof(float));
-    vit_score score = {.logits = run->course.logits};
+    if (!run->monitor.logits) run->monitor.logits = vit_alloc(count, classes * sizeof(float));
+    vit_score score = {.logits = run->monitor.logits};
     if (!score.logits)
         return vit_fail_memory(error, "logits", count * classes * sizeof *score.logits);
     const vit_status status =
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, records,
                           run->loader.val, count, run->loader.table, SCORE_BATCH, error);
     if (status != VIT_OK) return status;
-    run->temperature =
+    run->held_back.temperature =
         vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
     float *confidences = vit_alloc(count, sizeof *confidences);
     if (!confidences) return vit_fail_memory(error, "confidences", count * sizeof *confidences);
-    run->threshold = vit_threshold_fit(confidences, score.logits, count, classes, run->temperature);
+    run->held_back.threshold =
+        vit_threshold_fit(confidences, score.logits, count, classes, run->held_back.temperature);
     vit_free(confidences);
     return status;
 }
@@ -146,7 +148,7 @@ static vit_status save(const vit_run *run, vit_model_file *f, const char *path, 
 }
 
 /* Writes the model into `directory`, under the file name of options->out, or as the first of
- * 2-NAME, 3-NAME, ... that does not exist; run->elsewhere is its path. */
+ * 2-NAME, 3-NAME, ... that does not exist; run->output.elsewhere is its path. */
 static vit_status save_into(vit_run *run, vit_model_file *f, const char *directory) {
     const char *name = vit_path_last(run->options->out);
     vit_status status = VIT_ERROR_IO;
@@ -159,12 +161,12 @@ static vit_status save_into(vit_run *run, vit_model_file *f, const char *directo
         status = path.failed ? VIT_ERROR_MEMORY : vit_path_exists(&exists, path.text, NULL);
         if (status == VIT_OK && !exists) {
             status = save(run, f, path.text, NULL);
-            run->elsewhere = status == VIT_OK ? vit_strdup(path.text) : NULL;
+            run->output.elsewhere = status == VIT_OK ? vit_strdup(path.text) : NULL;
         }
         vit_text_free(&path);
         if (status != VIT_OK) break;
     }
-    return run->elsewhere ? VIT_OK : VIT_ERROR_IO;
+    return run->output.elsewhere ? VIT_OK : VIT_ERROR_IO;
 }
 
 /* A model that cannot be written where it should be goes beside its checkpoints, into the current
@@ -173,7 +175,7 @@ static vit_status save_somewhere(vit_run *run, vit_model_file *f, vit_error *err
     const char *temporary = getenv("TMPDIR");
     const char *const places[] = {run->options->checkpoint, ".",
                                   temporary && *temporary ? temporary : "/tmp"};
-    vit_error *why = &run->unwritten;
+    vit_error *why = &run->output.failed;
     vit_status status = vit_run_check_out(run, why);
     if (status == VIT_OK) status = save(run, f, run->options->out, why);
     why->status = status;
@@ -206,8 +208,8 @@ static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error 
 /* With keep_best, puts the weights of the best step in place of the last ones. */
 static void take_best(vit_run *run) {
     const vit_trainer_state s = vit_trainer_get(run->trainer);
-    if (!run->best || run->history.best_step == s.step) return;
-    memcpy(vit_run_weights(run), run->best, s.table->size * sizeof(float));
+    if (!run->saving.best || run->history.best_step == s.step) return;
+    memcpy(vit_run_weights(run), run->saving.best, s.table->size * sizeof(float));
     vit_trainer_changed(run->trainer, s.step);
     vit_run_note(run, "the model is that of step %zu, whose held-back answers were the best",
                  run->history.best_step);
@@ -234,10 +236,11 @@ static vit_status check_model(vit_run *run, vit_error *error) {
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
                           NULL, some, run->loader.table, SCORE_BATCH, error);
     if (status != VIT_OK || isfinite(score.loss)) return status;
-    return vit_fail(error, VIT_ERROR_ARGUMENT,
-                    "the model of step %llu answers with no numbers and is not written: lower the "
-                    "learning rate (now %g at most) or raise \"warmup\"",
-                    (unsigned long long)s.step, run->preset.recipe.lr);
+    return vit_fail(
+        error, VIT_ERROR_ARGUMENT,
+        "the logits of the model of step %llu are not finite; it is not written: lower the "
+        "learning rate (now %g at most) or raise \"warmup\"",
+        (unsigned long long)s.step, run->preset.recipe.lr);
 }
 
 /* Scores the test pictures; score->logits, if report or event files show answers, is the caller's
@@ -245,7 +248,7 @@ static vit_status check_model(vit_run *run, vit_error *error) {
 static vit_status score_test(vit_score *score, vit_run *run, vit_error *error) {
     const size_t count = run->data.test.count, classes = run->preset.config.classes;
     *score = (vit_score){.only_numbers = true};
-    if (run->course.answers && count > 0) {
+    if (run->monitor.answers && count > 0) {
         score->logits = vit_alloc(count, classes * sizeof *score->logits);
         if (!score->logits)
             return vit_fail_memory(error, "logits", count * classes * sizeof(float));
@@ -262,8 +265,8 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     vit_status status = vit_run_describe(&file, run, error);
     if (status == VIT_OK) status = check_model(run, error);
     if (status == VIT_OK) status = calibrate(run, error);
-    file.temperature = run->temperature;
-    file.threshold = run->threshold;
+    file.temperature = run->held_back.temperature;
+    file.threshold = run->held_back.threshold;
     if (status == VIT_OK && run->options->out) status = save_somewhere(run, &file, error);
     if (status == VIT_OK) status = score_test(&score, run, error);
     if (status == VIT_OK && model) status = take_weights(&file, run, error);
@@ -275,12 +278,12 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     const double top1 =
         score.images > 0 ? (double)score.correct / (double)score.images : (double)NAN;
     if (status == VIT_OK)
-        vit_course_end(run, score.logits, top1, score.images > 0 ? score.loss : NAN);
+        vit_monitor_end(run, score.logits, top1, score.images > 0 ? score.loss : NAN);
     vit_free(score.logits);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_DONE);
     event.test_top1 = top1;
-    event.path = run->elsewhere ? run->elsewhere : run->options->out;
+    event.path = run->output.elsewhere ? run->output.elsewhere : run->options->out;
     vit_run_emit(run, &event);
     return VIT_OK;
 }

@@ -8,13 +8,13 @@
 
 vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error) {
     const char *path = run->options->init;
-    vit_model_file *m = &run->start;
-    vit_status status = vit_weights_hash(run->init, path, error);
+    vit_model_file *m = &run->start.model;
+    vit_status status = vit_weights_hash(run->start.sha256, path, error);
     const vit_wanted wanted = {.config = run->options->config};
     if (status == VIT_OK) status = vit_published_load(m, path, &wanted, error);
     if (status != VIT_OK) return status;
-    run->start_height = m->config.height;
-    run->start_width = m->config.width;
+    run->start.height = m->config.height;
+    run->start.width = m->config.width;
     if (run->options->height > 0)
         status = vit_model_file_resize(m, run->options->height, run->options->width, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, path);
@@ -22,10 +22,10 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error)
     return VIT_OK;
 }
 
-/* MISMATCH if the preset describes a network that is not run->start's, apart from what the data
- * decide (sizes, classes) and the initial values. */
+/* MISMATCH if the preset describes a network that is not run->start.model's, apart from what the
+ * data decide (sizes, classes) and the initial values. */
 static vit_status check_preset(const vit_run *run, vit_error *error) {
-    vit_config asked = run->preset.config, found = run->start.config;
+    vit_config asked = run->preset.config, found = run->start.model.config;
     if (!run->preset.says_network || asked.dim == 0) return VIT_OK;
     asked.height = asked.width = asked.channels = asked.classes = 1;
     found.height = found.width = found.channels = found.classes = 1;
@@ -43,10 +43,10 @@ static vit_status check_preset(const vit_run *run, vit_error *error) {
                     run->options->init, run->preset.name);
 }
 
-/* Resizes run->start to the data's pictures, whose size is fixed unless they are files. */
+/* Resizes run->start.model to the data's pictures, whose size is fixed unless they are files. */
 static vit_status fit_size(vit_run *run, vit_error *error) {
     const vit_dataset *d = &run->data;
-    vit_model_file *m = &run->start;
+    vit_model_file *m = &run->start.model;
     if (d->channels != m->config.channels)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the pictures of %s have %zu channels, the network of %s takes %zu",
@@ -71,9 +71,10 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     if (status != VIT_OK) return status;
     run->preset.recipe = sized.recipe;
     run->preset.is_sized_by_data = false;
-    run->preset.config = run->start.config;
+    run->preset.config = run->start.model.config;
     run->preset.config.classes = run->data.classes;
-    if (run->start.config.head == VIT_HEAD_NONE && !vit_config_has_decoder(&run->start.config)) {
+    if (run->start.model.config.head == VIT_HEAD_NONE &&
+        !vit_config_has_decoder(&run->start.model.config)) {
         run->preset.config.head = VIT_HEAD_LINEAR;
         run->preset.config.head_bias = true;
     }
@@ -82,7 +83,7 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
 
 vit_status vit_run_load_init(vit_run *run, vit_error *error) {
     const vit_trainer_state state = vit_trainer_get(run->trainer);
-    const vit_model_file *m = &run->start;
+    const vit_model_file *m = &run->start.model;
     bool is_new = false;
     for (size_t i = 0; i < state.table->count; i++) {
         const vit_parameter *to = &state.table->rows[i],
@@ -99,15 +100,15 @@ vit_status vit_run_load_init(vit_run *run, vit_error *error) {
                             run->options->init, to->name);
         is_new = is_new || !fits;
     }
-    if (run->start_height != m->config.height || run->start_width != m->config.width)
+    if (run->start.height != m->config.height || run->start.width != m->config.width)
         vit_run_note(run, "positions are resampled: the weights are for %zu x %zu pixels",
-                     run->start_height, run->start_width);
+                     run->start.height, run->start.width);
     if (is_new && m->config.head == VIT_HEAD_NONE)
         vit_run_note(run, "the head is a new one: the weights are a backbone's");
     else if (is_new)
         vit_run_note(run, "the head is a new one: the data have %zu classes, the weights %zu",
                      run->data.classes, m->config.classes);
     vit_trainer_changed(run->trainer, 0);
-    vit_model_file_clear(&run->start);
+    vit_model_file_clear(&run->start.model);
     return VIT_OK;
 }

@@ -12,13 +12,27 @@
 #define SCORE_BATCH 512
 #define DEFAULT_SAVE_MINUTES 10
 
+vit_run vit_run_begin(const vit_train_options *options) {
+    return (vit_run){
+        .options = options, .pace.started = vit_clock(), .held_back = {.top1 = NAN, .loss = NAN}};
+}
+
+static void add_to(vit_mean *mean, double value) {
+    mean->sum += value;
+    mean->count++;
+}
+
+static double mean_of(const vit_mean *mean) {
+    return mean->sum / (double)mean->count;
+}
+
 vit_identity vit_run_identity(const vit_run *run) {
     return (vit_identity){.preset = &run->preset,
                           .data = run->data.checksum,
-                          .init = run->init,
+                          .init = run->start.sha256,
                           .teacher = run->teacher.sha256,
                           .seed = run->options->seed,
-                          .schedule = run->schedule};
+                          .schedule = run->plan.schedule};
 }
 
 /* ---- events ---- */
@@ -28,36 +42,36 @@ uint64_t vit_run_step(const vit_run *run) {
 }
 
 static double learning_rate(const vit_run *run, uint64_t step) {
-    return vit_recipe_learning_rate(&run->preset.recipe, step, run->schedule);
+    return vit_recipe_learning_rate(&run->preset.recipe, step, run->plan.schedule);
 }
 
 vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
     const uint64_t step = vit_run_step(run);
     const double batch = (double)run->preset.recipe.batch;
-    const double per_step = run->done > 0 ? run->training / (double)run->done : NAN;
-    return (vit_event){.kind = kind,
-                       .preset = run->preset.name,
-                       .data = run->data.name,
-                       .parameters = vit_trainer_get(run->trainer).table->parameters,
-                       .train_images = run->loader.train_count,
-                       .val_images = run->loader.val_count,
-                       .batch = run->preset.recipe.batch,
-                       .from_pictures = vit_config_takes_pictures(&run->preset.config),
-                       .to_texts = vit_config_has_decoder(&run->preset.config),
-                       .step = step,
-                       .steps = run->schedule,
-                       .epoch = vit_run_epochs(run, step),
-                       .epochs = vit_run_epochs(run, run->schedule),
-                       .loss = NAN,
-                       .grad_norm = NAN,
-                       .lr = step > 0 ? learning_rate(run, step - 1) : 0,
-                       .val_top1 = run->val_top1,
-                       .val_loss = run->val_loss,
-                       .test_top1 = NAN,
-                       .images_per_second = batch / per_step,
-                       .seconds = vit_clock() - run->started,
-                       .seconds_left =
-                           run->steps > step ? per_step * (double)(run->steps - step) : 0};
+    const double per_step = run->pace.steps > 0 ? run->pace.seconds / (double)run->pace.steps : NAN;
+    return (vit_event){
+        .kind = kind,
+        .preset = run->preset.name,
+        .data = run->data.name,
+        .parameters = vit_trainer_get(run->trainer).table->parameters,
+        .train_images = run->loader.train_count,
+        .val_images = run->loader.val_count,
+        .batch = run->preset.recipe.batch,
+        .from_pictures = vit_config_takes_pictures(&run->preset.config),
+        .to_texts = vit_config_has_decoder(&run->preset.config),
+        .step = step,
+        .steps = run->plan.schedule,
+        .epoch = vit_run_epochs(run, step),
+        .epochs = vit_run_epochs(run, run->plan.schedule),
+        .loss = NAN,
+        .grad_norm = NAN,
+        .lr = step > 0 ? learning_rate(run, step - 1) : 0,
+        .val_top1 = run->held_back.top1,
+        .val_loss = run->held_back.loss,
+        .test_top1 = NAN,
+        .images_per_second = batch / per_step,
+        .seconds = vit_clock() - run->pace.started,
+        .seconds_left = run->plan.steps > step ? per_step * (double)(run->plan.steps - step) : 0};
 }
 
 bool vit_run_emit(const vit_run *run, const vit_event *event) {
@@ -78,7 +92,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
 /* ---- the end of an epoch ---- */
 
 static vit_status measure_held_back(vit_run *run, vit_error *error) {
-    vit_score score = {.logits = run->course.logits};
+    vit_score score = {.logits = run->monitor.logits};
     if (run->loader.val_count == 0) return VIT_OK;
     vit_trainer_settle(run->trainer);
     const vit_status status =
@@ -86,8 +100,8 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
                           vit_loader_val_records(&run->loader), run->loader.val,
                           run->loader.val_count, run->loader.table, SCORE_BATCH, error);
     if (status != VIT_OK) return status;
-    run->val_top1 = (double)score.correct / (double)run->loader.val_count;
-    run->val_loss = score.loss;
+    run->held_back.top1 = (double)score.correct / (double)run->loader.val_count;
+    run->held_back.loss = score.loss;
     return vit_run_check_held_back(run, error);
 }
 
@@ -96,18 +110,19 @@ static vit_status keep_if_best(vit_run *run, vit_error *error) {
     if (run->loader.val_count == 0) return VIT_OK;
     /* After a step that was skipped no checkpoint is saved, so there would be no way back to it. */
     const bool better =
-        vit_run_is_well(run) && (h->best_step == 0 || run->val_top1 > h->best_top1 ||
-                                 (!(run->val_top1 < h->best_top1) && run->val_loss < h->best_loss));
+        vit_run_is_healthy(run) &&
+        (h->best_step == 0 || run->held_back.top1 > h->best_top1 ||
+         (!(run->held_back.top1 < h->best_top1) && run->held_back.loss < h->best_loss));
     h->stale = better ? 0 : h->stale + 1;
     if (!better) return VIT_OK;
     h->best_step = (size_t)vit_run_step(run);
-    h->best_top1 = run->val_top1;
-    h->best_loss = run->val_loss;
+    h->best_top1 = run->held_back.top1;
+    h->best_loss = run->held_back.loss;
     if (!run->options->keep_best) return VIT_OK;
     const size_t size = vit_trainer_get(run->trainer).table->size;
-    if (!run->best) run->best = vit_alloc_unset(size, sizeof(float));
-    if (!run->best) return vit_fail_memory(error, "the best weights", size * sizeof(float));
-    memcpy(run->best, vit_run_weights(run), size * sizeof(float));
+    if (!run->saving.best) run->saving.best = vit_alloc_unset(size, sizeof(float));
+    if (!run->saving.best) return vit_fail_memory(error, "the best weights", size * sizeof(float));
+    memcpy(run->saving.best, vit_run_weights(run), size * sizeof(float));
     return VIT_OK;
 }
 
@@ -116,20 +131,20 @@ static vit_status keep_if_best(vit_run *run, vit_error *error) {
 static void stop_early(vit_run *run) {
     const size_t patience = run->options->patience;
     const uint64_t step = vit_run_step(run);
-    if (patience == 0 || run->history.stale < patience || step >= run->steps) return;
-    run->steps = step;
+    if (patience == 0 || run->history.stale < patience || step >= run->plan.steps) return;
+    run->plan.steps = step;
     vit_run_note(run,
                  "no better held-back answers for %zu epochs, the best after step %zu: "
                  "stopping at step %llu of %llu",
                  run->history.stale, run->history.best_step, (unsigned long long)step,
-                 (unsigned long long)run->schedule);
+                 (unsigned long long)run->plan.schedule);
 }
 
 static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) {
     vit_identity identity = vit_run_identity(run);
     vit_model_file model;
     char *path;
-    run->last_save = vit_clock();
+    run->saving.tried = vit_clock();
     vit_status status = vit_run_describe(&model, run, error);
     identity.model = &model;
     if (status == VIT_OK)
@@ -144,9 +159,9 @@ static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) 
 }
 
 static vit_status save(vit_run *run, vit_error *error) {
-    if (!run->options->checkpoint || run->saved == vit_run_step(run)) return VIT_OK;
-    const vit_status status = save_into(run, &run->checkpoints, error);
-    if (status == VIT_OK) run->saved = vit_run_step(run);
+    if (!run->options->checkpoint || run->saving.step == vit_run_step(run)) return VIT_OK;
+    const vit_status status = save_into(run, &run->saving.checkpoints, error);
+    if (status == VIT_OK) run->saving.step = vit_run_step(run);
     return status;
 }
 
@@ -178,9 +193,9 @@ static vit_status save_into_free(vit_run *run, const char *name, vit_error *erro
 /* A checkpoint that cannot be written does not end the training: there may be space on the disk
  * when the next one is due. */
 static void try_to_save(vit_run *run) {
-    vit_error *error = &run->unsaved;
+    vit_error *error = &run->saving.failed;
     error->status = save(run, error);
-    if (error->status == VIT_OK || vit_run_step(run) == run->steps) return;
+    if (error->status == VIT_OK || vit_run_step(run) == run->plan.steps) return;
     vit_run_note(run, "%s; the training goes on and saves again after the next epoch",
                  error->message);
 }
@@ -194,16 +209,17 @@ static vit_status stop(vit_run *run, vit_error *error) {
         if (status != VIT_OK) vit_run_note(run, "%s", error->message);
         status = save_into_free(run, o->rescue, error);
     }
-    vit_course_stop(run);
+    vit_monitor_stop(run);
     if (status != VIT_OK) return status;
     return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped after step %llu of %llu",
-                    (unsigned long long)vit_run_step(run), (unsigned long long)run->schedule);
+                    (unsigned long long)vit_run_step(run), (unsigned long long)run->plan.schedule);
 }
 
 /* Whether the last of so many steps completed a pass over the training pictures. */
 static bool ends_pass(const vit_run *run, uint64_t steps) {
     const uint64_t batch = run->preset.recipe.batch, pictures = run->loader.train_count;
-    return steps == run->schedule || steps * batch / pictures != (steps - 1) * batch / pictures;
+    return steps == run->plan.schedule ||
+           steps * batch / pictures != (steps - 1) * batch / pictures;
 }
 
 /* A run that ends within a pass is measured there, too, but its checkpoint is saved before that:
@@ -213,18 +229,17 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
     if (!ends_pass(run, vit_run_step(run))) try_to_save(run);
     vit_status status = measure_held_back(run, error);
     if (status == VIT_OK) status = keep_if_best(run, error);
-    if (status == VIT_OK) status = vit_course_epoch(run, error);
+    if (status == VIT_OK) status = vit_monitor_epoch(run, error);
     if (status != VIT_OK) return status;
     vit_event event = vit_run_event(run, VIT_EVENT_EPOCH);
     event.loss = h->loss_sum / (double)h->loss_steps;
-    event.grad_norm = run->epoch_norm_sum / (double)run->epoch_norm_steps;
+    event.grad_norm = mean_of(&run->pace.epoch_norm);
     h->loss_sum = 0;
     h->loss_steps = 0;
-    run->epoch_norm_sum = 0;
-    run->epoch_norm_steps = 0;
+    run->pace.epoch_norm = (vit_mean){0};
     if (!vit_run_emit(run, &event)) return stop(run, error);
     stop_early(run);
-    if (vit_run_is_well(run) || vit_run_step(run) == run->steps) try_to_save(run);
+    if (vit_run_is_healthy(run) || vit_run_step(run) == run->plan.steps) try_to_save(run);
     return VIT_OK;
 }
 
@@ -239,55 +254,53 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
                                          vit_loader_source, &run->loader, error);
     if (status != VIT_OK) return status;
     const double seconds = vit_clock() - start, norm = vit_trainer_get(run->trainer).norm;
-    run->training += seconds;
-    run->done++;
-    status = vit_run_watch(run, loss, error);
+    run->pace.seconds += seconds;
+    run->pace.steps++;
+    status = vit_run_check_step(run, loss, error);
     if (status != VIT_OK || vit_trainer_get(run->trainer).skipped) return status;
-    vit_course_step(run, loss, learning_rate(run, step), seconds);
-    run->step_norm_sum += norm;
-    run->epoch_norm_sum += norm;
-    run->epoch_norm_steps++;
+    vit_monitor_step(run, loss, learning_rate(run, step), seconds);
+    add_to(&run->pace.event_norm, norm);
+    add_to(&run->pace.epoch_norm, norm);
+    add_to(&run->pace.event_loss, loss);
     run->history.loss_sum += loss;
     run->history.loss_steps++;
-    run->step_loss_sum += loss;
-    run->step_loss_steps++;
     return VIT_OK;
 }
 
 /* Emits a STEP event if enough time has passed, and after the last step. False: stop. */
 static bool report_step(vit_run *run) {
     const double now = vit_clock();
-    if (now - run->last_event < SECONDS_BETWEEN_EVENTS && vit_run_step(run) < run->steps)
+    if (now - run->pace.last_event < SECONDS_BETWEEN_EVENTS && vit_run_step(run) < run->plan.steps)
         return true;
     vit_event event = vit_run_event(run, VIT_EVENT_STEP);
-    event.loss = run->step_loss_sum / (double)run->step_loss_steps;
-    event.grad_norm = run->step_norm_sum / (double)run->step_loss_steps;
-    run->step_loss_sum = run->step_norm_sum = 0;
-    run->step_loss_steps = 0;
-    run->last_event = now;
+    event.loss = mean_of(&run->pace.event_loss);
+    event.grad_norm = mean_of(&run->pace.event_norm);
+    run->pace.event_loss = run->pace.event_norm = (vit_mean){0};
+    run->pace.last_event = now;
     return vit_run_emit(run, &event);
 }
 
 /* While steps are skipped, the state is no better than that of the last checkpoint. */
 static bool save_is_due(const vit_run *run) {
     const double minutes = run->options->save_minutes;
-    return run->options->checkpoint && vit_run_is_well(run) &&
-           vit_clock() - run->last_save > 60 * (minutes > 0 ? minutes : DEFAULT_SAVE_MINUTES);
+    return run->options->checkpoint && vit_run_is_healthy(run) &&
+           vit_clock() - run->saving.tried > 60 * (minutes > 0 ? minutes : DEFAULT_SAVE_MINUTES);
 }
 
 static vit_status run_steps(vit_run *run, vit_error *error) {
-    vit_loader_plan(&run->loader, run->schedule);
-    run->last_save = vit_clock();
+    vit_loader_plan(&run->loader, run->plan.schedule);
+    run->saving.tried = vit_clock();
     stop_early(run);
-    for (uint64_t step = vit_run_step(run); step < run->steps; step++) {
+    for (uint64_t step = vit_run_step(run); step < run->plan.steps; step++) {
         vit_status status = one_step(run, step, error);
         if (status != VIT_OK) return status;
-        if (vit_clock() > run->deadline && step + 1 < run->steps) {
-            run->steps = step + 1;
+        if (vit_clock() > run->plan.deadline && step + 1 < run->plan.steps) {
+            run->plan.steps = step + 1;
             vit_run_note(run, "out of time: stopping at step %llu of %llu",
-                         (unsigned long long)run->steps, (unsigned long long)run->schedule);
+                         (unsigned long long)run->plan.steps,
+                         (unsigned long long)run->plan.schedule);
         }
-        if (step + 1 == run->steps || ends_pass(run, step + 1))
+        if (step + 1 == run->plan.steps || ends_pass(run, step + 1))
             status = end_epoch(run, error);
         else if (save_is_due(run))
             try_to_save(run);
@@ -303,10 +316,10 @@ static vit_status run_steps(vit_run *run, vit_error *error) {
  * checkpoint. *error says why it diverged; what is left is added to that. */
 static vit_status end_diverged(vit_run *run, vit_error *error) {
     const vit_error why = *error;
-    const vit_checkpoints *c = &run->checkpoints;
+    const vit_checkpoints *c = &run->saving.checkpoints;
     uint64_t good = 0;
-    vit_course_stop(run);
-    if (run->best && vit_run_finish(run, NULL, error) == VIT_OK)
+    vit_monitor_stop(run);
+    if (run->saving.best && vit_run_finish(run, NULL, error) == VIT_OK)
         return vit_fail(error, why.status, "%s; the model is that of step %zu, the best so far",
                         why.message, run->history.best_step);
     for (size_t i = 0; i < c->count; i++)
@@ -317,22 +330,23 @@ static vit_status end_diverged(vit_run *run, vit_error *error) {
                     "%s; no model is written; %s keeps the state of step %llu, of which --resume "
                     "with --steps %llu/%llu makes one",
                     why.message, c->directory, (unsigned long long)good, (unsigned long long)good,
-                    (unsigned long long)run->schedule);
+                    (unsigned long long)run->plan.schedule);
 }
 
 /* Fails for what went wrong although the model was trained and written somewhere. */
 static vit_status check_outcome(vit_run *run, vit_error *error) {
-    const vit_status status = vit_run_judge(run, error);
-    const bool saved = run->unsaved.status == VIT_OK, there = run->unwritten.status == VIT_OK;
+    const vit_status status = vit_run_check_learnt(run, error);
+    const bool saved = run->saving.failed.status == VIT_OK,
+               there = run->output.failed.status == VIT_OK;
     if (saved && there) return status;
     if (status != VIT_OK) vit_run_note(run, "%s", error->message);
-    if (!saved && !there) vit_run_note(run, "%s", run->unsaved.message);
+    if (!saved && !there) vit_run_note(run, "%s", run->saving.failed.message);
     if (!there)
-        return vit_fail(error, run->unwritten.status, "%s; the model is in %s instead",
-                        run->unwritten.message, run->elsewhere);
-    return vit_fail(error, run->unsaved.status,
+        return vit_fail(error, run->output.failed.status, "%s; the model is in %s instead",
+                        run->output.failed.message, run->output.elsewhere);
+    return vit_fail(error, run->saving.failed.status,
                     "%s; the model is complete, its checkpoint is of an earlier step or missing",
-                    run->unsaved.message);
+                    run->saving.failed.message);
 }
 
 static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
@@ -344,11 +358,11 @@ static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     status = run_steps(run, error);
     if (status != VIT_OK) return run->diverged ? end_diverged(run, error) : status;
     status = vit_run_finish(run, model, error);
-    vit_course_close(run);
+    vit_monitor_close(run);
     if (status == VIT_OK) status = check_outcome(run, error);
-    if (status != VIT_OK || run->course.failed.status == VIT_OK) return status;
-    return vit_fail(error, run->course.failed.status, "%s; the model is complete",
-                    run->course.failed.message);
+    if (status != VIT_OK || run->monitor.failed.status == VIT_OK) return status;
+    return vit_fail(error, run->monitor.failed.status, "%s; the model is complete",
+                    run->monitor.failed.message);
 }
 
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error) {

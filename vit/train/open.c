@@ -143,12 +143,13 @@ static vit_status load_best(vit_run *run, vit_error *error) {
     vit_error why;
     bool missing;
     if (!run->options->keep_best || h->best_step == 0) return VIT_OK;
-    run->best = vit_alloc_unset(s.table->size, sizeof(float));
-    if (!run->best)
+    run->saving.best = vit_alloc_unset(s.table->size, sizeof(float));
+    if (!run->saving.best)
         return vit_fail_memory(error, "the best weights", s.table->size * sizeof(float));
-    vit_status status = vit_checkpoints_at(&best, &run->checkpoints, h->best_step, &missing, &why);
+    vit_status status =
+        vit_checkpoints_at(&best, &run->saving.checkpoints, h->best_step, &missing, &why);
     if (status == VIT_OK)
-        status = vit_checkpoint_weights(run->best, s.table, &best, s.average != NULL, &why);
+        status = vit_checkpoint_weights(run->saving.best, s.table, &best, s.average != NULL, &why);
     vit_checkpoint_close(&best);
     if (status == VIT_OK) return VIT_OK;
     if (!missing) return vit_fail(error, status, "%s", why.message);
@@ -156,8 +157,8 @@ static vit_status load_best(vit_run *run, vit_error *error) {
                  "the state with the best held-back answers, of step %zu, is lost (%s): the best "
                  "is looked for from step %llu on",
                  h->best_step, why.message, (unsigned long long)vit_run_step(run));
-    vit_free(run->best);
-    run->best = NULL;
+    vit_free(run->saving.best);
+    run->saving.best = NULL;
     h->best_step = h->stale = 0;
     h->best_top1 = h->best_loss = 0;
     return VIT_OK;
@@ -172,14 +173,14 @@ static void extend(vit_run *run, const vit_checkpoint *c) {
     vit_run_note(run,
                  "the schedule becomes longer, %llu steps instead of %llu: the learning rate goes "
                  "from %g to %g, and the model is another than one trained so from the start",
-                 (unsigned long long)run->schedule, (unsigned long long)c->schedule,
+                 (unsigned long long)run->plan.schedule, (unsigned long long)c->schedule,
                  c->step > 0 ? vit_recipe_learning_rate(r, c->step - 1, c->schedule) : 0,
-                 vit_recipe_learning_rate(r, c->step, run->schedule));
+                 vit_recipe_learning_rate(r, c->step, run->plan.schedule));
 }
 
 static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error) {
     vit_identity identity = vit_run_identity(run);
-    const bool is_longer = run->schedule > c->schedule;
+    const bool is_longer = run->plan.schedule > c->schedule;
     if (is_longer) identity.schedule = c->schedule;
     vit_status status = vit_checkpoint_compare(c, &identity, error);
     if (status == VIT_OK) status = vit_checkpoint_load(run->trainer, &run->history, c, error);
@@ -187,12 +188,12 @@ static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error
     if (status == VIT_OK) status = load_best(run, error);
     if (status != VIT_OK) return status;
     vit_run_note(run, "resuming after step %llu of %llu", (unsigned long long)c->step,
-                 (unsigned long long)run->schedule);
-    if (c->step > run->steps)
+                 (unsigned long long)run->plan.schedule);
+    if (c->step > run->plan.steps)
         vit_run_note(run,
                      "that is beyond the %llu steps that were asked for: the model will be that of "
                      "step %llu",
-                     (unsigned long long)run->steps, (unsigned long long)c->step);
+                     (unsigned long long)run->plan.steps, (unsigned long long)c->step);
     return VIT_OK;
 }
 
@@ -219,12 +220,13 @@ static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *er
     const vit_train_options *o = run->options;
     *c = (vit_checkpoint){0};
     if (!o->checkpoint) return VIT_OK;
-    vit_status status = vit_checkpoints_open(&run->checkpoints, o->checkpoint, error);
+    vit_status status = vit_checkpoints_open(&run->saving.checkpoints, o->checkpoint, error);
     if (status != VIT_OK || (o->overwrite && !o->resume)) {
-        vit_checkpoints_replace(&run->checkpoints);
+        vit_checkpoints_replace(&run->saving.checkpoints);
         return status;
     }
-    status = vit_checkpoints_newest(c, &run->checkpoints, UINT64_MAX, note_skipped, run, error);
+    status =
+        vit_checkpoints_newest(c, &run->saving.checkpoints, UINT64_MAX, note_skipped, run, error);
     if (status == VIT_OK && !c->file && o->resume)
         vit_run_note(run, "%s holds no checkpoint: starting afresh", o->checkpoint);
     return status;
@@ -234,15 +236,15 @@ static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *er
  * not, if there is one. */
 static void step_back(vit_run *run, vit_checkpoint *c) {
     vit_checkpoint earlier;
-    if (!run->options->resume || !c->file || c->step <= run->steps) return;
-    if (c->schedule != run->schedule) return;
-    if (vit_checkpoints_newest(&earlier, &run->checkpoints, run->steps, note_skipped, run, NULL) !=
-            VIT_OK ||
+    if (!run->options->resume || !c->file || c->step <= run->plan.steps) return;
+    if (c->schedule != run->plan.schedule) return;
+    if (vit_checkpoints_newest(&earlier, &run->saving.checkpoints, run->plan.steps, note_skipped,
+                               run, NULL) != VIT_OK ||
         !earlier.file)
         return;
     vit_run_note(run, "%s holds step %llu, beyond the %llu steps that were asked for",
                  run->options->checkpoint, (unsigned long long)c->step,
-                 (unsigned long long)run->steps);
+                 (unsigned long long)run->plan.steps);
     vit_checkpoint_close(c);
     *c = earlier;
 }
@@ -277,8 +279,8 @@ static vit_status start(vit_run *run, vit_error *error) {
     if (status == VIT_OK && c.file)
         status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);
     vit_checkpoint_close(&c);
-    if (status == VIT_OK) status = vit_run_try_places(run, error);
-    return status == VIT_OK ? vit_course_open(run, error) : status;
+    if (status == VIT_OK) status = vit_run_try_outputs(run, error);
+    return status == VIT_OK ? vit_monitor_open(run, error) : status;
 }
 
 /* The preset of a training that starts from another model's weights, unless another is given: it
@@ -300,14 +302,14 @@ vit_status vit_run_open(vit_run *run, vit_error *error) {
 }
 
 void vit_run_close(vit_run *run) {
-    vit_course_close(run);
+    vit_monitor_close(run);
     vit_inference_free(run->inference);
     vit_trainer_free(run->trainer);
     vit_teacher_close(&run->teacher);
     vit_loader_free(&run->loader);
     vit_dataset_close(&run->data);
-    vit_model_file_clear(&run->start);
-    vit_checkpoints_close(&run->checkpoints);
-    vit_free(run->best);
-    vit_free(run->elsewhere);
+    vit_model_file_clear(&run->start.model);
+    vit_checkpoints_close(&run->saving.checkpoints);
+    vit_free(run->saving.best);
+    vit_free(run->output.elsewhere);
 }

@@ -68,28 +68,29 @@ static vit_status plan_minutes(vit_run *run, uint64_t resumed, vit_error *error)
     if (status != VIT_OK) return status;
     vit_trainer_reset(run->trainer, run->options->seed);
     const double test = answer * (double)run->data.test.count;
-    const double left = run->started + whole - vit_clock() - test;
-    const double answered = (double)(run->loader.val_count + vit_course_sample(run));
+    const double left = run->pace.started + whole - vit_clock() - test;
+    const double answered = (double)(run->loader.val_count + vit_monitor_sample(run));
     const double held_back = answer * answered * vit_run_epochs(run, 1);
-    run->schedule = resumed ? resumed : at_least_one(PLANNED_SHARE * left / (step + held_back));
-    run->steps = run->schedule;
-    run->deadline = run->started + whole + OVERRUN_SECONDS - test;
+    run->plan.schedule =
+        resumed ? resumed : at_least_one(PLANNED_SHARE * left / (step + held_back));
+    run->plan.steps = run->plan.schedule;
+    run->plan.deadline = run->pace.started + whole + OVERRUN_SECONDS - test;
     return VIT_OK;
 }
 
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error) {
     const vit_train_options *o = run->options;
-    run->deadline = INFINITY;
+    run->plan.deadline = INFINITY;
     if (o->minutes > 0) return plan_minutes(run, resumed, error);
     if (o->steps > 0) {
-        run->schedule = o->schedule_steps > 0 ? o->schedule_steps : o->steps;
-        run->steps = o->steps < run->schedule ? o->steps : run->schedule;
+        run->plan.schedule = o->schedule_steps > 0 ? o->schedule_steps : o->steps;
+        run->plan.steps = o->steps < run->plan.schedule ? o->steps : run->plan.schedule;
     } else {
         const double epochs = o->epochs > 0 ? o->epochs : run->preset.recipe.epochs;
         const double pictures = epochs * (double)run->loader.train_count;
         const double steps = floor(pictures / (double)run->preset.recipe.batch + .5);
-        run->schedule = resumed && o->epochs == 0 ? resumed : at_least_one(steps);
-        run->steps = run->schedule;
+        run->plan.schedule = resumed && o->epochs == 0 ? resumed : at_least_one(steps);
+        run->plan.steps = run->plan.schedule;
     }
     return VIT_OK;
 }
@@ -111,7 +112,7 @@ void vit_run_note_expected(const vit_run *run) {
     char percent[32], steps[64];
     if (!is_unchanged(run->options)) return;
     const vit_expectation e = vit_expect(vit_measured_trainings, run->data.checksum,
-                                         run->preset.name, (double)run->schedule);
+                                         run->preset.name, (double)run->plan.schedule);
     if (isnan(e.top1)) return;
     if (e.first < e.last)
         snprintf(steps, sizeof steps, "%.0f and %.0f", e.first, e.last);
@@ -125,13 +126,13 @@ const char *vit_run_better_preset(const vit_run *run) {
     const vit_train_options *o = run->options;
     const char *best = NULL, *sha256 = run->data.checksum;
     const vit_expectation own =
-        vit_expect(vit_measured_trainings, sha256, run->preset.name, (double)run->schedule);
+        vit_expect(vit_measured_trainings, sha256, run->preset.name, (double)run->plan.schedule);
     double most = own.at_least + WORTH_IT;
     if (!(o->minutes > 0) || o->preset || o->checkpoint || !is_unchanged(o) || isnan(most))
         return NULL;
     for (const vit_measured *m = vit_measured_trainings; m->data_sha256; m++) {
         const double cost = vit_expect(vit_measured_trainings, sha256, m->preset, 1).step_seconds;
-        const double steps = (double)run->schedule * own.step_seconds / cost;
+        const double steps = (double)run->plan.schedule * own.step_seconds / cost;
         const vit_expectation e = vit_expect(vit_measured_trainings, sha256, m->preset, steps);
         if (!(cost > 0) || !(e.at_least > most)) continue;
         best = m->preset;

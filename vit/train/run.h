@@ -1,94 +1,131 @@
 /* One training, from the first check to the model file. The parts of it, in the order of a run:
- * open.c opens data, network and checkpoint (init.c: weights to start from; places.c: where the
+ * open.c opens data, network and checkpoint (init.c: weights to start from; outputs.c: where the
  * outputs go; classes.c: how many pictures each class has), plan.c decides how many steps there
- * are, loop.c runs steps and epochs, watch.c notices when they no longer learn anything, finish.c
- * writes and tests the model. A step itself is in step/.
+ * are, loop.c runs steps and epochs, monitor.c shows them, divergence.c notices when they no longer
+ * learn anything, finish.c writes and tests the model. A step itself is in step/.
  */
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H
 
 #include "vit/model/infer.h"
 #include "vit/train/checkpoint.h"
-#include "vit/train/course.h"
+#include "vit/train/monitor.h"
 #include "vit/train/step/loader.h"
 #include "vit/train/step/teacher.h"
 #include "vit/weights/model_file.h"
 
-struct vit_run {
-    const vit_train_options *options;
-    double started;    /* vit_clock() when the command began */
-    vit_preset preset; /* fitted to the data, with the options' batch size, learning rate, ... */
-    vit_dataset data;
-    char init[65];        /* SHA-256 of the model that training starts from (--init); "": none */
-    vit_model_file start; /* that model, until vit_run_load_init has copied its weights */
-    size_t start_height, start_width; /* its picture size, before it is resized for the data */
-    vit_teacher teacher;              /* zeroed: there is none */
-    const vit_kernels *kernels;
-    int threads;
-    vit_loader loader;
-    vit_trainer *trainer;
-    vit_inference *inference; /* answers with the trainer's network */
+/* Where the weights come from that a training starts with: a model (--init), or random numbers. */
+typedef struct vit_start {
+    char sha256[65];      /* of the model; "": none, the weights are random */
+    vit_model_file model; /* it, until vit_run_load_init has copied its weights */
+    size_t height, width; /* its picture size, before it is resized for the data */
+} vit_start;
 
+/* How long the training is. */
+typedef struct vit_plan {
     uint64_t steps;    /* the step after which this run ends */
     uint64_t schedule; /* steps of the whole learning rate schedule */
     double deadline;   /* vit_clock() at which it ends, whatever the step; infinite without
                           --minutes */
-    double training;   /* seconds that this process has spent in steps */
-    uint64_t done;     /* and the number of those steps */
-    vit_history history;
-    vit_checkpoints checkpoints; /* open if options->checkpoint names a directory */
-    uint64_t saved;              /* step of the last checkpoint that was written; 0: none */
-    double last_save;            /* vit_clock() of the last attempt to write one */
-    float *best;                 /* with keep_best: the weights after history.best_step; owned */
-    double step_loss_sum;        /* losses since the last STEP event, and their number */
-    uint64_t step_loss_steps;
-    double step_norm_sum; /* gradient norms since the last STEP event */
-    double epoch_norm_sum;
-    uint64_t epoch_norm_steps;     /* gradient norms since the last EPOCH event, and their number */
-    double last_event;             /* vit_clock() of the last STEP event */
-    double val_top1, val_loss;     /* of the held-back pictures; NaN until measured */
+} vit_plan;
+
+typedef struct vit_mean {
+    double sum;
+    uint64_t count;
+} vit_mean;
+
+/* What this process has done so far, and what it has told of it. */
+typedef struct vit_pace {
+    double started;                  /* vit_clock() when the command began */
+    double seconds;                  /* spent in steps */
+    uint64_t steps;                  /* and their number */
+    double last_event;               /* vit_clock() of the last STEP event */
+    vit_mean event_loss, event_norm; /* of the steps since then */
+    vit_mean epoch_norm;             /* of the steps since the last EPOCH event; their loss is in
+                                        the history */
+} vit_pace;
+
+/* The answers to the held-back pictures. */
+typedef struct vit_held_back {
+    double top1, loss;             /* NaN until measured */
     double temperature, threshold; /* of the model; 0 until they are fitted */
-    vit_course course;
-    bool diverged;       /* set by watch.c: the training cannot go on */
-    vit_error unwritten; /* why options->out could not be written; status VIT_OK: it was written */
-    char *elsewhere;     /* path of the model that was written in its place; owned */
-    vit_error unsaved;   /* why the last checkpoint could not be written; status VIT_OK: it was */
+} vit_held_back;
+
+/* What is kept of the training's states. */
+typedef struct vit_saving {
+    vit_checkpoints checkpoints; /* open if options->checkpoint names a directory */
+    uint64_t step;               /* of the last one that was written; 0: none */
+    double tried;                /* vit_clock() of the last attempt to write one */
+    vit_error failed;            /* why that failed; status VIT_OK: it did not */
+    float *best;                 /* with keep_best: the weights after history.best_step; owned */
+} vit_saving;
+
+/* The model file. */
+typedef struct vit_output {
+    vit_error failed; /* why options->out could not be written; status VIT_OK: it was written */
+    char *elsewhere;  /* path of the model that was written in its place; owned */
+} vit_output;
+
+struct vit_run {
+    const vit_train_options *options;
+    const vit_kernels *kernels;
+    int threads;
+
+    vit_preset preset; /* fitted to the data, with the options' batch size, learning rate, ... */
+    vit_dataset data;
+    vit_start start;
+    vit_teacher teacher; /* zeroed: there is none */
+
+    vit_loader loader;
+    vit_trainer *trainer;
+    vit_inference *inference; /* answers with the trainer's network */
+
+    vit_plan plan;
+    vit_pace pace;
+    vit_history history;
+    bool diverged; /* set by divergence.c: the training cannot go on */
+    vit_held_back held_back;
+    vit_saving saving;
+    vit_output output;
+    vit_monitor monitor;
 };
+
+/* A run whose command begins now. The caller sets kernels and threads. */
+vit_run vit_run_begin(const vit_train_options *options);
 
 /* What a checkpoint must agree with to be one of this training. */
 vit_identity vit_run_identity(const vit_run *run);
 
-/* Runs the whole training and frees what it holds. The caller has set options, started, kernels
- * and threads, and val_top1 and val_loss to NaN. On success *model (model may be NULL) is the
+/* Runs the whole training and frees what it holds. On success *model (model may be NULL) is the
  * trained model, its linear weights packed; free it with vit_model_file_clear. CANCELLED if the
  * callback asked to stop: a checkpoint is written first, and if that fails, so does the run. Any
- * other checkpoint that cannot be written is only recorded in run->unsaved. */
+ * other checkpoint that cannot be written is only recorded in run->saving.failed. */
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
 
-/* ---- open.c, init.c, places.c, classes.c: before the first step ---- */
+/* ---- open.c, init.c, outputs.c, classes.c: before the first step ---- */
 
 /* Opens data, preset and trainer, resumes from a checkpoint if that is asked for, and checks that
  * the outputs can be written. Call vit_run_close whether or not it succeeds. */
 vit_status vit_run_open(vit_run *run, vit_error *error);
 void vit_run_close(vit_run *run);
 
-/* Loads the model of options->init into run->start; *preparation: picture size and preprocessing
- * of that model. */
+/* Loads the model of options->init into run->start.model; *preparation: picture size and
+ * preprocessing of that model. */
 vit_status vit_run_open_init(vit_run *run, vit_preparation *preparation, vit_error *error);
 
-/* Gives run->preset the network of run->start, with a head for the data's classes; positions are
- * resampled if the data have another picture size. MISMATCH if the preset describes a different
+/* Gives run->preset the network of run->start.model, with a head for the data's classes; positions
+ * are resampled if the data have another picture size. MISMATCH if the preset describes a different
  * network, or if the number of channels or the vocabularies differ. */
 vit_status vit_run_adopt_init(vit_run *run, vit_error *error);
 
-/* Copies the weights of run->start into the trainer and frees run->start. A head for other classes
+/* Copies the weights of run->start.model into the trainer and frees it. A head for other classes
  * keeps its random weights, which a note says. */
 vit_status vit_run_load_init(vit_run *run, vit_error *error);
 
 /* Checks that model and checkpoints can be written, by opening the files and reserving the space
  * they need. MISMATCH if options->out exists and was not made by this training, unless
  * options->overwrite. */
-vit_status vit_run_try_places(vit_run *run, vit_error *error);
+vit_status vit_run_try_outputs(vit_run *run, vit_error *error);
 
 /* The check of what is at options->out alone. */
 vit_status vit_run_check_out(const vit_run *run, vit_error *error);
@@ -99,7 +136,7 @@ vit_status vit_run_check_classes(vit_run *run, vit_error *error);
 
 /* ---- plan.c: how many steps there are, and what to expect of them ---- */
 
-/* Sets steps, schedule and deadline from the options; with options->minutes, by timing a few
+/* Sets run->plan from the options; with options->minutes, by timing a few
  * steps. resumed: steps of the schedule of the checkpoint that will be resumed, which is kept; 0:
  * none. */
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
@@ -108,18 +145,19 @@ vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
  * held back. */
 double vit_run_epochs(const vit_run *run, uint64_t steps);
 
-/* Notes the accuracy to expect after run->schedule steps, if trainings like it were measured. */
+/* Notes the accuracy to expect after run->plan.schedule steps, if trainings like it were measured.
+ */
 void vit_run_note_expected(const vit_run *run);
 
 /* The preset that is expected to do better than run->preset within options->minutes, in which
- * run->schedule steps fit; NULL: none is known, or the user has chosen one. */
+ * run->plan.schedule steps fit; NULL: none is known, or the user has chosen one. */
 const char *vit_run_better_preset(const vit_run *run);
 
-/* ---- watch.c: whether the training still learns ---- */
+/* ---- divergence.c: whether the training still learns ---- */
 
 /* Call after every step, with its loss: counts steps that had to be skipped. ARGUMENT, with what to
  * try, when too many steps in a row were skipped, or had a loss many times that of the start. */
-vit_status vit_run_watch(vit_run *run, double loss, vit_error *error);
+vit_status vit_run_check_step(vit_run *run, double loss, vit_error *error);
 
 /* The largest gradient norm that the next step may use: for vit_trainer_limit. */
 double vit_run_norm_limit(const vit_run *run);
@@ -128,10 +166,10 @@ double vit_run_norm_limit(const vit_run *run);
 vit_status vit_run_check_held_back(vit_run *run, vit_error *error);
 
 /* Whether the last step was used and its loss was not high. */
-bool vit_run_is_well(const vit_run *run);
+bool vit_run_is_healthy(const vit_run *run);
 
 /* After the last step: ARGUMENT if the training has learnt nothing. */
-vit_status vit_run_judge(vit_run *run, vit_error *error);
+vit_status vit_run_check_learnt(vit_run *run, vit_error *error);
 
 /* ---- finish.c: what a training leaves ---- */
 

@@ -53,8 +53,8 @@ typedef struct training {
 static void load_batch(void *context) {
     training *t = context;
     vit_loader_prepare(&t->loader, t->step++);
-    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.recipe->batch, &t->room, &t->loader,
-                      NULL);
+    vit_loader_source(t->images, t->labels, t->keys, 0, t->loader.recipe->batch, &t->room,
+                      &t->loader, NULL);
 }
 
 static void train_step(void *context) {

@@ -153,7 +153,7 @@ static vit_status score_texts(vit_score *score, vit_inference *inference, const 
     vit_free(t.answers);
     if (status == VIT_OK && score->only_numbers && !isfinite(score->loss))
         return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: the model answers with no numbers, its weights are damaged or of a "
+                        "%s: the model's answer is not finite, its weights are damaged or of a "
                         "training that failed: use another model, or an earlier checkpoint",
                         records->data->name);
     return status;

@@ -1,4 +1,4 @@
-#include "vit/train/course.h"
+#include "vit/train/monitor.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/train/measure/score.h"
@@ -14,15 +14,15 @@
 /* A file that cannot be written does not end the training: a note says so once, and the training
  * fails for it at its end. */
 static void failed(vit_run *run, const vit_error *why) {
-    if (run->course.failed.status != VIT_OK) return;
-    run->course.failed = *why;
+    if (run->monitor.failed.status != VIT_OK) return;
+    run->monitor.failed = *why;
     vit_run_note(run, "%s; the training goes on without it", why->message);
 }
 
 static void put_scalars(vit_run *run, uint64_t step, const vit_scalar *scalars, size_t count) {
     vit_error error;
-    if (!run->course.board || run->course.failed.status != VIT_OK) return;
-    if (vit_tensorboard_scalars(run->course.board, step, scalars, count, &error) != VIT_OK)
+    if (!run->monitor.board || run->monitor.failed.status != VIT_OK) return;
+    if (vit_tensorboard_scalars(run->monitor.board, step, scalars, count, &error) != VIT_OK)
         failed(run, &error);
 }
 
@@ -30,7 +30,7 @@ static void put_scalars(vit_run *run, uint64_t step, const vit_scalar *scalars, 
 
 /* Puts the newest point of the curves into the event files. */
 static void put_point(vit_run *run) {
-    const vit_training_curves *c = &run->course.curves;
+    const vit_training_curves *c = &run->monitor.curves;
     const vit_point *p = &c->points[c->point_count - 1];
     const vit_scalar scalars[] = {{"loss/train", p->loss},
                                   {"lr", p->lr},
@@ -39,12 +39,12 @@ static void put_point(vit_run *run) {
     put_scalars(run, p->step, scalars, sizeof scalars / sizeof *scalars);
 }
 
-void vit_course_step(vit_run *run, double loss, double lr, double seconds) {
+void vit_monitor_step(vit_run *run, double loss, double lr, double seconds) {
     bool complete;
     vit_error error;
-    if (!run->course.wanted) return;
+    if (!run->monitor.wanted) return;
     if (vit_training_curves_step(
-            &run->course.curves, vit_run_step(run), loss, lr, vit_trainer_get(run->trainer).norm,
+            &run->monitor.curves, vit_run_step(run), loss, lr, vit_trainer_get(run->trainer).norm,
             (double)run->preset.recipe.batch, seconds, &complete, &error) != VIT_OK)
         failed(run, &error);
     else if (complete)
@@ -55,7 +55,7 @@ void vit_course_step(vit_run *run, double loss, double lr, double seconds) {
 static void flush(vit_run *run) {
     bool complete;
     vit_error error;
-    if (vit_training_curves_flush(&run->course.curves, vit_run_step(run), &complete, &error) !=
+    if (vit_training_curves_flush(&run->monitor.curves, vit_run_step(run), &complete, &error) !=
         VIT_OK)
         failed(run, &error);
     else if (complete)
@@ -79,17 +79,18 @@ static vit_answers answers_of(const vit_run *run, const float *logits, char whic
                      .count = d->test.count,
                      .classes = run->preset.config.classes,
                      .logits = logits,
-                     .temperature = run->temperature > 0 ? run->temperature : 1};
+                     .temperature =
+                         run->held_back.temperature > 0 ? run->held_back.temperature : 1};
     if (logits) {
         snprintf(which, 80, "the test pictures");
         return a;
     }
-    a.logits = run->course.logits;
+    a.logits = run->monitor.logits;
     a.records = vit_loader_val_records(&run->loader);
     a.numbers = run->loader.val;
-    a.count = run->course.answered > 0 ? run->loader.val_count : 0;
+    a.count = run->monitor.answered > 0 ? run->loader.val_count : 0;
     snprintf(which, 80, "the held-back pictures, after step %llu,",
-             (unsigned long long)run->course.answered);
+             (unsigned long long)run->monitor.answered);
     return a;
 }
 
@@ -101,9 +102,9 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
         .facts = {.classes = run->preset.config.classes,
                   .train_images = run->loader.train_count,
                   .val_images = run->loader.val_count,
-                  .sample = vit_course_sample(run),
-                  .steps = run->schedule,
-                  .epochs = vit_run_epochs(run, run->schedule),
+                  .sample = vit_monitor_sample(run),
+                  .steps = run->plan.schedule,
+                  .epochs = vit_run_epochs(run, run->plan.schedule),
                   .lr = run->preset.recipe.lr,
                   .is_over = state == VIT_REPORT_DONE},
         .parameters = vit_trainer_get(run->trainer).table->parameters,
@@ -111,7 +112,7 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
         .step = vit_run_step(run),
         .test_top1 = NAN,
         .labels = run->data.labels,
-        .curves = &run->course.curves,
+        .curves = &run->monitor.curves,
     };
 }
 
@@ -119,11 +120,11 @@ static void write_report(vit_run *run, const vit_report *report, const vit_answe
     const vit_shown_weights weights = shown_weights(run);
     vit_report whole = *report;
     vit_error error;
-    if (!run->options->report || run->course.failed.status != VIT_OK) return;
+    if (!run->options->report || run->monitor.failed.status != VIT_OK) return;
     whole.answers = answers;
     whole.weights = &weights;
     if (vit_report_write(run->options->report, &whole, &error) != VIT_OK) failed(run, &error);
-    run->course.written = vit_clock();
+    run->monitor.written = vit_clock();
 }
 
 /* ---- event files: pictures ---- */
@@ -131,7 +132,7 @@ static void write_report(vit_run *run, const vit_report *report, const vit_answe
 static vit_status put_sheet(vit_run *run, const char *tag, const vit_sheet *sheet,
                             vit_error *error) {
     if (!sheet->png.data) return VIT_OK;
-    return vit_tensorboard_image(run->course.board, vit_run_step(run), tag, sheet->width,
+    return vit_tensorboard_image(run->monitor.board, vit_run_step(run), tag, sheet->width,
                                  sheet->height, sheet->channels, sheet->png.data, sheet->png.size,
                                  error);
 }
@@ -142,7 +143,7 @@ static void put_pictures(vit_run *run, const vit_answers *answers) {
     vit_filters filters = {0};
     vit_sheet worst = {0};
     vit_error error;
-    if (!run->course.board || run->course.failed.status != VIT_OK) return;
+    if (!run->monitor.board || run->monitor.failed.status != VIT_OK) return;
     vit_status status = vit_filters_new(&filters, &weights, &error);
     if (status == VIT_OK) status = put_sheet(run, "filters", &filters.sheet, &error);
     if (status == VIT_OK) status = vit_answers_sheet(&worst, answers, &error);
@@ -170,27 +171,27 @@ static void hint(vit_run *run, const vit_advice *advice) {
 }
 
 /* Names overfitting, underfitting and too short a training, each once. A training that has learnt
- * nothing at all is for watch.c to tell. */
+ * nothing at all is for divergence.c to tell. */
 static void give_hints(vit_run *run, bool is_over) {
     vit_advice advice[VIT_FINDING_COUNT];
     vit_facts facts = report_of(run, VIT_REPORT_RUNNING).facts;
     facts.is_over = is_over;
-    if (run->course.curves.epoch_count < LEAST_EPOCHS) return;
-    const size_t count = vit_advise(advice, &facts, &run->course.curves);
+    if (run->monitor.curves.epoch_count < LEAST_EPOCHS) return;
+    const size_t count = vit_advise(advice, &facts, &run->monitor.curves);
     for (size_t i = 0; i < count; i++) {
         const vit_finding finding = advice[i].finding;
         const bool told = finding == VIT_FINDING_OVERFITTING ||
                           finding == VIT_FINDING_UNDERFITTING || finding == VIT_FINDING_SHORT;
-        if (!told || run->course.hinted & 1U << finding) continue;
-        run->course.hinted |= 1U << finding;
+        if (!told || run->monitor.hinted & 1U << finding) continue;
+        run->monitor.hinted |= 1U << finding;
         hint(run, &advice[i]);
     }
 }
 
 /* ---- the end of an epoch, and of the training ---- */
 
-size_t vit_course_sample(const vit_run *run) {
-    const size_t val = run->loader.val_count, count = run->course.wanted ? SAMPLE : 0;
+size_t vit_monitor_sample(const vit_run *run) {
+    const size_t val = run->loader.val_count, count = run->monitor.wanted ? SAMPLE : 0;
     return vit_min(run->loader.train_count, val > 0 ? vit_min(val, SAMPLE) : count);
 }
 
@@ -198,7 +199,7 @@ size_t vit_course_sample(const vit_run *run) {
  * mixing that the training loss includes. loader.train is in random order, so its first pictures
  * are a sample. */
 static vit_status score_sample(vit_epoch_point *point, vit_run *run, vit_error *error) {
-    const size_t count = vit_course_sample(run);
+    const size_t count = vit_monitor_sample(run);
     vit_score score = {0};
     vit_trainer_settle(run->trainer);
     const vit_status status =
@@ -209,12 +210,12 @@ static vit_status score_sample(vit_epoch_point *point, vit_run *run, vit_error *
     return status;
 }
 
-vit_status vit_course_epoch(vit_run *run, vit_error *error) {
-    vit_course *s = &run->course;
-    vit_epoch_point point = {vit_run_step(run), run->val_top1, run->val_loss, NAN, NAN};
+vit_status vit_monitor_epoch(vit_run *run, vit_error *error) {
+    vit_monitor *s = &run->monitor;
+    vit_epoch_point point = {vit_run_step(run), run->held_back.top1, run->held_back.loss, NAN, NAN};
     char which[80];
     vit_error why;
-    if (vit_course_sample(run) == 0) return VIT_OK;
+    if (vit_monitor_sample(run) == 0) return VIT_OK;
     if (run->loader.val_count > 0 && s->logits) s->answered = point.step;
     const vit_status status = score_sample(&point, run, error);
     if (status != VIT_OK) return status;
@@ -226,36 +227,36 @@ vit_status vit_course_epoch(vit_run *run, vit_error *error) {
                                   {"loss/val", point.val_loss}};
     put_scalars(run, point.step, scalars, sizeof scalars / sizeof *scalars);
     const vit_answers answers = answers_of(run, NULL, which);
-    const uint64_t tenth = point.step * 10 / run->schedule;
-    if (tenth > s->tenth && point.step < run->steps) {
+    const uint64_t tenth = point.step * 10 / run->plan.schedule;
+    if (tenth > s->tenth && point.step < run->plan.steps) {
         s->tenth = tenth;
         put_pictures(run, &answers);
     }
-    if (vit_clock() - s->written > SECONDS_BETWEEN_REPORTS && point.step < run->steps) {
+    if (vit_clock() - s->written > SECONDS_BETWEEN_REPORTS && point.step < run->plan.steps) {
         vit_report report = report_of(run, VIT_REPORT_RUNNING);
         write_report(run, &report, &answers);
     }
     return VIT_OK;
 }
 
-void vit_course_stop(vit_run *run) {
+void vit_monitor_stop(vit_run *run) {
     char which[80];
-    if (!run->course.wanted) return;
+    if (!run->monitor.wanted) return;
     flush(run);
     const vit_answers answers = answers_of(run, NULL, which);
     vit_report report = report_of(run, VIT_REPORT_STOPPED);
     write_report(run, &report, &answers);
 }
 
-void vit_course_end(vit_run *run, const float *logits, double top1, double loss) {
+void vit_monitor_end(vit_run *run, const float *logits, double top1, double loss) {
     char which[80];
     give_hints(run, true);
-    if (!run->course.wanted) return;
+    if (!run->monitor.wanted) return;
     flush(run);
     const vit_answers answers = answers_of(run, logits, which);
     const vit_scalar scalars[] = {{"accuracy/test", top1}, {"loss/test", loss}};
-    vit_report report =
-        report_of(run, vit_run_step(run) == run->schedule ? VIT_REPORT_DONE : VIT_REPORT_STOPPED);
+    vit_report report = report_of(
+        run, vit_run_step(run) == run->plan.schedule ? VIT_REPORT_DONE : VIT_REPORT_STOPPED);
     report.facts.is_over = true;
     report.test_top1 = top1;
     put_scalars(run, vit_run_step(run), scalars, sizeof scalars / sizeof *scalars);
@@ -273,8 +274,8 @@ static vit_status open_report(vit_run *run, vit_error *error) {
     if (status != VIT_OK) return status;
     if (run->options->resume && vit_run_step(run) > 0) {
         vit_error why;
-        if (vit_report_read_curves(&run->course.curves, path, vit_run_step(run), run->schedule,
-                                   &why) != VIT_OK)
+        if (vit_report_read_curves(&run->monitor.curves, path, vit_run_step(run),
+                                   run->plan.schedule, &why) != VIT_OK)
             vit_run_note(run, "the curves begin anew: %s", why.message);
     }
     status = vit_writer_open(&writer, path, error);
@@ -282,14 +283,14 @@ static vit_status open_report(vit_run *run, vit_error *error) {
     return status;
 }
 
-vit_status vit_course_open(vit_run *run, vit_error *error) {
+vit_status vit_monitor_open(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_course *s = &run->course;
+    vit_monitor *s = &run->monitor;
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     s->wanted = o->report || o->tensorboard;
     if (!s->wanted) return VIT_OK;
-    vit_training_curves_start(&s->curves, run->schedule);
-    s->tenth = vit_run_step(run) * 10 / run->schedule;
+    vit_training_curves_start(&s->curves, run->plan.schedule);
+    s->tenth = vit_run_step(run) * 10 / run->plan.schedule;
     s->answers = run->data.target_vocabulary.count == 0;
     if (s->answers) s->logits = vit_alloc(count, classes * sizeof *s->logits);
     if (s->answers && !s->logits)
@@ -300,11 +301,11 @@ vit_status vit_course_open(vit_run *run, vit_error *error) {
     return status;
 }
 
-void vit_course_close(vit_run *run) {
+void vit_monitor_close(vit_run *run) {
     vit_error error;
-    if (vit_tensorboard_close(run->course.board, &error) != VIT_OK) failed(run, &error);
-    run->course.board = NULL;
-    vit_training_curves_free(&run->course.curves);
-    vit_free(run->course.logits);
-    run->course.logits = NULL;
+    if (vit_tensorboard_close(run->monitor.board, &error) != VIT_OK) failed(run, &error);
+    run->monitor.board = NULL;
+    vit_training_curves_free(&run->monitor.curves);
+    vit_free(run->monitor.logits);
+    run->monitor.logits = NULL;
 }

@@ -1,14 +1,14 @@
 /* What a training shows while it runs and afterwards: its curves, the page of --report, the event
  * files of --tensorboard, hints. None of it changes what is trained. */
-#ifndef VIT_TRAIN_COURSE_H
-#define VIT_TRAIN_COURSE_H
+#ifndef VIT_TRAIN_MONITOR_H
+#define VIT_TRAIN_MONITOR_H
 
 #include "vit/report/report.h"
 #include "vit/report/tensorboard.h"
 
 typedef struct vit_run vit_run;
 
-typedef struct vit_course {
+typedef struct vit_monitor {
     bool wanted;     /* a report or event files were asked for */
     bool answers;    /* and they show answers: the pictures have classes */
     unsigned hinted; /* findings that were told, as bits 1 << vit_finding */
@@ -19,30 +19,30 @@ typedef struct vit_course {
     double written;         /* vit_clock() when the report was last written */
     uint64_t tenth;         /* tenth of the schedule whose pictures went last into event files */
     vit_error failed;       /* of the first file that could not be written; OK: there is none */
-} vit_course;
+} vit_monitor;
 
 /* Checks that the files can be written; a training that is resumed continues its report's curves.
  * MISMATCH for a report that would replace a file of another kind. */
-vit_status vit_course_open(vit_run *run, vit_error *error);
-void vit_course_close(vit_run *run);
+vit_status vit_monitor_open(vit_run *run, vit_error *error);
+void vit_monitor_close(vit_run *run);
 
 /* Records a step that took `seconds` at learning rate lr. */
-void vit_course_step(vit_run *run, double loss, double lr, double seconds);
+void vit_monitor_step(vit_run *run, double loss, double lr, double seconds);
 
 /* How many training pictures are classified after an epoch, to compare with the held-back ones. */
-size_t vit_course_sample(const vit_run *run);
+size_t vit_monitor_sample(const vit_run *run);
 
 /* Records an epoch, after the held-back pictures were classified and their logits stored in
- * course->logits; notes, once each, what the curves show (overfitting, ...) and what to try. Fails
+ * monitor->logits; notes, once each, what the curves show (overfitting, ...) and what to try. Fails
  * only if pictures cannot be read. */
-vit_status vit_course_epoch(vit_run *run, vit_error *error);
+vit_status vit_monitor_epoch(vit_run *run, vit_error *error);
 
 /* The training was stopped: writes the report so far. */
-void vit_course_stop(vit_run *run);
+void vit_monitor_stop(vit_run *run);
 
 /* The training is complete: notes what the curves show, writes report and event files. Accuracy and
  * loss are those of the test pictures, NaN without any; logits: [test.count][classes], or NULL to
  * show the answers to the held-back pictures. */
-void vit_course_end(vit_run *run, const float *logits, double top1, double loss);
+void vit_monitor_end(vit_run *run, const float *logits, double top1, double loss);
 
 #endif

@@ -66,7 +66,7 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
 #define MOST_CHECKPOINTS 4
 
 static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_error *error) {
-    const size_t there = run->checkpoints.count, size = vit_checkpoint_size(run->trainer);
+    const size_t there = run->saving.checkpoints.count, size = vit_checkpoint_size(run->trainer);
     const size_t more = there < MOST_CHECKPOINTS ? MOST_CHECKPOINTS - there : 1;
     char *path = vit_path_join(run->options->checkpoint, VIT_CHECKPOINT_NEW);
     if (!path) return vit_fail_memory(error, "a file name", strlen(run->options->checkpoint));
@@ -76,10 +76,10 @@ static vit_status try_checkpoint(const vit_run *run, vit_writer **writer, vit_er
     return status;
 }
 
-vit_status vit_run_try_places(vit_run *run, vit_error *error) {
+vit_status vit_run_try_outputs(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     const size_t size = vit_trainer_get(run->trainer).table->parameters * sizeof(float);
-    const bool more = vit_run_step(run) < run->steps;
+    const bool more = vit_run_step(run) < run->plan.steps;
     vit_writer *model = NULL, *checkpoints = NULL;
     vit_status status = o->out ? vit_run_check_out(run, error) : VIT_OK;
     if (status == VIT_OK && o->out) status = try_write(&model, o->out, size, error);

@@ -95,20 +95,21 @@ static vit_status take_used(vit_run *run, double loss, vit_error *error) {
     return diverge(run, text, error);
 }
 
-vit_status vit_run_watch(vit_run *run, double loss, vit_error *error) {
+vit_status vit_run_check_step(vit_run *run, double loss, vit_error *error) {
     return vit_trainer_get(run->trainer).skipped ? take_skipped(run, loss, error)
                                                  : take_used(run, loss, error);
 }
 
 vit_status vit_run_check_held_back(vit_run *run, vit_error *error) {
     char text[128];
-    if (run->loader.val_count == 0 || isfinite(run->val_loss)) return VIT_OK;
+    if (run->loader.val_count == 0 || isfinite(run->held_back.loss)) return VIT_OK;
     snprintf(text, sizeof text, "the loss of the held-back pictures became %s after step %llu",
-             isnan(run->val_loss) ? "NaN" : "infinite", (unsigned long long)vit_run_step(run));
+             isnan(run->held_back.loss) ? "NaN" : "infinite",
+             (unsigned long long)vit_run_step(run));
     return diverge(run, text, error);
 }
 
-bool vit_run_is_well(const vit_run *run) {
+bool vit_run_is_healthy(const vit_run *run) {
     return run->history.skipped_in_row == 0 && run->history.high_in_row == 0;
 }
 
@@ -117,10 +118,10 @@ static bool is_guessing(const vit_run *run) {
     const double share = 1 / (double)run->preset.config.classes;
     const double spread = sqrt(share * (1 - share) / (double)run->loader.val_count);
     if (!(guessing(run) > 0) || run->history.recent_loss < CHANCE * guessing(run)) return false;
-    return run->loader.val_count == 0 || !(run->val_top1 > share + DEVIATIONS * spread);
+    return run->loader.val_count == 0 || !(run->held_back.top1 > share + DEVIATIONS * spread);
 }
 
-vit_status vit_run_judge(vit_run *run, vit_error *error) {
+vit_status vit_run_check_learnt(vit_run *run, vit_error *error) {
     const vit_history *h = &run->history;
     char text[256];
     if (h->high_in_row > 0) {
