@@ -77,10 +77,11 @@ $(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-ma
 $(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
-# bits than a number has, of zero. Resampling and max pooling are inner loops.
+# bits than a number has, of zero. Resampling, max pooling and the search of ink are inner loops.
 $(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
   $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
+$(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
 
 # The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags

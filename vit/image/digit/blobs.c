@@ -2,6 +2,8 @@
 #include "vit/base/sys.h"
 #include "vit/image/digit/ink.h"
 
+#include <string.h>
+
 vit_bounds vit_ink_box(const vit_image *image, unsigned threshold) {
     const size_t w = image->width, h = image->height;
     vit_bounds box = {.left = w, .top = h};
@@ -23,78 +25,22 @@ vit_bounds vit_ink_box(const vit_image *image, unsigned threshold) {
 typedef struct blob {
     vit_bounds box;
     uint64_t edge;  /* how long and sharp its edge is: the sum of squared steps along it */
-    size_t area;    /* its pixels */
+    size_t area;    /* its pixels; 0: it has become a part of another blob */
     size_t rim;     /* those at its edge */
     size_t contact; /* those at the border of the picture */
+    size_t whole;   /* itself, or the blob that it has become a part of, or one on the way there */
+    double score;
     bool left, top, right, bottom; /* whether it touches these sides of the picture */
-    bool chosen, is_frame;
+    bool chosen;
 } blob;
 
-typedef struct blobs {
-    blob *list; /* label l is list[l - 1] */
-    size_t count, room;
-    size_t width, height;
-} blobs;
+/* Neighbouring pixels of a row. */
+typedef struct run {
+    uint16_t row, start, end;
+    uint32_t blob;
+} run;
 
-/* The blob of all pixels that are connected with pixel `start` by sides or corners; they get the
- * label. */
-static blob fill(const vit_ink_map *map, unsigned threshold, uint32_t *labels, uint32_t *queue,
-                 size_t start, uint32_t label) {
-    const vit_image *darkness = &map->darkness;
-    const size_t width = darkness->width, height = darkness->height;
-    blob b = {.box = {.left = width, .top = height}};
-    size_t head = 0, tail = 0;
-    queue[tail++] = (uint32_t)start;
-    labels[start] = label;
-    while (head < tail) {
-        const size_t at = queue[head++], x = at % width, y = at / width;
-        bool is_edge = false;
-        b.box.left = vit_min(b.box.left, x);
-        b.box.top = vit_min(b.box.top, y);
-        b.box.right = vit_max(b.box.right, x + 1);
-        b.box.bottom = vit_max(b.box.bottom, y + 1);
-        b.contact += x == 0 || y == 0 || x == width - 1 || y == height - 1;
-        const size_t bottom = vit_min(y + 1, height - 1), right = vit_min(x + 1, width - 1);
-        for (size_t v = y ? y - 1 : 0; v <= bottom; v++) {
-            for (size_t u = x ? x - 1 : 0; u <= right; u++) {
-                const size_t next = v * width + u;
-                const bool is_out = darkness->pixels[next] < threshold;
-                is_edge |= is_out;
-                if (labels[next] || is_out) continue;
-                labels[next] = label;
-                queue[tail++] = (uint32_t)next;
-            }
-        }
-        const uint64_t step = map->steps.pixels[at];
-        if (is_edge) b.edge += step * step;
-        b.rim += is_edge;
-    }
-    b.area = tail;
-    b.left = b.box.left == 0;
-    b.top = b.box.top == 0;
-    b.right = b.box.right == width;
-    b.bottom = b.box.bottom == height;
-    return b;
-}
-
-static vit_status find_blobs(blobs *all, const vit_ink_map *map, unsigned threshold,
-                             uint32_t *labels, uint32_t *queue, vit_error *error) {
-    const vit_image *darkness = &map->darkness;
-    const size_t count = darkness->width * darkness->height;
-    *all = (blobs){.width = darkness->width, .height = darkness->height};
-    for (size_t i = 0; i < count; i++) labels[i] = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (labels[i] || darkness->pixels[i] < threshold) continue;
-        blob *list = vit_make_room(all->list, all->count, &all->room, sizeof *list, "digit", error);
-        if (!list) return VIT_ERROR_MEMORY;
-        all->list = list;
-        list[all->count] = fill(map, threshold, labels, queue, i, (uint32_t)all->count + 1);
-        all->count++;
-    }
-    return VIT_OK;
-}
-
-/* ---- which of them are the digit ---- */
+/* ---- what a blob is worth ---- */
 
 static size_t longer_side(const vit_bounds *b) {
     return vit_max(b->right - b->left, b->bottom - b->top);
@@ -126,10 +72,130 @@ static bool is_patch(const blob *b) {
 
 /* A digit has long and sharp edges (shadows have no sharp ones) and is away from the border. */
 static double score(const blob *b) {
-    if (b->is_frame) return 0;
     return (double)b->edge * border_share(b) * (is_flat(&b->box) ? 0.02 : 1) *
            (is_patch(b) ? 0.05 : 1);
 }
+
+/* ---- finding them ---- */
+
+/* The blob that this one is a part of. */
+static size_t whole_of(blob *list, size_t i) {
+    for (; list[i].whole != i; i = list[i].whole) list[i].whole = list[list[i].whole].whole;
+    return i;
+}
+
+static void add(blob *to, const blob *b) {
+    to->box = (vit_bounds){vit_min(to->box.left, b->box.left), vit_min(to->box.top, b->box.top),
+                           vit_max(to->box.right, b->box.right),
+                           vit_max(to->box.bottom, b->box.bottom)};
+    to->edge += b->edge;
+    to->area += b->area;
+    to->rim += b->rim;
+    to->contact += b->contact;
+}
+
+/* Makes one of two blobs, the one that begins first. */
+static void join(blob *list, size_t i, size_t k) {
+    i = whole_of(list, i);
+    k = whole_of(list, k);
+    if (i == k) return;
+    const size_t first = vit_min(i, k), second = vit_max(i, k);
+    add(&list[first], &list[second]);
+    list[second] = (blob){.whole = first};
+}
+
+/* The ink of a word with a neighbour that is none; there is nothing beyond the picture. */
+static uint64_t edge_of(const vit_bits *ink, size_t y, size_t i) {
+    const size_t bottom = vit_min(y + 1, ink->height - 1);
+    const uint64_t inside = vit_bits_between(i, 0, ink->width);
+    uint64_t beside = 0;
+    for (size_t v = y ? y - 1 : 0; v <= bottom; v++) {
+        const uint64_t *row = ink->words + v * ink->row, blank = ~row[i] & inside;
+        beside |= blank | blank << 1 | blank >> 1;
+        if (i > 0) beside |= ~row[i - 1] >> 63;
+        if (i + 1 < ink->row) beside |= ~row[i + 1] << 63;
+    }
+    return ink->words[y * ink->row + i] & beside;
+}
+
+/* A blob of one run. */
+static blob blob_of(const run *r, const vit_bits *ink, const vit_image *steps) {
+    const size_t row = r->row, area = (size_t)(r->end - r->start);
+    const size_t sides = (size_t)(r->start == 0) + (r->end == ink->width);
+    blob b = {.box = {r->start, row, r->end, row + 1}, .area = area, .whole = r->blob};
+    b.contact = row == 0 || row + 1 == ink->height ? area : vit_min(area, sides);
+    for (size_t i = r->start / 64; i * 64 < r->end; i++) {
+        const uint8_t *step = steps->pixels + row * ink->width + i * 64;
+        uint64_t edge = edge_of(ink, row, i) & vit_bits_between(i, r->start, r->end);
+        for (; edge; edge &= edge - 1, b.rim++) {
+            const uint64_t here = step[vit_bits_first(edge)];
+            b.edge += here * here;
+        }
+    }
+    return b;
+}
+
+/* Appends a run that belongs to this blob; one that is new is appended, too. */
+static vit_status append(vit_ink_blobs *all, const run *r, const blob *b, vit_error *error) {
+    run *runs =
+        vit_make_room(all->runs, all->run_count, &all->run_room, sizeof *runs, "digit", error);
+    if (!runs) return VIT_ERROR_MEMORY;
+    all->runs = runs;
+    runs[all->run_count++] = *r;
+    if (r->blob < all->count) {
+        add(&all->list[r->blob], b);
+        return VIT_OK;
+    }
+    blob *list = vit_make_room(all->list, all->count, &all->room, sizeof *list, "digit", error);
+    if (!list) return VIT_ERROR_MEMORY;
+    all->list = list;
+    list[all->count++] = *b;
+    return VIT_OK;
+}
+
+/* Finds the runs of a row and joins them with those of the row above, which are runs above .. end -
+ * 1, by sides or corners. */
+static vit_status find_row(vit_ink_blobs *all, const vit_bits *ink, const vit_image *steps,
+                           size_t y, size_t above, size_t end, vit_error *error) {
+    vit_status status = VIT_OK;
+    size_t from, to = 0;
+    while (status == VIT_OK && vit_bits_run(ink->words + y * ink->row, ink->row, &from, &to)) {
+        while (above < end && all->runs[above].end < from) above++;
+        const bool is_new = above == end || all->runs[above].start > to;
+        const size_t index = is_new ? all->count : whole_of(all->list, all->runs[above].blob);
+        const run r = {(uint16_t)y, (uint16_t)from, (uint16_t)to, (uint32_t)index};
+        const blob b = blob_of(&r, ink, steps);
+        status = append(all, &r, &b, error);
+        for (size_t i = above; status == VIT_OK && i < end && all->runs[i].start <= to; i++)
+            join(all->list, all->runs[i].blob, index);
+    }
+    return status;
+}
+
+static vit_status find_blobs(vit_ink_blobs *all, const vit_bits *ink, const vit_image *steps,
+                             vit_error *error) {
+    vit_status status = VIT_OK;
+    size_t above = 0;
+    all->count = all->run_count = 0;
+    for (size_t y = 0; status == VIT_OK && y < ink->height; y++) {
+        const size_t end = all->run_count;
+        status = find_row(all, ink, steps, y, above, end, error);
+        above = end;
+    }
+    for (size_t i = 0; i < all->run_count; i++)
+        all->runs[i].blob = (uint32_t)whole_of(all->list, all->runs[i].blob);
+    for (size_t i = 0; i < all->count; i++) {
+        blob *b = &all->list[i];
+        b->left = b->box.left == 0;
+        b->top = b->box.top == 0;
+        b->right = b->box.right == ink->width;
+        b->bottom = b->box.bottom == ink->height;
+        b->score = score(b);
+    }
+    return status;
+}
+
+/* ---- which of them are the digit ---- */
 
 /* The distance of two intervals. */
 static size_t gap(size_t a_start, size_t a_end, size_t b_start, size_t b_end) {
@@ -160,89 +226,92 @@ static bool is_around(const vit_bounds *frame, const vit_bounds *b) {
 }
 
 /* Whether less than a thirtieth of the blob is in the middle half of its box. */
-static bool is_hollow(const blob *b, uint32_t label, const blobs *all, const uint32_t *labels) {
+static bool is_hollow(const vit_ink_blobs *all, size_t index) {
+    const blob *b = &all->list[index];
     const size_t width = b->box.right - b->box.left, height = b->box.bottom - b->box.top;
-    size_t total = 0, inside = 0;
-    for (size_t y = b->box.top; y < b->box.bottom; y++) {
-        for (size_t x = b->box.left; x < b->box.right; x++) {
-            if (labels[y * all->width + x] != label) continue;
-            const size_t u = x - b->box.left, v = y - b->box.top;
-            total++;
-            inside += u * 4 > width && u * 4 < 3 * width && v * 4 > height && v * 4 < 3 * height;
-        }
+    const size_t left = b->box.left + width / 4 + 1, right = b->box.left + vit_ceil_div(3 * width, 4);
+    size_t inside = 0;
+    for (const run *r = all->runs; r < all->runs + all->run_count; r++) {
+        const size_t row = r->row - b->box.top;
+        if (r->blob != index || row * 4 <= height || row * 4 >= 3 * height) continue;
+        const size_t start = vit_max(r->start, left), end = vit_min(r->end, right);
+        inside += end > start ? end - start : 0;
     }
-    return inside * 30 < total;
+    return inside * 30 < b->area;
 }
 
 /* Whether the blob is a frame: the edge of the paper and its shadow surround what is written. */
-static bool is_frame(const blob *b, uint32_t label, const blobs *all, const uint32_t *labels) {
+static bool is_frame(const vit_ink_blobs *all, size_t index) {
+    const blob *b = &all->list[index];
     bool has_content = false;
     for (size_t i = 0; !has_content && i < all->count; i++) {
         const blob *c = &all->list[i];
-        has_content = is_around(&b->box, &c->box) && score(c) * FRAMED_SCORE >= score(b) &&
+        has_content = is_around(&b->box, &c->box) && c->score * FRAMED_SCORE >= b->score &&
                       longer_side(&c->box) * FRAMED_SIZE >= longer_side(&b->box);
     }
-    return has_content && is_hollow(b, label, all, labels);
+    return has_content && is_hollow(all, index);
 }
 
 /* The blob with the best score that is no frame. */
-static blob *find_best(blobs *all, const uint32_t *labels) {
+static blob *find_best(vit_ink_blobs *all) {
     for (;;) {
         size_t best = 0;
         for (size_t i = 1; i < all->count; i++)
-            if (score(&all->list[i]) > score(&all->list[best])) best = i;
+            if (all->list[i].score > all->list[best].score) best = i;
         blob *b = &all->list[best];
-        if (score(b) <= 0 || !is_frame(b, (uint32_t)best + 1, all, labels)) return b;
-        b->is_frame = true;
+        if (b->score <= 0 || !is_frame(all, best)) return b;
+        b->score = 0;
     }
 }
 
 /* Chooses the best blob, then all that belong to it. */
-static void choose(vit_ink *out, blobs *all, const uint32_t *labels) {
-    blob *best = find_best(all, labels);
-    best->chosen = true;
-    out->box = best->box;
-    out->score = score(best);
-    uint64_t edge = best->edge;
+static void choose(vit_ink *out, vit_ink_blobs *all) {
+    blob sum = *find_best(all);
+    all->list[sum.whole].chosen = true;
     for (size_t i = 0; i < all->count; i++) {
         blob *b = &all->list[i];
-        if (!belongs(&out->box, edge, b)) continue;
-        if (is_around(&b->box, &out->box) && is_hollow(b, (uint32_t)i + 1, all, labels)) continue;
+        if (!belongs(&sum.box, sum.edge, b)) continue;
+        if (is_around(&b->box, &sum.box) && is_hollow(all, i)) continue;
         b->chosen = true;
-        out->box = (vit_bounds){
-            vit_min(out->box.left, b->box.left), vit_min(out->box.top, b->box.top),
-            vit_max(out->box.right, b->box.right), vit_max(out->box.bottom, b->box.bottom)};
-        out->score += score(b);
-        edge += b->edge;
+        sum.score += b->score;
+        add(&sum, b);
         i = (size_t)-1; /* from the first again: others may be near the larger box */
     }
+    out->box = sum.box;
+    out->score = sum.score;
 }
 
-/* Sets area and peak, of the pixels with label 1. */
-static void measure(vit_ink *out, const vit_image *darkness, const uint32_t *labels) {
-    const size_t count = darkness->width * darkness->height;
+vit_status vit_ink_choose(vit_ink *out, vit_ink_blobs *blobs, const vit_bits *ink,
+                          const vit_image *steps, unsigned threshold, vit_error *error) {
+    *out = (vit_ink){.threshold = threshold};
+    vit_status status = find_blobs(blobs, ink, steps, error);
+    if (status == VIT_OK && blobs->count > 0) choose(out, blobs);
+    return status;
+}
+
+void vit_ink_measure(vit_ink *out, const vit_ink_blobs *blobs, const vit_image *darkness) {
     size_t histogram[256] = {0}, above = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (labels[i] != 1) continue;
-        histogram[darkness->pixels[i]]++;
-        out->area++;
+    for (size_t i = 0; i < blobs->run_count; i++) {
+        const run *r = &blobs->runs[i];
+        if (!blobs->list[r->blob].chosen) continue;
+        const uint8_t *row = darkness->pixels + r->row * darkness->width;
+        for (size_t x = r->start; x < r->end; x++) histogram[row[x]]++;
+        out->area += (size_t)(r->end - r->start);
     }
     out->peak = 255;
     while (out->peak > 0 && (above += histogram[out->peak]) * 10 < out->area) out->peak--;
 }
 
-vit_status vit_ink_choose(vit_ink *out, const vit_ink_map *map, unsigned threshold,
-                          uint32_t *labels, uint32_t *queue, vit_error *error) {
-    const vit_image *darkness = &map->darkness;
-    blobs all;
-    *out = (vit_ink){.threshold = threshold};
-    vit_status status = find_blobs(&all, map, threshold, labels, queue, error);
-    if (status == VIT_OK && all.count > 0) {
-        choose(out, &all, labels);
-        for (size_t i = 0; i < darkness->width * darkness->height; i++)
-            labels[i] = labels[i] ? (all.list[labels[i] - 1].chosen ? 1 : 2) : 0;
-        measure(out, darkness, labels);
+void vit_ink_clear_others(vit_image *darkness, const vit_ink_blobs *blobs) {
+    for (size_t i = 0; i < blobs->run_count; i++) {
+        const run *r = &blobs->runs[i];
+        if (blobs->list[r->blob].chosen) continue;
+        memset(darkness->pixels + r->row * darkness->width + r->start, 0,
+               (size_t)(r->end - r->start));
     }
-    vit_free(all.list);
-    return status;
+}
+
+void vit_ink_blobs_free(vit_ink_blobs *blobs) {
+    vit_free(blobs->list);
+    vit_free(blobs->runs);
 }

@@ -1,3 +1,4 @@
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/digit/ink.h"
 #include "vit/image/pixels.h"
@@ -22,15 +23,26 @@ enum { PRINTED_LINES = 3 };
  * less than SHEET_INK per cent. */
 enum { SHEET_EDGE = 100, SHEET_FILL = 60, SHEET_INK = 12 };
 
+/* The best so far as dark ink, or as light ink. */
+typedef struct finding {
+    vit_ink ink;
+    vit_ink_map map;
+    vit_bits marks; /* the printed lines that were removed for it, if ink.lines > 0 and is_bare */
+    bool is_bare;
+    bool is_here; /* its map is still that of the search */
+} finding;
+
 /* The state of a search. */
 typedef struct search {
-    vit_image smooth;      /* the smoothed picture, or its negative */
-    vit_image steps;       /* its steps */
-    vit_ink_map try, bare; /* the current attempt, and the same without printed lines */
-    uint32_t *labels, *queue;
-    double trust;        /* of the current reading */
-    vit_ink found[2];    /* the best so far as dark ink, as light ink */
-    vit_ink_map best[2]; /* their maps */
+    vit_image smooth; /* the smoothed picture, or its negative */
+    vit_image steps;  /* its steps */
+    unsigned grain;   /* what of them is due to grain: twice the median */
+    vit_ink_map map;  /* of the current reading */
+    double trust;
+    vit_bits ink, bare; /* of the current attempt, and without printed lines */
+    vit_ink_lines lines;
+    vit_ink_blobs blobs;
+    finding found[2];
 } search;
 
 /* A binomial filter, 1 2 1 by 1 2 1; the border is copied. */
@@ -38,62 +50,87 @@ static void smooth(vit_image *out, const vit_image *in) {
     const size_t w = in->width, h = in->height;
     memcpy(out->pixels, in->pixels, w * h);
     for (size_t y = 1; y + 1 < h; y++) {
+        const uint8_t *row = in->pixels + y * w, *above = row - w, *below = row + w;
+        uint8_t *restrict to = out->pixels + y * w;
         for (size_t x = 1; x + 1 < w; x++) {
-            const uint8_t *p = in->pixels + y * w + x, *a = p - w, *b = p + w;
-            const unsigned edges = a[0] + b[0] + (unsigned)p[-1] + p[1];
-            const unsigned corners = a[-1] + (unsigned)a[1] + b[-1] + b[1];
-            out->pixels[y * w + x] = (uint8_t)((4U * p[0] + 2 * edges + corners + 8) >> 4);
+            const unsigned edges = above[x] + below[x] + (unsigned)row[x - 1] + row[x + 1];
+            const unsigned corners =
+                above[x - 1] + (unsigned)above[x + 1] + below[x - 1] + below[x + 1];
+            to[x] = (uint8_t)((4U * row[x] + 2 * edges + corners + 8) >> 4);
         }
     }
 }
 
-static void copy_map(vit_ink_map *to, const vit_ink_map *from) {
-    const size_t count = to->darkness.width * to->darkness.height;
-    memcpy(to->darkness.pixels, from->darkness.pixels, count);
-    memcpy(to->steps.pixels, from->steps.pixels, count);
+/* Whether what scores at most `limit` cannot be the answer: light ink has to be better than dark
+ * ink, too. */
+static bool is_beaten(const search *s, bool is_light, uint64_t limit) {
+    const double score = (double)limit * s->trust;
+    return score <= s->found[is_light].ink.score || score <= s->found[0].ink.score;
 }
 
-/* Chooses the digit of a map and keeps it if it is better than what was found before. */
-static vit_status try_map(search *s, const vit_ink_map *map, size_t lines, bool is_light,
-                          unsigned threshold, vit_error *error) {
+/* Chooses the digit among the ink, the whole or the bare, and keeps it if it is better than what was
+ * found before. */
+static vit_status try_ink(search *s, bool is_bare, size_t lines, bool is_light, unsigned threshold,
+                          vit_error *error) {
+    finding *best = &s->found[is_light];
     vit_ink ink;
-    vit_status status = vit_ink_choose(&ink, map, threshold, s->labels, s->queue, error);
+    vit_status status = vit_ink_choose(&ink, &s->blobs, is_bare ? &s->bare : &s->ink,
+                                       &s->map.steps, threshold, error);
     ink.score *= s->trust;
     ink.lines = lines;
-    if (status != VIT_OK || ink.score <= s->found[is_light].score) return status;
-    s->found[is_light] = ink;
-    copy_map(&s->best[is_light], map);
+    if (status != VIT_OK || ink.score <= best->ink.score) return status;
+    vit_ink_measure(&ink, &s->blobs, &s->map.darkness);
+    best->ink = ink;
+    best->is_bare = is_bare;
+    best->is_here = true;
+    if (is_bare) vit_bits_copy(&best->marks, &s->lines.marks);
     return VIT_OK;
 }
 
-/* Tries rising thresholds, with and without printed lines. Fewer lines are found at higher
- * thresholds, where they break into pieces, so the largest number counts. */
+/* Tries rising thresholds, without and with printed lines, as long as there may be anything better
+ * than what was found. Fewer lines are found at higher thresholds, where they break into pieces, so
+ * the largest number counts. */
 static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_error *error) {
-    const unsigned most = vit_ink_greatest(&s->try.darkness);
-    vit_status status = VIT_OK;
+    vit_ink_limits limits;
     size_t printed = 0;
-    for (unsigned t = least; status == VIT_OK && t <= most; t += t / 2) {
-        size_t lines;
-        copy_map(&s->bare, &s->try);
-        status = vit_ink_remove_lines(&lines, &s->bare.darkness, t, error);
+    vit_bits_of(&s->ink, &s->map.darkness, least);
+    vit_status status = vit_ink_limit(&limits, &s->map, &s->ink, error);
+    for (unsigned t = least; status == VIT_OK && t <= limits.greatest; t += t / 2) {
+        if (is_beaten(s, is_light, limits.all[t])) break;
+        if (t > least) vit_bits_of(&s->ink, &s->map.darkness, t);
+        const size_t lines = vit_ink_find_lines(&s->lines, &s->ink);
         if (lines > printed) printed = lines;
-        if (status == VIT_OK && lines > 0)
-            status = try_map(s, &s->bare, printed, is_light, t, error);
-        if (status == VIT_OK && (lines == 0 || printed < PRINTED_LINES))
-            status = try_map(s, &s->try, printed, is_light, t, error);
+        if (lines > 0) {
+            vit_bits_without(&s->bare, &s->ink, &s->lines.marks);
+            status = try_ink(s, true, printed, is_light, t, error);
+        }
+        const bool is_tried = lines == 0 || printed < PRINTED_LINES;
+        if (status == VIT_OK && is_tried && !is_beaten(s, is_light, limits.edge[t]))
+            status = try_ink(s, false, printed, is_light, t, error);
     }
     return status;
+}
+
+/* Keeps the map of what was found in this reading: the next one overwrites that of the search. */
+static void keep_map(search *s, finding *best) {
+    if (!best->is_here) return;
+    const vit_ink_map map = best->map;
+    best->map = s->map;
+    s->map = map;
+    best->is_here = false;
 }
 
 static vit_status try_reading(search *s, size_t which, bool is_light, vit_error *error) {
     const size_t sides = s->smooth.width + s->smooth.height;
     const size_t reach = sides * readings[which].reach / 2000 + 1;
     unsigned noise = 0;
-    vit_status status = vit_ink_compare(&s->try, &noise, &s->smooth, &s->steps, reach, error);
-    if (status != VIT_OK) return status;
+    vit_status status =
+        vit_ink_compare(&s->map, &noise, &s->smooth, &s->steps, s->grain, reach, error);
+    const unsigned least = (unsigned)vit_max(noise * NOISE_FACTOR, LEAST_DARKNESS);
     s->trust = readings[which].trust;
-    const unsigned least = noise * NOISE_FACTOR;
-    return try_thresholds(s, is_light, least < LEAST_DARKNESS ? LEAST_DARKNESS : least, error);
+    if (status == VIT_OK && least < 256) status = try_thresholds(s, is_light, least, error);
+    keep_map(s, &s->found[is_light]);
+    return status;
 }
 
 /* Searches the picture for dark ink, and its negative for light ink. */
@@ -116,8 +153,8 @@ static bool is_within(const vit_bounds *a, const vit_bounds *b) {
 /* Whether to take the light ink instead of the dark. The better score wins, with two exceptions:
  * the light thing is a sheet of paper with the dark ink on it, or there are printed lines, dark,
  * and the light thing is what they enclose. */
-static bool choose_light(const vit_ink found[2]) {
-    const vit_ink *ink = &found[0], *sheet = &found[1];
+static bool choose_light(const finding found[2]) {
+    const vit_ink *ink = &found[0].ink, *sheet = &found[1].ink;
     const size_t box = (sheet->box.right - sheet->box.left) * (sheet->box.bottom - sheet->box.top);
     if (sheet->score <= ink->score) return false;
     const bool is_sheet = ink->score * SHEET_EDGE > sheet->score &&
@@ -130,14 +167,15 @@ static bool choose_light(const vit_ink found[2]) {
 
 /* Chooses again, at half of the peak darkness, where the edges of strokes are; everything else is
  * set to 0. */
-static vit_status isolate(search *s, int kind, vit_error *error) {
-    vit_ink_map *map = &s->best[kind];
-    const vit_ink found = s->found[kind];
-    const unsigned half = (found.peak + 1) / 2;
-    const unsigned threshold = half > found.threshold ? half : found.threshold;
-    vit_status status = vit_ink_choose(&s->found[kind], map, threshold, s->labels, s->queue, error);
-    for (size_t i = 0; i < s->smooth.width * s->smooth.height; i++)
-        if (s->labels[i] == 2) map->darkness.pixels[i] = 0;
+static vit_status isolate(search *s, finding *found, vit_error *error) {
+    vit_image *darkness = &found->map.darkness;
+    const unsigned threshold = (unsigned)vit_max((found->ink.peak + 1) / 2, found->ink.threshold);
+    if (found->is_bare) vit_bits_clear(darkness, &found->marks);
+    vit_bits_of(&s->ink, darkness, threshold);
+    vit_status status = vit_ink_choose(&found->ink, &s->blobs, &s->ink, &found->map.steps,
+                                       threshold, error);
+    if (status == VIT_OK) vit_ink_measure(&found->ink, &s->blobs, darkness);
+    if (status == VIT_OK) vit_ink_clear_others(darkness, &s->blobs);
     return status;
 }
 
@@ -151,21 +189,41 @@ static void free_map(vit_ink_map *map) {
     vit_image_free(&map->steps);
 }
 
-static vit_status search_all(search *s, const vit_image *grey, vit_error *error) {
-    const size_t w = grey->width, h = grey->height;
+static vit_status allocate(search *s, size_t w, size_t h, vit_error *error) {
     vit_status status = vit_image_new(&s->smooth, "digit", w, h, 1, error);
     if (status == VIT_OK) status = vit_image_new(&s->steps, "digit", w, h, 1, error);
-    if (status == VIT_OK) status = new_map(&s->try, w, h, error);
-    if (status == VIT_OK) status = new_map(&s->bare, w, h, error);
-    for (int i = 0; status == VIT_OK && i < 2; i++) status = new_map(&s->best[i], w, h, error);
-    s->labels = vit_alloc(w * h, sizeof *s->labels);
-    s->queue = vit_alloc(w * h, sizeof *s->queue);
-    if (status == VIT_OK && (!s->labels || !s->queue))
-        status = vit_fail_memory(error, "digit", w * h * sizeof *s->labels);
+    if (status == VIT_OK) status = new_map(&s->map, w, h, error);
+    if (status == VIT_OK) status = vit_bits_new(&s->ink, w, h, error);
+    if (status == VIT_OK) status = vit_bits_new(&s->bare, w, h, error);
+    if (status == VIT_OK) status = vit_ink_lines_new(&s->lines, w, h, error);
+    for (int i = 0; status == VIT_OK && i < 2; i++) {
+        status = new_map(&s->found[i].map, w, h, error);
+        if (status == VIT_OK) status = vit_bits_new(&s->found[i].marks, w, h, error);
+    }
+    return status;
+}
+
+static void free_search(search *s) {
+    vit_image_free(&s->smooth);
+    vit_image_free(&s->steps);
+    free_map(&s->map);
+    vit_free(s->ink.words);
+    vit_free(s->bare.words);
+    vit_ink_lines_free(&s->lines);
+    vit_ink_blobs_free(&s->blobs);
+    for (int i = 0; i < 2; i++) {
+        free_map(&s->found[i].map);
+        vit_free(s->found[i].marks.words);
+    }
+}
+
+static vit_status search_all(search *s, const vit_image *grey, vit_error *error) {
+    vit_status status = allocate(s, grey->width, grey->height, error);
     if (status != VIT_OK) return status;
     smooth(&s->smooth, grey);
-    vit_ink_steps(&s->steps, &s->smooth);
-    return try_all(s, error);
+    status = vit_ink_steps(&s->steps, &s->smooth, error);
+    s->grain = 2 * vit_ink_median(&s->steps);
+    return status != VIT_OK ? status : try_all(s, error);
 }
 
 vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey,
@@ -174,20 +232,13 @@ vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey
     *out = (vit_ink){0};
     *darkness = (vit_image){0};
     vit_status status = search_all(&s, grey, error);
-    const int kind = choose_light(s.found) ? 1 : 0;
-    if (status == VIT_OK && s.found[kind].score > 0) status = isolate(&s, kind, error);
-    if (status == VIT_OK && s.found[kind].score > 0) {
-        *out = s.found[kind];
-        *darkness = s.best[kind].darkness;
-        s.best[kind].darkness = (vit_image){0};
+    finding *found = &s.found[choose_light(s.found)];
+    if (status == VIT_OK && found->ink.score > 0) status = isolate(&s, found, error);
+    if (status == VIT_OK && found->ink.score > 0) {
+        *out = found->ink;
+        *darkness = found->map.darkness;
+        found->map.darkness = (vit_image){0};
     }
-    vit_image_free(&s.smooth);
-    vit_image_free(&s.steps);
-    free_map(&s.try);
-    free_map(&s.bare);
-    free_map(&s.best[0]);
-    free_map(&s.best[1]);
-    vit_free(s.labels);
-    vit_free(s.queue);
+    free_search(&s);
     return status;
 }

@@ -5,181 +5,277 @@
 #include <string.h>
 
 /* Printed lines are thin and run nearly straight over most of the picture. A path goes over ink
- * from column to column and may change its row only every few columns. The longest path through
- * each pixel is found by walking over the columns once in either direction; the pixels of long
- * paths are lines. Where other ink crosses a line it is thicker than the line, and stays. Vertical
- * lines are found in the same way with rows and columns exchanged. */
+ * from row to row and may change its column only every few rows. The longest path through each
+ * pixel is found by walking over the rows once in either direction; runs of ink in a row that long
+ * paths go through are lines. Where other ink crosses a line it is thicker than the line, and
+ * stays. Lines from left to right are found in the same way with rows and columns exchanged. */
 
 enum {
     LEAST_PART = 45, /* the length of a line, in per cent of the picture */
-    STEADY = 2,      /* columns that a path stays in its row before it may change it again */
-    GAP = 3,         /* columns without ink that it may cross */
+    STEADY = 2,      /* rows that a path stays in its column before it may change it again */
+    GAP = 3,         /* rows without ink that it may cross */
 };
 
-/* The longest path that ends in a pixel. */
-typedef struct path {
-    uint16_t length; /* in columns */
-    uint8_t steady;  /* columns since it changed its row */
-    uint8_t gap;     /* columns without ink at its end */
-} path;
+/* The longest path that ends in a pixel: its length in rows, the rows since it changed its column
+ * (STEADY: at least these), and the rows without ink at its end. 0: there is none. Of two paths the
+ * greater one is taken: the longer, then the one that went straight on, then the one from the left,
+ * which LEFT marks while they are compared. */
+enum { ROW = 32, STEP = 8, LEFT = 4, START = ROW + STEADY * STEP };
+_Static_assert(GAP < LEFT && STEADY * STEP + STEP <= ROW, "the parts of a path have their bits");
+_Static_assert(VIT_INK_SIDE * ROW <= INT16_MAX, "a path may be as long as the picture");
 
-/* The part of the picture that has ink, as it is or with rows and columns exchanged. */
-typedef struct view {
-    const uint8_t *darkness;
-    uint8_t *marks; /* 1 for pixels of lines */
-    size_t start;   /* the index of the first pixel */
-    size_t width, height;
-    size_t step_x, step_y;          /* from column to column, from row to row */
-    size_t full_width, full_height; /* of the whole picture */
-    unsigned threshold;
-} view;
+/* Columns are processed 64 at a time, a word of ink. */
+typedef struct lanes {
+    uint16_t of[64];
+} lanes;
 
-/* The index of a pixel. */
-static size_t place(const view *v, size_t x, size_t y) {
-    return v->start + x * v->step_x + y * v->step_y;
-}
-
-static size_t least_length(const view *v) {
-    return v->full_width * LEAST_PART / 100;
-}
-
-/* *best = the path `from` extended to a pixel of the next column, if that is longer. is_turn: the
- * pixel is in another row. */
-static void extend(path *best, const path *from, bool is_ink, bool is_turn) {
-    if (from->length == 0 || (is_turn && from->steady < STEADY)) return;
-    path next = {.length = (uint16_t)(from->length + 1), .gap = 0};
-    next.steady = is_turn ? 0 : (uint8_t)(from->steady < STEADY ? from->steady + 1 : STEADY);
-    if (!is_ink) next.gap = (uint8_t)(from->gap + 1);
-    if (next.gap > GAP || next.length <= best->length) return;
-    *best = next;
-}
-
-/* `to` = the paths that end in column x, given those that end in the column before. */
-static void walk_column(path *to, const path *from, const view *v, size_t x) {
-    for (size_t y = 0; y < v->height; y++) {
-        const bool is_ink = v->darkness[place(v, x, y)] >= v->threshold;
-        path best = {.length = is_ink ? 1 : 0, .steady = STEADY};
-        extend(&best, &from[y], is_ink, false);
-        if (y > 0) extend(&best, &from[y - 1], is_ink, true);
-        if (y + 1 < v->height) extend(&best, &from[y + 1], is_ink, true);
-        to[y] = best;
+/* lane = 0xffff where there is a one. */
+static void spread(lanes *out, uint64_t word) {
+    static const uint16_t bit[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                     1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                     1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    for (size_t i = 0; i < 64; i += 16) {
+        const uint16_t part = (uint16_t)(word >> i);
+        for (size_t k = 0; k < 16; k++) out->of[i + k] = part & bit[k] ? 0xffff : 0;
     }
 }
 
-/* Adds the length of the longest path from the left, or from the right, to each pixel's lengths.
- * Returns the largest. */
-static size_t walk(uint16_t *lengths, path *columns, const view *v, bool from_right) {
-    path *before = columns, *now = columns + v->height;
-    size_t longest = 0;
-    memset(columns, 0, v->height * sizeof *columns);
-    for (size_t i = 0; i < v->width; i++) {
-        const size_t x = from_right ? v->width - 1 - i : i;
-        walk_column(now, before, v, x);
-        for (size_t y = 0; y < v->height; y++) {
-            lengths[place(v, x, y)] = (uint16_t)(lengths[place(v, x, y)] + now[y].length);
-            if (now[y].length > longest) longest = now[y].length;
-        }
-        path *other = before;
+/* 0 if the path ends in as many rows without ink as it may, and there is none again. */
+static inline int16_t alive(int16_t path, int16_t ink) {
+    return (path & GAP) == GAP && !ink ? 0 : path;
+}
+
+static inline int16_t straight_on(int16_t path) {
+    return path ? (int16_t)(path + ROW + STEP - ((path >> 1) & STEP)) : 0;
+}
+
+/* Into a neighbouring column. */
+static inline int16_t aside(int16_t path) {
+    return path & (STEADY * STEP) ? (int16_t)(path + ROW - STEADY * STEP) : 0;
+}
+
+static inline int16_t larger(int16_t a, int16_t b) {
+    return a > b ? a : b;
+}
+
+/* to[0..64) = the paths that end in these pixels of a row, given those that end in the row before,
+ * of which from[-1] and from[64] are read too. Returns the largest of them. */
+static int16_t walk_word(int16_t *restrict to, const int16_t *restrict from, uint64_t word,
+                         uint64_t inside) {
+    lanes ink, in;
+    int16_t most = 0;
+    spread(&ink, word);
+    spread(&in, inside);
+    for (ptrdiff_t i = 0; i < 64; i++) {
+        const int16_t is_ink = (int16_t)ink.of[i];
+        const int16_t left = (int16_t)(aside(alive(from[i - 1], is_ink)) | LEFT);
+        const int16_t right = aside(alive(from[i + 1], is_ink));
+        const int16_t on = straight_on(alive(from[i], is_ink));
+        const int16_t best = (int16_t)(larger(on, larger(left, right)) & ~LEFT);
+        const int16_t with_ink = larger((int16_t)(best & ~GAP), START);
+        const int16_t without = best ? (int16_t)(best + 1) : 0;
+        to[i] = (int16_t)((is_ink ? with_ink : without) & in.of[i]);
+        most = larger(most, to[i]);
+    }
+    return most;
+}
+
+/* A picture, as it is or turned, and where its ink is. */
+typedef struct view {
+    const vit_bits *ink;
+    vit_bounds box;
+    size_t width, height; /* of the picture */
+} view;
+
+static size_t least_length(const view *v) {
+    return v->height * LEAST_PART / 100;
+}
+
+/* The paths of a row. paths: [1 + 64 words + 1]; is_live: [1 + words + 1], whether there are any
+ * in a word. Words without ink, to which no path leads, are passed over. */
+typedef struct front {
+    int16_t *paths;
+    uint8_t *is_live;
+} front;
+
+/* Returns the largest path. */
+static int16_t walk_row(front to, front from, const view *v, size_t y) {
+    const uint64_t *ink = v->ink->words + y * v->ink->row;
+    int16_t most = 0;
+    for (size_t i = v->box.left / 64; i * 64 < v->box.right; i++) {
+        const bool may_go = from.is_live[i] | from.is_live[i + 1] | from.is_live[i + 2];
+        int16_t longest = 0;
+        if (ink[i] || may_go)
+            longest = walk_word(to.paths + 1 + 64 * i, from.paths + 1 + 64 * i, ink[i],
+                                vit_bits_between(i, v->box.left, v->box.right));
+        else if (to.is_live[i + 1])
+            memset(to.paths + 1 + 64 * i, 0, 64 * sizeof *to.paths);
+        to.is_live[i + 1] = longest > 0;
+        most = larger(most, longest);
+    }
+    return most;
+}
+
+/* What is done with the paths of a row of ink. */
+typedef void row_function(vit_ink_lines *lines, const view *v, size_t y, const int16_t *paths);
+
+/* Walks over the rows of the box, up or down; the function is called for each. Returns the length
+ * of the longest path. */
+static size_t walk(vit_ink_lines *lines, const view *v, bool is_up, row_function *function) {
+    const size_t words = v->ink->row, size = 64 * words + 2;
+    front before = {lines->paths, lines->is_live};
+    front now = {lines->paths + size, lines->is_live + words + 2};
+    int16_t most = 0;
+    memset(lines->paths, 0, 2 * size * sizeof *lines->paths);
+    memset(lines->is_live, 0, 2 * (words + 2));
+    for (size_t i = 0; i < v->box.bottom - v->box.top; i++) {
+        const size_t y = is_up ? v->box.bottom - 1 - i : v->box.top + i;
+        most = larger(most, walk_row(now, before, v, y));
+        function(lines, v, y, now.paths + 1);
+        const front other = before;
         before = now;
         now = other;
     }
-    return longest;
+    return (size_t)most / ROW;
 }
 
-typedef void run_function(void *context, const view *v, size_t x, size_t top, size_t length);
+/* Keeps the lengths where there is ink. */
+static void keep_lengths(vit_ink_lines *lines, const view *v, size_t y, const int16_t *paths) {
+    const uint64_t *ink = v->ink->words + y * v->ink->row;
+    for (size_t i = 0; i < v->ink->row; i++) {
+        int16_t *to = lines->lengths + (y * v->ink->row + i) * 64;
+        if (!ink[i]) continue;
+        for (size_t k = 0; k < 64; k++) to[k] = paths[64 * i + k] / ROW;
+    }
+}
 
-/* Calls the function for each vertical run of ink in column x that a line goes through. Returns the
- * number of them. */
-static size_t each_run(const view *v, const uint16_t *lengths, size_t x, run_function *function,
-                       void *context) {
-    const size_t least = least_length(v);
-    size_t top = 0, found = 0;
-    bool is_line = false, is_in = false;
-    for (size_t y = 0; y <= v->height; y++) {
-        const size_t at = place(v, x, y);
-        const bool is_ink = y < v->height && v->darkness[at] >= v->threshold;
-        if (is_ink && !is_in) {
-            top = y;
-            is_line = false;
+/* Marks the ink whose paths from both sides are together long enough for a line. */
+static void mark_long(vit_ink_lines *lines, const view *v, size_t y, const int16_t *paths) {
+    const uint64_t *ink = v->ink->words + y * v->ink->row;
+    const int16_t least = (int16_t)least_length(v);
+    for (size_t i = 0; i < v->ink->row; i++) {
+        const int16_t *down = lines->lengths + (y * v->ink->row + i) * 64;
+        uint64_t word = 0;
+        for (uint64_t rest = ink[i]; rest; rest &= rest - 1) {
+            const size_t k = vit_bits_first(rest);
+            if (down[k] + paths[64 * i + k] / ROW >= least) word |= (uint64_t)1 << k;
         }
-        is_line |= is_ink && lengths[at] >= least;
-        if (!is_ink && is_in && is_line) {
-            function(context, v, x, top, y - top);
+        lines->is_long.words[y * v->ink->row + i] = word;
+    }
+}
+
+typedef void run_function(void *context, size_t y, size_t start, size_t end);
+
+/* Calls the function for each run of ink in a row that a line goes through. Returns the number of
+ * them. */
+static size_t each_run(const vit_ink_lines *lines, const view *v, run_function *function,
+                       void *context) {
+    const size_t words = v->ink->row;
+    size_t found = 0;
+    for (size_t y = v->box.top; y < v->box.bottom; y++) {
+        const uint64_t *ink = v->ink->words + y * words, *marked = lines->is_long.words + y * words;
+        size_t start, end = 0;
+        while (vit_bits_run(ink, words, &start, &end)) {
+            uint64_t any = 0;
+            for (size_t i = start / 64; i * 64 < end; i++)
+                any |= marked[i] & vit_bits_between(i, start, end);
+            if (!any) continue;
+            function(context, y, start, end);
             found++;
         }
-        is_in = is_ink;
     }
     return found;
 }
 
-static void count_run(void *context, const view *v, size_t x, size_t top, size_t length) {
+static void count_run(void *context, size_t y, size_t start, size_t end) {
     size_t *histogram = context;
-    (void)v;
-    (void)x;
-    (void)top;
-    histogram[length < 255 ? length : 255]++;
+    (void)y;
+    histogram[end - start < 255 ? end - start : 255]++;
 }
 
-static void mark_run(void *context, const view *v, size_t x, size_t top, size_t length) {
-    const size_t *most = context;
-    for (size_t y = top; length <= *most && y < top + length; y++) v->marks[place(v, x, y)] = 1;
+/* What is removed, and the most that a line may be wide. */
+typedef struct marks {
+    vit_bits *bits;
+    size_t most;
+} marks;
+
+static void mark_run(void *context, size_t y, size_t start, size_t end) {
+    const marks *m = context;
+    if (end - start > m->most) return;
+    for (size_t i = start / 64; i * 64 < end; i++)
+        m->bits->words[y * m->bits->row + i] |= vit_bits_between(i, start, end);
 }
 
-/* Marks the runs that are no thicker than lines. Returns how many lines there are per column. */
-static size_t mark_lines(const view *v, const uint16_t *lengths) {
-    size_t histogram[256] = {0}, total = 0, seen = 0, median = 0;
-    for (size_t x = 0; x < v->width; x++) total += each_run(v, lengths, x, count_run, histogram);
+/* Marks the runs that are no thicker than lines. Returns how many lines there are per row. */
+static size_t mark_lines(vit_ink_lines *lines, const view *v, vit_bits *bits) {
+    size_t histogram[256] = {0}, seen = 0, median = 0;
+    const size_t total = each_run(lines, v, count_run, histogram);
     if (total == 0) return 0;
     while ((seen += histogram[median]) * 2 < total) median++;
-    if (median * 30 > v->full_height) return 0; /* too thick for lines */
-    size_t most = median + median / 2 + 1;
-    for (size_t x = 0; x < v->width; x++) each_run(v, lengths, x, mark_run, &most);
-    return (total + v->full_width / 2) / v->full_width;
+    if (median * 30 > v->width) return 0; /* too thick for lines */
+    marks m = {bits, median + median / 2 + 1};
+    each_run(lines, v, mark_run, &m);
+    return (total + v->height / 2) / v->height;
 }
 
-/* Marks the lines from left to right. Paths from the right are the same as those from the left,
- * except for columns without ink at their ends, so the second walk is needed only if the first
- * finds a path of at least half the length. */
-static size_t find_lines(const view *v, uint16_t *lengths, path *columns) {
-    if (v->width + 2 * GAP < least_length(v)) return 0;
-    memset(lengths, 0, v->full_width * v->full_height * sizeof *lengths);
-    const size_t longest = walk(lengths, columns, v, false);
+/* Whether the ink is high enough for a line from top to bottom. */
+static bool is_long_enough(const view *v) {
+    return v->box.bottom - v->box.top + 2 * GAP >= least_length(v);
+}
+
+/* Marks the lines from top to bottom. Paths upwards are the same as those downwards, except for
+ * rows without ink at their ends, so the second walk is needed only if the first finds a path of at
+ * least half the length. */
+static size_t find_lines(vit_ink_lines *lines, const view *v, vit_bits *bits) {
+    const size_t longest = walk(lines, v, false, keep_lengths);
     if (2 * longest + GAP < least_length(v)) return 0;
-    walk(lengths, columns, v, true);
-    return mark_lines(v, lengths);
+    walk(lines, v, true, mark_long);
+    return mark_lines(lines, v, bits);
 }
 
-static size_t find_all_lines(uint8_t *marks, const vit_image *darkness, const vit_bounds *box,
-                             unsigned threshold, uint16_t *lengths, path *columns) {
-    const size_t w = darkness->width, h = darkness->height;
-    const size_t width = box->right - box->left, height = box->bottom - box->top;
-    view v = {.darkness = darkness->pixels, .marks = marks, .threshold = threshold};
-    v.start = box->top * w + box->left;
-    view turned = v;
-    v.full_width = turned.full_height = w;
-    v.full_height = turned.full_width = h;
-    v.width = turned.height = width;
-    v.height = turned.width = height;
-    v.step_x = turned.step_y = 1;
-    v.step_y = turned.step_x = w;
-    return find_lines(&v, lengths, columns) + find_lines(&turned, lengths, columns);
+vit_status vit_ink_lines_new(vit_ink_lines *out, size_t width, size_t height, vit_error *error) {
+    const size_t longer = vit_max(width, height), words = vit_ceil_div(longer, 64);
+    *out = (vit_ink_lines){0};
+    vit_status status = vit_bits_new(&out->marks, width, height, error);
+    if (status == VIT_OK) status = vit_bits_new(&out->turned, height, width, error);
+    if (status == VIT_OK) status = vit_bits_new(&out->turned_marks, height, width, error);
+    if (status == VIT_OK) status = vit_bits_new(&out->is_long, longer, longer, error);
+    if (status != VIT_OK) return status;
+    out->lengths = vit_alloc_unset(longer * words, 64 * sizeof *out->lengths);
+    out->paths = vit_alloc(2 * (64 * words + 2), sizeof *out->paths);
+    out->is_live = vit_alloc(2 * (words + 2), 1);
+    if (out->lengths && out->paths && out->is_live) return VIT_OK;
+    return vit_fail_memory(error, "digit", longer * words * 64 * sizeof *out->lengths);
 }
 
-vit_status vit_ink_remove_lines(size_t *lines, vit_image *darkness, unsigned threshold,
-                                vit_error *error) {
-    const size_t w = darkness->width, h = darkness->height;
-    const vit_bounds box = vit_ink_box(darkness, threshold);
-    *lines = 0;
-    if (box.bottom == 0) return VIT_OK;
-    uint16_t *lengths = vit_alloc(w * h, sizeof *lengths);
-    uint8_t *marks = vit_alloc(w * h, 1);
-    path *columns = vit_alloc(2 * vit_max(w, h), sizeof *columns);
-    const bool is_ready = lengths && marks && columns;
-    if (is_ready) *lines = find_all_lines(marks, darkness, &box, threshold, lengths, columns);
-    for (size_t i = 0; *lines > 0 && i < w * h; i++)
-        if (marks[i]) darkness->pixels[i] = 0;
-    vit_free(lengths);
-    vit_free(marks);
-    vit_free(columns);
-    return is_ready ? VIT_OK : vit_fail_memory(error, "digit", w * h * sizeof *lengths);
+void vit_ink_lines_free(vit_ink_lines *lines) {
+    vit_free(lines->marks.words);
+    vit_free(lines->turned.words);
+    vit_free(lines->turned_marks.words);
+    vit_free(lines->is_long.words);
+    vit_free(lines->lengths);
+    vit_free(lines->paths);
+    vit_free(lines->is_live);
+}
+
+static void clear(vit_bits *bits) {
+    memset(bits->words, 0, bits->row * bits->height * sizeof *bits->words);
+}
+
+size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink) {
+    const vit_bounds box = vit_bits_box(ink);
+    const view down = {ink, box, ink->width, ink->height};
+    const view across = {
+        &lines->turned, {box.top, box.left, box.bottom, box.right}, ink->height, ink->width};
+    size_t found = 0;
+    if (box.bottom == 0) return 0;
+    clear(&lines->marks);
+    if (is_long_enough(&across)) {
+        clear(&lines->turned_marks);
+        vit_bits_turn(&lines->turned, ink);
+        found = find_lines(lines, &across, &lines->turned_marks);
+        if (found > 0) vit_bits_turn(&lines->marks, &lines->turned_marks);
+    }
+    if (is_long_enough(&down)) found += find_lines(lines, &down, &lines->marks);
+    return found;
 }
