@@ -12,44 +12,73 @@ enum { LARGE = 160, MARGIN = 40 };
  * digits are between these. */
 static const double thinnest = 0.075, thickest = 0.17;
 
+/* Distances along a column are at most this: its square and another fit 16 bits together, and no
+ * ink is as far from its edge. */
+enum { FAR = 181 };
+_Static_assert(2 * FAR * FAR <= UINT16_MAX && LARGE / 2 < FAR, "squared distances fit 16 bits");
+
 typedef struct strokes {
     size_t width, height; /* margins included */
     uint8_t *is_ink;
-    uint32_t *distance; /* squared, to the nearest pixel of the other kind */
-    uint32_t *column;   /* scratch: distances along a column */
+    uint16_t *distance; /* squared, to the nearest pixel of the other kind, at most FAR^2 */
+    uint16_t *row;      /* scratch: [FAR + width + FAR] */
 } strokes;
 
-/* distance[i] = the exact squared distance to the nearest pixel of the other kind, for all pixels
- * with is_ink == kind: first along columns, then the smallest of column distance^2 + offset^2 in
- * the row. */
-static void distances(strokes *s, uint8_t kind) {
-    const uint32_t far = (uint32_t)(s->width + s->height);
-    for (size_t x = 0; x < s->width; x++) {
-        uint32_t d = far;
-        for (size_t y = 0; y < s->height; y++) {
-            d = s->is_ink[y * s->width + x] != kind ? 0 : d + 1;
-            s->column[y * s->width + x] = d;
-        }
-        d = far;
-        for (size_t y = s->height; y-- > 0;) {
-            d = s->is_ink[y * s->width + x] != kind ? 0 : d + 1;
-            if (d < s->column[y * s->width + x]) s->column[y * s->width + x] = d;
-        }
+/* A row one pixel further along the columns: 0 at a pixel of the other kind. */
+static void step_down(uint16_t *restrict to, const uint16_t *from, const uint8_t *is_ink,
+                      uint8_t kind, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        const uint16_t next = from[x] < FAR ? (uint16_t)(from[x] + 1) : FAR;
+        const uint16_t here = is_ink[x] == kind ? next : 0;
+        to[x] = here < to[x] ? here : to[x];
     }
+}
+
+/* distance = along the columns alone, not squared. */
+static void column_distances(strokes *s, uint8_t kind) {
+    const size_t w = s->width, h = s->height;
+    for (size_t i = 0; i < w * h; i++) s->distance[i] = FAR;
+    for (size_t y = 0; y < h; y++)
+        step_down(s->distance + y * w, y > 0 ? s->distance + (y - 1) * w : s->row,
+                  s->is_ink + y * w, kind, w);
+    for (size_t y = h; y-- > 0;)
+        step_down(s->distance + y * w, y + 1 < h ? s->distance + (y + 1) * w : s->row,
+                  s->is_ink + y * w, kind, w);
+}
+
+/* least[x] = the smaller of it and of what the columns `offset` to the left and right give. Returns
+ * the greatest. */
+static uint16_t look_aside(uint16_t *restrict least, const uint16_t *squares, size_t offset,
+                           size_t width) {
+    const uint16_t *left = squares - offset, *right = squares + offset;
+    const uint16_t added = (uint16_t)(offset * offset);
+    uint16_t most = 0;
+    for (size_t x = 0; x < width; x++) {
+        const uint16_t nearer = left[x] < right[x] ? left[x] : right[x];
+        const uint16_t there = (uint16_t)(nearer + added);
+        least[x] = there < least[x] ? there : least[x];
+        most = least[x] > most ? least[x] : most;
+    }
+    return most;
+}
+
+/* distance[i] = the exact squared distance to the nearest pixel of the other kind, or `most` if that
+ * is less, for all pixels with is_ink == kind; 0 for others. First along columns, then the smallest
+ * of column distance^2 + offset^2 in the row. */
+static void distances(strokes *s, uint8_t kind, uint16_t most) {
+    uint16_t *squares = s->row + FAR;
+    for (size_t x = 0; x < s->width + 2 * FAR; x++) s->row[x] = FAR;
+    column_distances(s, kind);
+    for (size_t x = 0; x < s->width + 2 * FAR; x++) s->row[x] = FAR * FAR;
     for (size_t y = 0; y < s->height; y++) {
-        const uint32_t *column = s->column + y * s->width;
+        uint16_t *least = s->distance + y * s->width, greatest = 0;
         for (size_t x = 0; x < s->width; x++) {
-            if (s->is_ink[y * s->width + x] != kind) continue;
-            uint32_t least = column[x] * column[x];
-            for (size_t o = 1; o * o < least; o++) {
-                const uint32_t o2 = (uint32_t)(o * o);
-                if (o <= x && column[x - o] * column[x - o] + o2 < least)
-                    least = column[x - o] * column[x - o] + o2;
-                if (x + o < s->width && column[x + o] * column[x + o] + o2 < least)
-                    least = column[x + o] * column[x + o] + o2;
-            }
-            s->distance[y * s->width + x] = least;
+            squares[x] = (uint16_t)(least[x] * least[x]);
+            least[x] = squares[x] < most ? squares[x] : most;
+            greatest = least[x] > greatest ? least[x] : greatest;
         }
+        for (size_t o = 1; o * o < greatest; o++)
+            greatest = look_aside(least, squares, o, s->width);
     }
 }
 
@@ -75,11 +104,18 @@ static double growth(double w, double l) {
     return g > most ? most : g < least ? least : g;
 }
 
-/* Draws the strokes with edges moved outwards by g and antialiased. */
-static void redraw(vit_image *out, const strokes *s, double g) {
+/* Draws the strokes with edges moved outwards by g and antialiased. The pixels of one kind change,
+ * those near an edge. */
+static void redraw(vit_image *out, strokes *s, double g) {
+    const uint8_t kind = g < 0;
+    const double reach = ceil(fabs(g)) + 1;
+    const uint16_t most = (uint16_t)(reach * reach);
+    if (kind == 0) distances(s, 0, most);
     for (size_t i = 0; i < s->width * s->height; i++) {
+        out->pixels[i] = s->is_ink[i] ? 255 : 0;
+        if (s->is_ink[i] != kind || s->distance[i] >= most) continue;
         const double to_edge = sqrt(s->distance[i]) - 0.5;
-        const double inside = (s->is_ink[i] ? to_edge : -to_edge) + g + 0.5;
+        const double inside = (kind ? to_edge : -to_edge) + g + 0.5;
         out->pixels[i] = (uint8_t)(inside <= 0 ? 0 : inside >= 1 ? 255 : (int)(inside * 255 + 0.5));
     }
 }
@@ -123,8 +159,8 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
         const size_t h = s->height = large.height + 2 * MARGIN;
         s->is_ink = vit_alloc(w * h, 1);
         s->distance = vit_alloc(w * h, sizeof *s->distance);
-        s->column = vit_alloc(w * h, sizeof *s->column);
-        if (!s->is_ink || !s->distance || !s->column)
+        s->row = vit_alloc(w + 2 * FAR, sizeof *s->row);
+        if (!s->is_ink || !s->distance || !s->row)
             status = vit_fail_memory(error, "digit", w * h * sizeof *s->distance);
     }
     /* A lower threshold if strokes became lighter when they were resized. */
@@ -144,10 +180,9 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernel
     vit_image drawn, part = {0};
     vit_status status = vit_image_new(&drawn, "digit", s->width, s->height, 1, error);
     if (status != VIT_OK) return status;
-    distances(s, 1);
+    distances(s, 1, FAR * FAR);
     const size_t longer = vit_max(s->width, s->height);
     const double g = growth(stroke_width(s), (double)(longer - 2 * MARGIN));
-    distances(s, 0);
     redraw(&drawn, s, g);
     const vit_bounds box = vit_ink_box(&drawn, 128);
     status = crop_box(&part, &drawn, &box, error);
@@ -165,6 +200,6 @@ vit_status vit_ink_draw(vit_image *out, const vit_image *darkness, const vit_ink
     if (status == VIT_OK) status = draw(out, &s, side, kernels, error);
     vit_free(s.is_ink);
     vit_free(s.distance);
-    vit_free(s.column);
+    vit_free(s.row);
     return status;
 }
