@@ -210,7 +210,8 @@ static unsigned settle(vit_image *darkness) {
     size_t histogram[256], distances[256] = {0};
     count_values(histogram, darkness);
     const unsigned median = median_of(histogram, count);
-    for (unsigned v = 0; v < 256; v++) distances[v > median ? v - median : median - v] += histogram[v];
+    for (unsigned v = 0; v < 256; v++)
+        distances[v > median ? v - median : median - v] += histogram[v];
     for (size_t i = 0; median > 0 && i < count; i++) {
         const unsigned v = darkness->pixels[i];
         darkness->pixels[i] = (uint8_t)(v > median ? v - median : 0);
@@ -257,14 +258,15 @@ static void least_around(uint8_t *restrict out, uint8_t *restrict between, const
         between[x] = row[x] < least ? row[x] : least;
     }
     out[0] = between[0];
-    for (size_t x = 1; x < w; x++) out[x] = between[x] < between[x - 1] ? between[x] : between[x - 1];
+    for (size_t x = 1; x < w; x++)
+        out[x] = between[x] < between[x - 1] ? between[x] : between[x - 1];
     for (size_t x = 0; x + 1 < w; x++) out[x] = out[x] < between[x + 1] ? out[x] : between[x + 1];
 }
 
 /* Adds the squared steps of a row, each where its darkness is; of edges, it is taken away again
  * where the darkness of a neighbour begins. */
-static void limit_row(vit_ink_limits *out, const uint64_t *ink, size_t words, const uint8_t *darkness,
-                      const uint8_t *steps, const uint8_t *least) {
+static void limit_row(vit_ink_limits *out, const uint64_t *ink, size_t words,
+                      const uint8_t *darkness, const uint8_t *steps, const uint8_t *least) {
     for (size_t i = 0; i < words; i++) {
         for (uint64_t rest = ink[i]; rest; rest &= rest - 1) {
             const size_t x = 64 * i + vit_bits_first(rest);

@@ -15,7 +15,8 @@ void vit_bits_copy(vit_bits *out, const vit_bits *in) {
 }
 
 void vit_bits_without(vit_bits *out, const vit_bits *in, const vit_bits *less) {
-    for (size_t i = 0; i < in->row * in->height; i++) out->words[i] = in->words[i] & ~less->words[i];
+    for (size_t i = 0; i < in->row * in->height; i++)
+        out->words[i] = in->words[i] & ~less->words[i];
 }
 
 void vit_bits_clear(vit_image *image, const vit_bits *bits) {
@@ -70,9 +71,9 @@ void vit_bits_turn(vit_bits *out, const vit_bits *in) {
     for (size_t y = 0; y < in->height; y += 64) {
         for (size_t i = 0; i < in->row; i++) {
             uint64_t square[64] = {0}, any = 0;
-            const size_t rows = vit_min(64, in->height - y), columns = vit_min(64, in->width - 64 * i);
-            for (size_t k = 0; k < rows; k++)
-                any |= square[k] = in->words[(y + k) * in->row + i];
+            const size_t rows = vit_min(64, in->height - y),
+                         columns = vit_min(64, in->width - 64 * i);
+            for (size_t k = 0; k < rows; k++) any |= square[k] = in->words[(y + k) * in->row + i];
             if (any) turn_square(square);
             for (size_t k = 0; k < columns; k++)
                 out->words[(64 * i + k) * out->row + y / 64] = square[k];
@@ -102,8 +103,10 @@ bool vit_bits_run(const uint64_t *row, size_t words, size_t *start, size_t *end)
     if (i >= words) return false;
     uint64_t word = row[i] & ~(uint64_t)0 << *end % 64;
     while (!word)
-        if (++i == words) return false;
-        else word = row[i];
+        if (++i == words)
+            return false;
+        else
+            word = row[i];
     const size_t first = vit_bits_first(word);
     *start = 64 * i + first;
     word = ~(word | (((uint64_t)1 << first) - 1)); /* the zeros after the start */

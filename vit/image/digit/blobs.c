@@ -85,9 +85,9 @@ static size_t whole_of(blob *list, size_t i) {
 }
 
 static void add(blob *to, const blob *b) {
-    to->box = (vit_bounds){vit_min(to->box.left, b->box.left), vit_min(to->box.top, b->box.top),
-                           vit_max(to->box.right, b->box.right),
-                           vit_max(to->box.bottom, b->box.bottom)};
+    to->box =
+        (vit_bounds){vit_min(to->box.left, b->box.left), vit_min(to->box.top, b->box.top),
+                     vit_max(to->box.right, b->box.right), vit_max(to->box.bottom, b->box.bottom)};
     to->edge += b->edge;
     to->area += b->area;
     to->rim += b->rim;
@@ -182,6 +182,7 @@ static vit_status find_blobs(vit_ink_blobs *all, const vit_bits *ink, const vit_
         status = find_row(all, ink, steps, y, above, end, error);
         above = end;
     }
+    if (status != VIT_OK) return status;
     for (size_t i = 0; i < all->run_count; i++)
         all->runs[i].blob = (uint32_t)whole_of(all->list, all->runs[i].blob);
     for (size_t i = 0; i < all->count; i++) {
@@ -192,7 +193,7 @@ static vit_status find_blobs(vit_ink_blobs *all, const vit_bits *ink, const vit_
         b->bottom = b->box.bottom == ink->height;
         b->score = score(b);
     }
-    return status;
+    return VIT_OK;
 }
 
 /* ---- which of them are the digit ---- */
@@ -229,7 +230,8 @@ static bool is_around(const vit_bounds *frame, const vit_bounds *b) {
 static bool is_hollow(const vit_ink_blobs *all, size_t index) {
     const blob *b = &all->list[index];
     const size_t width = b->box.right - b->box.left, height = b->box.bottom - b->box.top;
-    const size_t left = b->box.left + width / 4 + 1, right = b->box.left + vit_ceil_div(3 * width, 4);
+    const size_t left = b->box.left + width / 4 + 1,
+                 right = b->box.left + vit_ceil_div(3 * width, 4);
     size_t inside = 0;
     for (const run *r = all->runs; r < all->runs + all->run_count; r++) {
         const size_t row = r->row - b->box.top;

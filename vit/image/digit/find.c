@@ -68,14 +68,14 @@ static bool is_beaten(const search *s, bool is_light, uint64_t limit) {
     return score <= s->found[is_light].ink.score || score <= s->found[0].ink.score;
 }
 
-/* Chooses the digit among the ink, the whole or the bare, and keeps it if it is better than what was
- * found before. */
+/* Chooses the digit among the ink, the whole or the bare, and keeps it if it is better than what
+ * was found before. */
 static vit_status try_ink(search *s, bool is_bare, size_t lines, bool is_light, unsigned threshold,
                           vit_error *error) {
     finding *best = &s->found[is_light];
     vit_ink ink;
-    vit_status status = vit_ink_choose(&ink, &s->blobs, is_bare ? &s->bare : &s->ink,
-                                       &s->map.steps, threshold, error);
+    vit_status status = vit_ink_choose(&ink, &s->blobs, is_bare ? &s->bare : &s->ink, &s->map.steps,
+                                       threshold, error);
     ink.score *= s->trust;
     ink.lines = lines;
     if (status != VIT_OK || ink.score <= best->ink.score) return status;
@@ -172,8 +172,8 @@ static vit_status isolate(search *s, finding *found, vit_error *error) {
     const unsigned threshold = (unsigned)vit_max((found->ink.peak + 1) / 2, found->ink.threshold);
     if (found->is_bare) vit_bits_clear(darkness, &found->marks);
     vit_bits_of(&s->ink, darkness, threshold);
-    vit_status status = vit_ink_choose(&found->ink, &s->blobs, &s->ink, &found->map.steps,
-                                       threshold, error);
+    vit_status status =
+        vit_ink_choose(&found->ink, &s->blobs, &s->ink, &found->map.steps, threshold, error);
     if (status == VIT_OK) vit_ink_measure(&found->ink, &s->blobs, darkness);
     if (status == VIT_OK) vit_ink_clear_others(darkness, &s->blobs);
     return status;

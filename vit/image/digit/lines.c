@@ -21,8 +21,9 @@ enum {
  * greater one is taken: the longer, then the one that went straight on, then the one from the left,
  * which LEFT marks while they are compared. */
 enum { ROW = 32, STEP = 8, LEFT = 4, START = ROW + STEADY * STEP };
-_Static_assert(GAP < LEFT && STEADY * STEP + STEP <= ROW, "the parts of a path have their bits");
-_Static_assert(VIT_INK_SIDE * ROW <= INT16_MAX, "a path may be as long as the picture");
+_Static_assert((int)GAP < LEFT && (STEADY + 1) * STEP <= ROW,
+               "the parts of a path have their bits");
+_Static_assert(VIT_INK_SIDE *ROW <= INT16_MAX, "a path may be as long as the picture");
 
 /* Columns are processed 64 at a time, a word of ink. */
 typedef struct lanes {

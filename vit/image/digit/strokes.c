@@ -62,9 +62,9 @@ static uint16_t look_aside(uint16_t *restrict least, const uint16_t *squares, si
     return most;
 }
 
-/* distance[i] = the exact squared distance to the nearest pixel of the other kind, or `most` if that
- * is less, for all pixels with is_ink == kind; 0 for others. First along columns, then the smallest
- * of column distance^2 + offset^2 in the row. */
+/* distance[i] = the exact squared distance to the nearest pixel of the other kind, or `most` if
+ * that is less, for all pixels with is_ink == kind; 0 for others. First along columns, then the
+ * smallest of column distance^2 + offset^2 in the row. */
 static void distances(strokes *s, uint8_t kind, uint16_t most) {
     uint16_t *squares = s->row + FAR;
     for (size_t x = 0; x < s->width + 2 * FAR; x++) s->row[x] = FAR;
