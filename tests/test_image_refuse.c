@@ -82,7 +82,8 @@ static void names_other_formats(void **state) {
         const char *reason;
     } cases[] = {
         {"", 0, VIT_ERROR_FORMAT, "the file is empty"},
-        {"GIF89a\1\0\1\0", 10, VIT_ERROR_UNSUPPORTED, "the file is a GIF; PNG and JPEG are read"},
+        {"GIF89a\1\0\1\0", 10, VIT_ERROR_UNSUPPORTED,
+         "the file is a GIF; only PNG and JPEG can be read"},
         {"BM\x46\0\0\0", 6, VIT_ERROR_UNSUPPORTED, "a BMP"},
         {"RIFF\x10\0\0\0WEBPVP8 ", 16, VIT_ERROR_UNSUPPORTED, "a WebP"},
         {"II*\0\x08\0\0\0", 8, VIT_ERROR_UNSUPPORTED, "a TIFF"},

@@ -82,7 +82,8 @@ static const vit_option options[] = {
     {.name = "steps",
      VALUE(STEPS, steps),
      .argument = "N|n/N",
-     .help = "optimiser steps; n/N: the first n of a schedule of N",
+     .help = "optimiser steps; 500/2000 stops after 500 steps of a\n"
+             "schedule of 2,000",
      .exclusive = HOW_LONG},
     {.name = "minutes",
      RANGE(NUMBER, minutes, "M", 0, 1e6),

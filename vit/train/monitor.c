@@ -159,15 +159,14 @@ static void put_pictures(vit_run *run, const vit_answers *answers) {
 #define MOST_REMEDIES 3
 
 static void hint(vit_run *run, const vit_advice *advice) {
-    vit_text text = {0};
-    vit_text_add(&text, "%s. %s To try: ", vit_finding_name(advice->finding), advice->why);
+    vit_run_note(run, "%s. %s", vit_finding_name(advice->finding), advice->why);
     for (size_t i = 0; i < MOST_REMEDIES && advice->tries[i]; i++) {
-        if (i > 0) vit_text_add(&text, "; ");
+        vit_text text = {0};
         for (const char *c = advice->tries[i]; *c; c++)
             if (*c != '`') vit_text_add_bytes(&text, c, 1);
+        if (!text.failed) vit_run_note(run, "to try: %s", text.text);
+        vit_text_free(&text);
     }
-    if (!text.failed) vit_run_note(run, "%s", text.text);
-    vit_text_free(&text);
 }
 
 /* Names overfitting, underfitting and too short a training, each once. A training that has learnt

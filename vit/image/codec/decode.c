@@ -61,7 +61,8 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
     if (!what && is_text(bytes, size)) what = "text";
     if (what) {
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the file is %s; PNG and JPEG are read: convert it to one of these",
+                        "%s: the file is %s; only PNG and JPEG can be read: convert it to one of "
+                        "these",
                         name, what);
     }
     if (size >= 4 && memcmp(bytes + 1, "PNG", 3) == 0) {
