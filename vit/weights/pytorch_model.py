@@ -29,12 +29,17 @@ class VisionTransformer(nn.Module):
         ViT."""
         super().__init__()
         defaults = {
-            "stem": "linear", "patch_order": "conv", "patch_bias": True, "patch_norm": False,
-            "positions": "learned", "prefix_positions": True, "registers": 0, "norm_pre": False,
-            "norm": "pre", "activation": "gelu", "gated": False, "qkv_bias": True,
-            "qk_norm": False, "layer_scale": False, "attention_scale": "head_dim",
-            "norm_eps": 1e-6, "final_norm": True, "norm_before_pool": False, "pool": "class",
-            "pool_prefix": False, "head": "linear", "head_bias": True, "head_dim": 0}
+            "stem": "linear", "patch_order": "conv", "positions": "learned", "norm": "pre",
+            "activation": "gelu", "qkv_bias": True, "attention_scale": "head_dim",
+            "norm_eps": 1e-06, "final_norm": True, "pool": "class", "head": "linear",
+            "init": "timm", "head_dim": 0, "registers": 0, "patch_bias": True,
+            "patch_norm": False, "prefix_positions": True, "norm_pre": False, "gated": False,
+            "qk_norm": False, "layer_scale": False, "norm_before_pool": False,
+            "pool_prefix": False, "head_bias": True}
+        sizes = ("image", "channels", "patch", "dim", "depth", "heads", "mlp", "classes")
+        for key in config:
+            if key not in (*defaults, *sizes, "class_token"):
+                raise ValueError(f'"{key}" is not known')
         self.config = c = {**defaults, **config}
         c.setdefault("class_token", c["pool"] not in ("mean", "map", "seq"))
         c["head_dim"] = c["head_dim"] or c["dim"] // c["heads"]
@@ -43,7 +48,9 @@ class VisionTransformer(nn.Module):
         self.norms_tokens = c["final_norm"] and (
             double or c["pool"] == "seq" or (c["norm_before_pool"] and c["pool"] != "class"))
         self.make_tokens(dim)
-        self.make_stem(dim)
+        self.choice("stem", "make_")(dim)
+        if c["norm_pre"]:
+            self.norm_pre = self.layer_norm(dim)
         self.blocks = nn.ModuleList(self.make_block(dim) for _ in range(c["depth"]))
         if c["pool"] == "map":
             self.attn_pool = self.make_map(dim)
@@ -53,14 +60,29 @@ class VisionTransformer(nn.Module):
             after = c["pool"] in ("mean", "map") and not self.norms_tokens
             self.final_norm = "fc_norm" if after else "norm"
             setattr(self, self.final_norm, self.layer_norm(dim))
-        features = 2 * dim if double else dim
-        if c["head"] == "linear":
-            self.head = nn.Linear(features, c["classes"], c["head_bias"])
-        elif c["head"] == "mlp":
-            self.head = nn.Sequential(nn.Linear(features, c["mlp"]), nn.GELU(),
-                                      nn.Linear(c["mlp"], c["classes"], c["head_bias"]))
+        self.head = self.choice("head")(2 * dim if double else dim)
+
+    def choice(self, key, prefix=""):
+        """The method that is named after the key and its value, such as pool_class."""
+        value = self.config[key]
+        method = getattr(self, f"{prefix}{key}_{value}", None)
+        if not method:
+            raise ValueError(f'"{key}" "{value}" is not known')
+        return method
 
     # ---- parameters ----
+
+    def head_linear(self, features):
+        return nn.Linear(features, self.config["classes"], self.config["head_bias"])
+
+    def head_mlp(self, features):
+        c = self.config
+        return nn.Sequential(nn.Linear(features, c["mlp"]), nn.GELU(),
+                             nn.Linear(c["mlp"], c["classes"], c["head_bias"]))
+
+    @staticmethod
+    def head_none(features):
+        return nn.Identity()
 
     def layer_norm(self, size):
         return nn.LayerNorm(size, eps=self.config["norm_eps"])
@@ -75,13 +97,14 @@ class VisionTransformer(nn.Module):
             self.register_parameter(name, nn.Parameter(torch.zeros(1, counts[name], dim)))
         self.prefix_count = sum(counts.values())
         rows, columns = (side // c["patch"] for side in c["image"])
-        before = self.prefix_count if c["prefix_positions"] else 0
-        if c["positions"] == "learned":
-            self.pos_embed = nn.Parameter(torch.zeros(1, before + rows * columns, dim))
-        else:
-            table = (self.sinusoidal(before + rows * columns, dim)
-                     if c["positions"] == "sinusoidal" else self.sincos2d(before, rows, columns))
-            self.register_buffer("pos_embed", table[None].float(), persistent=False)
+        self.choice("positions")(self.prefix_count if c["prefix_positions"] else 0, rows, columns)
+
+    def positions_learned(self, before, rows, columns):
+        table = torch.zeros(1, before + rows * columns, self.config["dim"])
+        self.pos_embed = nn.Parameter(table)
+
+    def fix_positions(self, table):
+        self.register_buffer("pos_embed", table[None].float(), persistent=False)
 
     @staticmethod
     def angles(positions, dim):
@@ -89,40 +112,55 @@ class VisionTransformer(nn.Module):
         i = torch.arange((dim + 1) // 2, dtype=torch.float64)
         return torch.arange(positions, dtype=torch.float64)[:, None] * 10000 ** (-2 * i / dim)
 
-    def sinusoidal(self, tokens, dim):
-        a = self.angles(tokens, dim)
-        return torch.stack([a.sin(), a.cos()], dim=2).flatten(1)[:, :dim]
+    def positions_sinusoidal(self, before, rows, columns):
+        dim = self.config["dim"]
+        a = self.angles(before + rows * columns, dim)
+        self.fix_positions(torch.stack([a.sin(), a.cos()], dim=2).flatten(1)[:, :dim])
 
-    def sincos2d(self, before, rows, columns):
+    def positions_sinusoidal_halves(self, before, rows, columns):
+        half = self.config["dim"] // 2
+        i = torch.arange(half, dtype=torch.float64)
+        tokens = torch.arange(before + rows * columns, dtype=torch.float64)
+        a = tokens[:, None] * 10000 ** (-i / max(half - 1, 1))
+        self.fix_positions(F.pad(torch.cat([a.sin(), a.cos()], dim=1), (0, self.config["dim"] % 2)))
+
+    def positions_sincos2d(self, before, rows, columns):
         half = self.config["dim"] // 2
         y, x = (torch.cat([a.sin(), a.cos()], dim=1)
                 for a in (self.angles(rows, half), self.angles(columns, half)))
         grid = torch.cat([y.repeat_interleave(columns, 0), x.repeat(rows, 1)], dim=1)
-        return torch.cat([grid.new_zeros(before, 2 * half), grid])
+        self.fix_positions(torch.cat([grid.new_zeros(before, 2 * half), grid]))
 
-    def make_stem(self, dim):
+    def make_stem_linear(self, dim):
         c = self.config
-        patch, channels = c["patch"], c["channels"]
-        count = int(math.log2(patch))
-        widths = [channels] + [dim >> (count - 1 - i) for i in range(count)]
-        if c["stem"] == "conv":
-            layers = [layer for i in range(count) for layer in
-                      (nn.Conv2d(widths[i], widths[i + 1], 3, stride=2, padding=1), nn.GELU())]
-            self.stem = nn.Sequential(*layers, nn.Conv2d(dim, dim, 1))
-        elif c["stem"] == "cct":
-            self.tokenizer = nn.ModuleList(
-                nn.ParameterDict({"weight": nn.Parameter(torch.zeros(out, 3, 3, channels))})
-                for channels, out in zip(widths, widths[1:]))
-        else:
-            inputs = patch * patch * channels
-            parts = {"proj": nn.Linear(inputs, dim, c["patch_bias"])
-                     if c["patch_order"] == "pixel"
-                     else nn.Conv2d(channels, dim, patch, patch, bias=c["patch_bias"])}
-            if c["patch_norm"]:
-                parts |= {"norm": self.layer_norm(inputs), "norm_after": self.layer_norm(dim)}
-            self.patch_embed = nn.ModuleDict(parts)
-        if c["norm_pre"]:
-            self.norm_pre = self.layer_norm(dim)
+        inputs = c["patch"] * c["patch"] * c["channels"]
+        parts = {"proj": self.choice("patch_order", "make_")(inputs, dim)}
+        if c["patch_norm"]:
+            parts |= {"norm": self.layer_norm(inputs), "norm_after": self.layer_norm(dim)}
+        self.patch_embed = nn.ModuleDict(parts)
+
+    def make_patch_order_pixel(self, inputs, dim):
+        return nn.Linear(inputs, dim, self.config["patch_bias"])
+
+    def make_patch_order_conv(self, inputs, dim):
+        c = self.config
+        return nn.Conv2d(c["channels"], dim, c["patch"], c["patch"], bias=c["patch_bias"])
+
+    def conv_widths(self, dim):
+        count = int(math.log2(self.config["patch"]))
+        return [self.config["channels"]] + [dim >> (count - 1 - i) for i in range(count)]
+
+    def make_stem_conv(self, dim):
+        widths = self.conv_widths(dim)
+        layers = [layer for inputs, out in zip(widths, widths[1:]) for layer in
+                  (nn.Conv2d(inputs, out, 3, stride=2, padding=1), nn.GELU())]
+        self.stem = nn.Sequential(*layers, nn.Conv2d(dim, dim, 1))
+
+    def make_stem_cct(self, dim):
+        widths = self.conv_widths(dim)
+        self.tokenizer = nn.ModuleList(
+            nn.ParameterDict({"weight": nn.Parameter(torch.zeros(out, 3, 3, inputs))})
+            for inputs, out in zip(widths, widths[1:]))
 
     def make_block(self, dim):
         c = self.config
@@ -151,26 +189,33 @@ class VisionTransformer(nn.Module):
 
     # ---- forward ----
 
+    def stem_linear(self, x):
+        return self.choice("patch_order")(x)
+
+    def patch_order_conv(self, x):
+        return self.patch_embed["proj"](x).flatten(2).transpose(1, 2)
+
+    def patch_order_pixel(self, x):
+        b, channels, height, width = x.shape
+        p, norms = self.config["patch"], self.config["patch_norm"]
+        z = x.reshape(b, channels, height // p, p, width // p, p).permute(0, 2, 4, 3, 5, 1)
+        z = z.reshape(b, -1, p * p * channels)
+        z = self.patch_embed["norm"](z) if norms else z
+        z = self.patch_embed["proj"](z)
+        return self.patch_embed["norm_after"](z) if norms else z
+
+    def stem_conv(self, x):
+        return self.stem(x).flatten(2).transpose(1, 2)
+
+    def stem_cct(self, x):
+        for layer in self.tokenizer:
+            x = F.conv2d(x, layer["weight"].permute(0, 3, 1, 2), padding=1).relu()
+            x = F.max_pool2d(x, 3, stride=2, padding=1)
+        return x.flatten(2).transpose(1, 2)
+
     def embed(self, x):
         """[batch, channels, height, width] -> [batch, tokens, dim]"""
-        c = self.config
-        if c["stem"] == "conv":
-            z = self.stem(x).flatten(2).transpose(1, 2)
-        elif c["stem"] == "cct":
-            for layer in self.tokenizer:
-                x = F.conv2d(x, layer["weight"].permute(0, 3, 1, 2), padding=1).relu()
-                x = F.max_pool2d(x, 3, stride=2, padding=1)
-            z = x.flatten(2).transpose(1, 2)
-        elif c["patch_order"] == "pixel":
-            b, channels, height, width = x.shape
-            p = c["patch"]
-            z = x.reshape(b, channels, height // p, p, width // p, p).permute(0, 2, 4, 3, 5, 1)
-            z = z.reshape(b, -1, p * p * channels)
-            z = self.patch_embed["norm"](z) if c["patch_norm"] else z
-            z = self.patch_embed["proj"](z)
-            z = self.patch_embed["norm_after"](z) if c["patch_norm"] else z
-        else:
-            z = self.patch_embed["proj"](x).flatten(2).transpose(1, 2)
+        c, z = self.config, self.choice("stem")(x)
         prefix = [getattr(self, name).expand(len(x), -1, -1) for name in self.prefix]
         if c["prefix_positions"]:
             z = torch.cat([*prefix, z], dim=1) + self.pos_embed
@@ -187,10 +232,16 @@ class VisionTransformer(nn.Module):
         q, k, v = (self.heads(part) for part in attn["qkv"](x).chunk(3, dim=2))
         if c["qk_norm"]:
             q, k = attn["q_norm"](q), attn["k_norm"](k)
-        scaled_by = c["dim"] if c["attention_scale"] == "dim" else c["head_dim"]
+        scaled_by = self.choice("attention_scale")()
         o = torch.softmax(q @ k.transpose(2, 3) * scaled_by ** -0.5, dim=3) @ v
         y = attn["proj"](o.transpose(1, 2).flatten(2))
         return y * block["ls1"]["gamma"] if c["layer_scale"] else y
+
+    def attention_scale_head_dim(self):
+        return self.config["head_dim"]
+
+    def attention_scale_dim(self):
+        return self.config["dim"]
 
     def mlp(self, block, x):
         c, hidden = self.config, block["mlp"]["fc1"](x)
@@ -203,21 +254,35 @@ class VisionTransformer(nn.Module):
         y = block["mlp"]["fc2"](hidden)
         return y * block["ls2"]["gamma"] if c["layer_scale"] else y
 
-    def encode(self, z):
-        for block in self.blocks:
-            if self.config["norm"] == "pre":
-                z = z + self.attention(block, block["norm1"](z))
-                z = z + self.mlp(block, block["norm2"](z))
-            else:
-                z = block["norm1"](z + self.attention(block, z))
-                z = block["norm2"](z + self.mlp(block, z))
-        return z
+    def block_norm_pre(self, block, z):
+        z = z + self.attention(block, block["norm1"](z))
+        return z + self.mlp(block, block["norm2"](z))
 
-    def map_pool(self, z):
-        """One learned query's attention over the tokens, and an MLP."""
+    def block_norm_post(self, block, z):
+        z = block["norm1"](z + self.attention(block, z))
+        return block["norm2"](z + self.mlp(block, z))
+
+    def pool_class(self, z, patches):
+        return z[:, 0]
+
+    def pool_mean(self, z, patches):
+        return patches.mean(dim=1)
+
+    def pool_class_mean(self, z, patches):
+        return torch.cat([z[:, 0], patches.mean(dim=1)], dim=1)
+
+    def pool_class_dist(self, z, patches):
+        return z[:, :2].flatten(1)
+
+    def pool_seq(self, z, patches):
+        p = torch.softmax(self.attention_pool(patches), dim=1)
+        return (p.transpose(1, 2) @ patches)[:, 0]
+
+    def pool_map(self, z, patches):
+        """One learned query's attention over the patches, and an MLP."""
         pool = self.attn_pool
         q = self.heads(pool["q"](pool.latent))
-        k, v = (self.heads(part) for part in pool["kv"](z).chunk(2, dim=2))
+        k, v = (self.heads(part) for part in pool["kv"](patches).chunk(2, dim=2))
         o = torch.softmax(q @ k.transpose(2, 3) * q.shape[3] ** -0.5, dim=3) @ v
         y = pool["proj"](o.transpose(1, 2).flatten(2))
         hidden = ACTIVATIONS[self.config["activation"]](pool["mlp"]["fc1"](pool["norm"](y)))
@@ -225,30 +290,19 @@ class VisionTransformer(nn.Module):
 
     def features(self, x):
         """What the head sees: [batch, dim], or twice that."""
-        c, z = self.config, self.encode(self.embed(x))
+        c, z = self.config, self.embed(x)
+        for block in self.blocks:
+            z = self.choice("norm", "block_")(block, z)
         z = getattr(self, self.final_norm)(z) if self.norms_tokens else z
         patches = z if c["pool_prefix"] else z[:, self.prefix_count:]
-        if c["pool"] == "map":
-            pooled = self.map_pool(patches)
-        elif c["pool"] == "seq":
-            p = torch.softmax(self.attention_pool(patches), dim=1)
-            pooled = (p.transpose(1, 2) @ patches)[:, 0]
-        elif c["pool"] == "mean":
-            pooled = patches.mean(dim=1)
-        elif c["pool"] == "class_mean":
-            pooled = torch.cat([z[:, 0], patches.mean(dim=1)], dim=1)
-        elif c["pool"] == "class_dist":
-            pooled = z[:, :2].flatten(1)
-        else:
-            pooled = z[:, 0]
+        pooled = self.choice("pool")(z, patches)
         if c["final_norm"] and not self.norms_tokens:
             pooled = getattr(self, self.final_norm)(pooled)
         return pooled
 
     def forward(self, x):
         """x: [batch, channels, height, width], normalised -> logits, [batch, classes]"""
-        features = self.features(x)
-        return features if self.config["head"] == "none" else self.head(features)
+        return self.head(self.features(x))
 
     # ---- files ----
 
