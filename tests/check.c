@@ -176,8 +176,8 @@ float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_s
 
 const char *check_bf16_cpu(void) {
     const vit_kernels *best = vit_kernels_choose(VIT_CPU_AVX512BF16);
-    if (best->pairs) return vit_cpu_name(best->cpu);
-    return vit_kernels_scalar()->pairs ? vit_cpu_name(VIT_CPU_SCALAR) : NULL;
+    if (best->products[VIT_PRECISION_BF16]) return vit_cpu_name(best->cpu);
+    return vit_kernels_scalar()->products[VIT_PRECISION_BF16] ? vit_cpu_name(VIT_CPU_SCALAR) : NULL;
 }
 
 float *check_floats(size_t count) {

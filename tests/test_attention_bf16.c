@@ -113,7 +113,7 @@ static void compare(const char *what, const float *got, const float *want, size_
 static void check_passes(const attention *want, const vit_kernels *kernels, int threads,
                          bool keep) {
     static const char *const names[] = {"q", "k", "v", "o", "dq", "dk", "dv", "do"};
-    const vit_exec exec = {kernels, threads, NULL, VIT_PRECISION_BF16};
+    const vit_exec exec = {.kernels = kernels, .threads = threads, .attention = VIT_PRECISION_BF16};
     attention got = attention_new(want->s);
     float **m = got.arrays, *p = keep ? got.p : NULL;
     vit_attention_forward(&exec, m[O], p, m[Q], m[K], m[V], &got.s, got.scratch);

@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tests/few_digits.h"
 #include "tests/scratch.h"
+#include "vit/api/internal.h"
 #include "vit/ops/linear.h"
 #include "vit/train/step/trainer.h"
 #include <math.h>
@@ -66,7 +67,7 @@ static product product_new(const vit_kernels *k, size_t m, size_t n, size_t dept
 }
 
 static void check_product(const product *p, const vit_kernels *k, int threads) {
-    const vit_exec exec = {k, threads, room, VIT_PRECISION_BF16};
+    const vit_exec exec = {k, threads, room, VIT_PRECISION_BF16, VIT_PRECISION_BF16};
     const vit_epilogue none = vit_epilogue_none();
     float *c = check_floats(p->m * p->n);
     vit_gemm(&exec, c, p->n, p->m, p->n, p->k, p->operand_a, p->operand_b, &none);
@@ -100,7 +101,7 @@ static void test_products(void **state) {
 /* dx of a layer whose W was packed beforehand is dx of that which packs it. */
 static void check_packed_rows(const vit_kernels *k, vit_precision precision, size_t in, size_t out,
                               size_t rows) {
-    const vit_exec exec = {k, 1, room, precision};
+    const vit_exec exec = {k, 1, room, precision, precision};
     vit_random r = check_random((uint32_t)(in * 31 + out * 7 + rows));
     float *w = check_floats(in * out), *dy = check_floats(rows * out),
           *dx = check_floats(rows * in);
@@ -146,13 +147,14 @@ static void test_packing_stays_inside(void **state) {
         for (size_t n = 1; n <= 67; n += 3) {
             const float *from = check_memory_take(&in, rows * n, CHECK_AT_END);
             float *to = check_memory_take(&out, (n + 1) / 2 * vit_padded(rows), CHECK_AT_END);
-            k->pairs->transpose(to, vit_padded(rows), from, n, rows, n);
+            k->products[VIT_PRECISION_BF16]->transpose(to, vit_padded(rows), from, n, rows, n);
             assert_true(check_memory_intact(&out));
             to = check_memory_take(&out, (rows + 1) / 2 * vit_padded(n), CHECK_AT_END);
-            k->pairs->copy_across(to, vit_padded(n), from, n, rows, n);
+            k->products[VIT_PRECISION_BF16]->copy_across(to, vit_padded(n), from, n, rows, n);
             assert_true(check_memory_intact(&out));
             to = check_memory_take(&out, rows * vit_padded((n + 1) / 2), CHECK_AT_END);
-            k->pairs->copy_along(to, vit_padded((n + 1) / 2), from, n, rows, n);
+            k->products[VIT_PRECISION_BF16]->copy_along(to, vit_padded((n + 1) / 2), from, n, rows,
+                                                        n);
             assert_true(check_memory_intact(&out) && check_memory_intact(&in));
         }
     }
@@ -167,7 +169,7 @@ static void test_not_finite(void **state) {
     for (size_t i = 0; i < 3; i++) {
         product p = product_new(k, 5, 40, 9, false, false);
         float c[5 * 40];
-        const vit_exec exec = {k, 1, room, VIT_PRECISION_BF16};
+        const vit_exec exec = {k, 1, room, VIT_PRECISION_BF16, VIT_PRECISION_BF16};
         const vit_epilogue none = vit_epilogue_none();
         p.a[2 * 9 + 4] = values[i];
         vit_gemm(&exec, c, 40, 5, 40, 9, p.operand_a, p.operand_b, &none);
@@ -293,6 +295,28 @@ static void test_a_file_is_the_model(void **state) {
     for (size_t i = 0; i < 3; i++) vit_model_free(models[i]);
 }
 
+/* Of a model in f32, each precision has a network of its own, made once, in its precision, however
+ * many precisions there are and in whichever order they are asked for. */
+static void test_a_network_for_each_precision(void **state) {
+    (void)state;
+    vit_model *m = trained(VIT_PRECISION_F32, 1);
+    const vit_network *found[VIT_PRECISION_COUNT];
+    for (int round = 0; round < 2; round++) {
+        for (int p = VIT_PRECISION_COUNT - 1; p >= 0; p--) {
+            const vit_exec exec = {
+                .kernels = kernels_or_skip(), .threads = 1, .precision = (vit_precision)p};
+            const vit_network *n;
+            vit_error e;
+            if (!exec.kernels->products[p]) continue;
+            assert_int_equal(vit_model_network(&n, m, &exec, &e), VIT_OK);
+            assert_int_equal(n->weights.precision, p);
+            assert_true(round == 0 || n == found[p]);
+            found[p] = n;
+        }
+    }
+    vit_model_free(m);
+}
+
 static void test_refusal(void **state) {
     (void)state;
     vit_error e;
@@ -324,6 +348,7 @@ int main(void) {
         cmocka_unit_test(test_not_finite),
         IN_DIRECTORY(test_threads_and_batch_change_no_byte),
         IN_DIRECTORY(test_training_is_near_float32),
+        IN_DIRECTORY(test_a_network_for_each_precision),
         IN_DIRECTORY(test_a_file_is_the_model),
         cmocka_unit_test(test_refusal),
     };

@@ -144,7 +144,7 @@ static void check_precisions(checker *check, const vit_config *c, vit_recipe rec
     recipe.precision = VIT_PRECISION_F32;
     check(c, &recipe, kernels);
     recipe.precision = VIT_PRECISION_BF16;
-    if (kernels->pairs) check(c, &recipe, kernels);
+    if (kernels->products[VIT_PRECISION_BF16]) check(c, &recipe, kernels);
 }
 
 static vit_recipe recipe_of(size_t batch) {

@@ -111,7 +111,7 @@ static void fill(float *p, char operand, extent e, contents what, vit_random *r)
 /* ---- the kernels ---- */
 
 static const vit_product_kernels *product(const vit_kernels *k, const shape *s) {
-    return s->pairs ? k->pairs : &k->floats;
+    return k->products[s->pairs ? VIT_PRECISION_BF16 : VIT_PRECISION_F32];
 }
 
 static vit_epilogue epilogue_at(float *const *p, const shape *s, size_t i, size_t j) {
@@ -558,7 +558,7 @@ static void bench_kernel(const kernel *f, const shape *s) {
         scalar = t == 0 ? ns : scalar;
         printf("  %10.0f %7.1f x", ns, scalar / ns);
     }
-    if (best->pairs && is_of_products(f)) {
+    if (best->products[VIT_PRECISION_BF16] && is_of_products(f)) {
         shape of_pairs = *s;
         of_pairs.pairs = true;
         printf("  %10.0f as pairs", fastest(f, best, &of_pairs));

@@ -168,7 +168,7 @@ static void check_conv_portions(const vit_conv_shape *s, size_t together) {
     d = (vit_linear_gradient){d_weight + out * in, NULL, VIT_SUM_BEGINS};
     float *room = check_floats(4 * VIT_GEMM_ROOM);
     for (int threads = 1; threads <= 4; threads++) {
-        const vit_exec exec = {single.kernels, threads, room, VIT_PRECISION_F32};
+        const vit_exec exec = {.kernels = single.kernels, .threads = threads, .room = room};
         vit_conv_forward(&exec, y + n * outputs, x, &w, s, columns);
         vit_conv_backward(&exec, dx + n * pixels, &d, dy, x, &w, s, columns, d_columns);
         assert_memory_equal(y, y + n * outputs, n * outputs * sizeof *y);

@@ -73,6 +73,7 @@ typedef enum vit_precision {
     VIT_PRECISION_F32,
     VIT_PRECISION_BF16, /* bfloat16, on processors with instructions for it (AVX512_BF16); results
                            depend on the instruction set, but not on threads or batch */
+    VIT_PRECISION_COUNT,
 } vit_precision;
 
 /* ---- models --------------------------------------------------------------------------------- */

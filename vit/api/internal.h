@@ -8,19 +8,20 @@
 #include "vit/report/answers.h"
 #include "vit/weights/model_file.h"
 
-/* A network with linear weights in bf16, rounded from those of a model in f32. */
+/* A network with linear weights that were converted from those of a model in f32. */
 typedef struct vit_rounded {
     vit_network network;
     float *packed;
 } vit_rounded;
 
 struct vit_model {
-    vit_model_file file;            /* linear weights are only packed, in the model's precision */
-    vit_network network;            /* views of them */
-    _Atomic(vit_rounded *) rounded; /* of a model in f32: its network in bf16, made when the first
-                                       session asks for it; or NULL */
-    char *config, *preprocessing;   /* JSON, for vit_model_describe */
-    char **numbers;                 /* ["0", "1", ...], one block, where file.labels is NULL */
+    vit_model_file file; /* linear weights are only packed, in the model's precision */
+    vit_network network; /* views of them */
+    /* of a model in f32: its networks in other precisions, each made when the first session asks
+     * for it; or NULL */
+    _Atomic(vit_rounded *) rounded[VIT_PRECISION_COUNT];
+    char *config, *preprocessing; /* JSON, for vit_model_describe */
+    char **numbers;               /* ["0", "1", ...], one block, where file.labels is NULL */
 };
 
 struct vit_session {
@@ -48,8 +49,8 @@ double vit_model_temperature(const vit_model *model);
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
 
 /* The model's network in the exec's precision, made when first needed. All sessions share it; the
- * model frees it. ARGUMENT if f32 is asked of a model that was opened for bf16. Any thread may call
- * it. */
+ * model frees it. ARGUMENT if the model was opened for another precision than this one and f32. Any
+ * thread may call it. */
 vit_status vit_model_network(const vit_network **out, const vit_model *model, const vit_exec *exec,
                              vit_error *error);
 

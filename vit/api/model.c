@@ -26,8 +26,6 @@ vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, 
     if (status != VIT_OK) return status;
     if (threads < 0 || threads > 1024)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
-    if (precision != VIT_PRECISION_F32 && precision != VIT_PRECISION_BF16)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "precision %d, expected f32 or bf16", precision);
     *count = threads == 0 ? vit_threads_default() : vit_threads_most();
     if (threads > 0 && threads < *count) *count = threads; /* more would wait for each other */
     return vit_precision_check(precision, *kernels, error);
@@ -88,11 +86,13 @@ vit_status vit_model_network(const vit_network **out, const vit_model *m, const 
                              vit_error *error) {
     *out = &m->network;
     if (exec->precision == m->file.packed.precision) return VIT_OK;
-    if (exec->precision == VIT_PRECISION_F32)
+    if (vit_precisions[m->file.packed.precision].converts)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "f32 is asked of a model that was opened for bf16, whose weights are "
-                        "rounded: open it for f32, which serves both");
-    _Atomic(vit_rounded *) *shared = (_Atomic(vit_rounded *) *)&m->rounded;
+                        "%s is asked of a model that was opened for %s, whose weights are "
+                        "rounded: open it for f32, which serves both",
+                        vit_precision_names[exec->precision],
+                        vit_precision_names[m->file.packed.precision]);
+    _Atomic(vit_rounded *) *shared = (_Atomic(vit_rounded *) *)&m->rounded[exec->precision];
     vit_rounded *found = atomic_load(shared), *made = NULL;
     const vit_status status = found ? VIT_OK : make_rounded(&made, m, exec, error);
     /* If another thread was faster, its network is taken and this one freed. */
@@ -165,7 +165,7 @@ void vit_model_free(vit_model *m) {
     if (!m) return;
     vit_weights_free(&m->network.weights);
     vit_model_file_clear(&m->file);
-    free_rounded(m->rounded);
+    for (int i = 0; i < VIT_PRECISION_COUNT; i++) free_rounded(m->rounded[i]);
     vit_free(m->config);
     vit_free(m->preprocessing);
     vit_free(m->numbers);

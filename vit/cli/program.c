@@ -101,8 +101,6 @@ bool vit_speaks_utf8(void) {
     return false;
 }
 
-const char *const vit_precision_names[] = {"f32", "bf16", NULL};
-
 const char *vit_chosen_cpu(void) {
     const char *word = getenv("VIT_CPU");
     return word && *word != '\0' ? word : NULL;

@@ -7,6 +7,7 @@
 
 #include "vit/cli/json_out.h"
 #include "vit/cli/options.h"
+#include "vit/ops/precision.h"
 
 enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
 
@@ -39,7 +40,6 @@ bool vit_speaks_utf8(void);
 
 /* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
  * default, as text. */
-extern const char *const vit_precision_names[];
 #define VIT_PRECISION_OPTION(settings, otherwise)                                                \
     {                                                                                            \
         .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \

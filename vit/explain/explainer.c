@@ -93,7 +93,7 @@ static void unpack_task(size_t i, int thread, void *context) {
     const size_t in = u->w->in, out = u->w->out, first = i * VIT_PANEL;
     float *to = u->to + first * out;
     for (size_t o = 0; o < out; o += VIT_PANEL)
-        u->explainer->exec.kernels->floats.transpose(
+        u->explainer->exec.kernels->products[VIT_PRECISION_F32]->transpose(
             to + o * VIT_PANEL, VIT_PANEL, u->w->packed + o * in + first * VIT_PANEL, VIT_PANEL,
             vit_min(in - first, VIT_PANEL), vit_min(out - o, VIT_PANEL));
 }

@@ -15,6 +15,7 @@
 #define VIT_KERNELS_KERNELS_H
 
 #include "vit/base/cpu.h"
+#include "vit/vit.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,7 @@ static inline size_t vit_padded(size_t n) {
  * row counted from where C points, + residual[r][column]. */
 typedef struct vit_epilogue {
     int accumulate;        /* chains start from what C holds, not from +0 */
-    float scale;           /* 1: none */
+    float scale;           /* 1: none; integers would have a factor for each row and column here */
     const float *bias;     /* [columns] or NULL */
     const float *gamma;    /* [columns] or NULL: layer scale */
     const float *keep;     /* [pictures] or NULL: drop path, a factor for every keep_rows rows */
@@ -89,10 +90,12 @@ typedef struct vit_tiles {
     vit_ahead ahead[2];
 } vit_tiles;
 
-/* Matrix products of floats, or of numbers rounded to bfloat16 (to nearest, ties to even) with sums
- * in float32. Two bfloat16 numbers of adjacent k, the first in the lower half, make a pair: a word
- * of 32 bits that is moved like a float, so tiles, panels and blocks of pairs are laid out like
- * those of floats. */
+/* Matrix products in one precision (vit/ops/precision.h): of floats, or of numbers rounded to
+ * bfloat16 (to nearest, ties to even) with sums in float32. Two bfloat16 numbers of adjacent k, the
+ * first in the lower half, make a pair: a word of 32 bits that is moved like a float, so tiles,
+ * panels and blocks of pairs are laid out like those of floats. So would four numbers of 8 bits be,
+ * whose sums are integers of 32 bits: between two blocks of k, C holds words that only gemm_tiles
+ * reads, and the epilogue of the last block makes floats of them. */
 typedef struct vit_product_kernels {
     /* Computes all tiles of a run, and prefetches its ahead[0] and ahead[1] meanwhile, as much of
      * them as k has steps for. For pairs, k counts pairs; an element is one chain over the pairs in
@@ -131,8 +134,7 @@ typedef struct vit_tile_size {
 typedef struct vit_kernels {
     vit_cpu cpu;
     vit_tile_size tile;
-    vit_product_kernels floats;
-    const vit_product_kernels *pairs; /* NULL: the instruction set has no bfloat16 */
+    const vit_product_kernels *products[VIT_PRECISION_COUNT]; /* NULL: it does not have them */
 
     /* The lecture's softmax of every row, in place; n > 0: x = exp(x - max x) * (1 / sum of those
      * exponentials). Rows are vit_padded(n) floats apart; the padding is ignored and becomes +0. */

@@ -9,7 +9,7 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_avx2(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX2, NULL);
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX2, [VIT_PRECISION_F32] = &floats);
     return &table;
 }
 

@@ -8,7 +8,7 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_neon(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_NEON, NULL);
+    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_NEON, [VIT_PRECISION_F32] = &floats);
     return &table;
 }
 

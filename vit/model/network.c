@@ -233,7 +233,8 @@ static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state
 
 vit_exec vit_network_exec(const vit_network *n, const vit_state *s, const vit_kernels *kernels,
                           int threads) {
-    return (vit_exec){kernels, threads, s->room, n->weights.precision};
+    const vit_precision precision = n->weights.precision;
+    return (vit_exec){kernels, threads, s->room, precision, vit_precisions[precision].attention};
 }
 
 vit_network vit_network_decoder(const vit_network *n) {

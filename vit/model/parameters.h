@@ -66,7 +66,7 @@ void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_i
                         uint64_t seed);
 
 /* The weights that matrix products read, packed into panels (vit/ops/gemm/gemm.h). Each array is
- * [table->packed_size] floats, in bf16 half of that; owned by whoever made them. */
+ * [vit_words(precision, table->packed_size)]; owned by whoever made them. */
 typedef struct vit_packed_weights {
     float *transposed;       /* W^T, for y = x W^T; NULL: there are none */
     float *rows;             /* W, for dx = dy W, but of layer 0; NULL: W is read where it lies */

@@ -14,7 +14,7 @@
 #define CAUSAL_BLOCK 8
 
 typedef struct attention {
-    const vit_exec *exec;
+    const vit_exec *exec; /* whose precision is that of attention */
     vit_attention_shape s;
     float *o, *p_out, *dq, *dk, *dv, *dp_out;
     const float *q, *k, *v, *d_o, *p;
@@ -33,10 +33,10 @@ static size_t heads_together(const vit_attention_shape *s, size_t most) {
     return together;
 }
 
-/* Heads in a task, at most `most`. Heads of an odd width side by side would share pairs. */
+/* Heads in a task, at most `most`. Heads side by side must not share a word. */
 static size_t heads_of_task(const vit_exec *exec, const vit_attention_shape *s, size_t most) {
-    const bool odd = exec->precision == VIT_PRECISION_BF16 && s->head_dim % 2 > 0;
-    return odd || s->causal ? 1 : heads_together(s, most);
+    const bool shares = s->head_dim % vit_precisions[exec->attention].numbers > 0;
+    return shares || s->causal ? 1 : heads_together(s, most);
 }
 
 static size_t block_of(const vit_attention_shape *s) {
@@ -82,8 +82,8 @@ typedef struct room {
     size_t size;
     float *k_transposed, *v_transposed; /* [head_dim][padded keys] of each head */
     float *p, *ds;                      /* rows of scores of a block of queries */
-    /* Operands converted to pairs, for bf16: of V, or of K in the backward pass; of Q or dO, along
-     * and across rows; of P or dS. */
+    /* Converted operands, where the precision has such: of V, or of K in the backward pass; of Q or
+     * dO, along and across rows; of P or dS. */
     float *keys_across, *rows_along, *rows_across, *scores_across;
 } room;
 
@@ -93,23 +93,19 @@ static float *take(room *r, size_t count) {
     return place;
 }
 
-static size_t pairs_of(size_t n) {
-    return vit_words(VIT_PRECISION_BF16, n);
-}
-
 static room room_of(const vit_attention_shape *s, size_t together, bool backward, float *start) {
     const size_t width = together * s->head_dim, count = vit_min(s->queries, QUERY_BLOCK);
     const size_t padded = vit_padded(s->keys), wide = vit_padded(width);
     room r = {.start = start};
     r.k_transposed = take(&r, width * padded);
     r.p = take(&r, together * count * padded);
-    r.keys_across = take(&r, pairs_of(s->keys) * wide);
-    r.rows_along = take(&r, count * vit_padded(pairs_of(width)));
+    r.keys_across = take(&r, vit_converted_words(s->keys) * wide);
+    r.rows_along = take(&r, count * vit_padded(vit_converted_words(width)));
     if (!backward) return r;
     r.v_transposed = take(&r, width * padded);
     r.ds = take(&r, together * count * padded);
-    r.rows_across = take(&r, pairs_of(count) * wide);
-    r.scores_across = take(&r, together * pairs_of(count) * padded);
+    r.rows_across = take(&r, vit_converted_words(count) * wide);
+    r.scores_across = take(&r, together * vit_converted_words(count) * padded);
     return r;
 }
 
@@ -121,7 +117,7 @@ static room room_of_thread(const attention *a, bool backward, int thread) {
     return room_of(&a->s, a->together, backward, a->scratch + (size_t)thread * a->scratch_size);
 }
 
-/* ---- operands: floats where they are, or pairs converted from them ---- */
+/* ---- operands: floats where they are, or converted ones ---- */
 
 /* An operand of the products of a task's heads, `step` words from one head to the next. */
 typedef struct operand {
@@ -129,8 +125,8 @@ typedef struct operand {
     size_t row, step;
 } operand;
 
-static bool is_pairs(const attention *a) {
-    return a->exec->precision == VIT_PRECISION_BF16;
+static bool converts(const attention *a) {
+    return vit_precisions[a->exec->precision].converts;
 }
 
 static size_t words(const attention *a, size_t k) {
@@ -139,36 +135,38 @@ static size_t words(const attention *a, size_t k) {
 
 /* `count` rows of Q, K, V or dO, [count][together][head_dim], as an operand read along rows. */
 static operand along(const attention *a, float *to, const float *from, size_t row, size_t count) {
-    const size_t n = a->s.head_dim, width = a->together * n, to_row = vit_padded(pairs_of(width));
-    if (!is_pairs(a)) return (operand){from, row, n};
-    a->exec->kernels->pairs->copy_along(to, to_row, from, row, count, width);
-    return (operand){to, to_row, n / 2};
+    const size_t n = a->s.head_dim, width = a->together * n,
+                 to_row = vit_padded(vit_converted_words(width));
+    if (!converts(a)) return (operand){from, row, n};
+    vit_products_of(a->exec)->copy_along(to, to_row, from, row, count, width);
+    return (operand){to, to_row, words(a, n)};
 }
 
 /* The same as an operand read down columns. */
 static operand across(const attention *a, float *to, const float *from, size_t row, size_t count) {
     const size_t n = a->s.head_dim, width = a->together * n, to_row = vit_padded(width);
-    if (!is_pairs(a)) return (operand){from, row, n};
-    a->exec->kernels->pairs->copy_across(to, to_row, from, row, count, width);
+    if (!converts(a)) return (operand){from, row, n};
+    vit_products_of(a->exec)->copy_across(to, to_row, from, row, count, width);
     return (operand){to, to_row, n};
 }
 
 /* P or dS, [together][count][padded keys], as an operand read along rows; `to` may be `scores`. */
 static operand scores_along(const attention *a, float *to, const float *scores, size_t count) {
     const size_t padded = vit_padded(a->s.keys), step = count * padded;
-    if (!is_pairs(a)) return (operand){scores, padded, step};
-    a->exec->kernels->pairs->copy_along(to, padded, scores, padded, a->together * count, a->s.keys);
+    if (!converts(a)) return (operand){scores, padded, step};
+    vit_products_of(a->exec)->copy_along(to, padded, scores, padded, a->together * count,
+                                         a->s.keys);
     return (operand){to, padded, step};
 }
 
 /* The same as an operand read down columns. */
 static operand scores_across(const attention *a, float *to, const float *scores, size_t count) {
     const size_t padded = vit_padded(a->s.keys), step = count * padded;
-    const size_t to_step = pairs_of(count) * padded;
-    if (!is_pairs(a)) return (operand){scores, padded, step};
+    const size_t to_step = vit_converted_words(count) * padded;
+    if (!converts(a)) return (operand){scores, padded, step};
     for (size_t h = 0; h < a->together; h++)
-        a->exec->kernels->pairs->copy_across(to + h * to_step, padded, scores + h * step, padded,
-                                             count, a->s.keys);
+        vit_products_of(a->exec)->copy_across(to + h * to_step, padded, scores + h * step, padded,
+                                              count, a->s.keys);
     return (operand){to, padded, to_step};
 }
 
@@ -313,19 +311,27 @@ static void forward_task(size_t index, int thread, void *context) {
     }
 }
 
+/* How the products here run: in attention's precision. */
+static vit_exec exec_of(const vit_exec *exec) {
+    vit_exec own = *exec;
+    own.precision = exec->attention;
+    return own;
+}
+
 static size_t work_of(const vit_attention_shape *s) {
     return 2 * s->batch * s->heads * s->queries * s->keys * s->head_dim;
 }
 
 void vit_attention_forward(const vit_exec *exec, float *o, float *p, const float *q, const float *k,
                            const float *v, const vit_attention_shape *s, float *scratch) {
+    const vit_exec own = exec_of(exec);
     const int threads = vit_exec_threads(exec, work_of(s));
     const size_t heads = s->batch * s->heads, some = 4 * (size_t)threads;
     /* Too few heads would leave threads idle, so their queries are divided; the price is that each
      * part transposes the keys of its head. */
     const size_t parts = threads > 1 && heads < some ? vit_min((size_t)threads, s->queries) : 1;
     const size_t together = parts > 1 ? 1 : heads_of_task(exec, s, heads / (size_t)threads);
-    attention a = {.exec = exec,
+    attention a = {.exec = &own,
                    .s = *s,
                    .o = o,
                    .p_out = p,
@@ -384,9 +390,10 @@ static void backward_task(size_t index, int thread, void *context) {
 void vit_attention_backward(const vit_exec *exec, float *dq, float *dk, float *dv, const float *d_o,
                             const float *p, const float *q, const float *k, const float *v,
                             const vit_attention_shape *s, float *scratch, float *dp) {
+    const vit_exec own = exec_of(exec);
     const int threads = vit_exec_threads(exec, work_of(s));
     const size_t heads = s->batch * s->heads;
-    attention a = {.exec = exec,
+    attention a = {.exec = &own,
                    .s = *s,
                    .dq = dq,
                    .dk = dk,

@@ -26,9 +26,10 @@ vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t fir
                        .weight = w->weight ? w->weight + first * w->in : NULL,
                        .bias = w->bias ? w->bias + first : NULL,
                        .packed = w->packed + first * vit_words(exec->precision, w->in)};
-    /* Pairs are of two rows of W: a part that begins or ends within a pair has no packed rows. */
-    const bool whole_pairs = first % 2 == 0 && (count % 2 == 0 || first + count == w->out);
-    if (w->packed_rows.data && whole_pairs) {
+    /* A word is of several rows of W: a part that begins or ends within one has no packed rows. */
+    const size_t numbers = vit_precisions[exec->precision].numbers, end = first + count;
+    const bool whole_words = first % numbers == 0 && (end % numbers == 0 || end == w->out);
+    if (w->packed_rows.data && whole_words) {
         part.packed_rows = w->packed_rows;
         part.packed_rows.data += vit_words(exec->precision, first) * part.packed_rows.row;
     }

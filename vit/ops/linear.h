@@ -13,7 +13,8 @@ typedef struct vit_linear {
     size_t in, out;
     const float *weight;       /* W; NULL if only `packed` is kept, which is enough for forward */
     const float *bias;         /* b, or NULL */
-    const float *packed;       /* W^T by vit_pack_transposed */
+    const float *packed;       /* W^T by vit_pack_transposed; the scales of integers, one for each
+                                  output, would stand beside it */
     vit_operand_b packed_rows; /* W by vit_pack_rows, for dx; data NULL: `weight` is read instead */
 } vit_linear;
 

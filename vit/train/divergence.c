@@ -43,7 +43,8 @@ static vit_status diverge(vit_run *run, const char *why, vit_error *error) {
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "%s: lower the learning rate (now %g at most), raise \"warmup\"%s", why,
                     run->preset.recipe.lr,
-                    run->preset.recipe.precision == VIT_PRECISION_BF16 ? ", or train in f32" : "");
+                    vit_precisions[run->preset.recipe.precision].converts ? ", or train in f32"
+                                                                          : "");
 }
 
 double vit_run_norm_limit(const vit_run *run) {

@@ -20,11 +20,11 @@ typedef struct product {
 } product;
 
 /* y = x W^T, dx = dy W or dW += dy^T x of a layer of k inputs and n outputs. For dx, W is plain in
- * f32, and in bf16 packed as a training packs it once a step. */
+ * f32, and converted packed as a training packs it once a step. */
 static void multiply(void *context) {
     const product *p = context;
     const vit_epilogue none = vit_epilogue_none(), sum = {.accumulate = 1, .scale = 1};
-    const bool packs = p->exec.precision == VIT_PRECISION_BF16;
+    const bool packs = vit_precisions[p->exec.precision].converts;
     switch (p->form) {
     case FORWARD:
         vit_gemm(&p->exec, p->c, p->n, p->m, p->n, p->k, (vit_operand_a){p->a, p->k, 1},
@@ -75,7 +75,10 @@ static vit_status measure_layer(const bench *b, const char *layer, size_t rows, 
     /* One block, as in a session and a training: large blocks get large pages. */
     float *memory = vit_alloc(all, sizeof *memory);
     if (!memory) return vit_fail_memory(error, "matrices", all * sizeof *memory);
-    product p = {.exec = {b->kernels, b->threads, memory, b->precision},
+    product p = {.exec = {.kernels = b->kernels,
+                          .threads = b->threads,
+                          .room = memory,
+                          .precision = b->precision},
                  .m = rows,
                  .n = out,
                  .k = in,

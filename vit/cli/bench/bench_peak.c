@@ -79,19 +79,53 @@ static void probe_task(size_t index, int thread, void *context) {
     (*run)(ROUNDS);
 }
 
-double bench_peak(vit_cpu cpu, vit_precision precision, int threads) {
-    probe *run = probe_scalar;
-    double lanes = 1, chains = 12, best = 0;
-    (void)cpu, (void)precision; /* not used for other processors */
+/* A probe, and what a round of it computes. */
+typedef struct measure {
+    probe *run;
+    double lanes, chains;
+} measure;
+
 #if defined(__x86_64__)
-    if (cpu == VIT_CPU_AVX2) run = probe_avx2, lanes = 8;
-    if (cpu >= VIT_CPU_AVX512) run = probe_avx512, lanes = 16, chains = 24;
-    if (precision == VIT_PRECISION_BF16) run = probe_bf16, lanes = 32, chains = 24;
+static measure measure_of_floats(vit_cpu cpu) {
+    switch (cpu) {
+    case VIT_CPU_AVX2:
+        return (measure){probe_avx2, 8, 12};
+    case VIT_CPU_AVX512:
+    case VIT_CPU_AVX512BF16:
+        return (measure){probe_avx512, 16, 24};
+    case VIT_CPU_SCALAR:
+    case VIT_CPU_NEON:
+    case VIT_CPU_COUNT:
+        break;
+    }
+    return (measure){probe_scalar, 1, 12};
+}
+
+static measure measure_of(vit_cpu cpu, vit_precision precision) {
+    switch (precision) {
+    case VIT_PRECISION_BF16:
+        return (measure){probe_bf16, 32, 24};
+    case VIT_PRECISION_F32:
+    case VIT_PRECISION_COUNT:
+        break;
+    }
+    return measure_of_floats(cpu);
+}
+#else
+static measure measure_of(vit_cpu cpu, vit_precision precision) {
+    (void)cpu, (void)precision;
+    return (measure){probe_scalar, 1, 12};
+}
 #endif
-    const double flop = 2 * lanes * chains * (double)ROUNDS * threads, end = vit_clock() + SECONDS;
+
+double bench_peak(vit_cpu cpu, vit_precision precision, int threads) {
+    measure m = measure_of(cpu, precision);
+    double best = 0;
+    const double flop = 2 * m.lanes * m.chains * (double)ROUNDS * threads,
+                 end = vit_clock() + SECONDS;
     do {
         const double start = vit_clock();
-        vit_parallel(threads, (size_t)threads, probe_task, &run);
+        vit_parallel(threads, (size_t)threads, probe_task, &m.run);
         const double seconds = vit_clock() - start;
         best = flop / seconds > best ? flop / seconds : best;
     } while (vit_clock() < end);

@@ -180,11 +180,11 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
     const bool floats = m->run == bench_ops || m->run == bench_resize || m->run == bench_explain;
-    if (b.precision != VIT_PRECISION_F32 && floats)
+    if (vit_precisions[b.precision].converts && floats)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--precision bf16 of %s, which is measured in f32 only: train, infer, "
-                        "read and gemm have bf16",
-                        m->name);
+                        "--precision %s of %s, which is measured in f32 only: train, infer, read "
+                        "and gemm have it",
+                        vit_precision_names[b.precision], m->name);
     status =
         vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
     if (status != VIT_OK) return status;

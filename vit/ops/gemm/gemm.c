@@ -29,7 +29,7 @@ static vit_gemm_stage stage_after(const vit_gemm_product *p, const vit_gemm_task
 
 /* The thread's room holds two panels of B and after them packed A, one high band or two low ones;
  * or a whole packed block of B and no A. It never holds both: if B stays, A of floats is read where
- * it is, and B of pairs was packed before. */
+ * it is, and a converted B was packed before. */
 static void run_task(size_t index, int thread, void *context) {
     const vit_gemm_product *p = context;
     const vit_gemm_plan *plan = &p->plan;
@@ -78,10 +78,10 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                           .epilogue = *epilogue};
     const vit_gemm_plan *plan = &p.plan;
     const size_t blocks = plan->blocks_of_k * vit_ceil_div(plan->panels, plan->breadth);
-    /* A B of pairs that stays goes block by block through all tasks, so that all threads are at the
-     * same block: runs are short then, and a thread that takes one over from another finds the
+    /* A converted B that stays goes block by block through all tasks, so that all threads are at
+     * the same block: runs are short then, and a thread that takes one over from another finds the
      * block in its cache. */
-    const size_t at_once = plan->b_stays && plan->numbers > 1 ? 1 : blocks;
+    const size_t at_once = plan->b_stays && plan->converts ? 1 : blocks;
     for (size_t q = 0; q < blocks; q += at_once) {
         p.blocks = (vit_range){q, q + at_once};
         vit_parallel(threads, plan->runs * plan->groups, run_task, &p);

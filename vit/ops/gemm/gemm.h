@@ -30,11 +30,6 @@ static inline vit_operand_b vit_b_packed(const float *data, size_t k) {
     return (vit_operand_b){data, VIT_PANEL, VIT_PANEL * k, true};
 }
 
-/* The words of 32 bits, each a float or a pair of bfloat16, that k numbers take. */
-static inline size_t vit_words(vit_precision precision, size_t k) {
-    return precision == VIT_PRECISION_BF16 ? (k + 1) / 2 : k;
-}
-
 static inline vit_epilogue vit_epilogue_none(void) {
     return (vit_epilogue){.scale = 1};
 }
@@ -70,13 +65,13 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
               vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue);
 
 /* Computes `products->count` small products of the same size on this thread; unlike tiles of a
- * kernel, they may have any number of rows and columns. A and B hold floats or, if exec's precision
- * is bf16, pairs. Used for the heads of attention, whose products take less time than planning and
- * packing would. */
+ * kernel, they may have any number of rows and columns. A and B hold words of exec's precision.
+ * Used for the heads of attention, whose products take less time than planning and packing would.
+ */
 void vit_gemm_small(const vit_exec *exec, const vit_tiles *products);
 
-/* Floats for a packed matrix [k][n]: n rounded up to whole panels, k to an even number. In bf16
- * half of them are used. */
+/* Numbers in a packed matrix [k][n]: n rounded up to whole panels, k to whole words of every
+ * precision. It takes vit_words(precision, this) words. */
 size_t vit_packed_size(size_t n, size_t k);
 
 /* packed = W^T in exec's precision, for w: [n][k], rows `row` floats apart, as PyTorch stores the
@@ -89,8 +84,8 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                    size_t row);
 
-/* Rounds a W^T [k][n] that was packed in f32 by vit_pack_transposed; exec's precision is bf16.
- * packed = the same bits as vit_pack_transposed gives for W in bf16. Uses one thread. */
+/* Converts a W^T [k][n] that was packed in f32 by vit_pack_transposed to exec's precision: packed =
+ * the same bits as vit_pack_transposed gives for W. Uses one thread. */
 void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, size_t n, size_t k);
 
 #endif

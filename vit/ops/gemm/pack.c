@@ -11,7 +11,7 @@
 /* ---- weights ---- */
 
 size_t vit_packed_size(size_t n, size_t k) {
-    return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_ceil_div(k, 2) * 2;
+    return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_whole_words(k);
 }
 
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,

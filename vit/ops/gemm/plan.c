@@ -11,19 +11,19 @@
 
 /* Packing pays only if what is packed is used often enough: a row of A by this many panels (by
  * fewer if A is slow to read where it is); a panel of B by this many tiles altogether, or by this
- * many of each thread if each thread packs B for itself. A of pairs is always packed, since it has
- * to be rounded. */
+ * many of each thread if each thread packs B for itself. A that has
+ * to be converted is always packed. */
 #define PANELS_PER_ROW 32
 #define PANELS_PER_BAD_ROW 6
 #define TILES_PER_PANEL 24
 #define TILES_PER_BAND 12
-#define PAIR_TILES_PER_BAND 4
+#define CONVERTED_TILES_PER_BAND 4
 
 /* B stays if each thread has at least this many tiles: for packed floats, for floats where they
- * are, for pairs. */
+ * are, for converted operands. */
 #define LEAST_TILES 64
 #define LEAST_PLAIN_TILES 12
-#define LEAST_PAIR_TILES 24
+#define LEAST_CONVERTED_TILES 24
 
 /* The most panels in a block of B that stays. With fewer, a tile of A is finished before the next
  * one has been prefetched; with more, the block would be less deep. */
@@ -54,10 +54,10 @@ static size_t block_depth(size_t words, size_t most) {
 /* B stays if all its columns fit, since A is packed anew for each block of columns. Not if A is
  * transposed: it is packed in strips as wide as a band is high, and the low bands of an A that is
  * streamed would use only a small part of every cache line. */
-static void choose_for_pairs(plan *p, const shape *s, size_t threads) {
+static void choose_for_converted(plan *p, const shape *s, size_t threads) {
     p->pack_a = true;
     p->pack_b = !s->b_packed;
-    p->b_stays = s->b_packed && !s->a_transposed && p->tiles >= threads * LEAST_PAIR_TILES &&
+    p->b_stays = s->b_packed && !s->a_transposed && p->tiles >= threads * LEAST_CONVERTED_TILES &&
                  p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
 }
 
@@ -98,11 +98,11 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
 
 /* ---- tasks: divided so that the threads finish at about the same time ---- */
 
-/* B stays: bands only. For pairs they are low, as each is packed on its way. */
+/* B stays: bands only. Of a converted A they are low, as each is packed on its way. */
 static void divide_under_b(plan *p, size_t threads) {
     p->bands = p->runs = threads;
     p->groups = 1;
-    if (p->numbers == 1) return;
+    if (!p->converts) return;
     p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
     p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
 }
@@ -113,7 +113,7 @@ static void divide_under_b(plan *p, size_t threads) {
 static bool wants_bands(const plan *p, const shape *s, size_t threads) {
     if (p->pack_a && p->pack_b && s->n >= 2 * s->m) return false;
     if (p->pack_b) return p->tiles >= threads * TILES_PER_BAND;
-    return p->numbers > 1 && p->tiles >= threads * PAIR_TILES_PER_BAND;
+    return p->converts && p->tiles >= threads * CONVERTED_TILES_PER_BAND;
 }
 
 /* A stays: bands as high as fit, and groups of panels if there are too few bands for the threads.
@@ -133,7 +133,8 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
 vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads) {
     /* If the residual is C, it must all be read before the first block of k is stored in it. */
     const size_t deepest = s->in_place ? VIT_K_BLOCK : tile->depth;
-    plan p = {.numbers = s->precision == VIT_PRECISION_BF16 ? 2 : 1,
+    plan p = {.numbers = vit_precisions[s->precision].numbers,
+              .converts = vit_precisions[s->precision].converts,
               .words = vit_words(s->precision, s->k),
               .tiles = vit_ceil_div(s->m, tile->rows),
               .panels = vit_ceil_div(s->n, VIT_PANEL)};
@@ -141,8 +142,8 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
     p.higher = s->m % p.tiles;
     p.depth = block_depth(p.words, deepest);
     p.breadth = p.panels;
-    if (p.numbers > 1)
-        choose_for_pairs(&p, s, threads);
+    if (p.converts)
+        choose_for_converted(&p, s, threads);
     else
         choose_for_floats(&p, s, tile, deepest, threads);
     p.blocks_of_k = p.words > 0 ? vit_ceil_div(p.words, p.depth) : 1;

@@ -25,9 +25,10 @@ typedef struct vit_gemm_shape {
     bool in_place;     /* the residual is C */
 } vit_gemm_shape;
 
-/* A word is 32 bits: a float, or a pair of bfloat16. */
+/* k is counted in words of 32 bits (vit/ops/precision.h). */
 typedef struct vit_gemm_plan {
-    size_t numbers;        /* in a word: 1 or 2 */
+    size_t numbers;        /* in a word */
+    bool converts;         /* operands are converted as they are packed */
     size_t words;          /* of k */
     size_t tiles, panels;  /* of C */
     size_t height, higher; /* rows of a tile; the first `higher` tiles have one more */

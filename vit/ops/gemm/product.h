@@ -1,5 +1,5 @@
 /* A product in progress, shared by gemm.c and its parts pack.c and sweep.c. k is counted in words
- * of 32 bits: floats, or pairs of bfloat16, which are always packed. */
+ * of 32 bits: floats, or what the precision converts them to, which is always packed. */
 #ifndef VIT_OPS_GEMM_PRODUCT_H
 #define VIT_OPS_GEMM_PRODUCT_H
 
@@ -13,7 +13,7 @@ typedef struct vit_range {
 
 typedef struct vit_gemm_product {
     const vit_exec *exec;
-    const vit_product_kernels *inner; /* for floats or for pairs */
+    const vit_product_kernels *inner; /* of exec's precision */
     vit_gemm_plan plan;
     float *c;
     size_t c_row, n, k; /* k in numbers, not words */
@@ -59,7 +59,7 @@ static inline size_t vit_first_row(const vit_gemm_product *p, size_t tile) {
     return tile * p->plan.height + vit_min(tile, p->plan.higher);
 }
 
-/* How many numbers words k0 .. k0 + words - 1 hold: the last pair of k may have only one. */
+/* How many numbers words k0 .. k0 + words - 1 hold: the last word of k may have fewer. */
 static inline size_t vit_numbers_in(const vit_gemm_product *p, size_t k0, size_t words) {
     return vit_min(words * p->plan.numbers, p->k - k0 * p->plan.numbers);
 }

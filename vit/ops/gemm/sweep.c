@@ -198,7 +198,7 @@ static void sweep_tile(const vit_gemm_product *p, const vit_gemm_task *t, size_t
 
 void vit_sweep_under_b(const vit_gemm_product *p, vit_gemm_task *t) {
     vit_range tiles = t->now.tiles;
-    if (p->plan.numbers == 1) {
+    if (!p->plan.converts) {
         tiles.first = vit_min(tiles.first + FIRST_TILES, tiles.end);
         sweep_panels(p, t, (vit_range){t->now.tiles.first, tiles.first});
     }

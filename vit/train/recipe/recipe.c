@@ -3,6 +3,7 @@
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
+#include "vit/ops/precision.h"
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +66,6 @@ static const number numbers[] = {
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 #define OTHERS 14 /* keys that are no such numbers */
 
-static const char *const precisions[] = {"f32", "bf16", NULL};
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
 static const char *const edges[] = {"black", "reflect", NULL};
@@ -155,7 +155,7 @@ static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, 
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->augment.shift, NULL},
         {"flip", VIT_FIELD_BOOL, &recipe->augment.flip, NULL},
-        {"precision", VIT_FIELD_ENUM, &c->precision, precisions},
+        {"precision", VIT_FIELD_ENUM, &c->precision, vit_precision_names},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
         {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
         {"optimizer", VIT_FIELD_ENUM, &c->optimizer, optimizers},
@@ -200,6 +200,11 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     return status;
 }
 
+/* Writes a choice unless it is the first of its values, the default. */
+static void add_choice(vit_text *t, const char *key, const char *const *names, int value) {
+    if (value > 0) vit_text_add(t, ", \"%s\": \"%s\"", key, names[value]);
+}
+
 char *vit_recipe_write(const vit_recipe *recipe) {
     vit_recipe copy = *recipe;
     vit_text t = {0};
@@ -211,14 +216,10 @@ char *vit_recipe_write(const vit_recipe *recipe) {
         vit_text_add(&t, ", \"%s\": %s", numbers[i].key,
                      vit_format_double(value, *number_at(&copy, i)));
     }
-    if (recipe->schedule != VIT_SCHEDULE_COSINE)
-        vit_text_add(&t, ", \"schedule\": \"%s\"", schedules[recipe->schedule]);
-    if (recipe->optimizer != VIT_OPTIMIZER_ADAMW)
-        vit_text_add(&t, ", \"optimizer\": \"%s\"", optimizers[recipe->optimizer]);
-    if (recipe->augment.edges != VIT_EDGES_BLACK)
-        vit_text_add(&t, ", \"edges\": \"%s\"", edges[recipe->augment.edges]);
-    if (recipe->policy != VIT_POLICY_NONE)
-        vit_text_add(&t, ", \"policy\": \"%s\"", policies[recipe->policy]);
+    add_choice(&t, "schedule", schedules, (int)recipe->schedule);
+    add_choice(&t, "optimizer", optimizers, (int)recipe->optimizer);
+    add_choice(&t, "edges", edges, (int)recipe->augment.edges);
+    add_choice(&t, "policy", policies, (int)recipe->policy);
     if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
     if (recipe->balance) vit_text_add(&t, ", \"balance\": true");
     if (recipe->val >= 0) {
@@ -226,8 +227,7 @@ char *vit_recipe_write(const vit_recipe *recipe) {
         vit_text_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));
     }
     if (recipe->repeats != 1) vit_text_add(&t, ", \"repeats\": %zu", recipe->repeats);
-    if (recipe->precision != VIT_PRECISION_F32)
-        vit_text_add(&t, ", \"precision\": \"%s\"", precisions[recipe->precision]);
+    add_choice(&t, "precision", vit_precision_names, (int)recipe->precision);
     if (recipe->freeze > 0) vit_text_add(&t, ", \"freeze\": %zu", recipe->freeze);
     if (recipe->layer_decay != 1) {
         char value[32];
@@ -253,14 +253,27 @@ static double one_cycle(double lr, uint64_t warmup, uint64_t step, uint64_t step
     return least + (lr - least) / 2 * (1 + vit_cos(VIT_PI * (at - top) / (end - top)));
 }
 
+/* After the warm-up constant, and from step `fall` on along a straight line to 0. */
+static double straight(double lr, uint64_t warmup, uint64_t fall, uint64_t step, uint64_t steps) {
+    if (step < warmup || step >= steps) return vit_learning_rate(lr, warmup, step, steps);
+    return step < fall ? lr : lr * (double)(steps - step) / (double)(steps - fall);
+}
+
 double vit_recipe_learning_rate(const vit_recipe *r, uint64_t step, uint64_t steps) {
-    const uint64_t warmup = vit_warmup_steps(r, steps);
-    uint64_t fall = warmup; /* the step from which a straight line falls */
-    if (r->schedule == VIT_SCHEDULE_ONE_CYCLE) return one_cycle(r->lr, warmup, step, steps);
-    if (r->schedule == VIT_SCHEDULE_COSINE || step < warmup || step >= steps)
+    const uint64_t warmup = vit_warmup_steps(r, steps), fifth = steps - steps / 5;
+    switch (r->schedule) {
+    case VIT_SCHEDULE_COSINE:
         return vit_learning_rate(r->lr, warmup, step, steps);
-    if (r->schedule == VIT_SCHEDULE_WSD && steps - steps / 5 > fall) fall = steps - steps / 5;
-    return step < fall ? r->lr : r->lr * (double)(steps - step) / (double)(steps - fall);
+    case VIT_SCHEDULE_LINEAR:
+        return straight(r->lr, warmup, warmup, step, steps);
+    case VIT_SCHEDULE_WSD:
+        return straight(r->lr, warmup, fifth > warmup ? fifth : warmup, step, steps);
+    case VIT_SCHEDULE_ONE_CYCLE:
+        return one_cycle(r->lr, warmup, step, steps);
+    case VIT_SCHEDULE_COUNT:
+        break;
+    }
+    return 0;
 }
 
 uint64_t vit_warmup_steps(const vit_recipe *recipe, uint64_t steps) {

@@ -106,13 +106,14 @@ static vit_status make_workers(vit_trainer *t, vit_error *error) {
     return VIT_OK;
 }
 
-/* Memory for packed weights. In bf16 W^T takes half of it, and W, which dx needs, the other half.
- */
+/* Memory for packed weights: W^T and, where operands are converted, W, which dx needs. */
 static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
-    const size_t size = t->table.packed_size;
-    vit_packed_weights packed = {vit_alloc_unset(size, sizeof(float)), NULL, t->recipe->precision};
-    if (packed.transposed && backward && packed.precision == VIT_PRECISION_BF16)
-        packed.rows = packed.transposed + size / 2;
+    const vit_precision precision = t->recipe->precision;
+    const size_t words = vit_words(precision, t->table.packed_size);
+    const bool rows = backward && vit_precisions[precision].converts;
+    vit_packed_weights packed = {.precision = precision};
+    packed.transposed = vit_alloc_unset(rows ? 2 * words : words, sizeof(float));
+    if (packed.transposed && rows) packed.rows = packed.transposed + words;
     return packed;
 }
 

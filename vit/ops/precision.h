@@ -1,0 +1,42 @@
+/* Precisions of matrix products: a row each. To add one: its value in vit/vit.h, its name and row
+ * in precision.c, its kernels in the tables of the instruction sets that have it
+ * (vit/kernels/kernels.h). Nothing else asks which precision it is. */
+#ifndef VIT_OPS_PRECISION_H
+#define VIT_OPS_PRECISION_H
+
+#include "vit/base/error.h"
+#include "vit/kernels/kernels.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct vit_precision_row {
+    vit_precision value;
+    size_t numbers; /* of an operand in a word of 32 bits */
+    bool converts;  /* operands are converted as they are packed; else they are floats, which a
+                       product can also read where they are */
+    vit_precision attention; /* of attention's products where linear layers have this precision */
+    vit_cpu least;           /* the first instruction set that has it, for the sentence below */
+} vit_precision_row;
+
+extern const vit_precision_row vit_precisions[];
+
+/* "f32", "bf16", in the order of the enum, and NULL. */
+extern const char *const vit_precision_names[];
+
+/* The words that k numbers take. */
+static inline size_t vit_words(vit_precision precision, size_t k) {
+    const size_t numbers = vit_precisions[precision].numbers;
+    return (k + numbers - 1) / numbers;
+}
+
+/* The most words that k numbers take in a precision that converts its operands. */
+size_t vit_converted_words(size_t k);
+
+/* k rounded up to whole words, in every precision. */
+size_t vit_whole_words(size_t k);
+
+/* VIT_ERROR_ARGUMENT if there is no such precision, or if the kernels do not have it. */
+vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,
+                               vit_error *error);
+
+#endif
