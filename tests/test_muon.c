@@ -21,7 +21,9 @@ static void muon_moves_what_is_inside(void **unused) {
     c->decoder.vocabulary = c->decoder.length = 12;
     assert_int_equal(vit_table_new(&table, c, NULL), VIT_OK);
     size_t moved = 0;
-    for (size_t i = 0; i < table.count; i++) moved += vit_muon_moves(&table, i);
+    vit_recipe recipe = strips.recipe;
+    recipe.optimizer = VIT_OPTIMIZER_MUON;
+    for (size_t i = 0; i < table.count; i++) moved += vit_muon_moves(&recipe, &table, i);
     /* qkv, proj, fc1, fc2 of two and two blocks, q, kv and proj of cross-attention in the latter,
      * three of the four convolutions */
     assert_int_equal(moved, 4 * 4 + 2 * 3 + 3);
@@ -29,8 +31,10 @@ static void muon_moves_what_is_inside(void **unused) {
     for (size_t i = 0; i < 2; i++) {
         const vit_parameter *row = vit_table_find(&table, still[i]);
         assert_non_null(row);
-        assert_false(vit_muon_moves(&table, (size_t)(row - table.rows)));
+        assert_false(vit_muon_moves(&recipe, &table, (size_t)(row - table.rows)));
     }
+    recipe.optimizer = VIT_OPTIMIZER_ADAMW;
+    for (size_t i = 0; i < table.count; i++) assert_false(vit_muon_moves(&recipe, &table, i));
     vit_table_free(&table);
 }
 

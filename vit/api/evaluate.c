@@ -17,7 +17,7 @@
 
 static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
     const vit_config *c = &m->file.config;
-    if (c->stem == VIT_STEM_NONE) return VIT_OK; /* a language model has no input */
+    if (!vit_config_has_encoder(c)) return VIT_OK; /* a language model has no input */
     if (d->height != c->height || d->width != c->width || d->channels != c->channels)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
@@ -41,7 +41,7 @@ static vit_status check_text_data(const vit_model *m, const vit_dataset *d, vit_
                         "turned into ids with",
                         d->name);
     if (!vit_vocabulary_equal(&f->vocabulary, &d->target_vocabulary) ||
-        (c->stem == VIT_STEM_TOKENS &&
+        (vit_config_takes_texts(c) &&
          !vit_vocabulary_equal(&f->source_vocabulary, &d->source_vocabulary)))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the texts of %s have other signs than those that the model was trained on",
@@ -50,7 +50,7 @@ static vit_status check_text_data(const vit_model *m, const vit_dataset *d, vit_
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the longest text of %s has %zu signs, the model writes %zu at most",
                         d->name, d->most_target, c->decoder.length - 1);
-    if (c->stem == VIT_STEM_TOKENS && d->most_source > c->length)
+    if (vit_config_takes_texts(c) && d->most_source > c->length)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the longest source of %s has %zu signs, the model reads %zu at most",
                         d->name, d->most_source, c->length);
@@ -342,7 +342,7 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
     if ((size_t)o->split >= sizeof parts / sizeof *parts)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
                         (int)o->split);
-    if (m->file.config.head == VIT_HEAD_NONE && !vit_config_has_decoder(&m->file.config))
+    if (!vit_config_has_head(&m->file.config) && !vit_config_has_decoder(&m->file.config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
                         "of %s: vit-train --init gives it a head",

@@ -16,7 +16,7 @@ static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *e
     const vit_config *c = &s->model->file.config;
     *out = s->explainer;
     if (*out) return VIT_OK;
-    if (c->stem == VIT_STEM_TOKENS || vit_config_has_decoder(c))
+    if (vit_config_takes_texts(c) || vit_config_has_decoder(c))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "maps are of models that classify pictures, this one %s texts",
                         vit_config_has_decoder(c) ? "writes" : "reads");

@@ -189,7 +189,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .columns = c->patch > 0 ? c->width / c->patch : 0,
                             .features = vit_config_features(c),
                             .classes = c->classes,
-                            .has_head = c->head != VIT_HEAD_NONE,
+                            .has_head = vit_config_has_head(c),
                             .parameters = m->file.table.parameters,
                             .multiply_adds = vit_config_multiply_adds(c),
                             .config = m->config,

@@ -55,7 +55,7 @@ vit_text_info vit_text_describe(const vit_model *m) {
     while (tokens > 0 && !m->file.tokenizer.tokens[tokens - 1].text) tokens--;
     return (vit_text_info){.writes = true,
                            .reads_pictures = what.reads_pictures,
-                           .reads_texts = c->stem == VIT_STEM_TOKENS,
+                           .reads_texts = vit_config_takes_texts(c),
                            .beams = w.beams,
                            .length = w.length,
                            .no_repeat = w.no_repeat,
@@ -178,7 +178,7 @@ static void take_text(vit_text_session *s, vit_text_answer *a, const char *text,
     const vit_config *c = &s->model->file.config;
     uint32_t *ids = s->ids + at * c->length;
     size_t count = 0;
-    if (c->stem == VIT_STEM_TOKENS) {
+    if (vit_config_takes_texts(c)) {
         a->error.status = vit_vocabulary_encode(ids, &count, c->length,
                                                 &s->model->file.source_vocabulary, text, &a->error);
         if (a->error.status == VIT_OK && count == 0)
@@ -211,11 +211,12 @@ static vit_status read_all(vit_text_session *s, const vit_picture *pictures,
 
 vit_status vit_read_pictures(vit_text_session *s, const vit_picture *pictures, size_t count,
                              vit_text_answer *answers, vit_error *error) {
-    const vit_stem stem = s->model->file.config.stem;
-    if (stem == VIT_STEM_TOKENS || stem == VIT_STEM_NONE)
+    const vit_config *c = &s->model->file.config;
+    if (!vit_config_takes_pictures(c))
         return vit_fail(error, VIT_ERROR_MISMATCH,
-                        stem == VIT_STEM_NONE ? "the model is a language model: it takes no input"
-                                              : "the model reads texts, not pictures");
+                        vit_config_takes_texts(c)
+                            ? "the model reads texts, not pictures"
+                            : "the model is a language model: it takes no input");
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = read_all(s, pictures, NULL, count, answers, error);
     vit_fpmode_leave(host);
@@ -224,10 +225,10 @@ vit_status vit_read_pictures(vit_text_session *s, const vit_picture *pictures, s
 
 vit_status vit_read_texts(vit_text_session *s, const char *const *texts, size_t count,
                           vit_text_answer *answers, vit_error *error) {
-    const vit_stem stem = s->model->file.config.stem;
-    if (stem != VIT_STEM_TOKENS && stem != VIT_STEM_NONE)
+    const vit_config *c = &s->model->file.config;
+    if (vit_config_takes_pictures(c))
         return vit_fail(error, VIT_ERROR_MISMATCH, "the model reads pictures, not texts");
-    if (stem == VIT_STEM_TOKENS && !texts)
+    if (vit_config_takes_texts(c) && !texts)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "the model reads texts, and none is given");
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = read_all(s, NULL, texts, count, answers, error);
@@ -288,7 +289,7 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     vit_image ready = {0};
     vit_bytes bytes = {0};
     *out = (vit_buffer){0};
-    if (vit_config_takes_pictures(c) ? !picture : c->stem == VIT_STEM_TOKENS && !text)
+    if (vit_config_takes_pictures(c) ? !picture : vit_config_takes_texts(c) && !text)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "what the model was given is missing");
     const vit_fpmode host = vit_fpmode_enter();
     if (vit_config_takes_pictures(c)) {
@@ -309,7 +310,7 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
                                    .image = s->images,
                                    .written = {answer->ids, answer->count},
                                    .ended = answer->ended};
-        if (c->stem == VIT_STEM_TOKENS) call.source = s->sources[0];
+        if (vit_config_takes_texts(c)) call.source = s->sources[0];
         status = make_page(&bytes, &call, s->model, png, error);
     } else if (error) {
         *error = input.error;

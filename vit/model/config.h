@@ -152,6 +152,16 @@ static inline bool vit_config_takes_pictures(const vit_config *config) {
     return vit_stems[config->stem].pictures;
 }
 
+/* Whether it is a text. */
+static inline bool vit_config_takes_texts(const vit_config *config) {
+    return vit_stems[config->stem].texts;
+}
+
+/* Whether logits are more than the features: else, without a decoder, it is a backbone. */
+static inline bool vit_config_has_head(const vit_config *config) {
+    return vit_heads[config->head].layers > 0;
+}
+
 /* The network that is the decoder alone: the code for both stacks takes it as that of an encoder.
  */
 vit_config vit_config_decoder(const vit_config *config);

@@ -47,7 +47,8 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
                          .convolves = w->convolves,
                          .packs = kind == VIT_PARAMETER_WEIGHT || tied,
                          .packed_offset = t->packed_size,
-                         .layer = w->layer};
+                         .layer = w->layer,
+                         .of_block = w->prefix[0] != '\0'};
     snprintf(p->name, sizeof p->name, "%s%s%s%s", w->stack, w->prefix, layer, part);
     for (size_t i = 0; i < s.dims; i++) {
         p->shape[i] = s.sizes[i];

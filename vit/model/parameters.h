@@ -31,6 +31,7 @@ typedef struct vit_parameter {
                        weight, too */
     size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
+    bool of_block;        /* it is in a block, of the encoder or of the decoder */
 } vit_parameter;
 
 /* The offset of a linear layer's weight that is kept in its packed form alone. */

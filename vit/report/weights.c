@@ -36,7 +36,7 @@ static bank bank_of(const vit_shown_weights *w) {
               .stride = p->count / p->shape[0],
               .channels = w->config->channels};
     /* [out][row][column][channel], or else [out][channel][row][column] */
-    const bool by_pixel = convolves ? w->config->stem == VIT_STEM_CCT : p->dims == 2;
+    const bool by_pixel = convolves ? vit_stems[w->config->stem].pools : p->dims == 2;
     b.size = convolves ? 3 : w->config->patch;
     b.of_channel = by_pixel ? 1 : b.size * b.size;
     b.of_pixel = by_pixel ? b.channels : 1;

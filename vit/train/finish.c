@@ -105,7 +105,7 @@ vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *er
         return copy_labels(&f->labels, d, error);
     if (status == VIT_OK)
         status = vit_vocabulary_copy(&f->vocabulary, &d->target_vocabulary, error);
-    if (status == VIT_OK && f->config.stem == VIT_STEM_TOKENS)
+    if (status == VIT_OK && vit_config_takes_texts(&f->config))
         status = vit_vocabulary_copy(&f->source_vocabulary, &d->source_vocabulary, error);
     return status;
 }

@@ -30,7 +30,7 @@ static vit_status check_preset(const vit_run *run, vit_error *error) {
     asked.height = asked.width = asked.channels = asked.classes = 1;
     found.height = found.width = found.channels = found.classes = 1;
     asked.init = found.init;
-    if (found.head == VIT_HEAD_NONE) found.head = asked.head;
+    if (!vit_config_has_head(&found)) found.head = asked.head;
     char *a = vit_config_write(&asked), *b = vit_config_write(&found);
     const bool memory = a && b, same = memory && strcmp(a, b) == 0;
     vit_free(a);
@@ -73,7 +73,7 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     run->preset.is_sized_by_data = false;
     run->preset.config = run->start.model.config;
     run->preset.config.classes = run->data.classes;
-    if (run->start.model.config.head == VIT_HEAD_NONE &&
+    if (!vit_config_has_head(&run->start.model.config) &&
         !vit_config_has_decoder(&run->start.model.config)) {
         run->preset.config.head = VIT_HEAD_LINEAR;
         run->preset.config.head_bias = true;
@@ -103,7 +103,7 @@ vit_status vit_run_load_init(vit_run *run, vit_error *error) {
     if (run->start.height != m->config.height || run->start.width != m->config.width)
         vit_run_note(run, "positions are resampled: the weights are for %zu x %zu pixels",
                      run->start.height, run->start.width);
-    if (is_new && m->config.head == VIT_HEAD_NONE)
+    if (is_new && !vit_config_has_head(&m->config))
         vit_run_note(run, "the head is a new one: the weights are a backbone's");
     else if (is_new)
         vit_run_note(run, "the head is a new one: the data have %zu classes, the weights %zu",

@@ -169,6 +169,21 @@ static void hint(vit_run *run, const vit_advice *advice) {
     }
 }
 
+static bool is_told(vit_finding finding) {
+    switch (finding) {
+    case VIT_FINDING_OVERFITTING:
+    case VIT_FINDING_UNDERFITTING:
+    case VIT_FINDING_SHORT:
+        return true;
+    case VIT_FINDING_STUCK:
+    case VIT_FINDING_FEW:
+    case VIT_FINDING_FINE:
+    case VIT_FINDING_COUNT:
+        break;
+    }
+    return false;
+}
+
 /* Names overfitting, underfitting and too short a training, each once. A training that has learnt
  * nothing at all is for divergence.c to tell. */
 static void give_hints(vit_run *run, bool is_over) {
@@ -179,9 +194,7 @@ static void give_hints(vit_run *run, bool is_over) {
     const size_t count = vit_advise(advice, &facts, &run->monitor.curves);
     for (size_t i = 0; i < count; i++) {
         const vit_finding finding = advice[i].finding;
-        const bool told = finding == VIT_FINDING_OVERFITTING ||
-                          finding == VIT_FINDING_UNDERFITTING || finding == VIT_FINDING_SHORT;
-        if (!told || run->monitor.hinted & 1U << finding) continue;
+        if (!is_told(finding) || run->monitor.hinted & 1U << finding) continue;
         run->monitor.hinted |= 1U << finding;
         hint(run, &advice[i]);
     }

@@ -31,7 +31,7 @@ vit_status vit_labels_set_imagenet(vit_model_file *m, vit_error *error) {
 
 vit_status vit_labels_set(vit_model_file *m, const char *labels, vit_error *error) {
     vit_label_list n = {0};
-    if (m->config.head == VIT_HEAD_NONE)
+    if (!vit_config_has_head(&m->config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: the model is a backbone without a head, which has no classes to name",
                         labels);

@@ -201,7 +201,7 @@ static vit_status read_vocabularies(vit_model_file *m, const vit_tensors *file, 
     if (vit_config_has_decoder(c))
         status =
             read_vocabulary(&m->vocabulary, file, "vit.vocabulary", c->decoder.vocabulary, error);
-    if (status == VIT_OK && c->stem == VIT_STEM_TOKENS)
+    if (status == VIT_OK && vit_config_takes_texts(c))
         status = read_vocabulary(&m->source_vocabulary, file, "vit.source_vocabulary",
                                  c->vocabulary, error);
     return status;

@@ -180,19 +180,44 @@ static value pixel_stem(network *n, value x) {
     return c->patch_norm ? layernorm(n, x, "patch_embed.norm_after") : x;
 }
 
-static value stem(network *n, value x) {
+static value linear_stem(network *n, value x) {
     const vit_config *c = n->config;
     const kernel patch = {(int64_t)c->patch, (int64_t)c->patch, 0, c->patch_bias};
+    switch (c->patch_order) {
+    case VIT_PATCH_CONV:
+        return to_tokens(n, convolution(n, x, "patch_embed.proj", patch));
+    case VIT_PATCH_PIXEL:
+        return pixel_stem(n, x);
+    case VIT_PATCH_COUNT:
+        break;
+    }
+    return x;
+}
+
+static value conv_stem(network *n, value x) {
+    const vit_config *c = n->config;
     const kernel halves = {3, 2, 1, true}, projects = {1, 1, 0, true};
     const size_t convs = vit_config_convs(c);
     char name[VIT_STEM_NAME];
-    if (c->stem == VIT_STEM_CCT) return to_tokens(n, tokenizer(n, x));
-    if (c->stem == VIT_STEM_LINEAR && c->patch_order == VIT_PATCH_PIXEL) return pixel_stem(n, x);
-    if (c->stem == VIT_STEM_LINEAR)
-        return to_tokens(n, convolution(n, x, "patch_embed.proj", patch));
     for (size_t i = 0; i < convs; i++)
         x = gelu(n, convolution(n, x, vit_stem_name(name, c, i), halves));
     return to_tokens(n, convolution(n, x, vit_stem_name(name, c, convs), projects));
+}
+
+static value stem(network *n, value x) {
+    switch (n->config->stem) {
+    case VIT_STEM_LINEAR:
+        return linear_stem(n, x);
+    case VIT_STEM_CONV:
+        return conv_stem(n, x);
+    case VIT_STEM_CCT:
+        return to_tokens(n, tokenizer(n, x));
+    case VIT_STEM_TOKENS: /* such networks are not exported to ONNX */
+    case VIT_STEM_NONE:
+    case VIT_STEM_COUNT:
+        break;
+    }
+    return x;
 }
 
 /* ---- tokens before the patches, and positions ---- */
@@ -265,16 +290,27 @@ static value attend(network *n, value q, value k, value v, double scale, size_t 
     return vit_onnx_reshape(n->nodes, o, 3, (int64_t[]){0, -1, (int64_t)width});
 }
 
+static size_t scaled_by(const vit_config *c) {
+    switch (c->attention_scale) {
+    case VIT_SCALE_DIM:
+        return c->dim;
+    case VIT_SCALE_HEAD_DIM:
+    case VIT_SCALE_COUNT:
+        break;
+    }
+    return vit_config_head_dim(c);
+}
+
 static value attention(network *n, value x) {
     const vit_config *c = n->config;
     const size_t head_dim = vit_config_head_dim(c);
-    const size_t scaled_by = c->attention_scale == VIT_SCALE_DIM ? c->dim : head_dim;
+    const double scale = 1 / sqrt((double)scaled_by(c));
     value qkv[3];
     split(n, linear(n, x, "attn.qkv", c->qkv_bias), qkv, 3);
     const value q = heads_of(n, qkv[0], head_dim, c->qk_norm ? "attn.q_norm" : NULL, by_head);
     const value k = heads_of(n, qkv[1], head_dim, c->qk_norm ? "attn.k_norm" : NULL, transposed);
     const value v = heads_of(n, qkv[2], head_dim, NULL, by_head);
-    const value o = attend(n, q, k, v, 1 / sqrt((double)scaled_by), vit_config_attention_dim(c));
+    const value o = attend(n, q, k, v, scale, vit_config_attention_dim(c));
     const value y = linear(n, o, "attn.proj", true);
     return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls1", ".gamma")) : y;
 }
@@ -295,12 +331,17 @@ static value mlp(network *n, value x) {
 
 static value block(network *n, value z, size_t i) {
     snprintf(n->scope, sizeof n->scope, "blocks.%zu.", i);
-    if (n->config->norm == VIT_NORM_PRE) {
+    switch (n->config->norm) {
+    case VIT_NORM_PRE:
         z = vit_onnx_two(n->nodes, "Add", z, attention(n, layernorm(n, z, "norm1")));
         z = vit_onnx_two(n->nodes, "Add", z, mlp(n, layernorm(n, z, "norm2")));
-    } else {
+        break;
+    case VIT_NORM_POST:
         z = layernorm(n, vit_onnx_two(n->nodes, "Add", z, attention(n, z)), "norm1");
         z = layernorm(n, vit_onnx_two(n->nodes, "Add", z, mlp(n, z)), "norm2");
+        break;
+    case VIT_NORM_COUNT:
+        break;
     }
     n->scope[0] = '\0';
     return z;
@@ -352,14 +393,29 @@ static value pool(network *n, value x) {
     const vit_config *c = n->config;
     const size_t skip = c->pool_prefix ? 0 : vit_config_prefix(c);
     const size_t count = vit_config_tokens(c) - skip;
-    if (c->pool == VIT_POOL_MAP) return map_pool(n, tokens(n, x, skip, count));
-    if (c->pool == VIT_POOL_MEAN) return mean(n, tokens(n, x, skip, count));
-    if (c->pool == VIT_POOL_SEQ) return sequence_pool(n, tokens(n, x, skip, count));
-    const value first = first_of(n, tokens(n, x, 0, 1));
-    if (c->pool == VIT_POOL_CLASS) return first;
-    const value second = c->pool == VIT_POOL_CLASS_DIST ? first_of(n, tokens(n, x, 1, 1))
-                                                        : mean(n, tokens(n, x, skip, count));
-    return concat(n, (value[]){first, second}, 2, 1);
+    value both[2];
+    switch (c->pool) {
+    case VIT_POOL_CLASS:
+        return first_of(n, tokens(n, x, 0, 1));
+    case VIT_POOL_MEAN:
+        return mean(n, tokens(n, x, skip, count));
+    case VIT_POOL_MAP:
+        return map_pool(n, tokens(n, x, skip, count));
+    case VIT_POOL_SEQ:
+        return sequence_pool(n, tokens(n, x, skip, count));
+    case VIT_POOL_CLASS_MEAN:
+        both[0] = first_of(n, tokens(n, x, 0, 1));
+        both[1] = mean(n, tokens(n, x, skip, count));
+        return concat(n, both, 2, 1);
+    case VIT_POOL_CLASS_DIST:
+        both[0] = first_of(n, tokens(n, x, 0, 1));
+        both[1] = first_of(n, tokens(n, x, 1, 1));
+        return concat(n, both, 2, 1);
+    case VIT_POOL_TOKENS: /* such networks are not exported to ONNX */
+    case VIT_POOL_COUNT:
+        break;
+    }
+    return x;
 }
 
 static value head(network *n, value x) {
@@ -368,9 +424,16 @@ static value head(network *n, value x) {
     if (norms_tokens) x = layernorm(n, x, vit_final_norm_name(c));
     x = pool(n, x);
     if (c->final_norm && !norms_tokens) x = layernorm(n, x, vit_final_norm_name(c));
-    if (c->head == VIT_HEAD_LINEAR) return linear(n, x, "head", c->head_bias);
-    if (c->head == VIT_HEAD_NONE) return x;
-    return linear(n, gelu(n, linear(n, x, "head.0", true)), "head.2", c->head_bias);
+    switch (c->head) {
+    case VIT_HEAD_LINEAR:
+        return linear(n, x, "head", c->head_bias);
+    case VIT_HEAD_MLP:
+        return linear(n, gelu(n, linear(n, x, "head.0", true)), "head.2", c->head_bias);
+    case VIT_HEAD_NONE:
+    case VIT_HEAD_COUNT:
+        break;
+    }
+    return x;
 }
 
 /* ---- the whole ---- */

@@ -115,7 +115,7 @@ vit_status bench_gemm(const bench *b, vit_error *error) {
                   {"fc1", rows, c->dim, c->mlp},
                   {"fc2", rows, c->mlp, c->dim}};
     vit_status status = VIT_OK;
-    const size_t first = c->stem == VIT_STEM_CONV ? 1 : 0; /* which has no patch embedding */
+    const size_t first = vit_config_convs(c) > 0 ? 1 : 0; /* which has no patch embedding */
     for (size_t i = first; i < sizeof layers / sizeof *layers && status == VIT_OK; i++)
         status =
             measure_layer(b, layers[i].name, layers[i].rows, layers[i].in, layers[i].out, error);

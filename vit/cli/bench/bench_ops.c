@@ -219,7 +219,7 @@ static void measure_embedding(const bench *b, operands *o) {
     const double embedded = (double)(o->samples * patches * c->dim);
     const double tokens = (double)(o->rows * c->dim), positions = (double)((patches + 1) * c->dim);
     char shape[64];
-    if (c->stem == VIT_STEM_CONV || vit_config_prefix(c) != 1) return;
+    if (vit_config_convs(c) > 0 || vit_config_prefix(c) != 1) return;
     snprintf(shape, sizeof shape, "%zu of %zux%zux%zu", o->samples, c->height, c->width,
              c->channels);
     measure(b, o, "patches", shape, patch_extract, 0, 2. * (double)(o->samples * patches * inputs));

@@ -23,13 +23,23 @@ vit_pose vit_pose_draw(const vit_augmentation *a, vit_random *r) {
     return pose;
 }
 
-/* The row or column, of n, that is read for number `at`, which may be outside; -1: black. */
-static int inside(int at, int n, vit_edges edges) {
-    if (at >= 0 && at < n) return at;
-    if (edges == VIT_EDGES_BLACK) return -1;
+static int reflect(int at, int n) {
     if (n == 1) return 0;
     const int period = 2 * n - 2, part = (at % period + period) % period;
     return part < n ? part : period - part;
+}
+
+/* The row or column, of n, that is read for number `at`, which may be outside; -1: black. */
+static int inside(int at, int n, vit_edges edges) {
+    if (at >= 0 && at < n) return at;
+    switch (edges) {
+    case VIT_EDGES_REFLECT:
+        return reflect(at, n);
+    case VIT_EDGES_BLACK:
+    case VIT_EDGES_COUNT:
+        break;
+    }
+    return -1;
 }
 
 /* vit_pose_apply for a picture that is only moved and mirrored: whole pixels. */
@@ -104,6 +114,11 @@ static void sample_inside(float *out, const picture *p, int iy, int ix, float do
     }
 }
 
+/* Whether one of the rows, or columns, `at` and at + 1 has pixels. */
+static bool reaches(int at, int n, vit_edges edges) {
+    return inside(at, n, edges) >= 0 || inside(at + 1, n, edges) >= 0;
+}
+
 /* out [channels]: the picture at (y, x), |y| and |x| < 2^31, linear between the four pixels about
  * it. */
 static void sample(float *out, const picture *p, float y, float x) {
@@ -113,8 +128,7 @@ static void sample(float *out, const picture *p, float y, float x) {
         sample_inside(out, p, iy, ix, down, right);
         return;
     }
-    const bool near = p->edges == VIT_EDGES_REFLECT ||
-                      (y > -1 && y < (float)p->height && x > -1 && x < (float)p->width);
+    const bool near = reaches(iy, p->height, p->edges) && reaches(ix, p->width, p->edges);
     for (int c = 0; c < p->channels && !near; c++) out[c] = p->table[c][0];
     if (!near) return;
     for (int c = 0; c < p->channels; c++) {

@@ -1,5 +1,6 @@
 #include "vit/train/augment/operators.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -57,42 +58,71 @@ static uint8_t smoothed(const uint8_t *in, const vit_picture_shape *s, size_t at
     return (uint8_t)((2 * sum + 13) / 26);
 }
 
-/* out = other + factor (in - other), `other` being black for brightness, the mean grey for
- * contrast, grey for colour, smoothed for sharpness. */
-static void enhance(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, vit_operator op,
-                    double factor) {
-    const float alpha = (float)factor;
+/* The mean of the greys of all pixels, rounded. */
+static uint8_t mean_grey(const uint8_t *in, const vit_picture_shape *s) {
     const size_t pixels = s->height * s->width;
-    uint8_t mean = 0;
-    if (op == VIT_OPERATOR_CONTRAST) {
-        size_t sum = 0;
-        for (size_t i = 0; i < pixels; i++) sum += grey(in + i * s->channels, s->channels);
-        mean = (uint8_t)((double)sum / (double)pixels + .5);
-    }
-    for (size_t i = 0; i < size_of(s); i++) {
-        uint8_t other = mean;
-        if (op == VIT_OPERATOR_COLOR) other = grey(in + i - i % s->channels, s->channels);
-        if (op == VIT_OPERATOR_SHARPNESS) other = smoothed(in, s, i);
-        const float value = (float)other + alpha * (float)(in[i] - other);
-        out[i] = value <= 0 ? 0 : value >= 255 ? 255 : (uint8_t)value;
-    }
+    size_t sum = 0;
+    for (size_t i = 0; i < pixels; i++) sum += grey(in + i * s->channels, s->channels);
+    return (uint8_t)((double)sum / (double)pixels + .5);
+}
+
+/* other + factor (in - other), as a byte. */
+static uint8_t blend(uint8_t in, uint8_t other, float factor) {
+    const float value = (float)other + factor * (float)(in - other);
+    return value <= 0 ? 0 : value >= 255 ? 255 : (uint8_t)value;
+}
+
+/* Blended with one byte: black for brightness, the mean grey for contrast. */
+static void enhance(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, uint8_t other,
+                    double value) {
+    for (size_t i = 0; i < size_of(s); i++) out[i] = blend(in[i], other, (float)(1 + value));
+}
+
+static void enhance_color(uint8_t *out, const uint8_t *in, const vit_picture_shape *s,
+                          double value) {
+    for (size_t i = 0; i < size_of(s); i++)
+        out[i] = blend(in[i], grey(in + i - i % s->channels, s->channels), (float)(1 + value));
+}
+
+static void enhance_sharpness(uint8_t *out, const uint8_t *in, const vit_picture_shape *s,
+                              double value) {
+    for (size_t i = 0; i < size_of(s); i++)
+        out[i] = blend(in[i], smoothed(in, s, i), (float)(1 + value));
 }
 
 /* ---- Pillow's ImageOps: a table of bytes for each channel ---- */
 
-static void autocontrast(uint8_t table[256], const size_t counts[256]) {
+/* Fills the table, which maps every byte to itself, given how often each byte occurs. */
+typedef void tabulate(uint8_t table[256], const size_t counts[256], size_t pixels, double value);
+
+static void posterize(uint8_t table[256], const size_t counts[256], size_t pixels, double value) {
+    (void)counts, (void)pixels;
+    const int lost = 8 - (int)value;
+    for (int i = 0; i < 256; i++) table[i] = (uint8_t)(i >> lost << lost);
+}
+
+static void solarize(uint8_t table[256], const size_t counts[256], size_t pixels, double value) {
+    (void)counts, (void)pixels;
+    for (int i = 0; i < 256; i++)
+        if (i >= value) table[i] = (uint8_t)(255 - i);
+}
+
+static void autocontrast(uint8_t table[256], const size_t counts[256], size_t pixels,
+                         double value) {
+    (void)pixels, (void)value;
     int low = 0, high = 255;
     while (low < 255 && counts[low] == 0) low++;
     while (high > 0 && counts[high] == 0) high--;
     if (high <= low) return;
     const double scale = 255. / (high - low), offset = -low * scale;
     for (int i = 0; i < 256; i++) {
-        const double value = i * scale + offset;
-        table[i] = value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
+        const double stretched = i * scale + offset;
+        table[i] = stretched < 0 ? 0 : stretched > 255 ? 255 : (uint8_t)stretched;
     }
 }
 
-static void equalize(uint8_t table[256], const size_t counts[256], size_t pixels) {
+static void equalize(uint8_t table[256], const size_t counts[256], size_t pixels, double value) {
+    (void)value;
     int last = 255;
     while (last > 0 && counts[last] == 0) last--;
     const size_t step = (pixels - counts[last]) / 255;
@@ -102,21 +132,15 @@ static void equalize(uint8_t table[256], const size_t counts[256], size_t pixels
         table[i] = (uint8_t)(n / step < 255 ? n / step : 255);
 }
 
-static void look_up(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, vit_operator op,
+static void look_up(uint8_t *out, const uint8_t *in, const vit_picture_shape *s, tabulate *fill,
                     double value) {
     const size_t pixels = s->height * s->width;
     for (size_t c = 0; c < s->channels; c++) {
         uint8_t table[256];
         size_t counts[256] = {0};
         for (size_t i = 0; i < pixels; i++) counts[in[i * s->channels + c]]++;
-        for (int i = 0; i < 256; i++) {
-            table[i] = (uint8_t)i;
-            if (op == VIT_OPERATOR_POSTERIZE)
-                table[i] = (uint8_t)(i >> (8 - (int)value) << (8 - (int)value));
-            if (op == VIT_OPERATOR_SOLARIZE && i >= value) table[i] = (uint8_t)(255 - i);
-        }
-        if (op == VIT_OPERATOR_AUTOCONTRAST) autocontrast(table, counts);
-        if (op == VIT_OPERATOR_EQUALIZE) equalize(table, counts, pixels);
+        for (int i = 0; i < 256; i++) table[i] = (uint8_t)i;
+        fill(table, counts, pixels, value);
         for (size_t i = c; i < size_of(s); i += s->channels) out[i] = table[in[i]];
     }
 }
@@ -143,16 +167,28 @@ void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_picture_shape
         rotate(out, in, s, value);
         break;
     case VIT_OPERATOR_BRIGHTNESS:
+        enhance(out, in, s, 0, value);
+        break;
     case VIT_OPERATOR_COLOR:
+        enhance_color(out, in, s, value);
+        break;
     case VIT_OPERATOR_CONTRAST:
+        enhance(out, in, s, mean_grey(in, s), value);
+        break;
     case VIT_OPERATOR_SHARPNESS:
-        enhance(out, in, s, op, 1 + value);
+        enhance_sharpness(out, in, s, value);
         break;
     case VIT_OPERATOR_POSTERIZE:
+        look_up(out, in, s, posterize, value);
+        break;
     case VIT_OPERATOR_SOLARIZE:
+        look_up(out, in, s, solarize, value);
+        break;
     case VIT_OPERATOR_AUTOCONTRAST:
+        look_up(out, in, s, autocontrast, value);
+        break;
     case VIT_OPERATOR_EQUALIZE:
-        look_up(out, in, s, op, value);
+        look_up(out, in, s, equalize, value);
         break;
     case VIT_OPERATOR_IDENTITY:
     case VIT_OPERATORS:
@@ -164,32 +200,51 @@ void vit_operator_apply(uint8_t *out, const uint8_t *in, const vit_picture_shape
 /* ---- policies ---- */
 
 #define MAGNITUDES 30
+
+/* What a policy does to a picture. */
+static const struct {
+    int operators; /* one after the other */
+    bool wide;     /* in wide ranges, at any magnitude; else at RAND_MAGNITUDE */
+} policies[] = {{0, false}, {2, false}, {1, true}};
+VIT_CHECK_ROWS(policies, VIT_POLICY_COUNT);
 #define RAND_MAGNITUDE 9
 
 double vit_policy_value(const vit_picture_shape *s, vit_policy policy, vit_operator op,
                         int magnitude) {
-    const bool wide = policy == VIT_POLICY_TRIVIAL_AUGMENT;
+    const bool wide = policies[policy].wide;
     const double share = (double)magnitude / MAGNITUDES, bits = rint(share * (wide ? 6 : 4));
-    const double most[VIT_OPERATORS] = {
-        [VIT_OPERATOR_SHEAR_X] = wide ? .99 : .3,
-        [VIT_OPERATOR_SHEAR_Y] = wide ? .99 : .3,
-        [VIT_OPERATOR_TRANSLATE_X] = wide ? 32 : 150. / 331 * (double)s->width,
-        [VIT_OPERATOR_TRANSLATE_Y] = wide ? 32 : 150. / 331 * (double)s->height,
-        [VIT_OPERATOR_ROTATE] = wide ? 135 : 30,
-        [VIT_OPERATOR_BRIGHTNESS] = wide ? .99 : .9,
-        [VIT_OPERATOR_COLOR] = wide ? .99 : .9,
-        [VIT_OPERATOR_CONTRAST] = wide ? .99 : .9,
-        [VIT_OPERATOR_SHARPNESS] = wide ? .99 : .9};
-    if (op == VIT_OPERATOR_POSTERIZE) return 8 - bits;
-    if (op == VIT_OPERATOR_SOLARIZE) return 255 * (1 - share);
-    return most[op] * share;
+    switch (op) {
+    case VIT_OPERATOR_SHEAR_X:
+    case VIT_OPERATOR_SHEAR_Y:
+        return (wide ? .99 : .3) * share;
+    case VIT_OPERATOR_TRANSLATE_X:
+        return (wide ? 32 : 150. / 331 * (double)s->width) * share;
+    case VIT_OPERATOR_TRANSLATE_Y:
+        return (wide ? 32 : 150. / 331 * (double)s->height) * share;
+    case VIT_OPERATOR_ROTATE:
+        return (wide ? 135 : 30) * share;
+    case VIT_OPERATOR_BRIGHTNESS:
+    case VIT_OPERATOR_COLOR:
+    case VIT_OPERATOR_CONTRAST:
+    case VIT_OPERATOR_SHARPNESS:
+        return (wide ? .99 : .9) * share;
+    case VIT_OPERATOR_POSTERIZE:
+        return 8 - bits;
+    case VIT_OPERATOR_SOLARIZE:
+        return 255 * (1 - share);
+    case VIT_OPERATOR_IDENTITY:
+    case VIT_OPERATOR_AUTOCONTRAST:
+    case VIT_OPERATOR_EQUALIZE:
+    case VIT_OPERATORS:
+        break;
+    }
+    return 0;
 }
 
 void vit_policy_apply(uint8_t *pixels, uint8_t *scratch, const vit_picture_shape *s,
                       vit_policy policy, vit_random *r) {
-    const bool wide = policy == VIT_POLICY_TRIVIAL_AUGMENT;
-    const int operators = policy == VIT_POLICY_NONE ? 0 : wide ? 1 : 2;
-    for (int i = 0; i < operators; i++) {
+    const bool wide = policies[policy].wide;
+    for (int i = 0; i < policies[policy].operators; i++) {
         const vit_operator op = (vit_operator)vit_random_below(r, VIT_OPERATORS);
         const int magnitude = wide ? (int)vit_random_below(r, MAGNITUDES + 1) : RAND_MAGNITUDE;
         double value = vit_policy_value(s, policy, op, magnitude);

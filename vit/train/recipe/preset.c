@@ -175,8 +175,8 @@ vit_status vit_preset_choose(vit_preset *p, const char *wanted, const char *data
     if (status == VIT_OK) status = read_parts(p, object, name, error);
     json_decref(object);
     const vit_config *c = &p->config;
-    const bool pictures = c->stem != VIT_STEM_TOKENS && c->stem != VIT_STEM_NONE;
-    p->is_sized_by_data = pictures && (!c->patch || !c->dim || !c->depth || !c->heads || !c->mlp);
+    p->is_sized_by_data =
+        vit_config_takes_pictures(c) && (!c->patch || !c->dim || !c->depth || !c->heads || !c->mlp);
     return status;
 }
 
@@ -249,8 +249,8 @@ static vit_status fit_length(size_t *value, size_t longest, const char *what, co
 /* Fits vocabularies and lengths of a network that writes texts. */
 static vit_status fit_texts(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
-    const bool reads_texts = c->stem == VIT_STEM_TOKENS;
-    if (c->stem != VIT_STEM_NONE && reads_texts != (data->source_vocabulary.count > 0))
+    const bool reads_texts = vit_config_takes_texts(c);
+    if (vit_config_has_encoder(c) && reads_texts != (data->source_vocabulary.count > 0))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "preset %s reads %s, the data are %s: choose another preset", p->name,
                         reads_texts ? "texts" : "pictures",
@@ -279,7 +279,7 @@ static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
                 {"cutmix", r->cutmix > 0},
                 {"flip", r->augment.flip},
                 {"balance", r->balance},
-                {"drop_path", r->drop_path > 0 && p->config.stem == VIT_STEM_TOKENS}};
+                {"drop_path", r->drop_path > 0 && vit_config_takes_texts(&p->config)}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].asked)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -302,7 +302,7 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (p->is_sized_by_data) vit_preset_size(p, data);
     vit_status status = writes ? fit_texts(p, data, error) : VIT_OK;
     if (status == VIT_OK && writes) status = check_text_recipe(p, error);
-    if (status == VIT_OK && c->stem == VIT_STEM_NONE) return vit_config_check(c, error);
+    if (status == VIT_OK && !vit_config_has_encoder(c)) return vit_config_check(c, error);
     if (status == VIT_OK) status = fit(&c->height, data->height, "picture height", p->name, error);
     if (status == VIT_OK) status = fit(&c->width, data->width, "picture width", p->name, error);
     if (status == VIT_OK)

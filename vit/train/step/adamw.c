@@ -31,8 +31,7 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
         const vit_parameter *p = &table->rows[i];
         const vit_chunk whole = {.rate = vit_layer_rate(recipe, table, i),
                                  .decays = p->kind == VIT_PARAMETER_WEIGHT,
-                                 .by_muon = recipe->optimizer == VIT_OPTIMIZER_MUON &&
-                                            vit_muon_moves(table, i)};
+                                 .by_muon = vit_muon_moves(recipe, table, i)};
         for (size_t k = 0; k < p->count; k += VIT_CHUNK) {
             vit_chunk *c = &out->list[out->count++];
             *c = whole;

@@ -45,7 +45,7 @@ void vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table, s
     /* A latent query's weight takes one product a picture, and a convolution's has more rows than
      * tokens, so these cannot be added at once. */
     l->adds = threads <= CHAINS && l->chains == CHAINS && vit_config_convs(c) == 0 &&
-              c->pool != VIT_POOL_MAP && l->slice * vit_config_rows(c) <= VIT_ONE_BLOCK;
+              !vit_pools[c->pool].attends && l->slice * vit_config_rows(c) <= VIT_ONE_BLOCK;
     if (l->adds) l->count = CHAINS;
     l->workers = inside ? 1 : vit_min(l->count, (size_t)threads);
     l->inner_threads = l->workers == 1 ? threads : 1;

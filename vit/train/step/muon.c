@@ -22,12 +22,37 @@ struct vit_muon {
     float *rooms;   /* [threads][room]; owned */
 };
 
-bool vit_muon_moves(const vit_table *table, size_t row) {
+static bool is_matrix(const vit_parameter *p) {
+    switch (p->kind) {
+    case VIT_PARAMETER_WEIGHT:
+        return true;
+    case VIT_PARAMETER_CLASS_TOKEN:
+    case VIT_PARAMETER_POSITIONS:
+    case VIT_PARAMETER_BIAS:
+    case VIT_PARAMETER_GAMMA:
+    case VIT_PARAMETER_BETA:
+    case VIT_PARAMETER_EMBEDDING:
+        break;
+    }
+    return false;
+}
+
+static bool is_asked_for(const vit_recipe *recipe) {
+    switch (recipe->optimizer) {
+    case VIT_OPTIMIZER_MUON:
+        return true;
+    case VIT_OPTIMIZER_ADAMW:
+    case VIT_OPTIMIZER_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool vit_muon_moves(const vit_recipe *recipe, const vit_table *table, size_t row) {
     const vit_parameter *p = &table->rows[row];
     size_t first = 0;
-    while (table->rows[first].kind != VIT_PARAMETER_WEIGHT) first++;
-    return p->kind == VIT_PARAMETER_WEIGHT &&
-           (strstr(p->name, "blocks.") || (p->layer == 0 && row > first));
+    while (!is_matrix(&table->rows[first])) first++;
+    return is_asked_for(recipe) && is_matrix(p) && (p->of_block || (p->layer == 0 && row > first));
 }
 
 static vit_status make_rooms(vit_muon *m, int threads, vit_error *error) {
@@ -48,7 +73,7 @@ static vit_status make_rooms(vit_muon *m, int threads, vit_error *error) {
 vit_status vit_muon_new(vit_muon **out, const vit_table *table, const vit_recipe *recipe,
                         int threads, vit_error *error) {
     *out = NULL;
-    if (recipe->optimizer != VIT_OPTIMIZER_MUON) return VIT_OK;
+    if (!is_asked_for(recipe)) return VIT_OK;
     vit_muon *m = vit_alloc(1, sizeof *m);
     if (m) m->list = vit_alloc(table->count, sizeof *m->list);
     if (!m || !m->list) {
@@ -57,7 +82,7 @@ vit_status vit_muon_new(vit_muon **out, const vit_table *table, const vit_recipe
     }
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
-        if (!vit_muon_moves(table, i)) continue;
+        if (!vit_muon_moves(recipe, table, i)) continue;
         m->list[m->count++] = (matrix){p->offset, p->shape[0], p->count / p->shape[0],
                                        vit_layer_rate(recipe, table, i)};
     }

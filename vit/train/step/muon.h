@@ -9,9 +9,9 @@
 
 typedef struct vit_muon vit_muon;
 
-/* Whether that row of the table is such a matrix: a weight that neither reads pictures or words nor
- * answers. */
-bool vit_muon_moves(const vit_table *table, size_t row);
+/* Whether Muon is the recipe's optimiser and moves that row of the table: a weight that neither
+ * reads pictures or words nor answers. */
+bool vit_muon_moves(const vit_recipe *recipe, const vit_table *table, size_t row);
 
 /* For the tensors of `table`, the rows that are not frozen; freed by vit_muon_free. *out is NULL
  * unless Muon is the recipe's optimiser. */

@@ -59,7 +59,7 @@ static vit_status open_logits(vit_teacher *t, const char *path, const vit_datase
 /* MISMATCH unless the model classifies pictures of the data's size into the data's classes. */
 static vit_status check_fits(const vit_model_file *f, const vit_dataset *d, vit_error *error) {
     const vit_config *c = &f->config;
-    if (vit_config_has_decoder(c) || c->head == VIT_HEAD_NONE)
+    if (vit_config_has_decoder(c) || !vit_config_has_head(c))
         return vit_fail(error, VIT_ERROR_MISMATCH, "a teacher names classes, and this network %s",
                         vit_config_has_decoder(c) ? "writes texts" : "has no head");
     if (c->height != d->height || c->width != d->width || c->channels != d->channels)

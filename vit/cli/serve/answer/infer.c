@@ -332,8 +332,15 @@ static bool answer_input(inference *f, serve_answers *a) {
 /* The values of an output for picture i. */
 static const float *row_of(serve_answers *a, serve_output output, size_t i) {
     const size_t width = serve_output_width(a->model, output);
-    if (output == SERVE_OUTPUT_FEATURES) return a->features + i * width;
-    if (output == SERVE_OUTPUT_LOGITS) return a->logits + i * width;
+    switch (output) {
+    case SERVE_OUTPUT_FEATURES:
+        return a->features + i * width;
+    case SERVE_OUTPUT_LOGITS:
+        return a->logits + i * width;
+    case SERVE_OUTPUT_PROBABILITIES:
+    case SERVE_OUTPUT_COUNT:
+        break;
+    }
     vit_model_probabilities(a->model->model, a->logits + i * width, a->probabilities);
     return a->probabilities;
 }
