@@ -165,8 +165,8 @@ static void print_feed_forward(const char *input, const vit_block_state *s,
 static void print_input(const char *symbol, const vit_weights *w, const vit_state *s) {
     float e[N * D], pe[N * D];
     for (size_t i = 0; i < N * D; i++) {
-        e[i] = w->embedding[s->ids[i / D] * D + i % D];
-        pe[i] = w->positions[s->places[i / D] * D + i % D];
+        e[i] = w->embedding[s->text.ids[i / D] * D + i % D];
+        pe[i] = w->positions[s->text.positions[i / D] * D + i % D];
     }
     print("E", " = the words' rows of the table", dense(e, N, D));
     print("PE", "", dense(pe, N, D));
@@ -184,7 +184,7 @@ static void print_encoder(const vit_network *n, const vit_state *s, const vit_ex
     print_norm("h", b->sum1, &w->norm1, e);
     printf("== feed-forward\n\n");
     print_feed_forward("h", b, w);
-    print("m", " = LN(sum), the memory", dense(s->features, N, D));
+    print("m", " = LN(sum), the memory", dense(s->pool.features, N, D));
 }
 
 static void print_decoder(const vit_network *n, const vit_state *s, const vit_exec *e) {
@@ -206,8 +206,8 @@ static void print_decoder(const vit_network *n, const vit_state *s, const vit_ex
     print("y", " = LN(sum)", dense(s->z, N, D));
     printf("==== Which word comes next: START, END, \"two\", \"hundred\"\n\n");
     print("W", "", weight(&all->head[0], 0, WORDS));
-    print("logits", " = y W", dense(s->logits, N, WORDS));
-    for (size_t i = 0; i < N; i++) vit_softmax(p + i * WORDS, s->logits + i * WORDS, WORDS);
+    print("logits", " = y W", dense(s->head.logits, N, WORDS));
+    for (size_t i = 0; i < N; i++) vit_softmax(p + i * WORDS, s->head.logits + i * WORDS, WORDS);
     print("p", " = softmax(logits)", dense(p, N, WORDS));
     printf("loss = -(log p_1(two) + log p_2(hundred)) / 2 = %.4f\n",
            -(log((double)p[TWO]) + log((double)p[WORDS + HUNDRED])) / 2);

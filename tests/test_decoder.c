@@ -167,8 +167,8 @@ static double backward(subject *s, vit_exec exec) {
     const size_t ids = s->network.config.decoder.vocabulary;
     double loss = 0;
     for (size_t r = 0; r < d->rows; r++)
-        loss += vit_cross_entropy(d->d_logits + r * ids, d->logits + r * ids, ids, label_of(s, r),
-                                  .1, 1 / (double)d->rows);
+        loss += vit_cross_entropy(d->head.d_logits + r * ids, d->head.logits + r * ids, ids,
+                                  label_of(s, r), .1, 1 / (double)d->rows);
     const vit_exec here = vit_network_exec(&s->network, &s->state, exec.kernels, exec.threads);
     vit_network_backward(&s->network, &here, &s->state, &s->views);
     return loss / (double)d->rows;
@@ -202,7 +202,7 @@ static void check_pytorch(const char *name, vit_kept kept) {
     float *want = floats(s.file, "logits", "");
     forward(&s, best(1));
     assert_int_equal(logits->shape[0], s.state.decoder->rows);
-    assert_true(check_difference(s.state.decoder->logits, want, logits->count) <= 1e-5);
+    assert_true(check_difference(s.state.decoder->head.logits, want, logits->count) <= 1e-5);
     if (kept != VIT_KEPT_NOTHING) {
         double loss;
         memcpy(&loss, find(s.file, "loss", "")->data, sizeof loss);
@@ -235,7 +235,8 @@ static void test_same_bytes(void **state) {
             memset(got.gradients, 0, got.table.size * sizeof(float));
             forward(&got, with(tables[t], threads[i]));
             backward(&got, with(tables[t], threads[i]));
-            assert_memory_equal(got.state.decoder->logits, want.state.decoder->logits, bytes);
+            assert_memory_equal(got.state.decoder->head.logits, want.state.decoder->head.logits,
+                                bytes);
             assert_memory_equal(got.gradients, want.gradients, got.table.size * sizeof(float));
         }
     }
@@ -259,8 +260,8 @@ static void test_prefixes(void **state) {
         for (size_t n = 0; n <= all.texts[1][b].count; n++, row++) {
             one.texts[1][0] = (vit_ids){all.texts[1][b].ids, n};
             forward(&one, best(1));
-            assert_memory_equal(one.state.decoder->logits + n * ids,
-                                all.state.decoder->logits + row * ids, ids * sizeof(float));
+            assert_memory_equal(one.state.decoder->head.logits + n * ids,
+                                all.state.decoder->head.logits + row * ids, ids * sizeof(float));
         }
     }
     one.images = images;
@@ -293,7 +294,7 @@ static void check_whole(subject *s, size_t sample, const vit_written *w, bool gr
     s->batch = 1;
     forward(s, best(1));
     for (size_t k = 0; k < w->count + w->ended; k++) {
-        const float *logits = d->logits + k * ids;
+        const float *logits = d->head.logits + k * ids;
         const size_t id = k < w->count ? w->ids[k] : END;
         score += log_p(logits, ids, id);
         for (size_t v = 0; v < ids && greedy; v++) assert_true(logits[v] <= logits[id]);
@@ -362,7 +363,7 @@ static void test_sample(void **state) {
     s.texts[1][0].count = 0;
     s.batch = 1;
     forward(&s, best(1));
-    const float *logits = s.state.decoder->logits;
+    const float *logits = s.state.decoder->head.logits;
     double total = 0;
     for (size_t v = 0; v < ids; v++) {
         size_t above = 0;

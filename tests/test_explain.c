@@ -159,7 +159,7 @@ static void check_passes(const subject *s) {
     const size_t n = s->tokens, rows = c->depth * c->heads * n;
     kept k = {s, check_floats(rows * n), check_floats(rows * n)};
     assert_int_equal(vit_explainer_forward(s->explainer, s->image, keep, &k, NULL), VIT_OK);
-    near(s, "the logits", s->explainer->state.logits, "logits", 1e-5);
+    near(s, "the logits", s->explainer->state.head.logits, "logits", 1e-5);
     near(s, "attention", k.p, "attention", 1e-5);
     for (size_t i = 0; i < rows; i++) {
         double sum = 0;
@@ -169,7 +169,7 @@ static void check_passes(const subject *s) {
     backward(s, keep, &k);
     near(s, "attention, once more", k.p, "attention", 1e-5);
     near(s, "the gradient of attention", k.d_p, "d_attention", 1e-5);
-    near(s, "the gradient of the picture", s->explainer->state.d_images, "gradient", 1e-5);
+    near(s, "the gradient of the picture", s->explainer->state.stem.d_images, "gradient", 1e-5);
     free(k.p);
     free(k.d_p);
 }
@@ -213,10 +213,10 @@ static void logits_are_an_ordinary_answers(void **state) {
                              VIT_OK);
             assert_int_equal(vit_explainer_forward(s->explainer, s->image, NULL, NULL, NULL),
                              VIT_OK);
-            assert_memory_equal(logits, s->explainer->state.logits, classes * sizeof *logits);
+            assert_memory_equal(logits, s->explainer->state.head.logits, classes * sizeof *logits);
             assert_int_equal(vit_explainer_forward(s->explainer, s->image, look_away, NULL, NULL),
                              VIT_OK);
-            assert_memory_equal(logits, s->explainer->state.logits, classes * sizeof *logits);
+            assert_memory_equal(logits, s->explainer->state.head.logits, classes * sizeof *logits);
             vit_inference_free(inference);
             free(logits);
             subject_free(s);
@@ -290,7 +290,7 @@ static void check_maps(const subject *s) {
         near(s, rows[i].name, map.values, rows[i].name, 1e-4);
         if (o.method == VIT_METHOD_LENS)
             assert_memory_equal(map.values + (c->depth - 1) * c->classes,
-                                s->explainer->state.logits, c->classes * sizeof(float));
+                                s->explainer->state.head.logits, c->classes * sizeof(float));
         vit_map_clear(&map);
     }
 }
@@ -442,7 +442,7 @@ static double logit_at(const subject *s, float share) {
     float *image = check_floats(s->pixels);
     for (size_t i = 0; i < s->pixels; i++) image[i] = share * s->image[i];
     assert_int_equal(vit_explainer_forward(s->explainer, image, NULL, NULL, NULL), VIT_OK);
-    const double logit = (double)s->explainer->state.logits[CLASS];
+    const double logit = (double)s->explainer->state.head.logits[CLASS];
     free(image);
     return logit;
 }
@@ -481,7 +481,7 @@ static double doubt_without(const subject *s, const bool *gone) {
             }
     assert_int_equal(vit_explainer_forward(s->explainer, image, NULL, NULL, NULL), VIT_OK);
     free(image);
-    return vit_map_doubt(s->explainer->state.logits, c->classes, CLASS);
+    return vit_map_doubt(s->explainer->state.head.logits, c->classes, CLASS);
 }
 
 static void occlusion_is_what_a_patch_gives(void **state) {

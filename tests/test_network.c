@@ -75,8 +75,9 @@ static double backward(subject *n, vit_exec exec, const int64_t *labels, double 
     const size_t classes = n->network.config.classes;
     double loss = 0;
     for (size_t i = 0; i < n->state.batch; i++)
-        loss += vit_cross_entropy(n->state.d_logits + i * classes, n->state.logits + i * classes,
-                                  classes, (size_t)labels[i], smoothing, 1 / (double)total);
+        loss += vit_cross_entropy(n->state.head.d_logits + i * classes,
+                                  n->state.head.logits + i * classes, classes, (size_t)labels[i],
+                                  smoothing, 1 / (double)total);
     const vit_exec here = vit_network_exec(&n->network, &n->state, exec.kernels, exec.threads);
     vit_network_backward(&n->network, &here, &n->state, &n->views);
     return loss / (double)total;
@@ -192,7 +193,7 @@ static void test_pytorch(void **state) {
     assert_memory_equal(images->shape, shape, sizeof shape);
     if (vit_tensors_find(file, "keep")) n.state.keep = keep = fixture_floats(file, "keep", "");
     forward(&n, best(1), input, batch);
-    assert_true(check_difference(n.state.logits, logits, batch * c->classes) <= 1e-5);
+    assert_true(check_difference(n.state.head.logits, logits, batch * c->classes) <= 1e-5);
     const double loss = backward(&n, best(1), labels, 0, batch);
     assert_true(fabs(loss - fixture_double(file, "loss", 0)) <= 1e-5 * loss);
     check_gradients(&n, file);
@@ -303,7 +304,7 @@ static void run_slices(subject *n, vit_exec exec, const data *d, size_t slice, f
         const size_t count = BATCH - i < slice ? BATCH - i : slice;
         forward(n, exec, d->images + i * n->pixels, count);
         backward(n, exec, d->labels + i, .1, BATCH);
-        memcpy(logits + i * classes, n->state.logits, count * classes * sizeof(float));
+        memcpy(logits + i * classes, n->state.head.logits, count * classes * sizeof(float));
     }
 }
 
@@ -475,9 +476,9 @@ static void check_inference(vit_config c) {
     for (size_t i = 0; i < BATCH; i += 5) {
         const size_t count = BATCH - i < 5 ? BATCH - i : 5;
         forward(&inference, best(2), d.images + i * inference.pixels, count);
-        assert_memory_equal(inference.state.logits, training.state.logits + i * c.classes,
+        assert_memory_equal(inference.state.head.logits, training.state.head.logits + i * c.classes,
                             count * c.classes * sizeof(float));
-        assert_memory_equal(inference.state.features, training.state.features + i * c.dim,
+        assert_memory_equal(inference.state.pool.features, training.state.pool.features + i * c.dim,
                             count * c.dim * sizeof(float));
     }
     free(d.images);
@@ -505,12 +506,12 @@ static void test_nan(void **state) {
     const data d = data_new(&n);
     float *want = check_floats(BATCH * c.classes);
     forward(&n, best(1), d.images, BATCH);
-    memcpy(want, n.state.logits, BATCH * c.classes * sizeof(float));
+    memcpy(want, n.state.head.logits, BATCH * c.classes * sizeof(float));
     d.images[33 * n.pixels + 17] = NAN;
     for (size_t j = 0; j < c.classes; j++) want[33 * c.classes + j] = NAN;
     forward(&n, best(1), d.images, BATCH);
     const size_t count = BATCH * c.classes;
-    assert_int_equal(check_first_other(n.state.logits, want, count), count);
+    assert_int_equal(check_first_other(n.state.head.logits, want, count), count);
     free(want);
     free(d.images);
     subject_free(&n);

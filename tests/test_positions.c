@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/fault.h"
 #include "vit/base/sys.h"
-#include "vit/model/positions.h"
+#include "vit/model/resample_positions.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>
 #include <setjmp.h>

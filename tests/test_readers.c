@@ -67,8 +67,8 @@ static void check_logits(const vit_network *n, const float *image, vit_ids text,
     state.decoder->texts = &text;
     const vit_exec exec = vit_network_exec(n, &state, vit_kernels_choose(VIT_CPU_AVX512), 1);
     vit_network_forward(n, &exec, &state, image, 1);
-    const double difference =
-        check_difference(state.decoder->logits, want, (text.count + 1) * c->decoder.vocabulary);
+    const double difference = check_difference(state.decoder->head.logits, want,
+                                               (text.count + 1) * c->decoder.vocabulary);
     if (!(difference <= BOUND)) fail_msg("logits differ by %.3g of the largest", difference);
     vit_arena_free(&arena);
 }

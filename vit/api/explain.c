@@ -155,7 +155,7 @@ static vit_status call_layers(layers *t, const float *image, float *logits, vit_
         vit_explainer_forward(t->explainer, image, t->callback ? call_layer : NULL, t, error);
     vit_fpmode_leave(host);
     if (status != VIT_OK) return status;
-    if (logits) memcpy(logits, t->explainer->state.logits, c->classes * sizeof *logits);
+    if (logits) memcpy(logits, t->explainer->state.head.logits, c->classes * sizeof *logits);
     return t->stopped ? vit_fail(error, VIT_ERROR_CANCELLED, "stopped by the callback") : VIT_OK;
 }
 

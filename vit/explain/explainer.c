@@ -147,14 +147,14 @@ static void forward(void *context) {
         vit_block_forward(&call, z, &s->blocks[i]);
         if (p->look) p->look(&(vit_seen){.layer = i, .p = s->blocks[i].p, .z = z}, p->context);
     }
-    vit_head_forward(n, &e->exec, s);
+    vit_logits_forward(n, &e->exec, s);
 }
 
 vit_status vit_explainer_forward(vit_explainer *e, const float *image, vit_look *look,
                                  void *context, vit_error *error) {
     pass p = {.explainer = e, .image = image, .look = look, .context = context};
     vit_with_team(e->exec.threads, forward, &p);
-    return vit_check_answer(e->state.logits, e->network->config.classes, NULL, 0, error);
+    return vit_check_answer(e->state.head.logits, e->network->config.classes, NULL, 0, error);
 }
 
 static void block_backward(const pass *p, size_t i) {
@@ -185,11 +185,11 @@ static void head_backward(void *context) {
     vit_explainer *e = p->explainer;
     vit_state *s = &e->state;
     vit_network network = *e->network;
-    memset(s->d_logits, 0, network.config.classes * sizeof *s->d_logits);
-    s->d_logits[p->index] = 1;
-    s->map.d_p = e->d_map_p;
+    memset(s->head.d_logits, 0, network.config.classes * sizeof *s->head.d_logits);
+    s->head.d_logits[p->index] = 1;
+    s->pool.map.d_p = e->d_map_p;
     unpack_others(e, &network.weights);
-    vit_head_backward(&network, &e->exec, s, &(vit_gradients){0});
+    vit_logits_backward(&network, &e->exec, s, &(vit_gradients){0});
 }
 
 void vit_explainer_backward_head(vit_explainer *e, size_t index) {
@@ -227,15 +227,15 @@ typedef struct head_call {
 
 static void head(void *context) {
     head_call *c = context;
-    vit_head_forward(c->explainer->network, &c->explainer->exec, &c->state);
+    vit_logits_forward(c->explainer->network, &c->explainer->exec, &c->state);
 }
 
 void vit_explainer_head(vit_explainer *e, float *logits, float *z) {
     head_call c = {e, e->state};
-    if (c.state.normed == c.state.z) c.state.normed = z;
+    if (c.state.pool.normed == c.state.z) c.state.pool.normed = z;
     c.state.z = z;
     c.state.batch = 1;
     c.state.rows = vit_config_tokens(&e->network->config);
     vit_with_team(e->exec.threads, head, &c);
-    memcpy(logits, c.state.logits, e->network->config.classes * sizeof *logits);
+    memcpy(logits, c.state.head.logits, e->network->config.classes * sizeof *logits);
 }

@@ -42,15 +42,15 @@ typedef struct vit_seen {
 typedef void vit_look(const vit_seen *seen, void *context);
 
 /* image: [height][width][channels], normalised, borrowed until after the backward pass. Fills
- * state.logits. look: called after each block; or NULL. FORMAT for an answer that is NaN or
+ * state.head.logits. look: called after each block; or NULL. FORMAT for an answer that is NaN or
  * infinite.
  */
 vit_status vit_explainer_forward(vit_explainer *explainer, const float *image, vit_look *look,
                                  void *context, vit_error *error);
 
 /* The gradient of logit `index` for the last forward pass, in three steps: through the head, which
- * fills state.d_pooled: [F], d_map_p and state.d_z: [T][D]; through the blocks, the last first; and
- * to the picture, state.d_images: [height][width][channels]. */
+ * fills state.pool.d_pooled: [F], d_map_p and state.back.d_z: [T][D]; through the blocks, the last
+ * first; and to the picture, state.stem.d_images: [height][width][channels]. */
 void vit_explainer_backward_head(vit_explainer *explainer, size_t index);
 void vit_explainer_backward_blocks(vit_explainer *explainer, vit_look *look, void *context);
 void vit_explainer_backward_picture(vit_explainer *explainer);

@@ -119,7 +119,7 @@ const float *vit_map_pooling(const vit_map_call *m, size_t *heads, size_t *keys)
     const vit_state *s = &m->explainer->state;
     *heads = c->pool == VIT_POOL_MAP ? c->heads : 1;
     *keys = c->pool_prefix ? m->tokens : m->patches;
-    return c->pool == VIT_POOL_MAP ? s->map.p : s->pool_p;
+    return c->pool == VIT_POOL_MAP ? s->pool.map.p : s->pool.p;
 }
 
 /* The mean over heads of the pooling's attention weights. */
@@ -273,7 +273,7 @@ static vit_status check_values(const vit_map *map, vit_error *error) {
 static vit_status make(vit_map_call *m, vit_error *error) {
     const vit_map_method *method = methods[m->options->method];
     const vit_config *c = &m->explainer->network->config;
-    const float *logits = m->explainer->state.logits;
+    const float *logits = m->explainer->state.head.logits;
     size_t best = 0;
     vit_status status = allocate(m, error);
     if (status != VIT_OK) return status;

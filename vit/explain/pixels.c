@@ -16,7 +16,7 @@ static const float *pixel_gradient(const vit_map_call *m) {
     vit_explainer_backward_head(m->explainer, m->map->class_index);
     vit_explainer_backward_blocks(m->explainer, NULL, NULL);
     vit_explainer_backward_picture(m->explainer);
-    return m->explainer->state.d_images;
+    return m->explainer->state.stem.d_images;
 }
 
 /* values: [N] = sums over each patch's pixels and channels of factor * value; factor NULL: of
@@ -80,7 +80,7 @@ const vit_map_method vit_map_integrated = {.name = "integrated",
 static vit_status occlusion_end(vit_map_call *m, vit_error *error) {
     const vit_explainer *e = m->explainer;
     const size_t n = m->patches, index = m->map->class_index;
-    const double whole = vit_map_doubt(e->state.logits, e->network->config.classes, index);
+    const double whole = vit_map_doubt(e->state.head.logits, e->network->config.classes, index);
     double *doubts = vit_alloc(n, sizeof *doubts);
     if (!doubts) return vit_fail_memory(error, "a map", n * sizeof *doubts);
     const vit_occluded pictures = {.kind = VIT_OCCLUDE_ONE, .count = n, .options = m->options};

@@ -69,16 +69,16 @@ static void begin_at_pooling(vit_map_call *m) {
     float *r = m->scratch + skip, *d_p = m->scratch + 2 * m->row;
     memset(m->scratch, 0, m->row * sizeof *r);
     if (c->pool == VIT_POOL_MAP) {
-        add_relevance(r, s->map.p, e->d_map_p, c->heads, vit_padded(keys), keys, 1);
+        add_relevance(r, s->pool.map.p, e->d_map_p, c->heads, vit_padded(keys), keys, 1);
         return;
     }
     for (size_t t = 0; t < keys; t++) { /* y = sum of p[t] x[t] */
-        const float *x = s->normed + (skip + t) * dim;
+        const float *x = s->pool.normed + (skip + t) * dim;
         double sum = 0;
-        for (size_t j = 0; j < dim; j++) sum += (double)x[j] * (double)s->d_pooled[j];
+        for (size_t j = 0; j < dim; j++) sum += (double)x[j] * (double)s->pool.d_pooled[j];
         d_p[t] = (float)sum;
     }
-    add_relevance(r, s->pool_p, d_p, 1, keys, keys, 1);
+    add_relevance(r, s->pool.p, d_p, 1, keys, keys, 1);
 }
 
 static vit_status relevance_end(vit_map_call *m, vit_error *error) {

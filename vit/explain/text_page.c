@@ -111,7 +111,7 @@ static void add_probabilities(vit_text *json, const pass *p) {
     const size_t ids = p->decoder.vocabulary;
     vit_text_add(json, "\"probabilities\":[");
     for (size_t i = 0; i < p->rows; i++) {
-        const float *logits = p->state.decoder->logits + i * ids;
+        const float *logits = p->state.decoder->head.logits + i * ids;
         const size_t id = i < written->count ? written->ids[i] : config_of(p)->decoder.end;
         char number[32];
         vit_text_add(json, i > 0 ? ",%s" : "%s",

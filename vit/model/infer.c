@@ -100,9 +100,10 @@ static void slice_task(size_t index, int thread, void *context) {
     if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
     if (w->status != VIT_OK) return;
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
-    memcpy(i->logits + first * c->classes, w->state.logits, count * c->classes * sizeof(float));
+    memcpy(i->logits + first * c->classes, w->state.head.logits,
+           count * c->classes * sizeof(float));
     if (i->features)
-        memcpy(i->features + first * width, w->state.features, count * width * sizeof(float));
+        memcpy(i->features + first * width, w->state.pool.features, count * width * sizeof(float));
 }
 
 static void run_slices(void *context) {

@@ -1,15 +1,14 @@
-/* The whole network and the memory it works in. This file leads; its parts are stem.c, block.c and
- * head.c with map_pool.c. */
+/* The whole network and the memory it works in. This file leads; its parts are, in this order,
+ * stem.c or text.c, positions.c, block.c, pool.c and head.c. */
 #include "vit/model/network.h"
 #include "vit/base/size.h"
-#include "vit/ops/embed.h"
 #include <string.h>
 
 /* ---- memory ---- */
 
 size_t vit_block_outputs(const vit_config *c, size_t block) {
-    const bool first = block + 1 == c->depth && c->pool == VIT_POOL_CLASS && !c->qk_norm;
-    return first ? 1 : vit_config_tokens(c);
+    const bool first = vit_pools[c->pool].first && !c->qk_norm;
+    return first && block + 1 == c->depth ? 1 : vit_config_tokens(c);
 }
 
 static vit_carving carving_of(const vit_state *s, vit_arena *arena, const vit_config *c) {
@@ -22,7 +21,15 @@ static vit_carving carving_of(const vit_state *s, vit_arena *arena, const vit_co
 
 /* Tokens of a picture that block i computes in this state. */
 static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
-    return s->kept == VIT_KEPT_TOKENS ? vit_config_tokens(c) : vit_block_outputs(c, i);
+    switch (s->kept) {
+    case VIT_KEPT_NOTHING:
+    case VIT_KEPT_INPUTS:
+    case VIT_KEPT_ALL:
+        return vit_block_outputs(c, i);
+    case VIT_KEPT_TOKENS:
+        break;
+    }
+    return vit_config_tokens(c);
 }
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
@@ -49,21 +56,12 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     }
 }
 
-static void carve_backward(vit_state *s, vit_arena *arena, const vit_config *c) {
-    const size_t rows = s->capacity * vit_config_tokens(c), d = c->dim;
-    const size_t attention = vit_config_attention_dim(c), hidden = vit_config_hidden(c);
-    const bool tokens = c->pool == VIT_POOL_TOKENS;
-    if (c->head != VIT_HEAD_NONE || !tokens)
-        s->d_logits = vit_arena_floats(arena, (tokens ? rows : s->capacity) * c->classes);
-    if (c->head == VIT_HEAD_NONE && tokens) {
-        s->d_features = vit_arena_floats(arena, rows * d);
-        s->d_memory =
-            c->decoder.memory_proj ? vit_arena_floats(arena, rows * c->decoder.dim) : s->d_features;
-    }
-    s->back.d_z = vit_arena_floats(arena, rows * d);
-    s->back.d_narrow = vit_arena_floats(arena, rows * vit_max(d, attention));
-    s->back.d_branch = vit_arena_floats(arena, rows * vit_max(d, attention));
-    s->back.d_wide = vit_arena_floats(arena, rows * vit_max(3 * attention, vit_max(hidden, 2 * d)));
+static void carve_backward(vit_backward *back, vit_arena *arena, const vit_config *c, size_t rows) {
+    const size_t d = c->dim, a = vit_config_attention_dim(c), hidden = vit_config_hidden(c);
+    back->d_z = vit_arena_floats(arena, rows * d);
+    back->d_narrow = vit_arena_floats(arena, rows * vit_max(d, a));
+    back->d_branch = vit_arena_floats(arena, rows * vit_max(d, a));
+    back->d_wide = vit_arena_floats(arena, rows * vit_max(3 * a, vit_max(hidden, 2 * d)));
 }
 
 /* Floats that one thread's attention needs, be it self-attention, cross-attention or map pooling.
@@ -85,32 +83,26 @@ static size_t scratch_size(const vit_config *c, size_t encoder_tokens, bool trai
 
 /* One stack: encoder or decoder. */
 static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int threads) {
-    const bool training = s->kept != VIT_KEPT_NOTHING, trains_stem = training && s->frozen == 0;
-    const size_t rows = s->capacity * vit_config_tokens(c);
-    if (c->stem == VIT_STEM_TOKENS) {
-        vit_text_carve(s, arena, c);
-    } else {
-        vit_stem_carve(s, arena, c, trains_stem);
-        s->embedded = c->stem == VIT_STEM_CCT
-                          ? s->patches
-                          : vit_arena_floats(arena, s->capacity * vit_config_patches(c) * c->dim);
-    }
+    const bool training = vit_kept_trains(s->kept);
+    vit_carving k = carving_of(s, arena, c);
+    const size_t rows = vit_carving_rows(&k);
+    k.kept = s->frozen > 0 ? VIT_KEPT_NOTHING : s->kept;
+    vit_stem_carve(&s->stem, &k);
+    if (vit_stems[c->stem].texts) vit_text_carve(&s->text, &k);
     carve_blocks(s, arena, c);
-    s->tokens = s->blocks ? s->blocks[0].z : NULL;
-    if (c->norm_pre) {
-        s->pre_stats = vit_carve_stats(arena, rows);
-        if (trains_stem) s->tokens = vit_arena_floats(arena, rows * c->dim);
+    vit_positions_carve(&s->positions, &k, s->blocks ? s->blocks[0].z : NULL);
+    k.kept = s->kept;
+    k.outputs = outputs_of(s, c, c->depth - 1);
+    s->z = vit_arena_floats(arena, vit_carving_rows_out(&k) * c->dim);
+    vit_pool_carve(&s->pool, &k, s->z);
+    vit_head_carve(&s->head, &k);
+    if (c->decoder.memory_proj) {
+        s->projected = vit_arena_floats(arena, rows * c->decoder.dim);
+        s->d_projected = training ? vit_arena_floats(arena, rows * c->decoder.dim) : NULL;
     }
-    s->outputs = outputs_of(s, c, c->depth - 1);
-    s->z = vit_arena_floats(arena, s->capacity * s->outputs * c->dim);
-    vit_head_carve(s, arena, c, training);
-    s->memory =
-        c->decoder.memory_proj ? vit_arena_floats(arena, rows * c->decoder.dim) : s->features;
     s->scratch =
         vit_arena_floats(arena, (size_t)threads * scratch_size(c, s->encoder_tokens, training));
-    if (training) carve_backward(s, arena, c);
-    if (s->kept == VIT_KEPT_TOKENS)
-        s->d_images = vit_arena_floats(arena, s->capacity * c->height * c->width * c->channels);
+    if (training) carve_backward(&s->back, arena, c, rows);
 }
 
 void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t capacity,
@@ -119,7 +111,7 @@ void vit_state_carve(vit_state *s, vit_arena *arena, const vit_config *c, size_t
     vit_state decoder = {
         .capacity = capacity, .kept = kept, .encoder_tokens = vit_config_tokens(c)};
     *s = (vit_state){.capacity = capacity, .kept = kept, .frozen = frozen};
-    if (c->stem != VIT_STEM_NONE) carve_stack(s, arena, c, threads);
+    if (vit_config_has_encoder(c)) carve_stack(s, arena, c, threads);
     s->room = decoder.room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
     if (!vit_config_has_decoder(c)) return;
     s->decoder = vit_arena_take(arena, sizeof *s->decoder);
@@ -134,7 +126,7 @@ void vit_state_carve_writer(vit_state *s, vit_arena *arena, const vit_config *c,
     token.length = 1;
     text.length = length;
     *s = (vit_state){.capacity = samples, .kept = VIT_KEPT_NOTHING};
-    if (c->stem != VIT_STEM_NONE) carve_stack(s, arena, c, threads);
+    if (vit_config_has_encoder(c)) carve_stack(s, arena, c, threads);
     s->room = decoder.room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
     s->decoder = vit_arena_take(arena, sizeof *s->decoder);
     carve_stack(&decoder, arena, &token, threads);
@@ -143,52 +135,48 @@ void vit_state_carve_writer(vit_state *s, vit_arena *arena, const vit_config *c,
     if (s->decoder) *s->decoder = decoder;
 }
 
-/* ---- tokens: z_0 = [x_class; x_p E] + E_pos ---- */
+/* ---- a stack ---- */
 
-static vit_embed_shape embed_shape(const vit_config *c, size_t batch) {
-    vit_embed_shape shape = {.batch = batch,
-                             .dim = c->dim,
-                             .patches = vit_config_patches(c),
-                             .prefix_positions = c->prefix_positions};
-    for (size_t i = 0; i < VIT_PREFIX_KINDS; i++) shape.prefix[i] = vit_prefix_count(c, i);
-    return shape;
+static vit_call call_of(const vit_network *n, const vit_exec *exec, const vit_state *s) {
+    return (vit_call){exec, &n->config, &n->weights, s->batch, s->rows, s->scratch};
 }
 
 void vit_tokens_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
                         const float *images) {
-    const vit_embed_shape shape = embed_shape(&n->config, s->batch);
-    if (n->config.stem == VIT_STEM_TOKENS) {
-        vit_text_forward(n, exec, s);
+    const vit_call call = call_of(n, exec, s);
+    if (vit_stems[n->config.stem].texts) {
+        vit_text_forward(&call, &s->text, s->positions.tokens);
     } else {
-        vit_stem_forward(n, exec, s, images);
-        vit_embed_forward(s->tokens, s->embedded, n->weights.prefix, n->weights.positions, &shape);
+        vit_stem_forward(&call, &s->stem, images);
+        vit_positions_forward(&call, &s->positions, s->stem.embedded);
     }
-    if (n->config.norm_pre)
-        vit_layernorm_forward(exec, s->blocks[0].z, &s->pre_stats, s->tokens, &n->weights.norm_pre,
-                              s->rows);
+    vit_norm_pre_forward(&call, &s->positions, s->blocks[0].z);
 }
 
 void vit_tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                          const vit_gradients *g) {
-    const vit_config *c = &n->config;
-    const vit_embed_shape shape = embed_shape(c, s->batch);
-    const size_t rows = s->rows;
-    float *d_tokens = s->back.d_z;
-    if (c->norm_pre) {
-        d_tokens = s->back.d_branch;
-        memset(d_tokens, 0, rows * c->dim * sizeof *d_tokens);
-        vit_layernorm_backward(exec, d_tokens, &g->norm_pre, s->back.d_z, s->tokens, &s->pre_stats,
-                               &n->weights.norm_pre, rows);
+    const vit_call call = call_of(n, exec, s);
+    float *d_tokens = vit_norm_pre_backward(&call, &s->back, &s->positions, g);
+    if (vit_stems[n->config.stem].texts) {
+        vit_text_backward(&call, &s->text, g, d_tokens);
+    } else {
+        vit_positions_backward(&call, g, s->back.d_narrow, d_tokens);
+        vit_stem_backward(&call, &s->stem, g, s->back.d_narrow);
     }
-    if (c->stem == VIT_STEM_TOKENS) {
-        vit_text_backward(n, exec, s, g, d_tokens);
-        return;
-    }
-    vit_embed_backward(exec, s->back.d_narrow, g->prefix, g->positions, d_tokens, &shape);
-    vit_stem_backward(n, exec, s, g, s->back.d_narrow);
 }
 
-/* ---- a stack ---- */
+void vit_logits_forward(const vit_network *n, const vit_exec *exec, vit_state *s) {
+    const vit_call call = call_of(n, exec, s);
+    vit_pool_forward(&call, &s->pool, s->z);
+    vit_head_forward(&call, &s->head, s->pool.features);
+}
+
+void vit_logits_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
+                         const vit_gradients *g) {
+    const vit_call call = call_of(n, exec, s);
+    vit_head_backward(&call, &s->back, &s->head, g, s->pool.features);
+    vit_pool_backward(&call, &s->back, &s->pool, g, s->z);
+}
 
 vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, const vit_state *s,
                                  const vit_encoder_states *m, size_t i) {
@@ -200,7 +188,7 @@ vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, con
                             .outputs = outputs_of(s, &n->config, i),
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
                             .scratch = s->scratch,
-                            .spans = s->spans,
+                            .spans = s->text.spans,
                             .encoder = n->config.memory > 0 ? m : NULL};
 }
 
@@ -213,16 +201,29 @@ static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state 
         const vit_block_call call = vit_network_block(n, exec, s, m, i);
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
-    vit_head_forward(n, exec, s);
+    vit_logits_forward(n, exec, s);
+}
+
+/* Whether what blocks but the last have computed is gone. */
+static bool keeps_inputs_alone(vit_kept kept) {
+    switch (kept) {
+    case VIT_KEPT_NOTHING:
+    case VIT_KEPT_ALL:
+        break;
+    case VIT_KEPT_INPUTS:
+    case VIT_KEPT_TOKENS:
+        return true;
+    }
+    return false;
 }
 
 /* The same steps from the last to the first, down to the first block that is trained. */
 static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g, const vit_encoder_states *m) {
-    vit_head_backward(n, exec, s, g);
+    vit_logits_backward(n, exec, s, g);
     for (size_t i = n->config.depth; i-- > s->frozen;) {
         const vit_block_call call = vit_network_block(n, exec, s, m, i);
-        if (s->kept == VIT_KEPT_INPUTS && i + 1 < n->config.depth)
+        if (keeps_inputs_alone(s->kept) && i + 1 < n->config.depth)
             vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
         vit_block_backward(&call, &s->back, &s->blocks[i], &g->blocks[i]);
     }
@@ -241,21 +242,29 @@ vit_network vit_network_decoder(const vit_network *n) {
     return (vit_network){vit_config_decoder(&n->config), *n->weights.decoder};
 }
 
-/* What the decoder's cross-attention reads: each sample's rows of s->memory. */
+const float *vit_encoder_output(const vit_state *s) {
+    return s->projected ? s->projected : s->pool.features;
+}
+
+/* What the decoder's cross-attention reads: each sample's rows of the encoder's output. Where that
+ * is not projected, its gradient is that of the encoder's features, which is handed over in
+ * d_branch. */
 static vit_encoder_states encoder_states(const vit_network *n, vit_state *s) {
     const size_t tokens = vit_config_tokens(&n->config);
-    vit_state *d = s->decoder;
+    vit_text_state *d = &s->decoder->text;
     for (size_t b = 0; b < s->batch; b++) {
         d->cross_spans[b] = d->spans[b];
-        d->cross_spans[b].key = s->spans ? s->spans[b].query : b * tokens;
-        d->cross_spans[b].keys = s->spans ? s->spans[b].queries : tokens;
+        d->cross_spans[b].key = s->text.spans ? s->text.spans[b].query : b * tokens;
+        d->cross_spans[b].keys = s->text.spans ? s->text.spans[b].queries : tokens;
     }
-    return (vit_encoder_states){s->memory, s->d_memory, s->rows, d->cross_spans};
+    return (vit_encoder_states){vit_encoder_output(s),
+                                s->projected ? s->d_projected : s->back.d_branch, s->rows,
+                                d->cross_spans};
 }
 
 void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
                       const vit_block_cache *caches) {
-    const vit_encoder_states m = {.rows = 0, .spans = s->cross_spans};
+    const vit_encoder_states m = {.rows = 0, .spans = s->text.cross_spans};
     const size_t depth = n->config.depth;
     s->rows = s->batch;
     vit_tokens_forward(n, exec, s, NULL);
@@ -264,20 +273,22 @@ void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
         call.cache = &caches[i];
         vit_block_forward(&call, i + 1 < depth ? s->blocks[i + 1].z : s->z, &s->blocks[i]);
     }
-    vit_head_forward(n, exec, s);
+    vit_logits_forward(n, exec, s);
+}
+
+static void count_rows(const vit_config *c, vit_state *s) {
+    s->rows = vit_stems[c->stem].texts ? vit_text_rows(&s->text, c, s->texts, s->batch)
+                                       : s->batch * vit_config_tokens(c);
 }
 
 void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s,
                         const float *images, size_t batch) {
     s->batch = batch;
-    if (n->config.stem == VIT_STEM_TOKENS)
-        vit_text_rows(s, &n->config);
-    else
-        s->rows = batch * vit_config_tokens(&n->config);
-    if (n->config.stem != VIT_STEM_NONE) stack_forward(n, exec, s, images, NULL);
-    if (n->config.decoder.memory_proj)
-        vit_linear_forward(exec, s->memory, s->features, &n->weights.decoder->memory_proj, NULL,
-                           s->rows);
+    count_rows(&n->config, s);
+    if (vit_config_has_encoder(&n->config)) stack_forward(n, exec, s, images, NULL);
+    if (s->projected)
+        vit_linear_forward(exec, s->projected, s->pool.features, &n->weights.decoder->memory_proj,
+                           NULL, s->rows);
 }
 
 void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *s,
@@ -286,7 +297,7 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
     if (!s->decoder) return;
     const vit_network decoder = vit_network_decoder(n);
     s->decoder->batch = batch;
-    vit_text_rows(s->decoder, &decoder.config);
+    count_rows(&decoder.config, s->decoder);
     const vit_encoder_states m = encoder_states(n, s);
     stack_forward(&decoder, exec, s->decoder, NULL, &m);
 }
@@ -299,9 +310,9 @@ void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state 
         const size_t count = s->rows * decoder.config.memory;
         if (m.d_values) memset(m.d_values, 0, count * sizeof *m.d_values);
         stack_backward(&decoder, exec, s->decoder, g->decoder, &m);
-        if (n->config.decoder.memory_proj)
-            vit_linear_backward(exec, s->d_features, &g->decoder->memory_proj, s->d_memory,
-                                s->features, &decoder.weights.memory_proj, s->rows);
+        if (s->projected)
+            vit_linear_backward(exec, s->back.d_branch, &g->decoder->memory_proj, s->d_projected,
+                                s->pool.features, &decoder.weights.memory_proj, s->rows);
     }
-    if (n->config.stem != VIT_STEM_NONE) stack_backward(n, exec, s, g, NULL);
+    if (vit_config_has_encoder(&n->config)) stack_backward(n, exec, s, g, NULL);
 }

@@ -38,6 +38,19 @@ static inline bool vit_kept_trains(vit_kept kept) {
     return false;
 }
 
+/* Whether it ends at the pictures. */
+static inline bool vit_kept_wants_images(vit_kept kept) {
+    switch (kept) {
+    case VIT_KEPT_NOTHING:
+    case VIT_KEPT_INPUTS:
+    case VIT_KEPT_ALL:
+        break;
+    case VIT_KEPT_TOKENS:
+        return true;
+    }
+    return false;
+}
+
 /* What the memory of a part depends on. */
 typedef struct vit_carving {
     vit_arena *arena;
@@ -61,6 +74,15 @@ static inline vit_norm_state vit_carve_stats(vit_arena *arena, size_t rows) {
     float *mean = vit_arena_floats(arena, rows), *rstd = vit_arena_floats(arena, rows);
     return (vit_norm_state){mean, rstd};
 }
+
+/* What a part outside the blocks is called with; a block's is in block_call.h. All is borrowed. */
+typedef struct vit_call {
+    const vit_exec *exec;
+    const vit_config *config;
+    const vit_weights *weights;
+    size_t batch, rows; /* samples; R */
+    float *scratch;     /* of attention: [threads][vit_attention_scratch] */
+} vit_call;
 
 /* The backward pass: the gradient that goes from part to part, and scratch memory for each in turn.
  */

@@ -1,9 +1,33 @@
-/* Positions: the tables of those that are not learned, and learned ones for another size of
- * picture. */
+/* Positions: z_0 = [x_class; x_p E] + E_pos, the tokens that enter the first block, and the layer
+ * norm that some networks have of them (norm_pre: CLIP). E_pos is a parameter or a fixed table. */
 #ifndef VIT_MODEL_POSITIONS_H
 #define VIT_MODEL_POSITIONS_H
 
-#include "vit/model/config.h"
+#include "vit/model/part.h"
+
+typedef struct vit_positions_state {
+    float *tokens;        /* [R][D] the input of norm_pre; without it z_0 itself */
+    vit_norm_state stats; /* [R] each, of norm_pre */
+} vit_positions_state;
+
+/* z0: [R][D], where z_0 will be. */
+void vit_positions_carve(vit_positions_state *s, const vit_carving *k, float *z0);
+
+/* Of pictures: s->tokens = [x_class; x_p E] + E_pos, embedded: [batch][N][D] being x_p E. Those of
+ * texts are added in text.c. */
+void vit_positions_forward(const vit_call *c, const vit_positions_state *s, const float *embedded);
+
+/* d_embedded: [batch][N][D], given d_tokens: [R][D]; adds to g. */
+void vit_positions_backward(const vit_call *c, const vit_gradients *g, float *d_embedded,
+                            const float *d_tokens);
+
+/* z0 = LN(s->tokens), where the config has norm_pre. */
+void vit_norm_pre_forward(const vit_call *c, const vit_positions_state *s, float *z0);
+
+/* The gradient of s->tokens: [R][D], given back->d_z, that of z_0; it is in back->d_branch, or with
+ * no norm_pre back->d_z itself. Adds to g. */
+float *vit_norm_pre_backward(const vit_call *c, const vit_backward *back,
+                             const vit_positions_state *s, const vit_gradients *g);
 
 /* ---- positions that are not learned ---- */
 
@@ -17,32 +41,5 @@
  * a patch are of its row, the others of its column, of each the sines first; the tokens before the
  * patches have zeros. Errors: MEMORY. */
 vit_status vit_positions_new(float **out, const vit_config *config, vit_error *error);
-
-/* ---- learned positions for another size of picture ---- */
-
-/* How the library that a model comes from resamples the grid of positions, row by row and column by
- * column. Cubic is Keys' convolution, with a = -1/2 where antialiased and -3/4 where not, as in
- * torch; antialiased: the kernel is stretched when the grid shrinks. The outer edges of both grids
- * coincide; with "corners" the centres of their corner cells do. */
-typedef enum vit_position_rule {
-    VIT_POSITIONS_OF_TIMM,         /* cubic, antialiased; also for our own models and for Hugging
-                                      Face's DINOv2 with registers */
-    VIT_POSITIONS_OF_TIMM_NPZ,     /* linear: what timm does with Google's files */
-    VIT_POSITIONS_OF_HUGGING_FACE, /* cubic */
-    VIT_POSITIONS_OF_TORCHVISION,  /* cubic, corners */
-    VIT_POSITIONS_OF_GOOGLE,       /* linear, corners: vit_jax and big_vision */
-    VIT_POSITIONS_OF_COUNT,
-} vit_position_rule;
-
-typedef struct vit_grid {
-    size_t height, width; /* patches */
-} vit_grid;
-
-/* out: [prefix + to.height * to.width][dim], in: [prefix + from.height * from.width][dim]. The
- * first `prefix` rows, of class token and the like, are copied; where the grids are equal, all are.
- * Sums are in double. Errors: MEMORY. */
-vit_status vit_positions_resample(float *out, const float *in, size_t prefix, size_t dim,
-                                  vit_grid to, vit_grid from, vit_position_rule rule,
-                                  vit_error *error);
 
 #endif

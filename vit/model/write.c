@@ -111,21 +111,21 @@ void vit_text_writer_free(vit_text_writer *w) {
 /* ---- writing ---- */
 
 /* The decoder's next batch: a row for each running beam, its last token. Beam b of sample i has
- * place i * beams + b in the caches. */
+ * slot i * beams + b in the caches. */
 static void list_rows(vit_text_writer *w, size_t count) {
     vit_state *d = w->state.decoder;
     const vit_config *c = &w->decoder.config;
     const size_t tokens = vit_config_tokens(&w->network->config);
-    const vit_attention_span *memory = w->state.spans;
+    const vit_attention_span *memory = w->state.text.spans;
     d->batch = 0;
     for (size_t i = 0; i < count; i++) {
         const vit_search *s = &w->searches[i];
         for (size_t b = 0; b < s->runs && !s->done; b++) {
-            const size_t row = d->batch++, place = i * w->how.beams + b;
-            d->ids[row] = s->running[b].ids[s->length - 1];
-            d->places[row] = vit_text_place(c, d->ids[row], s->length - 1);
-            d->spans[row] = (vit_attention_span){row, 1, place * w->how.length, s->length};
-            d->cross_spans[row] = (vit_attention_span){
+            const size_t row = d->batch++, slot = i * w->how.beams + b;
+            d->text.ids[row] = s->running[b].ids[s->length - 1];
+            d->text.positions[row] = vit_text_position(c, d->text.ids[row], s->length - 1);
+            d->text.spans[row] = (vit_attention_span){row, 1, slot * w->how.length, s->length};
+            d->text.cross_spans[row] = (vit_attention_span){
                 row, 1, memory ? memory[i].query : i * tokens, memory ? memory[i].queries : tokens};
         }
     }
@@ -147,7 +147,7 @@ static void move_beams(vit_text_writer *w, size_t sample) {
 
 /* Chooses the next token of every text that is not done. */
 static void take_step(vit_text_writer *w, size_t count) {
-    const float *logits = w->state.decoder->logits;
+    const float *logits = w->state.decoder->head.logits;
     for (size_t i = 0; i < count; i++) {
         vit_search *s = &w->searches[i];
         const size_t runs = s->runs;
@@ -174,7 +174,7 @@ static void run(void *context) {
     vit_network_encode(w->network, &exec, s, j->images, j->count);
     /* keys and values of the memory, computed once for all tokens */
     for (size_t i = 0; w->decoder.config.memory > 0 && i < w->decoder.config.depth; i++)
-        vit_linear_forward(&exec, s->decoder->blocks[i].cross.kv, s->memory,
+        vit_linear_forward(&exec, s->decoder->blocks[i].cross.kv, vit_encoder_output(s),
                            &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
     for (;;) {
         list_rows(w, j->count);

@@ -45,14 +45,14 @@ void vit_lookup_forward(const vit_exec *exec, float *z, const float *table, cons
                         const vit_lookup_shape *s) {
     for (size_t r = 0; r < s->rows; r++, z += s->dim) {
         exec->kernels->scale(z, table + s->ids[r] * s->dim, s->scale, s->dim);
-        exec->kernels->add(z, positions + s->places[r] * s->dim, s->dim);
+        exec->kernels->add(z, positions + s->positions[r] * s->dim, s->dim);
     }
 }
 
 void vit_lookup_backward(const vit_exec *exec, float *d_table, float *d_positions, float *dz,
                          const vit_lookup_shape *s) {
     for (size_t r = 0; r < s->rows; r++, dz += s->dim) {
-        if (d_positions) exec->kernels->add(d_positions + s->places[r] * s->dim, dz, s->dim);
+        if (d_positions) exec->kernels->add(d_positions + s->positions[r] * s->dim, dz, s->dim);
         exec->kernels->scale(dz, dz, s->scale, s->dim);
         exec->kernels->add(d_table + s->ids[r] * s->dim, dz, s->dim);
     }

@@ -28,12 +28,12 @@ void vit_embed_backward(const vit_exec *exec, float *d_embedded, float *const *d
 
 /* Tokens of texts. */
 typedef struct vit_lookup_shape {
-    const uint32_t *ids, *places; /* [rows] */
+    const uint32_t *ids, *positions; /* [rows] */
     size_t rows, dim;
     float scale;
 } vit_lookup_shape;
 
-/* z[r] = scale * table[ids[r]] + positions[places[r]]; rows of all arrays have s->dim floats. */
+/* z[r] = scale * table[ids[r]] + positions[positions[r]]; rows of all arrays have s->dim floats. */
 void vit_lookup_forward(const vit_exec *exec, float *z, const float *table, const float *positions,
                         const vit_lookup_shape *s);
 

@@ -7,7 +7,7 @@
 
 #include "vit/base/json.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/model/positions.h"
+#include "vit/model/resample_positions.h"
 #include "vit/model/switches.h"
 
 #define VIT_UNSPECIFIED (-1)

@@ -7,7 +7,7 @@
 
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/parameters.h"
-#include "vit/model/positions.h"
+#include "vit/model/resample_positions.h"
 #include "vit/model/write.h"
 #include "vit/tensors/tensors.h"
 #include "vit/text/tokenizer.h"

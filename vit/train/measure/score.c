@@ -125,7 +125,7 @@ static void answer_texts(const vit_state *state, size_t first, size_t count, voi
         const vit_ids *text = &d->texts[i];
         text_answer a = {.tokens = text->count + 1};
         for (size_t k = 0; k < a.tokens; k++) {
-            const float *logits = d->logits + (d->spans[i].query + k) * ids;
+            const float *logits = d->head.logits + (d->text.spans[i].query + k) * ids;
             const size_t label = k < text->count ? text->ids[k] : t->decoder->end;
             a.loss += vit_cross_entropy(NULL, logits, ids, label, 0, 1);
             a.right += answer(logits, ids) == label;

@@ -261,14 +261,14 @@ static void ask_teacher(const vit_trainer *t, worker *w, size_t count) {
                         count);
 }
 
-/* Loss of picture i of the slice; its gradient by the logits goes into state.d_logits. */
+/* Loss of picture i of the slice; its gradient by the logits goes into state.head.d_logits. */
 static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     const size_t classes = t->network.config.classes;
     const vit_teacher *teacher = t->options.teacher;
     const vit_sample_key *key = &w->keys[i];
     const vit_mixed_label label = {w->labels[i], key->other, key->share};
-    float *d_logits = w->state.d_logits + i * classes;
-    const float *logits = w->state.logits + i * classes;
+    float *d_logits = w->state.head.d_logits + i * classes;
+    const float *logits = w->state.head.logits + i * classes;
     if (key->stranger) /* label smoothing of 1: the target is 1 / classes for each class */
         return vit_cross_entropy(d_logits, logits, classes, 0, 1, 1 / (double)t->recipe->batch);
     double weight = t->weights ? t->weights[label.label] : 1;
@@ -280,7 +280,7 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
                                                 t->recipe->label_smoothing, one);
     const double share = t->recipe->distill;
     const vit_taught answer = teacher->answers
-                                  ? (vit_taught){w->taught.logits + i * classes, NULL, 0}
+                                  ? (vit_taught){w->taught.head.logits + i * classes, NULL, 0}
                                   : (vit_taught){key->teacher, key->other_teacher, key->share};
     const double labelled = vit_cross_entropy_mixed(d_logits, logits, classes, &label,
                                                     t->recipe->label_smoothing, one * (1 - share));
@@ -299,9 +299,9 @@ static double text_loss(const vit_trainer *t, const worker *w, size_t i) {
     const double weight = 1 / (double)w->keys[i].answers;
     double sum = 0;
     for (size_t k = 0; k <= text->count; k++) {
-        const size_t at = (d->spans[i].query + k) * c->vocabulary;
+        const size_t at = (d->text.spans[i].query + k) * c->vocabulary;
         const size_t label = k < text->count ? text->ids[k] : c->end;
-        sum += vit_cross_entropy(d->d_logits + at, d->logits + at, c->vocabulary, label,
+        sum += vit_cross_entropy(d->head.d_logits + at, d->head.logits + at, c->vocabulary, label,
                                  t->recipe->label_smoothing, weight);
     }
     return sum * weight * (double)t->recipe->batch;
