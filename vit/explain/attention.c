@@ -12,7 +12,7 @@
 static bool wants_pooling(const vit_map_call *m) {
     const vit_query query = m->options->query;
     const bool by_default = query == VIT_QUERY_DEFAULT && !m->options->layer_given;
-    return query == VIT_QUERY_POOL || (by_default && vit_map_pools(m));
+    return query == VIT_QUERY_POOL || (by_default && vit_map_pools(&m->explainer->network->config));
 }
 
 static float fuse_two(vit_fuse fuse, float a, float b) {
@@ -64,7 +64,8 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
 }
 
 static void attention_begin(vit_map_call *m) {
-    const bool pooled = m->options->query == VIT_QUERY_DEFAULT && vit_map_pools(m);
+    const bool pooled =
+        m->options->query == VIT_QUERY_DEFAULT && vit_map_pools(&m->explainer->network->config);
     if (!wants_pooling(m))
         vit_map_weigh(m, m->weights, pooled ? VIT_QUERY_MEAN : m->options->query);
 }

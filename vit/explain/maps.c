@@ -27,8 +27,20 @@ bool vit_map_goes_on(const vit_map_options *o) {
     return !o->goes_on || o->goes_on(o->user);
 }
 
-static bool pools_by_attention(const vit_config *c) {
-    return c->pool == VIT_POOL_MAP || c->pool == VIT_POOL_SEQ;
+bool vit_map_pools(const vit_config *c) {
+    switch (c->pool) {
+    case VIT_POOL_MAP:
+    case VIT_POOL_SEQ:
+        return true;
+    case VIT_POOL_CLASS:
+    case VIT_POOL_MEAN:
+    case VIT_POOL_CLASS_MEAN:
+    case VIT_POOL_CLASS_DIST:
+    case VIT_POOL_TOKENS:
+    case VIT_POOL_COUNT:
+        break;
+    }
+    return false;
 }
 
 static vit_status check_query(const vit_map_options *o, const vit_config *c, vit_error *error) {
@@ -49,14 +61,13 @@ static vit_status check_query(const vit_map_options *o, const vit_config *c, vit
                             "only patches have positions to compare, token %zu is none", o->token);
         return VIT_OK;
     case VIT_QUERY_POOL:
-        if (pools_by_attention(c) && o->method != VIT_METHOD_POSITIONS &&
+        if (vit_map_pools(c) && o->method != VIT_METHOD_POSITIONS &&
             o->method != VIT_METHOD_SIMILARITY)
             return VIT_OK;
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        pools_by_attention(c)
-                            ? "%s compares tokens, and the pooling's query is none"
-                            : "%s is asked for the pooling's query, and this "
-                              "network does not pool by attention",
+                        vit_map_pools(c) ? "%s compares tokens, and the pooling's query is none"
+                                         : "%s is asked for the pooling's query, and this "
+                                           "network does not pool by attention",
                         name);
     case VIT_QUERY_ALL:
         if (o->method != VIT_METHOD_RELEVANCE) return VIT_OK;
@@ -100,10 +111,6 @@ vit_status vit_map_check(const vit_map_options *o, const vit_config *c, vit_erro
     return check_query(o, c, error);
 }
 
-bool vit_map_pools(const vit_map_call *m) {
-    return pools_by_attention(&m->explainer->network->config);
-}
-
 size_t vit_map_layer(const vit_map_call *m) {
     return m->options->layer_given ? m->options->layer : m->explainer->network->config.depth - 1;
 }
@@ -117,9 +124,23 @@ static void weigh_evenly(float *weights, size_t first, size_t end, float all) {
 const float *vit_map_pooling(const vit_map_call *m, size_t *heads, size_t *keys) {
     const vit_config *c = &m->explainer->network->config;
     const vit_state *s = &m->explainer->state;
-    *heads = c->pool == VIT_POOL_MAP ? c->heads : 1;
+    *heads = 1;
     *keys = c->pool_prefix ? m->tokens : m->patches;
-    return c->pool == VIT_POOL_MAP ? s->pool.map.p : s->pool.p;
+    switch (c->pool) {
+    case VIT_POOL_MAP:
+        *heads = c->heads;
+        return s->pool.map.p;
+    case VIT_POOL_SEQ:
+        return s->pool.p;
+    case VIT_POOL_CLASS:
+    case VIT_POOL_MEAN:
+    case VIT_POOL_CLASS_MEAN:
+    case VIT_POOL_CLASS_DIST:
+    case VIT_POOL_TOKENS:
+    case VIT_POOL_COUNT:
+        break;
+    }
+    return NULL;
 }
 
 /* The mean over heads of the pooling's attention weights. */

@@ -57,7 +57,7 @@ size_t vit_map_layer(const vit_map_call *call);
 void vit_map_weigh(const vit_map_call *call, float *weights, vit_query query);
 
 /* Whether the network pools by attention: map pooling or sequence pooling. */
-bool vit_map_pools(const vit_map_call *call);
+bool vit_map_pools(const vit_config *config);
 
 /* The attention weights of that pooling after the forward pass, [*heads][padded keys]; the keys are
  * the last *keys tokens. */

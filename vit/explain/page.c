@@ -207,10 +207,9 @@ static vit_status add_rollout(page *p, vit_error *error) {
 
 /* How each head of a pooling by attention weights the patches: [heads][N]. */
 static vit_status add_pooling(page *p, vit_error *error) {
-    const vit_pool pool = config_of(p)->pool;
     const vit_map_options o = {.query = VIT_QUERY_POOL};
     vit_map map;
-    if (pool != VIT_POOL_MAP && pool != VIT_POOL_SEQ) return VIT_OK;
+    if (!vit_map_pools(config_of(p))) return VIT_OK;
     const vit_status status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
     if (status != VIT_OK) return status;
     add_map(p, "pooling", &map, 1);

@@ -18,7 +18,7 @@ typedef struct pass {
     vit_arena arena;
     vit_state state;
     vit_ids given; /* what the decoder is given: not a last token that nothing was written after */
-    size_t rows, memory; /* tokens of the decoder, with START; tokens of the memory, 0: none */
+    size_t rows, source; /* tokens of the decoder, with START; of the encoder, 0: none */
 } pass;
 
 static const vit_config *config_of(const pass *p) {
@@ -43,7 +43,7 @@ static vit_status look(pass *p, const vit_text_page_call *call, vit_error *error
     const vit_exec exec = vit_network_exec(call->network, &p->state, call->kernels, call->threads);
     vit_network_forward(call->network, &exec, &p->state, call->image, 1);
     p->rows = p->given.count + 1;
-    p->memory = p->decoder.memory > 0 ? p->state.rows : 0;
+    p->source = p->decoder.memory > 0 ? p->state.rows : 0;
     return VIT_OK;
 }
 
@@ -59,7 +59,7 @@ typedef struct matrices {
 /* Those of the decoder: of cross-attention or of self-attention. */
 static matrices of_decoder(const pass *p, bool cross) {
     return (matrices){p->state.decoder, cross,   p->decoder.depth,
-                      p->decoder.heads, p->rows, cross ? p->memory : p->rows};
+                      p->decoder.heads, p->rows, cross ? p->source : p->rows};
 }
 
 static size_t matrices_size(const matrices *m) {
@@ -141,7 +141,7 @@ static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
     const vit_config *c = config_of(p);
     const matrices encoder = {&p->state, false, c->depth, c->heads, p->state.rows, p->state.rows};
     const bool reads = call->source.count > 0;
-    const size_t bytes = matrices_size(&self) + (p->memory > 0 ? matrices_size(&cross) : 0) +
+    const size_t bytes = matrices_size(&self) + (p->source > 0 ? matrices_size(&cross) : 0) +
                          (reads ? matrices_size(&encoder) : 0);
     if (bytes / 3 * 4 > VIT_PAGE_MOST)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -159,7 +159,7 @@ static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
     add_probabilities(json, p);
     const vit_status status = add_picture(json, p, error);
     if (reads) add_matrices(json, "encoder", &encoder);
-    if (p->memory > 0) add_matrices(json, "cross", &cross);
+    if (p->source > 0) add_matrices(json, "cross", &cross);
     add_matrices(json, "self", &self);
     vit_text_add(json, "\"version\":1}\n");
     return status;
@@ -181,7 +181,7 @@ vit_status vit_text_page_make(vit_bytes *html, const vit_text_page_call *call, v
 vit_status vit_text_png_make(vit_bytes *png, const vit_text_page_call *call, vit_error *error) {
     pass p;
     vit_status status = look(&p, call, error);
-    const matrices m = of_decoder(&p, p.memory > 0);
+    const matrices m = of_decoder(&p, p.source > 0);
     const vit_config *c = &call->network->config;
     const size_t skip = call->pixels ? vit_config_prefix(c) : 0;
     float *values = NULL;

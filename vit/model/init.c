@@ -70,10 +70,16 @@ void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_i
                         uint64_t seed) {
     vit_random r = vit_random_start(seed, VIT_RANDOM_INIT, 0, (uint32_t)row);
     const vit_parameter *p = &table->rows[row];
-    if (init == VIT_INIT_TORCH)
-        init_torch(values, p, &r);
-    else
+    switch (init) {
+    case VIT_INIT_TIMM:
         init_timm(values, p, &r);
+        break;
+    case VIT_INIT_TORCH:
+        init_torch(values, p, &r);
+        break;
+    case VIT_INIT_COUNT:
+        break;
+    }
 }
 
 typedef struct initial {

@@ -139,7 +139,7 @@ static void norm(walk *w, const char *layer, size_t dim, vit_norm *v, vit_norm_g
 /* ---- names that others need, too ---- */
 
 const char *vit_stem_name(char name[VIT_STEM_NAME], const vit_config *c, size_t i) {
-    const bool cct = c->stem == VIT_STEM_CCT;
+    const bool cct = vit_stems[c->stem].pools;
     snprintf(name, VIT_STEM_NAME, cct ? "tokenizer.%zu" : "stem.%zu", cct ? i : 2 * i);
     return name;
 }
@@ -150,8 +150,7 @@ const char *vit_prefix_name(size_t kind) {
 }
 
 size_t vit_prefix_count(const vit_config *c, size_t kind) {
-    const size_t counts[VIT_PREFIX_KINDS] = {c->class_token, c->pool == VIT_POOL_CLASS_DIST,
-                                             c->registers};
+    const size_t counts[VIT_PREFIX_KINDS] = {c->class_token, vit_pools[c->pool].dist, c->registers};
     return counts[kind];
 }
 
@@ -164,7 +163,7 @@ const char *vit_final_norm_name(const vit_config *c) {
 /* Their names are those of the modules of an nn.Sequential(Conv2d, GELU, ..., Conv2d). */
 static void convolutions(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
-    const bool cct = c->stem == VIT_STEM_CCT;
+    const bool cct = vit_stems[c->stem].pools;
     const size_t convs = vit_config_convs(c);
     size_t channels = c->channels;
     char name[VIT_STEM_NAME];
@@ -182,13 +181,23 @@ static void convolutions(walk *w, vit_weights *v, vit_gradients *g) {
     w->convolves = false;
 }
 
+static shape patch_shape(const vit_config *c) {
+    switch (c->patch_order) {
+    case VIT_PATCH_CONV:
+        return (shape){4, {c->dim, c->channels, c->patch, c->patch}};
+    case VIT_PATCH_PIXEL:
+    case VIT_PATCH_COUNT:
+        break;
+    }
+    return (shape){2, {c->dim, c->patch * c->patch * c->channels}};
+}
+
 static void patch_embedding(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const size_t inputs = c->patch * c->patch * c->channels;
-    const shape conv = {4, {c->dim, c->channels, c->patch, c->patch}}, flat = {2, {c->dim, inputs}};
     if (c->patch_norm) norm(w, "patch_embed.norm", inputs, &v->patch_norms[0], &g->patch_norms[0]);
-    linear_shaped(w, "patch_embed.proj", c->patch_order == VIT_PATCH_CONV ? conv : flat,
-                  c->patch_bias, &v->patch_embed, &g->patch_embed);
+    linear_shaped(w, "patch_embed.proj", patch_shape(c), c->patch_bias, &v->patch_embed,
+                  &g->patch_embed);
     if (c->patch_norm)
         norm(w, "patch_embed.norm_after", c->dim, &v->patch_norms[1], &g->patch_norms[1]);
 }
@@ -212,14 +221,14 @@ static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
 
 static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
-    if (c->stem == VIT_STEM_TOKENS) text_embedding(w, v, g);
+    if (vit_stems[c->stem].texts) text_embedding(w, v, g);
     for (size_t kind = 0; kind < VIT_PREFIX_KINDS; kind++) {
         const size_t count = vit_prefix_count(c, kind);
         if (count > 0)
             alone(w, VIT_PARAMETER_CLASS_TOKEN, vit_prefix_name(kind),
                   (shape){3, {1, count, c->dim}}, &v->prefix[kind], &g->prefix[kind]);
     }
-    if (c->positions == VIT_POSITIONS_LEARNED)
+    if (vit_positions[c->positions].learned)
         alone(w, VIT_PARAMETER_POSITIONS, "pos_embed",
               (shape){3, {1, vit_config_positions(c), c->dim}}, &v->positions, &g->positions);
     switch (c->stem) {
@@ -276,13 +285,34 @@ static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
     linear(w, "attn_pool.mlp.fc2", mlp, d, true, &v->fc2, &g->fc2);
 }
 
+/* What the pooling has of its own: that of an attention is before the final norm in the table, the
+ * weights of a mean after it. */
+static void pool(walk *w, vit_weights *v, vit_gradients *g, bool after_norm) {
+    switch (w->config->pool) {
+    case VIT_POOL_MAP:
+        if (!after_norm) map_pool(w, &v->map, &g->map);
+        break;
+    case VIT_POOL_SEQ:
+        if (after_norm)
+            linear(w, "attention_pool", w->config->dim, 1, false, &v->attention_pool,
+                   &g->attention_pool);
+        break;
+    case VIT_POOL_CLASS:
+    case VIT_POOL_MEAN:
+    case VIT_POOL_CLASS_MEAN:
+    case VIT_POOL_CLASS_DIST:
+    case VIT_POOL_TOKENS:
+    case VIT_POOL_COUNT:
+        break;
+    }
+}
+
 static void head(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const size_t d = c->dim, features = vit_config_features(c), classes = c->classes;
-    if (c->pool == VIT_POOL_MAP) map_pool(w, &v->map, &g->map);
+    pool(w, v, g, false);
     if (c->final_norm) norm(w, vit_final_norm_name(c), d, &v->norm, &g->norm);
-    if (c->pool == VIT_POOL_SEQ)
-        linear(w, "attention_pool", d, 1, false, &v->attention_pool, &g->attention_pool);
+    pool(w, v, g, true);
     switch (c->head) {
     case VIT_HEAD_NONE:
     case VIT_HEAD_COUNT:
@@ -331,7 +361,7 @@ static void network(walk *w, vit_weights *v, vit_gradients *g) {
     vit_weights no_weights = {0};
     vit_gradients no_gradients = {0};
     w->stack = "";
-    if (encoder->stem != VIT_STEM_NONE) stack(w, v, g);
+    if (vit_config_has_encoder(encoder)) stack(w, v, g);
     if (!vit_config_has_decoder(encoder)) return;
     w->stack = "decoder.";
     w->layer = encoder->depth + 1;

@@ -63,7 +63,7 @@ static vit_block_cache *carve_caches(vit_arena *arena, const vit_text_writer *w)
 static void carve(vit_arena *arena, void *context) {
     vit_text_writer *w = context;
     const vit_config *c = &w->network->config, *d = &w->decoder.config;
-    const size_t memory = w->samples * vit_config_tokens(c) * 2 * vit_config_attention_dim(d);
+    const size_t cross = w->samples * vit_config_tokens(c) * 2 * vit_config_attention_dim(d);
     vit_state_carve_writer(&w->state, arena, c, w->samples, w->rows, w->how.length, w->threads);
     w->searches = vit_arena_take(arena, w->samples * sizeof *w->searches);
     for (size_t i = 0; i < w->samples; i++) {
@@ -74,7 +74,7 @@ static void carve(vit_arena *arena, void *context) {
     w->caches = carve_caches(arena, w);
     w->spare = w->how.beams > 1 ? carve_caches(arena, w) : NULL;
     for (size_t i = 0; i < d->depth; i++) {
-        float *kv = vit_arena_floats(arena, memory);
+        float *kv = vit_arena_floats(arena, cross);
         if (w->state.decoder) w->state.decoder->blocks[i].cross.kv = kv;
     }
 }
@@ -116,7 +116,7 @@ static void list_rows(vit_text_writer *w, size_t count) {
     vit_state *d = w->state.decoder;
     const vit_config *c = &w->decoder.config;
     const size_t tokens = vit_config_tokens(&w->network->config);
-    const vit_attention_span *memory = w->state.text.spans;
+    const vit_attention_span *sources = w->state.text.spans;
     d->batch = 0;
     for (size_t i = 0; i < count; i++) {
         const vit_search *s = &w->searches[i];
@@ -125,8 +125,9 @@ static void list_rows(vit_text_writer *w, size_t count) {
             d->text.ids[row] = s->running[b].ids[s->length - 1];
             d->text.positions[row] = vit_text_position(c, d->text.ids[row], s->length - 1);
             d->text.spans[row] = (vit_attention_span){row, 1, slot * w->how.length, s->length};
-            d->text.cross_spans[row] = (vit_attention_span){
-                row, 1, memory ? memory[i].query : i * tokens, memory ? memory[i].queries : tokens};
+            d->text.cross_spans[row] =
+                (vit_attention_span){row, 1, sources ? sources[i].query : i * tokens,
+                                     sources ? sources[i].queries : tokens};
         }
     }
 }
@@ -172,7 +173,7 @@ static void run(void *context) {
     vit_state *s = &w->state;
     const vit_exec exec = vit_network_exec(w->network, s, w->kernels, w->threads);
     vit_network_encode(w->network, &exec, s, j->images, j->count);
-    /* keys and values of the memory, computed once for all tokens */
+    /* keys and values of the encoder's output, computed once for all tokens */
     for (size_t i = 0; w->decoder.config.memory > 0 && i < w->decoder.config.depth; i++)
         vit_linear_forward(&exec, s->decoder->blocks[i].cross.kv, vit_encoder_output(s),
                            &w->decoder.weights.blocks[i].cross_kv, NULL, s->rows);
