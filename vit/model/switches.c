@@ -99,39 +99,17 @@ static const size_t *size_at(const vit_switch *row, const vit_stack *stack) {
 
 double vit_switch_get(const vit_switch *row, const vit_stack *stack) {
     const void *at = (const char *)stack + row->offset;
-    switch (row->kind) {
-    case VIT_FIELD_SIZE:
-        return (double)*size_at(row, stack);
-    case VIT_FIELD_DOUBLE:
-        return *(const double *)at;
-    case VIT_FIELD_BOOL:
-        return *(const bool *)at;
-    case VIT_FIELD_ENUM:
-        return *(const unsigned *)at;
-    case VIT_FIELD_OTHER:
-        break;
-    }
-    return 0;
+    if (row->kind == VIT_FIELD_SIZE) return (double)*size_at(row, stack);
+    if (row->kind == VIT_FIELD_DOUBLE) return *(const double *)at;
+    return row->kind == VIT_FIELD_BOOL ? *(const bool *)at : *(const unsigned *)at;
 }
 
 void vit_switch_set(const vit_switch *row, vit_stack *stack, double value) {
     void *at = (char *)stack + row->offset;
-    switch (row->kind) {
-    case VIT_FIELD_SIZE:
-        *(size_t *)at = (size_t)value;
-        break;
-    case VIT_FIELD_DOUBLE:
-        *(double *)at = value;
-        break;
-    case VIT_FIELD_BOOL:
-        *(bool *)at = value > 0;
-        break;
-    case VIT_FIELD_ENUM:
-        *(unsigned *)at = (unsigned)value;
-        break;
-    case VIT_FIELD_OTHER:
-        break;
-    }
+    if (row->kind == VIT_FIELD_SIZE) *(size_t *)at = (size_t)value;
+    if (row->kind == VIT_FIELD_DOUBLE) *(double *)at = value;
+    if (row->kind == VIT_FIELD_BOOL) *(bool *)at = value > 0;
+    if (row->kind == VIT_FIELD_ENUM) *(unsigned *)at = (unsigned)value;
 }
 
 const char *vit_switch_name(const vit_switch *row, size_t value) {
@@ -333,22 +311,10 @@ static void write_value(vit_text *t, const vit_switch *row, const vit_stack *sta
     const double value = vit_switch_get(row, stack);
     char number[32];
     vit_text_add(t, "%s\"%s\": ", t->text[t->length - 1] == '{' ? "" : ", ", row->key);
-    switch (row->kind) {
-    case VIT_FIELD_SIZE:
-        vit_text_add(t, "%zu", *size_at(row, stack));
-        break;
-    case VIT_FIELD_DOUBLE:
-        vit_text_add(t, "%s", vit_format_double(number, value));
-        break;
-    case VIT_FIELD_BOOL:
-        vit_text_add(t, "%s", value > 0 ? "true" : "false");
-        break;
-    case VIT_FIELD_ENUM:
-        vit_text_add(t, "\"%s\"", vit_switch_name(row, (size_t)value));
-        break;
-    case VIT_FIELD_OTHER:
-        break;
-    }
+    if (row->kind == VIT_FIELD_SIZE) vit_text_add(t, "%zu", *size_at(row, stack));
+    if (row->kind == VIT_FIELD_DOUBLE) vit_text_add(t, "%s", vit_format_double(number, value));
+    if (row->kind == VIT_FIELD_BOOL) vit_text_add(t, "%s", value > 0 ? "true" : "false");
+    if (row->kind == VIT_FIELD_ENUM) vit_text_add(t, "\"%s\"", vit_switch_name(row, (size_t)value));
 }
 
 static void write_rows(vit_text *t, const rows *r, const vit_stack *stack) {

@@ -207,7 +207,7 @@ VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 static void add_config(vit_description *d, const vit_model_file *m) {
     vit_text *t = &d->config;
     const vit_config *c = &m->config;
-    const bool is_distilled = c->pool == VIT_POOL_CLASS_DIST;
+    const bool is_distilled = vit_pools[c->pool].dist;
     char number[32];
     vit_text_add(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\",\n",
                  is_distilled ? "DeiTForImageClassificationWithTeacher"
@@ -290,7 +290,7 @@ static const char *truth(bool value) {
 /* The architecture's name decides which class of network and of MLP timm builds; the arguments
  * decide all else. */
 static const char *architecture(const vit_config *c) {
-    if (c->pool == VIT_POOL_CLASS_DIST) return "deit_base_distilled_patch16_224";
+    if (vit_pools[c->pool].dist) return "deit_base_distilled_patch16_224";
     return c->gated ? "vit_giant_patch14_dinov2" : "vit_base_patch16_224";
 }
 
@@ -315,19 +315,26 @@ static void add_timm_arguments(vit_text *t, const vit_config *c) {
                  c->dim, c->depth, c->heads);
     vit_text_add(t, "    \"mlp_ratio\": %s,\n", vit_format_double(number, mlp_ratio(c)));
     vit_text_add(t, "    \"qkv_bias\": %s", truth(c->qkv_bias));
-    if (c->pool != VIT_POOL_CLASS_DIST) {
+    if (!vit_pools[c->pool].dist) {
         vit_text_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
                      truth(c->class_token));
-        if (c->pool != VIT_POOL_CLASS)
+        if (vit_pools[c->pool].choice)
             vit_text_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
         vit_text_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
     }
     if (!c->prefix_positions) vit_text_add(t, ",\n    \"no_embed_class\": true");
-    if (c->registers > 0) vit_text_add(t, ",\n    \"reg_tokens\": %zu", c->registers);
-    if (c->norm_pre) vit_text_add(t, ",\n    \"pre_norm\": true");
-    if (c->qk_norm) vit_text_add(t, ",\n    \"qk_norm\": true");
+    for (size_t i = 0; i < VIT_KEYS; i++) {
+        const vit_switch *row = &vit_switches[i];
+        const bool written = !row->rare || i == VIT_KEY_class_token;
+        const double value = vit_switch_get(row, &c->encoder);
+        if (written || !row->timm || row->timm[0] == '!' || value == row->usual) continue;
+        vit_text_add(t, ",\n    \"%s\": ", row->timm);
+        if (row->kind == VIT_FIELD_BOOL)
+            vit_text_add(t, "%s", truth(value > 0));
+        else
+            vit_text_add(t, "%s", vit_format_double(number, value));
+    }
     if (!c->final_norm) vit_text_add(t, ",\n    \"final_norm\": false");
-    if (c->pool_prefix) vit_text_add(t, ",\n    \"pool_include_prefix\": true");
     if (c->activation != (c->gated ? VIT_SILU : VIT_GELU))
         vit_text_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
     vit_text_add(t, "\n  },\n");
@@ -356,7 +363,7 @@ static void add_timm_pictures(vit_text *t, const vit_config *c, const pictures *
     vit_text_add(t, ",\n    \"num_classes\": %zu,\n    \"first_conv\": \"patch_embed.proj\",\n",
                  c->classes);
     vit_text_add(t, "    \"classifier\": %s\n  }",
-                 c->pool == VIT_POOL_CLASS_DIST ? "[\"head\", \"head_dist\"]" : "\"head\"");
+                 vit_pools[c->pool].dist ? "[\"head\", \"head_dist\"]" : "\"head\"");
 }
 
 /* config.json with "architecture", "model_args" and "pretrained_cfg" */
@@ -416,19 +423,28 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
                         vit_error *error) {
     pictures p;
     *d = (vit_description){0};
-    d->builds = target == VIT_TARGET_ONNX || target == VIT_TARGET_PYTORCH;
-    if (!d->builds) {
-        d->builds = find_limits(&d->reasons, target, &m->config);
+    d->builds = find_limits(&d->reasons, target, &m->config);
+    switch (target) {
+    case VIT_TARGET_TIMM:
+    case VIT_TARGET_NPZ:
         find_pictures(&p, d, target, m);
-    }
-    if (target == VIT_TARGET_HF)
-        describe_hf(d, m, &p);
-    else if (target == VIT_TARGET_PYTORCH)
-        describe_pytorch(d, m);
-    else if (target == VIT_TARGET_TORCHVISION)
-        describe_torchvision(d, m, &p);
-    else if (target != VIT_TARGET_ONNX)
         describe_timm(d, m, &p);
+        break;
+    case VIT_TARGET_HF:
+        find_pictures(&p, d, target, m);
+        describe_hf(d, m, &p);
+        break;
+    case VIT_TARGET_TORCHVISION:
+        find_pictures(&p, d, target, m);
+        describe_torchvision(d, m, &p);
+        break;
+    case VIT_TARGET_PYTORCH:
+        describe_pytorch(d, m);
+        break;
+    case VIT_TARGET_ONNX: /* one file, which onnx.c writes */
+    case VIT_TARGET_COUNT:
+        break;
+    }
     if (!d->config.failed && !d->processor.failed && !d->module.failed && !d->reasons.failed &&
         !d->notes.failed)
         return VIT_OK;

@@ -108,9 +108,9 @@ static void pool_facts(vit_config *c, const vit_binding *b) {
 
 static void class_facts(vit_config *c, const vit_binding *b) {
     const size_t features = vit_config_features(c);
-    const size_t inputs = c->head == VIT_HEAD_MLP ? c->mlp : features;
-    const char *name = c->head == VIT_HEAD_MLP ? "head.2.weight" : "head.weight";
-    c->classes = c->head == VIT_HEAD_NONE ? features : elements(b, name) / (inputs ? inputs : 1);
+    const size_t layers = vit_heads[c->head].layers, inputs = layers > 1 ? c->mlp : features;
+    const char *name = layers > 1 ? "head.2.weight" : "head.weight";
+    c->classes = layers == 0 ? features : elements(b, name) / (inputs ? inputs : 1);
 }
 
 /* What the config says of the network, in place of what the tensors show; what they show of a gate

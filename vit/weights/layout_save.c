@@ -107,7 +107,7 @@ static vit_status add_blocks(exporter *e, const char *prefix) {
 
 /* All pieces. */
 static vit_status collect(exporter *e) {
-    const bool is_distilled = e->config->pool == VIT_POOL_CLASS_DIST;
+    const bool is_distilled = vit_pools[e->config->pool].dist;
     const char *prefix = e->layout->wraps ? e->layout->prefixes[is_distilled ? 1 : 0] : "";
     vit_status status = add_rows(e, &e->layout->beside, prefix, "");
     if (status == VIT_OK) status = add_rows(e, &e->layout->stems[0], prefix, "");
