@@ -182,7 +182,7 @@ vit_status vit_config_check(const vit_config *config, vit_error *error);
  * "learned"|"sinusoidal"|"sincos2d", "norm": "pre"|"post", "activation": "gelu"|"relu"|..., ...}.
  * docs/presets.md has all keys and what each means.
  *
- * vit_config_read: what is left out keeps the value in *config, but for "class_token", which then
+ * vit_config_read: what is left out keeps the value in *config, except "class_token", which then
  * follows from the pooling. `name` says in messages where the text came from. FORMAT for values of
  * a wrong type and for unknown keys, with the nearest known one. The result is not checked, since
  * the number of classes may come later.

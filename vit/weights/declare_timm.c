@@ -391,7 +391,7 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     if (status == VIT_OK) status = check_arguments(d, args, error);
     if (status == VIT_OK) status = read_numbers(d, args, error);
     if (status == VIT_OK) status = read_words(d, args, error);
-    /* what shapes do not show has a default in timm's class, but for the heads */
+    /* what shapes do not show has a default in timm's class, except the heads */
     if (status == VIT_OK && !a.known && d->said.heads == 0)
         status =
             vit_fail(error, VIT_ERROR_UNSUPPORTED,

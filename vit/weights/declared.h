@@ -1,4 +1,4 @@
-/* What a config file beside published weights declares about their network: the libraries' keys,
+/* What a config file beside published weights says about their network: the libraries' keys,
  * read into one structure. What the config leaves out is unspecified; it then follows from the
  * tensors (facts.h), or the caller is told what to add.
  */
@@ -59,7 +59,7 @@ typedef struct vit_their_config {
 
 /* Everything unspecified. name: of the config, borrowed. */
 void vit_their_config_init(vit_their_config *out, const char *name);
-void vit_their_config_clear(vit_their_config *declared);
+void vit_their_config_clear(vit_their_config *config);
 
 /* One function for each library's config, `object`, which must outlive *out. *out was initialised.
  * Errors: FORMAT for a value of the wrong type; UNSUPPORTED, naming the key, for a network that
@@ -97,18 +97,18 @@ vit_status vit_read_text(const char **value, const vit_their_config *d, const js
 vit_status vit_read_switch(vit_their_config *out, const vit_switch *row, const json_t *object,
                            const char *theirs, vit_error *error);
 
-/* The same of two sides: one number for both, [height, width], or {"height": ..., "width": ...}. */
+/* As above, two sides: one number for both, [height, width], or {"height": ..., "width": ...}. */
 vit_status vit_read_sides(size_t sides[2], const vit_their_config *d, const json_t *object,
                           const char *key, vit_error *error);
 
-/* The same into d->height and d->width; and into d->patch, UNSUPPORTED unless the sides are equal.
- */
+/* As above, into height and width of d->said; and into its patch, UNSUPPORTED unless the sides are
+ * equal. */
 vit_status vit_read_image(vit_their_config *d, const json_t *object, const char *key,
                           vit_error *error);
 vit_status vit_read_patch(vit_their_config *d, const json_t *object, const char *key,
                           vit_error *error);
 
-/* The same of one number for all channels, or one for each. *found: whether the key is there. */
+/* As above, one number for all channels, or one for each. *found: whether the key is there. */
 vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config *d,
                            const json_t *object, const char *key, vit_error *error);
 
@@ -117,19 +117,19 @@ vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config
 vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,
                            vit_error *error);
 
-/* d->activation from its name in any of the libraries: "gelu", "quick_gelu", ...; nothing if name
+/* The activation from its name in any of the libraries: "gelu", "quick_gelu", ...; nothing if name
  * is NULL. UNSUPPORTED for a name that is not known. */
 vit_status vit_read_activation(vit_their_config *d, const char *name, const char *key,
                                vit_error *error);
 
 /* ---- the preprocessing list, prepare.c ---- */
 
-/* Whether the config declares that pictures are prepared to this size. */
+/* Whether the config says that pictures are prepared to this size. */
 bool vit_prepares_to(const vit_their_config *d, size_t height, size_t width);
 
-/* The operations that prepare pictures as declared. Errors: MISMATCH if they lead to another size
- * than the network's; UNSUPPORTED, saying what to add, if the config declares too little; FORMAT,
- * MEMORY. */
+/* The operations that prepare pictures as the config says. Errors: MISMATCH if they lead to another
+ * size than the network's; UNSUPPORTED, saying what to add, if it says too little; FORMAT, MEMORY.
+ */
 vit_status vit_prepare_list(vit_preprocessing *out, const vit_their_config *d,
                             const vit_config *config, vit_error *error);
 

@@ -60,8 +60,7 @@ typedef struct vit_layout {
     const char *hint;       /* what such a config contains, for messages; NULL: the library's own */
     bool decodes;           /* it is a layout of decoders, see VIT_PART_DECODER */
     const char *heads_key;  /* the config's key for the number of heads; NULL: "num_heads" */
-    void (*declare)(
-        vit_their_config *d); /* declares what holds without a config; NULL: it needs one */
+    void (*usual)(vit_their_config *d); /* says what holds without a config; NULL: it needs one */
     /* how the library resamples positions, without a config and with one; unless that declares it
      */
     vit_position_rule positions[2];

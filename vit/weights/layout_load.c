@@ -53,8 +53,8 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     return p->dims;
 }
 
-/* Whether t has the shape but for dimensions that are split: Google's kernels and biases have the
- * heads as a dimension of their own, [in][h][d], [h][d]. */
+/* Whether t has the shape, apart from dimensions that are split: Google's kernels and biases have
+ * the heads as a dimension of their own, [in][h][d], [h][d]. */
 static bool splits(const vit_tensor *t, const size_t *shape, size_t dims) {
     size_t product = 1, k = 0;
     for (size_t i = 0; i < t->dims && k < dims; i++) {

@@ -175,7 +175,7 @@ static void take_matrix(float *to, const piece *p, const float *from) {
             to[is_transposed ? i * p->out + o : o * p->in + i] = factor * from[o * stride + i];
 }
 
-/* The same of the patch embedding: ours is [D][C][P][P] or, in the order "pixel", [D][P][P][C]. */
+/* As above, of the patch embedding: ours is [D][C][P][P] or, in the order "pixel", [D][P][P][C]. */
 static void take_patches(float *to, const exporter *e, const piece *p, const float *from) {
     const size_t channels = e->config->channels, area = e->config->patch * e->config->patch;
     const bool theirs_pixels = p->row->reshape == VIT_FROM_PIXELS;

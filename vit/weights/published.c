@@ -83,8 +83,8 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
 /* ---- which library's config it is ---- */
 
 /* Of a file without a config, which only some layouts can do without. */
-static vit_status declare_alone(vit_their_config *d, const vit_binding *b, vit_error *error) {
-    if (!b->layout->declare)
+static vit_status read_no_config(vit_their_config *d, const vit_binding *b, vit_error *error) {
+    if (!b->layout->usual)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: tensors in the layout of %s do not say how many heads there are nor "
                         "how pictures are prepared: put a config.json beside the file, or name one "
@@ -101,16 +101,16 @@ static vit_status declare_alone(vit_their_config *d, const vit_binding *b, vit_e
                             vit_tensors_name(b->file), name);
     }
     d->name = vit_tensors_name(b->file);
-    b->layout->declare(d);
+    b->layout->usual(d);
     return VIT_OK;
 }
 
 /* A config is of the first kind whose key it has, with this value unless that is NULL. */
 static const struct kind {
     const char *name, *key, *value;
-    vit_status (*declare)(vit_their_config *d, json_t *object, vit_error *error);
+    vit_status (*read)(vit_their_config *d, json_t *object, vit_error *error);
 } kinds[] = {
-    /* declare is NULL, since there is a second file: vit_read_hf_config */
+    /* read is NULL, since there is a second file: vit_read_hf_config */
     [VIT_CONFIG_HF] = {"Hugging Face", "model_type", NULL, NULL},
     [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "model_cfg", NULL, vit_read_open_clip_config},
     [VIT_CONFIG_LUCIDRAINS] = {"vit-pytorch", "architecture", "vit-pytorch",
@@ -130,10 +130,10 @@ static const struct kind *kind_of(const json_t *object) {
     return NULL;
 }
 
-static vit_status declare(vit_their_config *d, const vit_binding *b, const vit_configs *c,
-                          vit_error *error) {
+static vit_status read_config(vit_their_config *d, const vit_binding *b, const vit_configs *c,
+                              vit_error *error) {
     vit_their_config_init(d, c->path);
-    if (!c->object) return declare_alone(d, b, error);
+    if (!c->object) return read_no_config(d, b, error);
     const struct kind *kind = kind_of(c->object);
     if (!kind)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -142,8 +142,8 @@ static vit_status declare(vit_their_config *d, const vit_binding *b, const vit_c
                         c->path);
     d->preprocessing = json_object_get(c->object, "preprocessing");
     const vit_status status =
-        kind->declare ? kind->declare(d, c->object, error)
-                      : vit_read_hf_config(d, c->object, c->processor, c->processor_path, error);
+        kind->read ? kind->read(d, c->object, error)
+                   : vit_read_hf_config(d, c->object, c->processor, c->processor_path, error);
     if (status != VIT_OK || kind == &kinds[b->layout->config]) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
@@ -338,7 +338,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     }
     vit_status status = vit_binding_new(&binding, file, NULL, error);
     if (status != VIT_OK) return explain(c, status, error);
-    status = declare(&d, &binding, c, error);
+    status = read_config(&d, &binding, c, error);
     if (status == VIT_OK) status = build(out, &binding, &d, c, error);
     if (status != VIT_OK) vit_model_file_clear(out);
     vit_their_config_clear(&d);
