@@ -112,10 +112,9 @@ static subject subject_new(const char *name) {
     s.packed.transposed = check_floats(s.table.packed_size);
     read_weights(&s);
     if (vit_tensors_find(s.file, "input")) s.images = floats(s.file, "input", "");
-    const vit_gradient_arrays arrays = {s.gradients, s.gradients, VIT_SUM_CONTINUES};
     assert_int_equal(vit_weights_view(&s.network.weights, c, &s.table, s.values, &s.packed, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(&s.views, c, &s.table, &arrays, NULL), VIT_OK);
+    assert_int_equal(vit_gradients_view(&s.views, c, &s.table, s.gradients, false, NULL), VIT_OK);
     return s;
 }
 

@@ -32,8 +32,7 @@ enum {
     TRANSPOSED = 16,
     PACKED = 32,
     BRANCH = 64,
-    OPTIONS = 128,
-    IN_PLACE = 128 /* C is the residual */
+    OPTIONS = 128
 };
 #define GAP 3 /* floats between rows */
 
@@ -88,9 +87,7 @@ static product product_new(size s, unsigned options) {
                                 .gamma = options & BRANCH ? p.gamma : NULL,
                                 .keep = options & BRANCH ? p.keep : NULL,
                                 .keep_rows = 5,
-                                .residual = options & RESIDUAL   ? p.residual
-                                            : options & IN_PLACE ? p.c
-                                                                 : NULL,
+                                .residual = options & RESIDUAL ? p.residual : NULL,
                                 .residual_row = s.n + GAP};
     set_b(&p);
     return p;
@@ -158,7 +155,6 @@ static void check_product(const product *p, const vit_kernels *k, int threads, f
     char how[64];
     snprintf(how, sizeof how, "%s, %d threads", vit_cpu_name(k->cpu), threads);
     memcpy(c, p->c, p->c_floats * sizeof(float));
-    if (p->options & IN_PLACE) e.residual = c;
     vit_gemm(&exec, c, p->s.n + GAP, p->s.m, p->s.n, p->s.k, p->operand_a, p->operand_b, &e);
     compare(p, c, how);
     free(c);
@@ -182,7 +178,6 @@ static void check_small(const product *p, const vit_kernels *k, size_t count) {
                           .epilogue = p->epilogue};
     for (size_t i = 0; i < count; i++)
         memcpy(c + i * p->c_floats, p->c, p->c_floats * sizeof(float));
-    if (p->options & IN_PLACE) products.epilogue.residual = c;
     vit_gemm_small(&(vit_exec){.kernels = k, .threads = 1}, &products);
     for (size_t i = 0; i < count; i++) compare(p, c + i * p->c_floats, vit_cpu_name(k->cpu));
     free(c);
@@ -223,7 +218,7 @@ static void over_tables(size s, unsigned options, const int *threads, size_t cou
 static void small_over_tables(size s, unsigned options) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
     const size_t table_count = check_tables(tables);
-    const bool has_places = options & (BIAS | BRANCH | RESIDUAL | IN_PLACE);
+    const bool has_places = options & (BIAS | BRANCH | RESIDUAL);
     product p = product_new(s, options);
     define(&p);
     for (size_t t = 0; t < table_count; t++) check_small(&p, tables[t], has_places ? 1 : 2);
@@ -271,16 +266,6 @@ static void test_blocks(void **state) {
     over_tables((size){1024 - GAP, 391, 85}, TRANSPOSED | ACCUMULATE, threads, 3);
 }
 
-/* C += A B where neither side is packed, both are, and where B stays. */
-static void test_in_place(void **state) {
-    (void)state;
-    static const size sizes[] = {
-        {37, 45, 80}, {1050, 1025, VIT_ONE_BLOCK}, {801, 384, VIT_ONE_BLOCK}};
-    static const int threads[] = {1, 3};
-    for (size_t i = 0; i < 3; i++) over_tables(sizes[i], TRANSPOSED | IN_PLACE, threads, 2);
-    small_over_tables(sizes[0], TRANSPOSED | IN_PLACE);
-}
-
 static void check_packed(const check_memory *m, float *packed, const float *w, size_t n, size_t k,
                          size_t row) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
@@ -319,8 +304,9 @@ static void test_packing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_definition), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_blocks),     cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_packing),
     };
     return cmocka_run_group_tests(tests, take_room, give_room);

@@ -47,10 +47,7 @@ static subject subject_new(const vit_config *config, size_t capacity, vit_kept k
     assert_int_equal(n.arena.used, measure.peak); /* it measured what it took */
     assert_int_equal(vit_weights_view(&n.network.weights, c, &n.table, n.values, &n.packed, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(
-                         &n.views, c, &n.table,
-                         &(vit_gradient_arrays){n.gradients, n.gradients, VIT_SUM_CONTINUES}, NULL),
-                     VIT_OK);
+    assert_int_equal(vit_gradients_view(&n.views, c, &n.table, n.gradients, false, NULL), VIT_OK);
     return n;
 }
 
@@ -344,10 +341,7 @@ static void check_first_slice(form f) {
     run_slices(&n, best(1), &d, half, logits);
     memcpy(want, n.gradients, n.table.size * sizeof(float));
     vit_gradients first, others = n.views;
-    assert_int_equal(
-        vit_gradients_view(&first, &c, &n.table,
-                           &(vit_gradient_arrays){n.gradients, n.gradients, VIT_SUM_BEGINS}, NULL),
-        VIT_OK);
+    assert_int_equal(vit_gradients_view(&first, &c, &n.table, n.gradients, true, NULL), VIT_OK);
     vit_gradients_clear(n.gradients, &n.table);
     for (size_t i = 0; i < 2; i++) {
         n.views = i == 0 ? first : others;

@@ -28,7 +28,6 @@ static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
 typedef struct linear_case {
     size_t rows, in, out;
     problem *p;
-    vit_weight_sum how;
 } linear_case;
 
 static double linear_at(const double *theta, const linear_case *c, size_t i, size_t o) {
@@ -48,11 +47,11 @@ static double linear_loss(const double *theta, const void *context) {
 }
 
 /* Chains: y over `in` products, then bias and residual; dx over `out`; dW, db over `rows`, from
- * what was there, or added to it. */
+ * what was there. */
 static void linear_bounds(const linear_case *c, const float *residual) {
     const problem *p = c->p;
     const size_t w0 = c->rows * c->in, b0 = w0 + c->out * c->in;
-    const double chain = check_gamma(c->rows + (c->how == VIT_SUM_ADDS));
+    const double chain = check_gamma(c->rows);
     for (size_t i = 0; i < c->rows; i++) {
         for (size_t o = 0; o < c->out; o++) {
             const size_t at = i * c->out + o;
@@ -65,23 +64,22 @@ static void linear_bounds(const linear_case *c, const float *residual) {
                 p->bound[i * c->in + k] += check_gamma(c->out) * g * w;
                 p->bound[w0 + o * c->in + k] += chain * g * x;
             }
-            p->bound[b0 + o] += check_gamma(c->rows) * g;
+            p->bound[b0 + o] += chain * g;
             p->want[at] = linear_at(p->exact, c, i, o) + (double)residual[at];
             p->want_bound[at] = check_gamma(c->in + 2) * sum;
         }
     }
-    for (size_t i = w0; i < p->n; i++)
-        p->bound[i] += (i < b0 ? chain : check_gamma(c->rows)) * fabs((double)p->before[i]);
+    for (size_t i = w0; i < p->n; i++) p->bound[i] += chain * fabs((double)p->before[i]);
 }
 
-static void check_linear_sum(size_t rows, size_t in, size_t out, vit_weight_sum how) {
+static void check_linear(size_t rows, size_t in, size_t out) {
     const vit_exec exec = one_thread();
     problem p = problem_new((rows + out) * in + out, rows * out, (uint32_t)(rows + in * out));
-    const linear_case c = {rows, in, out, &p, how};
+    const linear_case c = {rows, in, out, &p};
     const float *weight = p.theta + rows * in, *bias = weight + out * in;
     float *packed = check_floats(vit_packed_size(out, in)), *dw = p.gradient + rows * in;
     const vit_linear w = {in, out, weight, bias, packed, {0}};
-    const vit_linear_gradient d = {dw, dw + out * in, how};
+    const vit_linear_gradient d = {dw, dw + out * in, false};
     vit_pack_transposed(&exec, packed, weight, out, in, in);
     problem_add_to(&p, rows * in);
     linear_bounds(&c, p.dy);
@@ -92,11 +90,6 @@ static void check_linear_sum(size_t rows, size_t in, size_t out, vit_weight_sum 
     check_backward("linear", &p, linear_loss, &c);
     free(packed);
     problem_free(&p);
-}
-
-static void check_linear(size_t rows, size_t in, size_t out) {
-    check_linear_sum(rows, in, out, VIT_SUM_CONTINUES);
-    check_linear_sum(rows, in, out, VIT_SUM_ADDS);
 }
 
 static void test_linear(void **state) {

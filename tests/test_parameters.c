@@ -402,10 +402,7 @@ static void test_views(void **state) {
     vit_gradients g;
     assert_int_equal(vit_weights_view(&w, &c, &table, values, &(vit_packed_weights){0}, NULL),
                      VIT_OK);
-    assert_int_equal(
-        vit_gradients_view(&g, &c, &table,
-                           &(vit_gradient_arrays){gradients, gradients, VIT_SUM_CONTINUES}, NULL),
-        VIT_OK);
+    assert_int_equal(vit_gradients_view(&g, &c, &table, gradients, false, NULL), VIT_OK);
     const size_t fc2 = vit_table_find(&table, "blocks.5.mlp.fc2.weight")->offset;
     const size_t beta = vit_table_find(&table, "blocks.5.norm2.bias")->offset;
     const size_t head = vit_table_find(&table, "head.2.bias")->offset;
@@ -441,12 +438,11 @@ static size_t pointers(const void *structure, size_t size, const float *to) {
 static void assert_all_bound(const vit_config *c) {
     vit_table table = table_of(*c);
     float *values = check_floats(table.size), *gradients = check_floats(table.size);
-    const vit_gradient_arrays arrays = {gradients, gradients, VIT_SUM_CONTINUES};
     vit_weights w;
     vit_gradients g;
     assert_int_equal(vit_weights_view(&w, c, &table, values, &(vit_packed_weights){0}, NULL),
                      VIT_OK);
-    assert_int_equal(vit_gradients_view(&g, c, &table, &arrays, NULL), VIT_OK);
+    assert_int_equal(vit_gradients_view(&g, c, &table, gradients, false, NULL), VIT_OK);
     for (size_t i = 0; i < table.count; i++) {
         const vit_parameter *p = &table.rows[i];
         const float *x = values + p->offset, *d = gradients + p->offset;

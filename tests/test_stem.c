@@ -109,7 +109,7 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
     float *columns = check_floats(2 * vit_conv_columns(s));
     float *packed = check_floats(vit_packed_size(out, in));
     const vit_linear w = {in, out, p.theta + weight, p.theta + bias, packed, {0}};
-    const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias, VIT_SUM_CONTINUES};
+    const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias, false};
     assert_int_equal(vit_conv_pixels(s), c.out_height * c.out_width);
     vit_pack_transposed(&exec, packed, w.weight, out, in, in);
     problem_add_to(&p, weight);
@@ -159,13 +159,13 @@ static void check_conv_portions(const vit_conv_shape *s, size_t together) {
     vit_pack_transposed(&single, packed, weight, out, in, in);
     const vit_linear w = {in, out, weight, NULL, packed, {0}};
     float *d_columns = columns + vit_conv_columns(s);
-    vit_linear_gradient d = {d_weight, NULL, VIT_SUM_BEGINS};
-    for (size_t b = 0; b < n; b++, d.sum = VIT_SUM_CONTINUES) {
+    vit_linear_gradient d = {d_weight, NULL, true};
+    for (size_t b = 0; b < n; b++, d.begins = false) {
         vit_conv_forward(&single, y + b * outputs, x + b * pixels, &w, &one, columns);
         vit_conv_backward(&single, dx + b * pixels, &d, dy + b * outputs, x + b * pixels, &w, &one,
                           columns, d_columns);
     }
-    d = (vit_linear_gradient){d_weight + out * in, NULL, VIT_SUM_BEGINS};
+    d = (vit_linear_gradient){d_weight + out * in, NULL, true};
     float *room = check_floats(4 * VIT_GEMM_ROOM);
     for (int threads = 1; threads <= 4; threads++) {
         const vit_exec exec = {.kernels = single.kernels, .threads = threads, .room = room};

@@ -84,7 +84,7 @@ void vit_map_backward(const vit_call *call, const vit_backward *back, const vit_
                            m->kv + d, &shape, call->scratch, m->d_p);
     vit_linear_gradient g_q = g->map.q;
     /* One picture after the other: the order of the sums does not depend on the slice's size. */
-    for (size_t b = 0; b < call->batch; b++, g_q.sum = VIT_SUM_CONTINUES) {
+    for (size_t b = 0; b < call->batch; b++, g_q.begins = false) {
         vit_linear_backward(call->exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
         if (g->map.latent) call->exec->kernels->add(g->map.latent, m->d_y, d);
     }

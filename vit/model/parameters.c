@@ -25,7 +25,8 @@ typedef struct walk {
     /* what pointers are bound to: */
     const float *values;
     vit_packed_weights packed;
-    vit_gradient_arrays gradients;
+    float *gradients;
+    bool begins; /* vit_linear_gradient.begins */
 } walk;
 
 typedef struct shape {
@@ -78,9 +79,7 @@ static const float *value(const walk *w, const vit_parameter *p) {
 }
 
 static float *gradient(const walk *w, const vit_parameter *p) {
-    const vit_gradient_arrays *g = &w->gradients;
-    float *array = p->kind == VIT_PARAMETER_WEIGHT ? g->weights : g->others;
-    return array ? array + p->offset : NULL;
+    return w->gradients ? w->gradients + p->offset : NULL;
 }
 
 static const float *packed_transposed(const walk *w, const vit_parameter *weight) {
@@ -114,7 +113,7 @@ static void linear_shaped(walk *w, const char *layer, shape s, bool bias, vit_li
                       .weight = value(w, p),
                       .packed = packed_transposed(w, p),
                       .packed_rows = packed_rows(w, p)};
-    *g = (vit_linear_gradient){.weight = gradient(w, p), .sum = w->gradients.sum};
+    *g = (vit_linear_gradient){.weight = gradient(w, p), .begins = w->begins};
     if (!bias) return;
     p = tensor(w, VIT_PARAMETER_BIAS, layer, ".bias", (shape){1, {out}}, in);
     v->bias = value(w, p);
@@ -216,7 +215,7 @@ static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
                               .packed = packed_transposed(w, p),
                               .packed_rows = packed_rows(w, p)};
     /* adds to the gradient that the table's rows have as the embedding */
-    g->head[0] = (vit_linear_gradient){.weight = gradient(w, p), .sum = VIT_SUM_CONTINUES};
+    g->head[0] = (vit_linear_gradient){.weight = gradient(w, p)};
 }
 
 static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
@@ -507,8 +506,8 @@ void vit_weights_free(vit_weights *view) {
 }
 
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              const vit_gradient_arrays *arrays, vit_error *error) {
-    walk w = {.config = config, .made = table, .gradients = *arrays};
+                              float *gradients, bool begins, vit_error *error) {
+    walk w = {.config = config, .made = table, .gradients = gradients, .begins = begins};
     const size_t decoder_depth = config->decoder.depth;
     *out = (vit_gradients){0};
     out->blocks = vit_alloc(config->depth, sizeof *out->blocks);
@@ -531,19 +530,10 @@ void vit_gradients_free(vit_gradients *view) {
     *view = (vit_gradients){0};
 }
 
-void vit_gradients_clear(float *others, const vit_table *table) {
+void vit_gradients_clear(float *gradients, const vit_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
         if (p->kind != VIT_PARAMETER_WEIGHT)
-            memset(others + p->offset, 0, p->count * sizeof *others);
-    }
-}
-
-void vit_gradients_add(const vit_kernels *kernels, float *sums, const float *others,
-                       const vit_table *table) {
-    for (size_t i = 0; i < table->count; i++) {
-        const vit_parameter *p = &table->rows[i];
-        if (p->kind != VIT_PARAMETER_WEIGHT)
-            kernels->add(sums + p->offset, others + p->offset, p->count);
+            memset(gradients + p->offset, 0, p->count * sizeof *gradients);
     }
 }

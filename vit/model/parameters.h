@@ -175,28 +175,19 @@ typedef struct vit_gradients {
     struct vit_gradients *decoder; /* owned */
 } vit_gradients;
 
-/* Where gradients go: those of linear layers' weights, and all others, which backward passes add
- * to. Each is [table->size]; both may be the same array. */
-typedef struct vit_gradient_arrays {
-    float *weights, *others;
-    vit_weight_sum sum; /* whether the weights' are set or added to */
-} vit_gradient_arrays;
-
 /* Views of values and packed weights, and of gradients; the arrays are borrowed, the view itself is
- * freed by vit_weights_free or vit_gradients_free. Errors: MEMORY. */
+ * freed by vit_weights_free or vit_gradients_free. Backward passes add to gradients; but with
+ * `begins` those of linear layers' weights are replaced, see vit_linear_gradient. Errors: MEMORY.
+ */
 vit_status vit_weights_view(vit_weights *out, const vit_config *config, const vit_table *table,
                             const float *values, const vit_packed_weights *packed,
                             vit_error *error);
 void vit_weights_free(vit_weights *view);
 vit_status vit_gradients_view(vit_gradients *out, const vit_config *config, const vit_table *table,
-                              const vit_gradient_arrays *arrays, vit_error *error);
+                              float *gradients, bool begins, vit_error *error);
 void vit_gradients_free(vit_gradients *view);
 
-/* others: [table->size]; = 0, of all tensors but linear layers' weights */
-void vit_gradients_clear(float *others, const vit_table *table);
-
-/* sums += others, [table->size] each, of the same tensors */
-void vit_gradients_add(const vit_kernels *kernels, float *sums, const float *others,
-                       const vit_table *table);
+/* gradients: [table->size]; = 0, except those of linear layers' weights */
+void vit_gradients_clear(float *gradients, const vit_table *table);
 
 #endif

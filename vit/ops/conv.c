@@ -173,7 +173,7 @@ void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradien
         const size_t inputs = now.batch * s->height * s->width * s->channels;
         extract(exec, columns, x, &now);
         vit_linear_backward(exec, dx ? d_columns : NULL, &sum, dy, columns, w, now.batch * pixels);
-        sum.sum = VIT_SUM_CONTINUES;
+        sum.begins = false;
         x += inputs;
         dy += now.batch * pixels * w->out;
         if (!dx) continue;

@@ -33,7 +33,7 @@ void vit_conv_forward(const vit_exec *exec, float *y, const float *x, const vit_
                       const vit_conv_shape *s, float *columns);
 
 /* dW, db: as vit_linear_weight_gradient, a portion after the other, in bfloat16 with pairs that
- * begin anew with each; d->sum is VIT_SUM_BEGINS or VIT_SUM_CONTINUES. dx, unless it is NULL, lies
+ * begin anew with each. dx, unless it is NULL, lies
  * apart from dy; each element is one chain over the rows and columns of the kernel, ascending.
  * columns, d_columns: scratch of vit_conv_columns floats each; d_columns is unused without dx. */
 void vit_conv_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d,

@@ -39,7 +39,7 @@ vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t fir
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first) {
     return (vit_linear_gradient){d->weight ? d->weight + first * w->in : NULL,
-                                 d->bias ? d->bias + first : NULL, d->sum};
+                                 d->bias ? d->bias + first : NULL, d->begins};
 }
 
 /* sums: [n] += the columns of x: [rows][n], rows `row` floats apart. */
@@ -62,17 +62,7 @@ void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient 
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows) {
     if (!d->weight) return;
     /* y = x W^T + b: dW[o][i] = sum over rows of dy[r][o] x[r][i] */
-    vit_epilogue sum = {.scale = 1, .residual_row = w->in};
-    switch (d->sum) {
-    case VIT_SUM_BEGINS:
-        break;
-    case VIT_SUM_CONTINUES:
-        sum.accumulate = true;
-        break;
-    case VIT_SUM_ADDS:
-        sum.residual = d->weight;
-        break;
-    }
+    const vit_epilogue sum = {.accumulate = !d->begins, .scale = 1};
     vit_gemm(exec, d->weight, w->in, w->out, w->in, rows, (vit_operand_a){dy, 1, dy_row},
              vit_b_plain(x, w->in), &sum);
     if (!d->bias) return;

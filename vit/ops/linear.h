@@ -18,17 +18,10 @@ typedef struct vit_linear {
     vit_operand_b packed_rows; /* W by vit_pack_rows, for dx; data NULL: `weight` is read instead */
 } vit_linear;
 
-/* How the product dW = dy^T x is added to what d->weight holds. */
-typedef enum vit_weight_sum {
-    VIT_SUM_CONTINUES, /* the chains start from what d->weight holds */
-    VIT_SUM_BEGINS,    /* d->weight is overwritten */
-    VIT_SUM_ADDS,      /* the chains start from +0, the results are added to d->weight; for at most
-                          VIT_ONE_BLOCK rows */
-} vit_weight_sum;
-
 typedef struct vit_linear_gradient {
     float *weight, *bias; /* dW, db; bias may be NULL; both NULL: not wanted */
-    vit_weight_sum sum;
+    bool begins;          /* the product dy^T x replaces what `weight` holds; false: its chains
+                             start from that */
 } vit_linear_gradient;
 
 /* What follows a layer at the end of a residual branch: y = keep * gamma * (x W^T + b) + residual;
@@ -52,7 +45,7 @@ vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t fir
 vit_linear_gradient vit_linear_gradient_part(const vit_linear_gradient *d, const vit_linear *w,
                                              size_t first);
 
-/* dW = dy^T x, added as d->sum says, and db += column sums of dy, whose rows are dy_row floats
+/* dW = dy^T x, or += unless d->begins, and db += column sums of dy, whose rows are dy_row floats
  * apart. Does nothing if d->weight is NULL. */
 void vit_linear_weight_gradient(const vit_exec *exec, const vit_linear_gradient *d, const float *dy,
                                 size_t dy_row, const float *x, const vit_linear *w, size_t rows);

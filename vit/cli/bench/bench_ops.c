@@ -202,7 +202,7 @@ static void measure_layer(const bench *b, operands *o, const layer *l, bool firs
     snprintf(shape, sizeof shape, "%zux%zux%zu", l->rows, l->in, l->out);
     o->linear = (vit_linear){
         .in = l->in, .out = l->out, .weight = o->weight, .bias = o->bias, .packed = o->packed};
-    o->linear_gradient = (vit_linear_gradient){o->d_weight, o->d_bias, VIT_SUM_CONTINUES};
+    o->linear_gradient = (vit_linear_gradient){o->d_weight, o->d_bias, false};
     o->linear_rows = l->rows;
     measure(b, o, l->name, shape, linear_forward, products, in + weight + out);
     if (first) o->d_x = NULL;

@@ -64,8 +64,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                                   .a_transposed = transposed,
                                   .a_row = transposed ? a.col : a.row,
                                   .b_packed = b.packed,
-                                  .b_row = b.row,
-                                  .in_place = epilogue->residual == c};
+                                  .b_row = b.row};
     vit_gemm_product p = {.exec = exec,
                           .inner = vit_products_of(exec),
                           .plan = vit_gemm_plan_of(&shape, &exec->kernels->tile, (size_t)threads),

@@ -45,9 +45,6 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column)
 /* The most words in a block of k, for any kernels. */
 #define VIT_K_BLOCK ((size_t)512)
 
-/* The largest k of a product whose residual is C itself: it must be one block of k. */
-#define VIT_ONE_BLOCK ((size_t)384)
-
 /* Sizes in floats of what is packed into a thread's room, for a second-level cache of 1 MiB: a high
  * band of A (768 KiB) and two panels of B; or two low bands of A, whose distance is no multiple of
  * 64 KiB so that they do not compete for the same sets of that cache; or a block of B (640 KiB). */
@@ -60,7 +57,7 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column)
 #define VIT_GEMM_ROOM (VIT_HIGH_BAND + 2 * VIT_PACKED_PANEL)
 
 /* c: [m][n], rows c_row floats apart; a: [m][k], b: [k][n]. C holds running values between blocks
- * of k, so no input may overlap it; only the residual may be C itself, if k <= VIT_ONE_BLOCK. */
+ * of k, so no input may overlap it. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue);
 

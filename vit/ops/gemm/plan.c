@@ -35,10 +35,6 @@
 #define LOW_TILES 2
 #define RUNS_A_THREAD 4
 
-_Static_assert(VIT_ONE_BLOCK <= VIT_K_BLOCK &&
-                   VIT_ONE_BLOCK <= VIT_PACKED_B / VIT_PANEL / KEPT_PANELS,
-               "a product of VIT_ONE_BLOCK must not be divided over k");
-
 typedef vit_gemm_plan plan;
 typedef vit_gemm_shape shape;
 
@@ -78,8 +74,7 @@ static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile
     return s->a_row % FAR_APART == 0 || half_lines;
 }
 
-static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile, size_t deepest,
-                              size_t threads) {
+static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile, size_t threads) {
     const bool b_is_large = !s->b_packed && s->n * s->k > LARGE;
     const bool b_reads_well = !s->b_packed && s->b_row < FAR_APART;
     const bool is_long = streams_long(p, s, threads), bad = reads_badly(p, s, tile);
@@ -88,7 +83,7 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t fits = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
-        p->depth = block_depth(p->words, vit_min(deepest, fits));
+        p->depth = block_depth(p->words, vit_min(tile->depth, fits));
         p->pack_b = b_is_large && is_long && (s->a_transposed || !b_reads_well);
     } else {
         p->pack_a = (bad || s->m * s->k > LARGE) && p->panels >= least;
@@ -131,8 +126,6 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
 }
 
 vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads) {
-    /* If the residual is C, it must all be read before the first block of k is stored in it. */
-    const size_t deepest = s->in_place ? VIT_K_BLOCK : tile->depth;
     plan p = {.numbers = vit_precisions[s->precision].numbers,
               .converts = vit_precisions[s->precision].converts,
               .words = vit_words(s->precision, s->k),
@@ -140,12 +133,12 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
               .panels = vit_ceil_div(s->n, VIT_PANEL)};
     p.height = s->m / p.tiles;
     p.higher = s->m % p.tiles;
-    p.depth = block_depth(p.words, deepest);
+    p.depth = block_depth(p.words, tile->depth);
     p.breadth = p.panels;
     if (p.converts)
         choose_for_converted(&p, s, threads);
     else
-        choose_for_floats(&p, s, tile, deepest, threads);
+        choose_for_floats(&p, s, tile, threads);
     p.blocks_of_k = p.words > 0 ? vit_ceil_div(p.words, p.depth) : 1;
     /* 16 more, since the last vector of a row may write past its end, and since rows whose distance
      * is no power of two do not compete for the same sets of the cache. */

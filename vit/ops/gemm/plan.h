@@ -22,7 +22,6 @@ typedef struct vit_gemm_shape {
     size_t a_row;      /* floats from row to row as stored */
     bool b_packed;     /* else B is stored as [k][n] */
     size_t b_row;      /* floats from row to row as stored; unused if packed */
-    bool in_place;     /* the residual is C */
 } vit_gemm_shape;
 
 /* k is counted in words of 32 bits (vit/ops/precision.h). */

@@ -42,14 +42,8 @@ void vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table, s
     /* With fewer lanes than threads, some threads would wait: all of them work inside one slice. */
     const bool inside = l->count < vit_min(VIT_MOST_LANES, l->slices) && l->count < (size_t)threads;
     l->chains = l->count == l->slices && l->count > CHAINS ? CHAINS : 1;
-    /* A latent query's weight takes one product a picture, and a convolution's has more rows than
-     * tokens, so these cannot be added at once. */
-    l->adds = threads <= CHAINS && l->chains == CHAINS && vit_config_convs(c) == 0 &&
-              !vit_pools[c->pool].attends && l->slice * vit_config_rows(c) <= VIT_ONE_BLOCK;
-    if (l->adds) l->count = CHAINS;
     l->workers = inside ? 1 : vit_min(l->count, (size_t)threads);
     l->inner_threads = l->workers == 1 ? threads : 1;
-    l->copies = l->adds ? 2 * l->count : l->count;
 }
 
 /* ---- memory ---- */
@@ -58,24 +52,21 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
                          const vit_table *trained, vit_error *error) {
     const size_t n = table->size, first = trained->count > 0 ? trained->rows->offset : n;
     l->trained = trained;
-    l->gradients = vit_alloc_unset(l->copies * n, sizeof(float));
+    l->gradients = vit_alloc_unset(l->count * n, sizeof(float));
     l->views = vit_alloc(2 * l->count, sizeof *l->views);
     if (!l->gradients || !l->views)
-        return vit_fail_memory(error, "the gradients of a step", l->copies * n * sizeof(float));
-    for (size_t i = 0; i < l->copies; i++) {
+        return vit_fail_memory(error, "the gradients of a step", l->count * n * sizeof(float));
+    for (size_t i = 0; i < l->count; i++) {
         float *copy = l->gradients + i * n;
         vit_discard(copy, first * sizeof *copy); /* frozen rows come first and take no memory */
         memset(copy + first, 0, (n - first) * sizeof *copy);
     }
     vit_status status = VIT_OK;
     for (size_t i = 0; i < l->count && status == VIT_OK; i++) {
-        float *sum = l->gradients + i * n, *apart = l->adds ? sum + l->count * n : sum;
-        const vit_gradient_arrays begins = {sum, sum, VIT_SUM_BEGINS};
-        const vit_gradient_arrays goes_on = {sum, apart,
-                                             l->adds ? VIT_SUM_ADDS : VIT_SUM_CONTINUES};
-        status = vit_gradients_view(&l->views[2 * i], c, table, &begins, error);
+        float *sum = l->gradients + i * n;
+        status = vit_gradients_view(&l->views[2 * i], c, table, sum, true, error);
         if (status == VIT_OK)
-            status = vit_gradients_view(&l->views[2 * i + 1], c, table, &goes_on, error);
+            status = vit_gradients_view(&l->views[2 * i + 1], c, table, sum, false, error);
     }
     return status;
 }
@@ -90,16 +81,19 @@ void vit_lanes_free(vit_lanes *l) {
 
 typedef struct running {
     vit_lanes *lanes;
-    const vit_kernels *kernels;
     vit_run_slice *run;
     void *context;
 } running;
 
-/* Takes a slice, and with it its lane, for the calling thread. A thread goes on with the lane that
- * it had, whose next slice is `follows`, since the sum is in its cache; but once fewer lanes are
- * left to begin than there are workers, it takes the first slice of any lane that is free, so that
- * no thread ends alone with a lane of many slices (8 lanes, 3 or 6 threads). False: none is free,
- * and the threads that have lanes will finish them. */
+/* Chooses the next slice for a thread, and marks its lane as taken. `follows` is the slice that
+ * comes next in the lane that the thread worked on before.
+ *
+ * While there are as many untouched lanes as threads, a thread stays in its lane, because that
+ * lane's sum is in its cache. After that it takes the first free slice of any lane. Otherwise, with
+ * 8 lanes and 3 or 6 threads, the last threads would each work through a whole lane while the
+ * others wait.
+ *
+ * False: every lane is finished or taken, and this thread has nothing left to do. */
 static bool take_slice(vit_lanes *l, size_t follows, size_t *slice) {
     for (;;) {
         size_t first = l->slices, fresh = 0;
@@ -122,12 +116,9 @@ static bool take_slice(vit_lanes *l, size_t follows, size_t *slice) {
 static void add_slice(const running *r, size_t slice, size_t worker) {
     const vit_lanes *l = r->lanes;
     const size_t lane = slice % l->count;
-    const bool is_first = slice == lane, apart = l->adds && !is_first;
-    float *sum = l->gradients + lane * l->trained->size, *others = sum;
-    if (apart) others += l->count * l->trained->size;
-    if (is_first || apart) vit_gradients_clear(others, l->trained);
+    const bool is_first = slice == lane;
+    if (is_first) vit_gradients_clear(l->gradients + lane * l->trained->size, l->trained);
     r->run(slice, worker, &l->views[2 * lane + !is_first], r->context);
-    if (apart) vit_gradients_add(r->kernels, sum, others, l->trained);
 }
 
 static void worker_task(size_t index, int thread, void *context) {
@@ -141,8 +132,8 @@ static void worker_task(size_t index, int thread, void *context) {
     }
 }
 
-void vit_lanes_run(vit_lanes *l, const vit_kernels *kernels, vit_run_slice *run, void *context) {
-    running r = {l, kernels, run, context};
+void vit_lanes_run(vit_lanes *l, vit_run_slice *run, void *context) {
+    running r = {l, run, context};
     for (size_t i = 0; i < l->count; i++) atomic_init(&l->next[i], i);
     vit_parallel((int)l->workers, l->workers, worker_task, &r);
 }

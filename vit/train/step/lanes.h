@@ -1,4 +1,6 @@
-/* How the slices of a batch are divided among threads, and how their gradients are summed.
+/* How a batch is divided among threads, and how the gradients are summed. A slice is a few pictures
+ * that one thread takes through the whole network; a lane is a copy of the gradient, to which some
+ * of the slices are added.
  *
  *   batch      | slice 0 | slice 1 | slice 2 | slice 3 | slice 4 | ...
  *                   |         |         |         |         |
@@ -9,14 +11,10 @@
  *
  * The rule: slice size, number of lanes P, the lane of a slice and the order of all sums depend on
  * network and batch, never on threads; so every number of threads gives the same bytes.
- *   - A slice goes forward and backward through the whole network on one thread.
  *   - A lane's slices come in order: the chain of a weight's gradient runs over all their rows.
- *   - Lanes are added in order. Where there are more than two and each has one slice, they are
- * added in two chains: (lane 0 + lane 2 + ...) + (lane 1 + lane 3 + ...).
- *   - In that case one or two threads need no lanes: they add each slice to its chain at once, with
- *     two copies of the gradient instead of P. A tile of dW is computed from +0 and added as it is
- *     stored; gradients other than those of weights are computed apart, then added. The sum is the
- *     same as long as a weight's gradient is one product of at most VIT_ONE_BLOCK rows.
+ *   - Lanes are added in order. Where there are more than two and each has one slice, the even ones
+ *     are added first, then the odd ones, then both sums:
+ *     (lane 0 + lane 2 + ...) + (lane 1 + lane 3 + ...).
  *   - A network too large for P copies of its gradient has fewer lanes, or one; then the threads
  *     share the tiles and heads inside each operator.
  */
@@ -31,16 +29,13 @@
 
 typedef struct vit_lanes {
     size_t slice, slices; /* pictures of a slice, slices of a batch */
-    size_t count;         /* P; with `adds` the number of chains */
-    size_t chains;        /* that the lanes are added in */
-    bool adds;            /* each slice is added to its chain at once */
+    size_t count;         /* P */
+    size_t chains;        /* that the lanes are added in: 1, or 2 for even and odd ones */
     size_t workers;       /* slices that are computed at the same time */
     int inner_threads;    /* threads of each of them, inside an operator */
-    size_t copies;        /* of the gradient */
     const vit_table *trained;
-    float *gradients;     /* [copies][table size]; with `adds` the second half is for gradients
-                             other than those of weights */
-    vit_gradients *views; /* [count][2]: for a lane's first slice, for the others */
+    float *gradients;                   /* [count][table size] */
+    vit_gradients *views;               /* [count][2]: for a lane's first slice, for the others */
     atomic_size_t next[VIT_MOST_LANES]; /* of each lane: the slice to compute next, or TAKEN */
 } vit_lanes;
 
@@ -63,7 +58,7 @@ typedef void vit_run_slice(size_t slice, size_t worker, const vit_gradients *gra
                            void *context);
 
 /* Calls `run` once for every slice. Afterwards lanes->gradients has the gradient of each lane. */
-void vit_lanes_run(vit_lanes *lanes, const vit_kernels *kernels, vit_run_slice *run, void *context);
+void vit_lanes_run(vit_lanes *lanes, vit_run_slice *run, void *context);
 
 /* gradients: [lanes][table size]. Lane 0 becomes the sum of all: chain i, of `chains`, is ((lane i
  * + lane i + chains) + lane i + 2 chains) + ..., and chains are added in order. Returns the

@@ -367,7 +367,7 @@ typedef struct one_step {
 static void run_step(void *context) {
     one_step *s = context;
     vit_trainer *t = s->trainer;
-    vit_lanes_run(&t->lanes, t->options.kernels, run_slice, t);
+    vit_lanes_run(&t->lanes, run_slice, t);
     for (size_t i = 0; i < t->lanes.workers && s->status == VIT_OK; i++)
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
