@@ -135,8 +135,8 @@ check "are in the recipe" writes '"weight_decay": 0.25.*"drop_path": 0.125.*"bal
     vit-info --json set.safetensors
 check "--weight-decay 0" train none.safetensors --steps 1 --weight-decay 0
 check "is none" writes '"weight_decay": 0,' vit-info --json none.safetensors
-check "less than nothing is refused" refuses 2 'weight.decay.* is -0.5' train x.safetensors \
-    --weight-decay -0.5
+check "less than nothing is refused" refuses 2 'weight-decay: -0.5 is out of range' \
+    train x.safetensors --weight-decay -0.5
 check "the log begins with the start, and has the notes" python3 -c '
 import json
 events = [json.loads(line) for line in open("set.jsonl")]

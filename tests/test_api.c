@@ -23,12 +23,8 @@
 static vit_model *model; /* of the whole group */
 
 static vit_train_options few_steps(void) {
-    return (vit_train_options){.data = "digits",
-                               .preset = "digits",
-                               .steps = 6,
-                               .batch = 64,
-                               .val = .1,
-                               .val_given = true};
+    return (vit_train_options){
+        .data = "digits", .preset = "digits", .steps = 6, .batch = 64, .val = vit_given(.1)};
 }
 
 static int train_once(void **unused) {

@@ -18,12 +18,16 @@ typedef struct settings {
     vit_steps steps;
     vit_size size;
     bool json;
+    vit_optional layer, share, part;
+    vit_option_keys keys;
 } settings;
 
 static const char *const splits[] = {"test", "train", "val", NULL};
 
 #define OPTION(member, what, ...) \
     { .name = #member, .kind = what, .offset = offsetof(settings, member), __VA_ARGS__ }
+
+#define KEYS .offset = offsetof(settings, keys)
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What"},
@@ -261,6 +265,83 @@ static void test_help_is_aligned(void **state) {
     vit_text_free(&text);
 }
 
+static const vit_option forms[] = {
+    OPTION(layer, VIT_OPTION_COUNT, .argument = "N", .help = "which", .max = 9, .optional = true),
+    OPTION(share, VIT_OPTION_NUMBER, .argument = "X", .help = "part", .optional = true,
+           .from_min = true, .max = 1),
+    OPTION(part, VIT_OPTION_CHOICE, .argument = "S", .help = "which", .choices = splits,
+           .optional = true),
+    {.name = "decay",
+     .kind = VIT_OPTION_NUMBER,
+     .key = "weight_decay",
+     KEYS,
+     .argument = "X",
+     .help = "of weights",
+     .from_min = true,
+     .max = 100},
+    {.name = "freeze",
+     .kind = VIT_OPTION_COUNT,
+     .key = "freeze",
+     KEYS,
+     .argument = "N",
+     .help = "blocks"},
+    {.name = "balance", .kind = VIT_OPTION_FLAG, .key = "balance", KEYS, .help = "classes"},
+    {.name = "how",
+     .kind = VIT_OPTION_CHOICE,
+     .key = "split",
+     KEYS,
+     .argument = "S",
+     .help = "which",
+     .choices = splits},
+};
+
+static const vit_command with_forms = {
+    .name = "vit-test",
+    .usage = "usage\n",
+    .operands = "THING",
+    .notes = "",
+    .options = forms,
+    .option_count = sizeof forms / sizeof forms[0],
+};
+
+static vit_request parse_forms(line *l, const char *text) {
+    return parse_with(&with_forms, l, text);
+}
+
+/* 0 that is given is not the same as nothing. */
+static void test_optional(void **state) {
+    (void)state;
+    line l;
+    assert_int_equal(parse_forms(&l, ""), VIT_REQUEST_RUN);
+    assert_false(l.settings.layer.given || l.settings.share.given || l.settings.part.given);
+    assert_int_equal(parse_forms(&l, "--layer 0 --share 0 --part test"), VIT_REQUEST_RUN);
+    assert_true(l.settings.layer.given && l.settings.share.given && l.settings.part.given);
+    assert_true(l.settings.layer.value == 0 && l.settings.share.value == 0 &&
+                l.settings.part.value == 0);
+    assert_int_equal(parse_forms(&l, "--layer 9 --share 0.25 --part val"), VIT_REQUEST_RUN);
+    assert_true(l.settings.layer.value == 9 && l.settings.share.value == .25 &&
+                l.settings.part.value == 2);
+    assert_int_equal(parse_forms(&l, "--layer 10"), VIT_REQUEST_REFUSED);
+    assert_int_equal(parse_forms(&l, "--part x"), VIT_REQUEST_REFUSED);
+}
+
+static void test_keys(void **state) {
+    (void)state;
+    line l;
+    assert_int_equal(
+        parse_forms(&l, "--how val --decay .05 --balance --freeze 18446744073709551615"),
+        VIT_REQUEST_RUN);
+    assert_int_equal(l.settings.keys.count, 4);
+    assert_string_equal(l.settings.keys.values[0], "split=val");
+    assert_string_equal(l.settings.keys.values[1], "weight_decay=0.05");
+    assert_string_equal(l.settings.keys.values[2], "balance=true");
+    assert_string_equal(l.settings.keys.values[3], "freeze=18446744073709551615");
+    assert_int_equal(parse_forms(&l, "--decay 0"), VIT_REQUEST_RUN);
+    assert_string_equal(l.settings.keys.values[0], "weight_decay=0");
+    assert_int_equal(parse_forms(&l, "--decay -1"), VIT_REQUEST_REFUSED);
+    assert_int_equal(parse_forms(&l, "--decay 1 --decay 2"), VIT_REQUEST_REFUSED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_ways_to_give_a_value),
@@ -274,6 +355,8 @@ int main(void) {
         cmocka_unit_test(test_help_and_version_win),
         cmocka_unit_test(test_required_and_no_operands),
         cmocka_unit_test(test_help_is_aligned),
+        cmocka_unit_test(test_optional),
+        cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

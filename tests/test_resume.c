@@ -69,8 +69,7 @@ static vit_train_options training(heard *h, const char *preset) {
     return (vit_train_options){.data = "d",
                                .preset = preset,
                                .steps = 12,
-                               .val = 6,
-                               .val_given = true,
+                               .val = vit_given(6),
                                .threads = 1,
                                .out = "out",
                                .checkpoint = "c",
@@ -334,7 +333,7 @@ static void test_fewer_steps_than_there_are(void **state) {
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
-    o.val = 0; /* so there is no best */
+    o.val.value = 0; /* so there is no best */
     o.steps = 18;
     train(&o);
     o.resume = true;

@@ -174,7 +174,7 @@ static void test_options(void **state) {
                                            {.length = 9},
                                            {.sample = true, .beams = 2},
                                            {.sample = true, .temperature = 1e-9},
-                                           {.length_penalty = NAN, .length_penalty_given = true}};
+                                           {.length_penalty = {true, NAN}}};
     subject s = subject_new(NOTHING, NULL);
     vit_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

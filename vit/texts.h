@@ -57,14 +57,11 @@ typedef struct vit_text_options {
     int threads; /* threads, cpu and precision are as in vit_session_options */
     const char *cpu;
     vit_precision precision;
-    size_t beams;          /* 0: the model's; 1: greedy */
-    size_t length;         /* most tokens, counting the start token; 0: the model's */
-    double length_penalty; /* for beams: a score is the sum of log p / tokens^length_penalty */
-    bool length_penalty_given;
-    vit_stop stop;
-    bool stop_given;
-    size_t no_repeat; /* no sequence of this many tokens occurs twice; 0: it may */
-    bool no_repeat_given;
+    size_t beams;  /* 0: the model's; 1: greedy */
+    size_t length; /* most tokens, counting the start token; 0: the model's */
+    /* for beams: a score is the sum of log p / tokens^length_penalty; and a vit_stop */
+    vit_optional length_penalty, stop;
+    vit_optional no_repeat; /* no sequence of this many tokens occurs twice; 0: it may */
     bool sample;        /* draw the next token at random: softmax(logits / temperature) of the top_k
                            likeliest */
     double temperature; /* 0: 1 */

@@ -19,7 +19,8 @@
  *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
  *   - Nothing is printed, the process never exits, no global is changed; the host's locale, its
  *     OpenMP settings and its floating-point mode are as they were when a call returns.
- *   - Wherever a function takes `options`, NULL means the same as a structure of zeros.
+ *   - Wherever a function takes `options`, NULL means the same as a structure of zeros. A field of
+ * 0, NULL or false is not given; where 0 can be meant, the field is a vit_optional.
  *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL. Returned
  *     strings belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
@@ -75,6 +76,17 @@ typedef enum vit_precision {
                            depend on the instruction set, but not on threads or batch */
     VIT_PRECISION_COUNT,
 } vit_precision;
+
+/* A number that may be left out. Zeroed, it is not given; vit_given(3) is 3. */
+typedef struct vit_optional {
+    bool given;
+    double value;
+} vit_optional;
+
+static inline vit_optional vit_given(double value) {
+    vit_optional number = {true, value};
+    return number;
+}
 
 /* ---- models --------------------------------------------------------------------------------- */
 
@@ -494,20 +506,17 @@ typedef struct vit_train_options {
                            before the blocks at lr X^(depth + 1); 0: the preset's (1) */
     const char *
         teacher; /* a model to learn from (distillation), or FILE.npy with its logits; NULL: none */
-    double val;  /* with val_given: how many training pictures to hold back, or below 1 their share;
-                    otherwise the preset's, or a tenth of them but 1,000 at most. The temperature is
-                    fitted on them */
-    bool val_given;
+    /* training pictures to hold back: how many, or below 1 their share. Not given: the preset's, or
+     * a tenth of them but 1,000 at most. The temperature is fitted on them */
+    vit_optional val;
     bool empty_classes; /* allow classes without a training picture */
     uint64_t seed;
     int threads;    /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use; does
                        not affect the result */
     bool recompute; /* keep only each block's input for the backward pass and compute the rest
                        again: less memory, more time, the same result */
-    const char *cpu; /* as in vit_session_options; does not affect a float32 result */
-    vit_precision
-        precision; /* BF16 overrides the preset's precision; so does F32 with precision_given */
-    bool precision_given;
+    const char *cpu;         /* as in vit_session_options; does not affect a float32 result */
+    vit_precision precision; /* F32: the preset's, which "precision=f32" in `set` overrides */
     vit_callback *callback;
     void *user;
 } vit_train_options;

@@ -105,13 +105,15 @@ def _floats(array: np.ndarray) -> Any:
 def _options(kind: type, **values: Any) -> Any:
     """A structure of options, zeroed but for what is given; unknown names are a TypeError."""
     options = kind()
-    known = [field[0] for field in kind._fields_]
+    kinds = dict(kind._fields_)
     for name, value in values.items():
-        if name not in known:
-            raise TypeError(f"unknown option {name!r}; known are {', '.join(known)}")
+        if name not in kinds:
+            raise TypeError(f"unknown option {name!r}; known are {', '.join(kinds)}")
         if name == "precision":
             value = _choose(_PRECISIONS, value, "precision")
-        if value is not None:
+        if value is not None and kinds[name] is _api.vit_optional:
+            setattr(options, name, _api.vit_optional(True, value))
+        elif value is not None:
             setattr(options, name, os.fsencode(value) if isinstance(value, (str, os.PathLike))
                     else value)
     return options
@@ -370,15 +372,15 @@ def _event(event: _api.vit_event) -> dict:
             for name, value in values.items() if value is not None and value == value}
 
 
-def _sets(pairs: Any) -> Any:
-    """Keys of a preset and their values, as the library takes them; None where there are none."""
-    if pairs is None:
-        return None
+def _sets(pairs: Any, precision: Optional[str]) -> Any:
+    """Keys of a preset and their values, as the library takes them."""
     if isinstance(pairs, dict):
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in pairs.items()]
-    if isinstance(pairs, str):
-        pairs = [pairs]
+    pairs = [pairs] if isinstance(pairs, str) else list(pairs or [])
+    if precision is not None:
+        _choose(_PRECISIONS, precision, "precision")
+        pairs.append(f"precision={precision}")
     return (ctypes.c_char_p * len(pairs))(*[pair.encode() for pair in pairs])
 
 
@@ -412,12 +414,9 @@ def train(data: Union[str, os.PathLike, None] = None, *,
             raised.append(error)
             return False
 
-    sets = _sets(options.pop("set", None))
-    if sets is not None:
-        options.update(set=sets, set_count=len(sets))
+    sets = _sets(options.pop("set", None), precision)
     filled = _options(_api.vit_train_options, data=data, arrays=arrays, threads=threads,
-                      precision=precision or "f32", precision_given=precision is not None,
-                      callback=_api.vit_callback(tell), **options)
+                      set=sets, set_count=len(sets), callback=_api.vit_callback(tell), **options)
     handle, error = ctypes.c_void_p(), _api.vit_error()
     status = _lib.vit_train(handle, filled, error)
     if raised:

@@ -64,6 +64,13 @@ class vit_error(Structure):
     ]
 
 
+class vit_optional(Structure):
+    _fields_ = [
+        ("given", c_bool),
+        ("value", c_double),
+    ]
+
+
 class vit_model_info(Structure):
     _fields_ = [
         ("height", c_size_t),
@@ -320,15 +327,13 @@ class vit_train_options(Structure):
         ("freeze", c_size_t),
         ("layer_decay", c_double),
         ("teacher", c_char_p),
-        ("val", c_double),
-        ("val_given", c_bool),
+        ("val", vit_optional),
         ("empty_classes", c_bool),
         ("seed", c_uint64),
         ("threads", c_int),
         ("recompute", c_bool),
         ("cpu", c_char_p),
         ("precision", c_int),
-        ("precision_given", c_bool),
         ("callback", vit_callback),
         ("user", c_void_p),
     ]
@@ -442,12 +447,9 @@ class vit_text_options(Structure):
         ("precision", c_int),
         ("beams", c_size_t),
         ("length", c_size_t),
-        ("length_penalty", c_double),
-        ("length_penalty_given", c_bool),
-        ("stop", c_int),
-        ("stop_given", c_bool),
-        ("no_repeat", c_size_t),
-        ("no_repeat_given", c_bool),
+        ("length_penalty", vit_optional),
+        ("stop", vit_optional),
+        ("no_repeat", vit_optional),
         ("sample", c_bool),
         ("temperature", c_double),
         ("top_k", c_size_t),

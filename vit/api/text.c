@@ -35,9 +35,9 @@ static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
         m->file.writing.beams > 0 ? m->file.writing : vit_writing_default(&m->file.config);
     if (o->beams > 0) w.beams = o->beams;
     if (o->length > 0) w.length = o->length;
-    if (o->length_penalty_given) w.length_penalty = o->length_penalty;
-    if (o->stop_given) w.stop = o->stop;
-    if (o->no_repeat_given) w.no_repeat = o->no_repeat;
+    if (o->length_penalty.given) w.length_penalty = o->length_penalty.value;
+    if (o->stop.given) w.stop = (vit_stop)o->stop.value;
+    if (o->no_repeat.given) w.no_repeat = (size_t)o->no_repeat.value;
     if (o->sample) w.beams = o->beams > 0 ? o->beams : 1;
     w.sample = o->sample;
     if (o->temperature > 0) w.temperature = o->temperature;

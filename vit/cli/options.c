@@ -1,5 +1,6 @@
 #include "vit/cli/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { OPTIONS_MAX = 64 };
@@ -102,9 +103,8 @@ static bool take_text(parser *p, const vit_option *option, const char *value, co
     return true;
 }
 
-/* Puts the value into the settings; false: it is refused. */
-static bool take_value(parser *p, const vit_option *option, const char *value) {
-    void *place = p->settings + option->offset;
+/* Puts the value at `place`; false: it is refused. */
+static bool put_value(parser *p, const vit_option *option, const char *value, void *place) {
     uint64_t *count = place;
     double *number = place;
     vit_option_list *list = place;
@@ -137,6 +137,36 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
         break;
     }
     return false;
+}
+
+/* Puts the value into the settings, in the form that the row asks for; false: it is refused. */
+static bool take_value(parser *p, const vit_option *option, const char *value) {
+    void *place = p->settings + option->offset;
+    union {
+        bool flag;
+        uint64_t count;
+        double number;
+        int choice;
+    } one = {0};
+    if (!option->key && !option->optional) return put_value(p, option, value, place);
+    if (!put_value(p, option, value, &one)) return false;
+    const bool is_count = option->kind == VIT_OPTION_COUNT;
+    const bool is_number = option->kind == VIT_OPTION_NUMBER;
+    if (option->optional) {
+        *(vit_optional *)place = vit_given(is_count    ? (double)one.count
+                                           : is_number ? one.number
+                                                       : one.choice);
+        return true;
+    }
+    char text[32];
+    if (is_count) snprintf(text, sizeof text, "%llu", (unsigned long long)one.count);
+    if (is_number) vit_format_double(text, one.number);
+    vit_option_keys *keys = place;
+    snprintf(keys->values[keys->count++], sizeof keys->values[0], "%s=%s", option->key,
+             option->kind == VIT_OPTION_FLAG ? "true"
+             : is_count || is_number         ? text
+                                             : value);
+    return true;
 }
 
 static void refuse_unknown(parser *p, const char *name, size_t length) {

@@ -48,10 +48,18 @@ typedef struct vit_option_list {
     size_t count;
 } vit_option_list;
 
+/* What options with a `key` were given, as "KEY=VALUE". */
+typedef struct vit_option_keys {
+    char values[16][64];
+    size_t count;
+} vit_option_keys;
+
 typedef struct vit_option {
     const char *name; /* without its dashes */
     vit_option_kind kind;
     size_t offset;        /* of the value within the program's settings */
+    const char *key;      /* of a recipe that the option sets: it goes into a vit_option_keys */
+    bool optional;        /* COUNT, NUMBER, CHOICE: the value is a vit_optional */
     const char *argument; /* placeholder for the value in --help: "N" */
     const char *help;     /* what it does, and its default; '\n' begins another line */
     double min, max;      /* COUNT and NUMBER; max 0: no limit */

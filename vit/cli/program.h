@@ -40,14 +40,13 @@ bool vit_speaks_utf8(void);
 
 /* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
  * default, as text. */
-#define VIT_PRECISION_OPTION(settings, otherwise)                                                \
-    {                                                                                            \
-        .name = "precision", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, precision), \
-        .argument = "P",                                                                         \
-        .help = "f32 or bf16: the matrix products; bfloat16 is faster\n"                         \
-                "if the processor has it (default: " otherwise ")",                              \
-        .choices = vit_precision_names                                                           \
-    }
+#define VIT_PRECISION_ROW(otherwise)                                 \
+    .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", \
+    .help = "f32 or bf16: the matrix products; bfloat16 is faster\n" \
+            "if the processor has it (default: " otherwise ")",      \
+    .choices = vit_precision_names
+#define VIT_PRECISION_OPTION(settings, otherwise) \
+    { VIT_PRECISION_ROW(otherwise), .offset = offsetof(settings, precision) }
 
 /* A sentence in the notes of a program, which continues it. */
 #define VIT_CPU_NOTE                                                              \

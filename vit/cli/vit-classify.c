@@ -13,7 +13,7 @@
 #include "vit/cli/pictures.h"
 #include "vit/texts.h"
 
-enum { FORMAT_UNSAID = -1, FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
 static const char *const formats[] = {"text", "json", "csv", NULL};
 VIT_CHECK_ROWS(formats, FORMATS + 1);
 
@@ -23,9 +23,13 @@ typedef struct settings {
     uint64_t threads;
     vit_size size; /* 0: the model's own */
     bool list, null, recursive, json, embed, logits;
-    int format;    /* FORMAT_TEXT, ... */
-    int precision; /* vit_precision */
+    vit_optional format; /* FORMAT_TEXT, ... */
+    int precision;       /* vit_precision */
 } settings;
+
+static bool writes(const settings *s, int format) {
+    return s->format.given && s->format.value == format;
+}
 
 enum { AS_WHAT = 1 }; /* vit_option.exclusive of --format and --json */
 
@@ -79,6 +83,7 @@ static const vit_option options[] = {
     {.name = "format",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(format),
+     .optional = true,
      .argument = "F",
      .help = "text, json (one object a line for each picture, or\n"
              "model) or csv (a line for each picture; default: text)",
@@ -249,8 +254,8 @@ static bool write_answer(classifier *c, const vit_answered *a) {
         return add_row(c, a) && vit_answer_row(&command, a, c->seen);
     }
     if (s->embed) return vit_answer_embedding(&command, a);
-    if (s->format == FORMAT_JSON) return vit_answer_json(&command, a);
-    if (s->format == FORMAT_CSV) return vit_answer_csv(&command, a);
+    if (writes(s, FORMAT_JSON)) return vit_answer_json(&command, a);
+    if (writes(s, FORMAT_CSV)) return vit_answer_csv(&command, a);
     if (a->failure) {
         vit_say(&command, a->failure->message);
         return true;
@@ -372,7 +377,7 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
     if (status != VIT_OK) return status;
-    if (s->format == FORMAT_CSV && !vit_answer_csv_head(&command, c->top))
+    if (writes(s, FORMAT_CSV) && !vit_answer_csv_head(&command, c->top))
         c->exit_status = VIT_EXIT_FAILED;
     status = answer_pictures(c, &pictures, error);
     if (status == VIT_OK && c->seen == 0) {
@@ -425,7 +430,7 @@ static int run(const settings *s, int pictures, char **names) {
 /* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const settings *s, int pictures) {
     if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
-    if (s->list && s->format == FORMAT_CSV) return "--list writes text or JSON";
+    if (s->list && writes(s, FORMAT_CSV)) return "--list writes text or JSON";
     if (s->list) return NULL;
     if (pictures == 0 && !s->files_from)
         return "no picture is named: give PICTURE... or --files-from FILE";
@@ -434,19 +439,19 @@ static const char *contradiction(const settings *s, int pictures) {
     if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
     if (s->embed && (s->logits || s->top > 0))
         return "--embed writes features, not classes: leave --top and --logits out";
-    if (s->embed && (s->format == FORMAT_CSV || s->format == FORMAT_TEXT))
+    if (s->embed && s->format.given && !writes(s, FORMAT_JSON))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
-    return s->logits && s->format == FORMAT_CSV ? "--logits are written as text or JSON" : NULL;
+    return s->logits && writes(s, FORMAT_CSV) ? "--logits are written as text or JSON" : NULL;
 }
 
 int main(int argc, char **argv) {
-    settings s = {.model = "mnist", .format = FORMAT_UNSAID};
+    settings s = {.model = "mnist"};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (s.json) s.format = FORMAT_JSON;
+    if (s.json) s.format = vit_given(FORMAT_JSON);
     const char *wrong = contradiction(&s, argc - 1);
     if (wrong) return vit_say_usage(&command, wrong);
     exit_status =
-        s.list ? vit_show_models(&command, s.format == FORMAT_JSON) : run(&s, argc - 1, argv + 1);
+        s.list ? vit_show_models(&command, writes(&s, FORMAT_JSON)) : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);
 }

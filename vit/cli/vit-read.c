@@ -15,16 +15,14 @@ typedef struct settings {
     const char *model, *explain;
     vit_option_list texts;
     bool json;
-    uint64_t beams, length, no_repeat, top_k, seed, count, threads;
-    double length_penalty, temperature;
-    int stop, precision;
+    uint64_t beams, length, top_k, seed, count, threads;
+    double temperature;
+    vit_optional length_penalty, stop, no_repeat;
+    int precision;
     bool sample;
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
-#define UNSAID (-1)
-#define NO_COUNT UINT64_MAX
-#define NO_NUMBER (-1e9)
 #define AT_ONCE 64 /* pictures or texts */
 
 /* In the order of vit_stop. */
@@ -89,6 +87,7 @@ static const vit_option options[] = {
     {.name = "length-penalty",
      .kind = VIT_OPTION_NUMBER,
      .offset = PLACE(length_penalty),
+     .optional = true,
      .argument = "X",
      .help = "for beams: the score of a text is its sum of log p,\n"
              "divided by tokens^X (default: the model's, or 1)",
@@ -97,6 +96,7 @@ static const vit_option options[] = {
     {.name = "stop",
      .kind = VIT_OPTION_CHOICE,
      .offset = PLACE(stop),
+     .optional = true,
      .argument = "usual|early|sure",
      .help = "when the beam search ends. usual: no unfinished\n"
              "text is likely to overtake; early: as many texts as\n"
@@ -106,6 +106,7 @@ static const vit_option options[] = {
     {.name = "no-repeat",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(no_repeat),
+     .optional = true,
      .argument = "N",
      .help = "no sequence of N tokens comes twice; 0: any may\n"
              "(default: the model's, or 0)",
@@ -184,11 +185,8 @@ static vit_status open_session(reading *r, vit_error *error) {
                                   .beams = (size_t)s->beams,
                                   .length = (size_t)s->length,
                                   .length_penalty = s->length_penalty,
-                                  .length_penalty_given = s->length_penalty > NO_NUMBER,
-                                  .stop = s->stop == UNSAID ? VIT_STOP_USUAL : (vit_stop)s->stop,
-                                  .stop_given = s->stop != UNSAID,
-                                  .no_repeat = s->no_repeat == NO_COUNT ? 0 : (size_t)s->no_repeat,
-                                  .no_repeat_given = s->no_repeat != NO_COUNT,
+                                  .stop = s->stop,
+                                  .no_repeat = s->no_repeat,
                                   .sample = s->sample,
                                   .temperature = s->temperature,
                                   .top_k = (size_t)s->top_k,
@@ -335,7 +333,7 @@ static vit_status read_wanted(reading *r, char **names, size_t count, vit_error 
 }
 
 int main(int argc, char **argv) {
-    settings s = {.length_penalty = NO_NUMBER, .no_repeat = NO_COUNT, .stop = UNSAID, .count = 1};
+    settings s = {.count = 1};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (!s.sample && (s.temperature > 0 || s.top_k > 0))

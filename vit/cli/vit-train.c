@@ -12,18 +12,16 @@
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
     const char *report, *tensorboard, *teacher;
-    double epochs, minutes, lr, weight_decay, drop_path, layer_decay, val, save_every;
+    double epochs, minutes, save_every;
     vit_steps steps;
-    uint64_t batch, accumulate, seed, freeze, threads, patience;
+    uint64_t accumulate, seed, threads, patience;
     vit_option_list set;
+    vit_option_keys keys; /* of options that are keys of a recipe */
     vit_size size;
     int keep; /* KEEP_LAST or KEEP_BEST */
-    bool balance, list_unreadable, find_lr;
+    bool list_unreadable, find_lr;
     bool resume, recompute, empty_classes, json, list_presets, overwrite;
-    int precision; /* vit_precision; NOT_GIVEN: the preset's */
 } settings;
-
-enum { NOT_GIVEN = -1 };
 
 enum { KEEP_LAST, KEEP_BEST };
 static const char *const keeps[] = {"last", "best", NULL};
@@ -34,6 +32,11 @@ enum { HOW_LONG = 1 }; /* vit_option.exclusive of --epochs, --steps and --minute
 
 #define RANGE(type, member, letter, low, high) \
     VALUE(type, member), .argument = letter, .min = low, .max = high
+
+/* An option that sets a key of the recipe, as --set does. */
+#define KEY(type, word, letter, low, high)                                      \
+    .kind = VIT_OPTION_##type, .key = word, .offset = offsetof(settings, keys), \
+    .argument = letter, .min = low, .max = high
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
@@ -102,36 +105,38 @@ static const vit_option options[] = {
              "held-back pictures (default: never)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
-     RANGE(COUNT, batch, "N", 1, 1e6),
+     KEY(COUNT, "batch", "N", 1, 1e6),
      .help = "pictures a step (default: the preset's)"},
     {.name = "accumulate",
      RANGE(COUNT, accumulate, "N", 1, 65536),
      .help = "a step takes the gradient of N batches; the same as N\n"
              "times --batch, which takes no more memory (default: 1)"},
     {.name = "lr",
-     RANGE(NUMBER, lr, "X", 0, 100),
+     KEY(NUMBER, "lr", "X", 0, 100),
      .help = "highest learning rate (default: the preset's)"},
     {.name = "find-lr",
      VALUE(FLAG, find_lr),
      .help = "no training: 160 steps at rising learning rates show how\n"
              "high it may be; prints a value for --lr"},
     {.name = "weight-decay",
-     RANGE(NUMBER, weight_decay, "X", NOT_GIVEN, 100),
+     KEY(NUMBER, "weight_decay", "X", 0, 100),
+     .from_min = true,
      .help = "decay of the weights (default: the preset's)"},
     {.name = "drop-path",
-     RANGE(NUMBER, drop_path, "X", NOT_GIVEN, 1),
+     KEY(NUMBER, "drop_path", "X", 0, 1),
+     .from_min = true,
      .help = "share of the last block's branches that are dropped in\n"
              "training, fewer in earlier ones (default: the preset's)"},
     {.name = "balance",
-     VALUE(FLAG, balance),
+     KEY(FLAG, "balance", NULL, 0, 0),
      .help = "each class weighs the same in the loss, however many\n"
              "pictures it has"},
     {.name = "freeze",
-     RANGE(COUNT, freeze, "N", 1, 1e6),
+     KEY(COUNT, "freeze", "N", 1, 1e6),
      .help = "with --init: the first N blocks, and all before them,\n"
              "keep their weights (default: the preset's, 0)"},
     {.name = "layer-decay",
-     RANGE(NUMBER, layer_decay, "X", 0, 1),
+     KEY(NUMBER, "layer_decay", "X", 0, 1),
      .help = "multiply the learning rate by X from block to block\n"
              "towards the input, by 0.75 say (default: the preset's,\n"
              "1)"},
@@ -142,7 +147,8 @@ static const vit_option options[] = {
              "or from its stored logits for the training pictures:\n"
              "recipe keys distill and distill_temperature"},
     {.name = "val",
-     RANGE(NUMBER, val, "N|SHARE", NOT_GIVEN, 1e9),
+     KEY(NUMBER, "val", "N|SHARE", 0, 1e9),
+     .from_min = true,
      .help = "hold back N training pictures, or below 1 a share of\n"
              "them, to fit the temperature and to judge epochs\n"
              "(default: a tenth, at most 1,000)"},
@@ -150,7 +156,8 @@ static const vit_option options[] = {
      VALUE(COUNT, seed),
      .argument = "N",
      .help = "same seed, same bytes (default: 0)"},
-    VIT_PRECISION_OPTION(settings, "the preset's, or f32"),
+    {VIT_PRECISION_ROW("the preset's, or f32"), .key = "precision",
+     .offset = offsetof(settings, keys)},
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
     {.name = "recompute",
      VALUE(FLAG, recompute),
@@ -243,26 +250,18 @@ static bool on_event(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-/* The values of --set, and those of options that stand for a key of their own. */
+/* The values of --set, and those of options that are keys, which go before them. */
 typedef struct key_values {
-    const char *values[sizeof((vit_option_list){0}.values) / sizeof(char *) + 3];
+    const char
+        *values[sizeof((vit_option_list){0}.values) / sizeof(char *) +
+                sizeof((vit_option_keys){0}.values) / sizeof((vit_option_keys){0}.values[0])];
     size_t count;
-    char weight_decay[64], drop_path[64];
 } key_values;
-
-static void add_number(key_values *list, char text[64], const char *key, double value) {
-    char number[32];
-    if (!(value > NOT_GIVEN)) return;
-    snprintf(text, 64, "%s=%s", key, vit_format_double(number, value));
-    list->values[list->count++] = text;
-}
 
 static void collect_sets(key_values *out, const settings *s) {
     *out = (key_values){.count = s->set.count};
     memcpy(out->values, s->set.values, s->set.count * sizeof *out->values);
-    add_number(out, out->weight_decay, "weight_decay", s->weight_decay);
-    add_number(out, out->drop_path, "drop_path", s->drop_path);
-    if (s->balance) out->values[out->count++] = "balance=true";
+    for (size_t i = 0; i < s->keys.count; i++) out->values[out->count++] = s->keys.values[i];
 }
 
 /* Paths of files; owned. */
@@ -297,21 +296,13 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .steps = s->steps.steps,
         .schedule_steps = s->steps.schedule,
         .minutes = s->minutes,
-        .batch = (size_t)s->batch,
         .accumulate = (size_t)s->accumulate,
-        .lr = s->lr,
-        .freeze = (size_t)s->freeze,
-        .layer_decay = s->layer_decay,
         .teacher = p->teacher,
-        .val = s->val,
-        .val_given = s->val > NOT_GIVEN,
         .empty_classes = s->empty_classes,
         .seed = s->seed,
         .threads = (int)s->threads,
         .recompute = s->recompute,
         .cpu = vit_chosen_cpu(),
-        .precision = s->precision == NOT_GIVEN ? VIT_PRECISION_F32 : (vit_precision)s->precision,
-        .precision_given = s->precision != NOT_GIVEN,
         .callback = on_event,
         .user = report,
     };
@@ -468,10 +459,7 @@ static bool same(const char *a, const char *b) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.precision = NOT_GIVEN,
-                  .val = NOT_GIVEN,
-                  .weight_decay = NOT_GIVEN,
-                  .drop_path = NOT_GIVEN};
+    settings s = {0};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return list_presets();

@@ -72,11 +72,10 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
     if (o->accumulate > 1) run->preset.recipe.batch *= o->accumulate;
-    if (o->val_given) run->preset.recipe.val = o->val;
+    if (o->val.given) run->preset.recipe.val = o->val.value;
     if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
     if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
-    if (o->precision_given || o->precision != VIT_PRECISION_F32)
-        run->preset.recipe.precision = o->precision;
+    if (o->precision != VIT_PRECISION_F32) run->preset.recipe.precision = o->precision;
     if (run->preset.recipe.freeze > 0 && !o->init)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "the first %zu blocks are to keep their weights, which are random ones: "

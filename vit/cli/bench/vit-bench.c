@@ -9,11 +9,9 @@ typedef struct settings {
     const char *preset, *model;
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, beams, tokens, threads;
-    int precision; /* vit_precision, or NOT_GIVEN */
+    vit_optional precision; /* vit_precision */
     bool recompute, json;
 } settings;
-
-enum { NOT_GIVEN = -1 };
 
 #define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
 #define SIZE(member, explanation)                                                              \
@@ -59,6 +57,7 @@ static const vit_option options[] = {
     VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
     {.name = "precision",
      VALUE(CHOICE, precision),
+     .optional = true,
      .argument = "f32|bf16",
      .help = "of matrix products (default: f32, a training's preset's)",
      .choices = vit_precision_names},
@@ -175,8 +174,8 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     b.model = s->model;
     if (b.model) snprintf(b.preset.name, sizeof b.preset.name, "%s", b.model);
     if (m->run == bench_model) return bench_model(&b, error);
-    if (s->precision != NOT_GIVEN)
-        b.precision = (vit_precision)s->precision;
+    if (s->precision.given)
+        b.precision = (vit_precision)s->precision.value;
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
     const bool floats = m->run == bench_ops || m->run == bench_resize || m->run == bench_explain;
@@ -201,7 +200,7 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.precision = NOT_GIVEN};
+    settings s = {0};
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
