@@ -57,7 +57,7 @@ CLAIMS = [
     ("docs/presets.md", r"16 patches of 7x7 and ([\d,]+) weights",
      [DIGITS + ["--preset", "mnist", "--steps", "1"], ["vit-info", "--json", "./m.safetensors"]],
      ("parameters", 1), 500, False),
-    ("docs/design.md", r"--steps 400`, all else equal: ([\d.]+) % with \"timm\"",
+    ("docs/design.md", r"--steps 400`, all else\s+equal: ([\d.]+) % with \"timm\"",
      [DIGITS + ["--steps", "400", "--set", "init=timm"]], TEST, .05, True),
     ("docs/design.md", r"% with \"timm\", ([\d.]+) % with",
      [DIGITS + ["--steps", "400"]], TEST, .05, True),
