@@ -385,7 +385,7 @@ static void test_refusals(void **state) {
     refused("{\"head\": \"mlp\"}", pictures, "timm", "its head has two layers");
     refused("{\"norm\": \"post\"}", pictures, "hf", "post-norm");
     refused("{\"stem\": \"conv\"}", pictures, "timm", "its stem is of convolutions");
-    refused("{\"positions\": \"sinusoidal\"}", pictures, "npz", "computed, not learned");
+    refused("{\"positions\": \"sinusoidal\"}", pictures, "npz", "its positions are not learned");
     forced("{\"attention_scale\": \"dim\"}", pictures, "torchvision", "scaled by dim^-0.5");
     forced("{\"norm_eps\": 1e-5}", pictures, "timm", "epsilon of its norms is not 1e-6");
     refused("{\"registers\": 1}", pictures, "hf", "it has register tokens");

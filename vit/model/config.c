@@ -70,7 +70,7 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
 /* A decoder's values must suit each other, and the encoder. */
 static vit_status check_decoder(const vit_config *c, vit_error *error) {
     const vit_stack *d = &c->decoder;
-    const bool fixed = !vit_positions[d->positions].learned;
+    const bool fixed = vit_positions[d->positions].fixed;
     if (d->dim % d->heads != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"decoder\": \"heads\" %zu does not divide \"dim\" %zu", d->heads, d->dim);

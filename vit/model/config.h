@@ -108,7 +108,8 @@ typedef struct vit_head_row {
 
 typedef struct vit_position_row {
     const char *name;
-    bool learned; /* they are a row of the parameter table; else a table that is computed */
+    bool learned; /* they are a row of the parameter table */
+    bool fixed;   /* they are a table that is computed */
     bool grid;    /* they are of rows and columns, for pictures alone */
 } vit_position_row;
 

@@ -104,7 +104,7 @@ static void fill_sincos2d(float *table, const vit_config *c) {
 vit_status vit_positions_new(float **out, const vit_config *c, vit_error *error) {
     const size_t rows = vit_config_positions(c);
     *out = NULL;
-    if (c->positions == VIT_POSITIONS_LEARNED || rows == 0) return VIT_OK;
+    if (!vit_positions[c->positions].fixed || rows == 0) return VIT_OK;
     *out = vit_alloc(rows, c->dim * sizeof **out);
     if (!*out) return vit_fail_memory(error, "positions", rows * c->dim * sizeof **out);
     switch (c->positions) {

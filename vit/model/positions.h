@@ -31,8 +31,8 @@ float *vit_norm_pre_backward(const vit_call *c, const vit_backward *back,
 
 /* ---- positions that are not learned ---- */
 
-/* *out: [vit_config_positions][dim], freed by vit_free; NULL where the config's positions are
- * learned. Computed in double and rounded once; they are no parameters and in no model file. With
+/* *out: [vit_config_positions][dim], freed by vit_free; NULL where the config's positions are not
+ * fixed. Computed in double and rounded once; they are no parameters and in no model file. With
  * w_i = 10000^(-2i / dim):
  *   sinusoidal (Vaswani et al., section 3.5): features 2i and 2i + 1 of token t are sin(t w_i) and
  *     cos(t w_i); the class token is token 0.
