@@ -143,7 +143,7 @@ static void test_refused_text(void **state) {
         {"{\"stem\": \"cnn\"}", "one of \"linear\", \"conv\""},
         {"{\"norm\": \"after\"}", "one of \"pre\", \"post\""},
         {"{\"activation\": \"swish\"}", "one of \"gelu\", \"relu\", \"gelu_tanh\""},
-        {"{\"positions\": \"none\"}", "one of \"learned\", \"sinusoidal\", \"sincos2d\""},
+        {"{\"positions\": \"rotary\"}", "one of \"learned\", \"sinusoidal\", \"sincos2d\""},
         {"{\"pool\": \"max\"}", "one of \"class\", \"mean\""},
         {"{\"position\": \"learned\"}", "did you mean \"positions\"?"},
         {"{\"init\": \"\"}", "one of \"timm\", \"torch\""},
@@ -218,6 +218,9 @@ static void test_refused_positions(void **state) {
     refuse(c, "\"sincos2d\"", "66");
     c.positions = VIT_POSITIONS_SINUSOIDAL;
     assert_int_equal(vit_config_check(&c, NULL), VIT_OK);
+    c.positions = VIT_POSITIONS_NONE;
+    assert_int_equal(vit_config_check(&c, NULL), VIT_OK);
+    round_trip(&c);
 }
 
 static void test_refused_stems(void **state) {

@@ -559,6 +559,8 @@ static void what_is_out_of_range_is_refused(void **state) {
                   "class 4 ");
     check_refused(s, (vit_map_options){.method = VIT_METHOD_ROLLOUT, .discard = 1}, "discard 1");
     check_refused(s, (vit_map_options){.method = VIT_METHOD_ROLLOUT, .discard = NAN}, "discard");
+    s->network.config.positions = VIT_POSITIONS_NONE;
+    check_refused(s, (vit_map_options){.method = VIT_METHOD_POSITIONS}, "no positions to compare");
     subject_free(s);
 }
 

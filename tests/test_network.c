@@ -529,6 +529,7 @@ int main(void) {
         PYTORCH("post_mean"),
         PYTORCH("mean_sincos2d"),
         PYTORCH("class_sincos2d"),
+        PYTORCH("no_positions"),
         PYTORCH("conv_class"),
         PYTORCH("cct"),
         PYTORCH("cct_one"),

@@ -188,6 +188,7 @@ static void test_structure(void **state) {
         "{\"stem\": \"cct\", \"pool\": \"seq\"}",
         "{\"patch_order\": \"pixel\", \"patch_norm\": true, \"patch_bias\": false}",
         "{\"norm\": \"post\", \"positions\": \"sincos2d\", \"final_norm\": false}",
+        "{\"positions\": \"none\", \"registers\": 1}",
         "{\"registers\": 2, \"prefix_positions\": false, \"layer_scale\": true, \"qk_norm\": true}",
         "{\"pool\": \"map\", \"norm_pre\": true, \"activation\": \"gelu_tanh\"}",
         "{\"pool\": \"class_mean\", \"gated\": true, \"activation\": \"silu\", \"head\": \"mlp\"}",

@@ -84,6 +84,10 @@ static vit_status check_choice(const vit_map_options *o, const vit_config *c, vi
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "class %zu is asked for, the model has %zu, numbered from 0",
                         o->class_index, c->classes);
+    if (o->method == VIT_METHOD_POSITIONS && !vit_positions[c->positions].learned &&
+        !vit_positions[c->positions].fixed)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "this network has no positions to compare (\"positions\": \"none\")");
     if (o->layer_given && m->of_layer && o->layer >= c->depth)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "layer %zu is asked for, the network has %zu, numbered from 0", o->layer,

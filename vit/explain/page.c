@@ -247,6 +247,7 @@ static vit_status add_relevance(page *p, vit_error *error) {
 
 static void add_positions(page *p) {
     const vit_config *c = config_of(p);
+    if (!p->call->explainer->network->weights.positions) return;
     const size_t half = p->patches * (p->patches + 1) / 2;
     const float *positions = p->call->explainer->network->weights.positions;
     uint8_t *bytes = vit_alloc(half, 1);

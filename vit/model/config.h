@@ -38,6 +38,8 @@ typedef enum vit_position_kind {
     VIT_POSITIONS_SINCOS2D,          /* half of the features for the row, half for the column */
     VIT_POSITIONS_SINUSOIDAL_HALVES, /* of texts, as in tensor2tensor and fairseq: all sines, then
                                         all cosines, of pos / 10000^(i / (D / 2 - 1)) */
+    VIT_POSITIONS_NONE,              /* nothing is added: the order of the tokens has no part in
+                                        the answer, except through a mask or convolutions */
     VIT_POSITIONS_COUNT,
 } vit_position_kind;
 

@@ -119,6 +119,7 @@ vit_status vit_positions_new(float **out, const vit_config *c, vit_error *error)
         fill_sincos2d(*out, c);
         break;
     case VIT_POSITIONS_LEARNED:
+    case VIT_POSITIONS_NONE:
     case VIT_POSITIONS_COUNT:
         break;
     }

@@ -59,7 +59,8 @@ VIT_CHECK_ROWS(vit_heads, VIT_HEAD_COUNT);
 const vit_position_row vit_positions[] = {{.name = "learned", .learned = true},
                                           {.name = "sinusoidal", .fixed = true},
                                           {.name = "sincos2d", .fixed = true, .grid = true},
-                                          {.name = "sinusoidal_halves", .fixed = true}};
+                                          {.name = "sinusoidal_halves", .fixed = true},
+                                          {.name = "none"}};
 VIT_CHECK_ROWS(vit_positions, VIT_POSITIONS_COUNT);
 
 static const char *const patch_orders[] = {"conv", "pixel"};

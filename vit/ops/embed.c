@@ -1,8 +1,12 @@
 #include "vit/ops/embed.h"
 #include <string.h>
 
+/* z = a + b; b NULL: z = a */
 static void sum(float *z, const float *a, const float *b, size_t n) {
-    for (size_t i = 0; i < n; i++) z[i] = a[i] + b[i];
+    if (b)
+        for (size_t i = 0; i < n; i++) z[i] = a[i] + b[i];
+    else if (n > 0)
+        memcpy(z, a, n * sizeof *z);
 }
 
 void vit_embed_forward(float *z, const float *embedded, const float *const *prefix,
@@ -12,12 +16,8 @@ void vit_embed_forward(float *z, const float *embedded, const float *const *pref
         const float *position = positions;
         for (size_t k = 0; k < VIT_EMBED_PREFIXES; k++) {
             const size_t n = s->prefix[k] * s->dim;
-            if (s->prefix_positions) {
-                sum(z, prefix[k], position, n);
-                position += n;
-            } else if (n > 0) {
-                memcpy(z, prefix[k], n * sizeof *z);
-            }
+            sum(z, prefix[k], s->prefix_positions ? position : NULL, n);
+            if (position && s->prefix_positions) position += n;
             z += n;
         }
         sum(z, embedded, position, rest);
@@ -45,7 +45,7 @@ void vit_lookup_forward(const vit_exec *exec, float *z, const float *table, cons
                         const vit_lookup_shape *s) {
     for (size_t r = 0; r < s->rows; r++, z += s->dim) {
         exec->kernels->scale(z, table + s->ids[r] * s->dim, s->scale, s->dim);
-        exec->kernels->add(z, positions + s->positions[r] * s->dim, s->dim);
+        if (positions) exec->kernels->add(z, positions + s->positions[r] * s->dim, s->dim);
     }
 }
 

@@ -17,7 +17,7 @@ typedef struct vit_embed_shape {
 
 /* z: [batch][tokens][dim], tokens being prefixes and patches; embedded (x_p E):
  * [batch][patches][dim]; prefix[k]: [s->prefix[k]][dim]; positions (E_pos): [tokens][dim], or
- * [patches][dim] if prefixes have none. */
+ * [patches][dim] if prefixes have none; NULL: there are none. */
 void vit_embed_forward(float *z, const float *embedded, const float *const *prefix,
                        const float *positions, const vit_embed_shape *s);
 
@@ -33,7 +33,8 @@ typedef struct vit_lookup_shape {
     float scale;
 } vit_lookup_shape;
 
-/* z[r] = scale * table[ids[r]] + positions[positions[r]]; rows of all arrays have s->dim floats. */
+/* z[r] = scale * table[ids[r]] + positions[s->positions[r]], without positions where they are NULL;
+ * rows of all arrays have s->dim floats. */
 void vit_lookup_forward(const vit_exec *exec, float *z, const float *table, const float *positions,
                         const vit_lookup_shape *s);
 

@@ -255,13 +255,15 @@ static vit_status positions(network *n, value *out, vit_error *error) {
 
 static vit_status embed(network *n, value *x, vit_error *error) {
     const vit_config *c = n->config;
+    const vit_position_row *kind = &vit_positions[c->positions];
+    const bool added = kind->learned || kind->fixed;
     value table;
     const vit_status status = positions(n, &table, error);
     if (status != VIT_OK) return status;
     *x = stem(n, *x);
-    if (!c->prefix_positions) *x = vit_onnx_two(n->nodes, "Add", *x, table);
+    if (added && !c->prefix_positions) *x = vit_onnx_two(n->nodes, "Add", *x, table);
     if (vit_config_prefix(c) > 0) *x = concat(n, (value[]){prefix(n, *x), *x}, 2, 1);
-    if (c->prefix_positions) *x = vit_onnx_two(n->nodes, "Add", *x, table);
+    if (added && c->prefix_positions) *x = vit_onnx_two(n->nodes, "Add", *x, table);
     if (c->norm_pre) *x = layernorm(n, *x, "norm_pre");
     return VIT_OK;
 }
