@@ -157,6 +157,18 @@ class TestVit(unittest.TestCase):
         pairs = ["dim=16", "depth=1", "heads=2", "mlp=16", "activation=relu", "balance=true"]
         other = vit.train("digits", steps=1, set=pairs)
         np.testing.assert_array_equal(one.prepared(images), other.prepared(images))
+        for wrong in ({"checkpoint": True}, {"labels": 3}, {"epochs": "3"}, {"batch": 1.5},
+                      {"resume": 1}, {"threads": True}, {"init": 5}):
+            with self.assertRaises(TypeError, msg=str(wrong)):
+                vit.train("digits", **wrong)
+        for wrong in ({"seed": -1}, {"threads": 2 ** 40}, {"steps": 2 ** 64}, {"batch": -1},
+                      {"out": "a\0b"}, {"checkpoint": b"a\0b"}):
+            with self.assertRaises(ValueError, msg=str(wrong)):
+                vit.train("digits", **wrong)
+        with self.assertRaises(TypeError):
+            vit.Model(labels=True)
+        with self.assertRaises(TypeError):
+            vit.evaluate(vit.Model(), -1)
         with self.assertRaisesRegex(vit.Error, 'did you mean "lr"'):
             vit.train("digits", steps=1, set={"learning_rate": 1})
 

@@ -94,12 +94,37 @@ def _check(status: int, error: _api.vit_error) -> None:
         raise Error(error.message.decode(errors="replace"), _lib.vit_status_name(status).decode())
 
 
-def _text(value: Any) -> Optional[bytes]:
-    return None if value is None else os.fsencode(value)
+def _text(value: Any, name: str = "model") -> Optional[bytes]:
+    if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{name}={value!r}, expected a text or a path")
+    text = None if value is None else os.fsencode(value)
+    if text is not None and b"\0" in text:
+        raise ValueError(f"{name}={value!r} has a zero character")
+    return text
 
 
 def _floats(array: np.ndarray) -> Any:
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+
+
+def _field(kind: Any, name: str, value: Any) -> Any:
+    """The value of an option as its field takes it; ctypes itself would take a number for an
+    address, and cut one that is too large."""
+    if kind is ctypes.c_char_p:
+        return _text(value, name)
+    if kind in (ctypes.c_double, _api.vit_optional):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise TypeError(f"{name}={value!r}, expected a number")
+        return kind(True, value) if kind is _api.vit_optional else float(value)
+    if kind is ctypes.c_bool and not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r}, expected True or False")
+    if kind in (ctypes.c_int, ctypes.c_size_t, ctypes.c_uint64):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name}={value!r}, expected a whole number")
+        if kind(value).value != value:
+            raise ValueError(f"{name}={value!r} is out of range")
+        return int(value)
+    return value
 
 
 def _options(kind: type, **values: Any) -> Any:
@@ -111,11 +136,8 @@ def _options(kind: type, **values: Any) -> Any:
             raise TypeError(f"unknown option {name!r}; known are {', '.join(kinds)}")
         if name == "precision":
             value = _choose(_PRECISIONS, value, "precision")
-        if value is not None and kinds[name] is _api.vit_optional:
-            setattr(options, name, _api.vit_optional(True, value))
-        elif value is not None:
-            setattr(options, name, os.fsencode(value) if isinstance(value, (str, os.PathLike))
-                    else value)
+        if value is not None:
+            setattr(options, name, _field(kinds[name], name, value))
     return options
 
 
