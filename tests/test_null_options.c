@@ -185,10 +185,25 @@ static int close_model(void **state) {
     return 0;
 }
 
+/* Nothing is cleared or freed without a fault. */
+static void test_nothing(void **state) {
+    (void)state;
+    vit_evaluation_clear(NULL);
+    vit_map_clear(NULL);
+    vit_curves_clear(NULL);
+    vit_buffer_clear(NULL);
+    vit_text_answers_clear(NULL, 0);
+    vit_model_free(NULL);
+    vit_session_free(NULL);
+    vit_text_session_free(NULL);
+    vit_tensor_list_free(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -21,8 +21,8 @@
  *     OpenMP settings and its floating-point mode are as they were when a call returns.
  *   - Wherever a function takes `options`, NULL means the same as a structure of zeros. A field of
  * 0, NULL or false is not given; where 0 can be meant, the field is a vit_optional.
- *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL. Returned
- *     strings belong to the object they came from.
+ *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL, as
+ *     `vit_x_clear` does. Returned strings belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
  *     memory) serves one thread at a time.
  *   - Results depend on the inputs alone: the same bytes for any number of threads, alone or in a

@@ -364,6 +364,7 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
 }
 
 void vit_evaluation_clear(vit_evaluation *result) {
+    if (!result) return;
     vit_free(result->confusion);
     *result = (vit_evaluation){0};
 }

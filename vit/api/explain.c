@@ -73,6 +73,7 @@ vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_opti
 enum { MOST_STEPS = 64 }; /* points of a curve, at most, but the first */
 
 void vit_curves_clear(vit_curves *curves) {
+    if (!curves) return;
     vit_free(curves->deletion);
     *curves = (vit_curves){0};
 }
@@ -175,6 +176,7 @@ vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, float *logi
 /* ---- maps to look at ---- */
 
 void vit_buffer_clear(vit_buffer *buffer) {
+    if (!buffer) return;
     vit_free(buffer->data);
     *buffer = (vit_buffer){0};
 }

@@ -337,6 +337,7 @@ vit_status vit_map_make(vit_map *map, vit_explainer *e, const float *image,
 }
 
 void vit_map_clear(vit_map *map) {
+    if (!map) return;
     vit_free(map->values);
     vit_free(map->outliers);
     *map = (vit_map){0};
