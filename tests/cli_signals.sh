@@ -67,6 +67,14 @@ result "a second signal ends at once" $?
 
 # ---- streams ----
 
+# A limit on the size of files is an error like a full disk, not a signal that ends the program.
+(
+    ulimit -f 1
+    $train --steps 1 --out limited.safetensors >/dev/null 2>err
+)
+[ $? -eq 1 ] && says err "limited.safetensors: it needs" && says err "File too large"
+result "a file that may not grow: a sentence" $?
+
 if [ -e /dev/full ]; then
     for program in "vit-train --help" "vit-classify --model digits.safetensors a.png" \
         "vit-evaluate --model digits.safetensors --data grey --json" \

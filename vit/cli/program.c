@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,6 +125,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
     vit_error error;
     vit_text help = {0};
     occupy_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* so that a file that may not grow is an error with a sentence */
     switch (vit_options_parse(command, settings, argc, argv, &error)) {
     case VIT_REQUEST_HELP:
         vit_options_help(&help, command);
