@@ -206,6 +206,91 @@ def little_memory():
               classify(pictures[0]))
 
 
+def heavy_json():
+    """A body of JSON never takes many times its size, and a long array of numbers is read."""
+    def ask(s, text):
+        return s.json("POST", "/v2/models/mnist/infer", text,
+                      {"Content-Type": "application/json"})
+
+    with Server() as s:
+        answered(s, small)
+        before = s.memory()
+        size = 16 << 20
+        bodies = {"numbers": '{"a": [' + "0," * (size // 2 - 8) + "0]}",
+                  "brackets": "[" * size, "strings": '{"a": [' + '"",' * (size // 3 - 8) + '""]}',
+                  "objects": '{"a": [' + "{}," * (size // 3 - 8) + "{}]}",
+                  "broken numbers": '{"a": ' + "[0," * (size // 3 - 8)}
+        for name, body in bodies.items():
+            got = ask(s, body)
+            check("heavy JSON, %s: refused" % name, got[0] in (400, 413), got)
+            peak = 0
+            with open("/proc/%d/status" % s.process.pid) as f:
+                peak = [int(x.split()[1]) * 1024 for x in f if x.startswith("VmHWM")][0]
+            check("heavy JSON, %s: less than six times the body" % name,
+                  sanitized or peak - before < 6 * size, (peak - before) / size)
+        level = [i * 7 % 256 for i in range(784)]
+
+        def infer(data, kind="UINT8", key="pixels", shape=(1, 28, 28, 1)):
+            return ask(s, json.dumps({"inputs": [{"name": key, "datatype": kind, "shape": shape,
+                                                  "data": data}]}))
+        flat = infer(level)
+        nested = infer([[[[x] for x in level[i * 28:i * 28 + 28]] for i in range(28)]])
+        short = infer([level[i:i + 28] for i in range(0, 784, 28)])
+        check("numbers in one list or in nested ones", flat[0] == 200 and flat == nested == short,
+              (flat, nested, short))
+        for bad in (level[:-1], level + [0], level[:-1] + [256], level[:-1] + [1.5],
+                    level[:-1] + [-1]):
+            check("pixels %s..." % bad[-2:], infer(bad)[0] == 400)
+        text = ", ".join(map(str, level))
+        for bad in (text + ",", text.replace("7", "07", 1), text.replace(", ", " ", 1),
+                    text + "]", text.replace("7", "[7", 1), text.replace("7", "+7", 1),
+                    text.replace("7", "7.", 1), text.replace("7", "--7", 1)):
+            got = ask(s, '{"inputs": [{"name": "pixels", "datatype": "UINT8", "shape": '
+                      '[1, 28, 28, 1], "data": [' + bad + ']}]}')
+            check("malformed numbers are refused", got[0] == 400, got)
+        check("heavy JSON: it goes on", answered(s, small))
+
+
+def unread_log():
+    """Nobody reads the log: requests are answered, and the server ends when it is told to."""
+    read, write = os.pipe()
+    process = subprocess.Popen([serving.SERVE, "--port", "0", "--log", "json"], text=True,
+                               stdout=subprocess.PIPE, stderr=write)
+    os.close(write)
+    port = int(process.stdout.readline().rsplit(":", 1)[1])
+
+    def ask():
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+        connection.request("GET", "/" + "x" * 400)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+    check("unread log: all are answered", [ask() for _ in range(400)] == [404] * 400)
+    os.set_blocking(read, False)
+    try:
+        while os.read(read, 65536):
+            pass
+    except BlockingIOError:
+        pass
+    ask()
+    said = b""
+
+    def line_came():
+        nonlocal said
+        try:
+            said += os.read(read, 65536)
+        except BlockingIOError:
+            pass
+        return b'"status"' in said
+    check("unread log: what is lost is said", until(line_came) and b"lines are lost" in said, said)
+    for _ in range(400):
+        ask()
+    process.send_signal(signal.SIGTERM)
+    check("unread log: it ends", process.wait(SECONDS) == 0)
+    os.close(read)
+    process.stdout.close()
+
+
 def full_queue():
     """What waits beyond the limit is told to come again; what waits is answered at the end."""
     with Server("--max-queue", "2", "--delay", "10000", "--batch", "64") as s:
@@ -313,7 +398,7 @@ else:
     # Each has a server of its own and mostly waits: side by side.
     lanes = [[together, reloaded, full_queue],
              [lambda: misbehaved(80), few_descriptors] + [little_memory] * (not sanitized),
-             [lambda: soak(1000), long_maps]]
+             [lambda: soak(1000), long_maps], [unread_log, heavy_json]]
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
         for done in [pool.submit(lambda lane=lane: [part() for part in lane]) for lane in lanes]:
             done.result()

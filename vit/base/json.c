@@ -15,6 +15,8 @@ static vit_status parse(json_t **out, const char *text, size_t size, size_t flag
     text += mark;
     size -= mark;
     *out = json_loadb(text, size, JSON_REJECT_DUPLICATES | flags, &reason);
+    if (!*out && json_error_code(&reason) == json_error_out_of_memory)
+        return vit_fail_memory(error, name, size);
     if (!*out)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %d, column %d: %s", name, reason.line,
                         reason.column, reason.text);

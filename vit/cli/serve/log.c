@@ -1,8 +1,13 @@
 #include "vit/cli/serve/log.h"
 
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "vit/cli/program.h"
 
@@ -41,6 +46,47 @@ static void add_text(vit_text *text, const serve_entry *e, const char *time) {
                  e->is_cut ? ", cut off" : "");
 }
 
+/* ---- writing ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long lost; /* lines that nobody read; guarded by the lock */
+
+/* Whether a line can be written without waiting. A pipe that is ready takes PIPE_BUF bytes, which
+ * is more than any line has. */
+static bool is_ready(void) {
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0;
+}
+
+/* Writes the line in one call, so that lines do not mix, and frees it. */
+static void write_line(vit_text *line) {
+    char said[96];
+    pthread_mutex_lock(&lock);
+    if (lost > 0 && is_ready()) {
+        const int length = snprintf(said, sizeof said,
+                                    "vit-serve: nobody read this log: %lu lines are lost\n", lost);
+        if (write(STDERR_FILENO, said, (size_t)length) == length) lost = 0;
+    }
+    if (line->failed || line->length > PIPE_BUF || !is_ready() ||
+        write(STDERR_FILENO, line->text, line->length) < 0)
+        lost++;
+    pthread_mutex_unlock(&lock);
+    vit_text_free(line);
+}
+
+void serve_log_say(const char *format, ...) {
+    char sentence[2048];
+    vit_text line = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    vit_text_add(&line, "vit-serve: ");
+    vit_text_add_visible(&line, sentence, 0);
+    vit_text_add(&line, "\n");
+    write_line(&line);
+}
+
 void serve_log_request(serve_log log, const serve_entry *e) {
     vit_json_out json = {0};
     char time[64];
@@ -51,7 +97,5 @@ void serve_log_request(serve_log log, const serve_entry *e) {
     else
         add_text(&json.line, e, time);
     vit_text_add(&json.line, "\n");
-    /* One call, so that lines of several threads do not mix. */
-    if (!json.line.failed) fwrite(json.line.text, 1, json.line.length, stderr);
-    vit_text_free(&json.line);
+    write_line(&json.line);
 }

@@ -1,4 +1,5 @@
-/* The log: a line on standard error for each request. It contains no picture and no key. */
+/* The log: a line on standard error for each request. It contains no picture and no key. Functions
+ * may be called from any thread. */
 #ifndef VIT_CLI_SERVE_LOG_H
 #define VIT_CLI_SERVE_LOG_H
 
@@ -14,7 +15,11 @@ typedef struct serve_entry {
     bool is_cut; /* the client, or the deadline, ended the connection */
 } serve_entry;
 
-/* Writes the line, in the form `log`. */
+/* Writes the line, in the form `log`. If nobody reads standard error, lines are lost rather than
+ * requests held up; the next line that can be written says how many. */
 void serve_log_request(serve_log log, const serve_entry *entry);
+
+/* Writes a sentence in the same way. */
+void serve_log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

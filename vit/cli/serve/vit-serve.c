@@ -9,6 +9,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/program.h"
 #include "vit/cli/serve/http.h"
+#include "vit/cli/serve/log.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
 
@@ -277,16 +278,13 @@ static sigset_t hold_signals(void) {
 static void reload(parts *p) {
     for (size_t i = 0; i < serve_models_count(p->server.models); i++) {
         vit_error error;
-        vit_text text = {0};
         const char *name = serve_models_name(p->server.models, i);
         const bool fine = serve_model_reload(p->server.models, i, &error) == VIT_OK;
         serve_metrics_reload(p->server.metrics, fine);
         if (fine)
-            vit_text_add(&text, "%s was read again", name);
+            serve_log_say("%s was read again", name);
         else
-            vit_text_add(&text, "%s stays as it was: %s", name, error.message);
-        if (!text.failed) vit_say(&command, text.text);
-        vit_text_free(&text);
+            serve_log_say("%s stays as it was: %s", name, error.message);
     }
 }
 

@@ -41,7 +41,7 @@ static void add_list(vit_json_out *json, const serve_answers *a, bool as_base64)
     vit_text_add(&json->line, "\n");
 }
 
-static void answer(serve_request *request, const json_t *object, serve_reply *reply) {
+static void answer(serve_request *request, json_t *object, serve_reply *reply) {
     const json_t *model = json_object_get(object, "model");
     const json_t *format = json_object_get(object, "encoding_format");
     const char *name =
@@ -57,8 +57,7 @@ static void answer(serve_request *request, const json_t *object, serve_reply *re
         serve_fail(reply, 400, "\"encoding_format\": expected \"float\" or \"base64\"");
         return;
     }
-    if (!serve_read_strings(&sent, request, json_object_get(object, "input"), "input", reply))
-        return;
+    if (!serve_read_strings(&sent, request, object, "input", reply)) return;
     memcpy(request->model, name, strlen(name) + 1);
     if (serve_answer_pictures(&a, request, name, &sent, true, reply)) {
         vit_json_out json = {0};

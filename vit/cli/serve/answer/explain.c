@@ -255,10 +255,8 @@ void serve_explain(serve_request *request, serve_reply *reply) {
     serve_pictures sent = {0};
     if (is_json) q.object = serve_read_json(request, request->size, reply);
     if (is_json && !q.object) return;
-    const bool has_pictures =
-        is_json
-            ? serve_read_strings(&sent, request, json_object_get(q.object, "image"), "image", reply)
-            : serve_read_pictures(&sent, request, reply);
+    const bool has_pictures = is_json ? serve_read_strings(&sent, request, q.object, "image", reply)
+                                      : serve_read_pictures(&sent, request, reply);
     if (has_pictures && sent.count != 1) {
         serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
     } else if (has_pictures && read_model(&q) && read_options(&q) &&

@@ -7,6 +7,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/kserve.h"
+#include "vit/cli/serve/answer/numbers.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
 
@@ -116,7 +117,7 @@ static bool read_wishes(inference *f) {
 /* ---- the input ---- */
 
 typedef struct sent_input {
-    const json_t *json;
+    json_t *json;
     serve_input input;
     bool is_binary;
     const uint8_t *data; /* [size], if it is binary */
@@ -167,9 +168,8 @@ static bool read_bytes(inference *f, serve_pictures *out, const uint8_t *data, s
 
 static bool answer_pictures(inference *f, const sent_input *in, bool features, serve_answers *a) {
     serve_pictures sent;
-    const json_t *values = json_object_get(in->json, "data");
     if (in->is_binary ? !read_bytes(f, &sent, in->data, in->size)
-                      : !serve_read_strings(&sent, f->request, values, "data", f->reply))
+                      : !serve_read_strings(&sent, f->request, in->json, "data", f->reply))
         return false;
     bool fine = serve_answer_pictures(a, f->request, f->request->model, &sent, features, f->reply);
     for (size_t i = 0; fine && i < a->count; i++) {
@@ -191,25 +191,32 @@ typedef struct numbers {
     size_t count, at; /* at: the number of those that were put so far */
 } numbers;
 
-static bool put(numbers *n, const json_t *value) {
-    if (!json_is_number(value) || n->at == n->count) return false;
-    const double number = json_number_value(value);
+static bool put(void *context, double number, bool is_whole) {
+    numbers *n = context;
+    if (n->at == n->count) return false;
     if (!n->bytes) {
         if (!(fabs(number) <= FLT_MAX)) return false;
         n->values[n->at++] = (float)number;
     } else {
-        if (!json_is_integer(value) || number < 0 || number > 255) return false;
+        if (!is_whole || number < 0 || number > 255) return false;
         n->bytes[n->at++] = (uint8_t)number;
     }
     return true;
 }
 
-/* Puts all numbers of nested lists, in order. */
-static bool flatten(numbers *n, const json_t *value) {
-    if (!json_is_array(value)) return put(n, value);
+/* Puts all numbers of nested lists, in order; long ones have stayed in the body. */
+static bool flatten(numbers *n, const serve_request *request, const json_t *value) {
+    const json_t *place = json_object_get(value, "numbers");
+    if (place) {
+        const size_t from = (size_t)json_integer_value(json_array_get(place, 0));
+        const size_t size = (size_t)json_integer_value(json_array_get(place, 1));
+        return from <= request->size && size <= request->size - from &&
+               serve_read_numbers((const char *)request->body + from, size, put, n);
+    }
+    if (json_is_number(value)) return put(n, json_number_value(value), json_is_integer(value));
     for (size_t i = 0; i < json_array_size(value); i++)
-        if (!flatten(n, json_array_get(value, i))) return false;
-    return true;
+        if (!flatten(n, request, json_array_get(value, i))) return false;
+    return json_is_array(value);
 }
 
 /* n of the shape [n, ...] of this input; 0: it is another shape. */
@@ -236,7 +243,7 @@ static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
             return false;
         }
         memcpy(!n->bytes ? (void *)n->values : n->bytes, in->data, size);
-    } else if (!flatten(n, json_object_get(in->json, "data")) || n->at != n->count) {
+    } else if (!flatten(n, f->request, json_object_get(in->json, "data")) || n->at != n->count) {
         serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, n->count,
                    n->bytes ? "whole numbers, 0 to 255" : "numbers that are finite as FP32");
         return false;

@@ -6,6 +6,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/serve/answer/base64.h"
 #include "vit/cli/serve/answer/multipart.h"
+#include "vit/cli/serve/answer/numbers.h"
 
 void serve_pictures_free(serve_pictures *p) {
     for (size_t i = 0; i < p->count; i++) {
@@ -93,13 +94,23 @@ bool serve_read_pictures(serve_pictures *out, const serve_request *request, serv
 json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *reply) {
     json_t *object;
     vit_error error;
-    /* Parsed JSON may take thirty times the memory of its text. */
+    vit_text rest = {0};
+    const char *body = size == 0 ? "" : (const char *)request->body;
     serve_gate_enter(&request->server->gate);
-    const vit_status status = vit_json_parse(&object, size == 0 ? "" : (const char *)request->body,
-                                             size, "the body", &error);
+    const bool is_small = serve_take_numbers(&rest, body, size) <= SERVE_MOST_VALUES;
+    vit_status status = VIT_OK;
+    if (rest.failed) status = vit_fail_memory(&error, "the body", size);
+    if (status == VIT_OK && is_small)
+        status = vit_json_parse(&object, rest.length > 0 ? rest.text : body,
+                                rest.length > 0 ? rest.length : size, "the body", &error);
     serve_gate_leave(&request->server->gate);
-    if (status == VIT_OK) return object;
-    serve_fail_with(reply, &error);
+    vit_text_free(&rest);
+    if (status == VIT_OK && is_small) return object;
+    if (status == VIT_OK)
+        serve_fail(reply, 413, "the body has more than %d values besides long arrays of numbers",
+                   SERVE_MOST_VALUES);
+    else
+        serve_fail_with(reply, &error);
     return NULL;
 }
 
@@ -122,8 +133,9 @@ static bool read_string(serve_pictures *out, const serve_request *request, const
     return serve_add_picture(out, request, name, bytes.data, bytes.size, bytes.data, reply);
 }
 
-bool serve_read_strings(serve_pictures *out, const serve_request *request, const json_t *value,
+bool serve_read_strings(serve_pictures *out, const serve_request *request, json_t *object,
                         const char *key, serve_reply *reply) {
+    const json_t *value = json_object_get(object, key);
     *out = (serve_pictures){.is_list = json_is_array(value)};
     bool fine = true;
     if (!out->is_list) fine = read_string(out, request, value, key, reply);
@@ -133,6 +145,7 @@ bool serve_read_strings(serve_pictures *out, const serve_request *request, const
         serve_fail(reply, 400, "\"%s\" is empty, expected pictures", key);
         fine = false;
     }
+    json_object_del(object, key); /* decoded, the strings only take memory */
     if (!fine) serve_pictures_free(out);
     return fine;
 }

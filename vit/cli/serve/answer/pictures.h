@@ -17,13 +17,13 @@ typedef struct serve_pictures {
  * and there is nothing to free. Freed by serve_pictures_free. */
 bool serve_read_pictures(serve_pictures *out, const serve_request *request, serve_reply *reply);
 
-/* The same for pictures in JSON: `value` is a string, or a list of strings or of {"image": string},
- * each base64 or a data URL. key: the name of the value, for messages. */
-bool serve_read_strings(serve_pictures *out, const serve_request *request, const json_t *value,
+/* The same for pictures in JSON: the value of `key` is a string, or a list of strings or of
+ * {"image": string}, each base64 or a data URL. It is taken out of the object. */
+bool serve_read_strings(serve_pictures *out, const serve_request *request, json_t *object,
                         const char *key, serve_reply *reply);
 
 /* The first `size` bytes of the body as a JSON object, freed by json_decref; NULL: `reply` is an
- * error. */
+ * error. Long arrays of numbers stay in the body: numbers.h. */
 json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *reply);
 
 /* Adds a picture, for other forms. `name` is copied; `owned` is freed with the pictures, or NULL.

@@ -119,8 +119,7 @@ static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *
     bool fine = !asked || (json_is_integer(asked) && json_integer_value(asked) > 0);
     if (asked && fine) *top = (size_t)json_integer_value(asked);
     if (!fine) serve_fail(reply, 400, "\"top_k\": expected a whole number from 1");
-    fine = fine &&
-           serve_read_strings(sent, request, json_object_get(object, "inputs"), "inputs", reply);
+    fine = fine && serve_read_strings(sent, request, object, "inputs", reply);
     json_decref(object);
     return fine;
 }

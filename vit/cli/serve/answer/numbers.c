@@ -1,0 +1,98 @@
+#include "vit/cli/serve/answer/numbers.h"
+
+#include <string.h>
+
+enum { SHORT = 1024, LONGEST_NUMBER = 400 };
+
+/* The length of an array that holds nothing but numbers and such arrays; 0: it is another, or would
+ * take more than *patience characters to tell. */
+static size_t array_length(const char *text, size_t size, size_t *patience) {
+    size_t depth = 0;
+    for (size_t i = 0; i<size && * patience> 0; i++, (*patience)--) {
+        depth += text[i] == '[';
+        if (text[i] == ']' && --depth == 0) return i + 1;
+        if (text[i] == '\0' || !strchr("[],.+-0123456789eE \t\r\n", text[i])) return 0;
+    }
+    return 0;
+}
+
+/* The length of a string with its quotes; what is left, if it does not end. */
+static size_t string_length(const char *text, size_t size) {
+    for (size_t i = 1; i < size; i++) {
+        if (text[i] == '\\')
+            i++;
+        else if (text[i] == '"')
+            return i + 1;
+    }
+    return size;
+}
+
+size_t serve_take_numbers(vit_text *out, const char *body, size_t size) {
+    size_t values = 1, after = 0, short_until = 0, patience = 4 * size;
+    for (size_t i = 0; i < size; i++) {
+        if (body[i] == '"') {
+            i += string_length(body + i, size - i) - 1;
+            continue;
+        }
+        values += body[i] != '\0' && strchr("[{,:", body[i]) != NULL;
+        if (body[i] != '[' || i < short_until) continue;
+        const size_t length = array_length(body + i, size - i, &patience);
+        if (length <= SHORT) { /* nor is an array within it long */
+            short_until = i + length;
+            continue;
+        }
+        vit_text_add_bytes(out, body + after, i - after);
+        vit_text_add(out, "{\"numbers\": [%zu, %zu]}", i, length);
+        i += length - 1;
+        after = i + 1;
+    }
+    if (after > 0) vit_text_add_bytes(out, body + after, size - after);
+    return values;
+}
+
+/* The number that text[0..size) begins with, as JSON writes it; returns its length, or 0. */
+static size_t read_number(double *number, bool *is_whole, const char *text, size_t size) {
+    char word[LONGEST_NUMBER + 1];
+    size_t length = 0;
+    while (length < size && text[length] != '\0' && strchr(".+-0123456789eE", text[length]))
+        length++;
+    if (length == 0 || length > LONGEST_NUMBER) return 0;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    const char *digits = word + (word[0] == '-');
+    const bool is_octal = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
+    const char *point = strchr(word, '.');
+    *is_whole = !strpbrk(word, ".eE");
+    if (digits[0] < '0' || digits[0] > '9' || is_octal) return 0;
+    if (point && (point[1] < '0' || point[1] > '9')) return 0;
+    return vit_parse_double(word, number) ? length : 0;
+}
+
+bool serve_read_numbers(const char *text, size_t size,
+                        bool (*put)(void *context, double number, bool is_whole), void *context) {
+    size_t depth = 0;
+    bool may_begin = true, may_end = false; /* a value; the array */
+    for (size_t i = 0; i < size;) {
+        double number;
+        bool is_whole;
+        if (strchr(" \t\r\n", text[i])) {
+            i++;
+        } else if (text[i] == '[' && may_begin) {
+            depth++, i++;
+            may_end = true;
+        } else if (text[i] == ']' && may_end && depth > 0) {
+            depth--, i++;
+            may_begin = false;
+        } else if (text[i] == ',' && !may_begin && depth > 0) {
+            i++;
+            may_begin = true, may_end = false;
+        } else {
+            const size_t length =
+                may_begin && depth > 0 ? read_number(&number, &is_whole, text + i, size - i) : 0;
+            if (length == 0 || !put(context, number, is_whole)) return false;
+            i += length;
+            may_begin = false, may_end = true;
+        }
+    }
+    return depth == 0 && !may_begin;
+}

@@ -1,0 +1,21 @@
+/* The long arrays of numbers in a JSON body. They are taken out before the rest is parsed, as a
+ * parsed number takes thirty times the memory of its text. */
+#ifndef VIT_CLI_SERVE_ANSWER_NUMBERS_H
+#define VIT_CLI_SERVE_ANSWER_NUMBERS_H
+
+#include "vit/base/text.h"
+
+/* Values that a body may have besides such arrays. */
+enum { SERVE_MOST_VALUES = 100000 };
+
+/* *out, which is empty, becomes the body with {"numbers": [OFFSET, SIZE]} in place of each long
+ * array of numbers, nested or not, which stands at that place of the body; it stays empty if there
+ * is none. The body need not be valid JSON. Returns how many other values there are, at most. */
+size_t serve_take_numbers(vit_text *out, const char *body, size_t size);
+
+/* Reads the numbers of an array in order, and gives each to `put`. False: the text is no array of
+ * numbers, or `put` has returned false. */
+bool serve_read_numbers(const char *text, size_t size,
+                        bool (*put)(void *context, double number, bool is_whole), void *context);
+
+#endif
