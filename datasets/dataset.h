@@ -47,7 +47,7 @@ typedef struct vit_records {
 
 #define VIT_MAX_NOTES 8
 
-/* The first so many files that are left out have a note each. */
+/* This many of the files that are left out are named, each in a note of its own. */
 #define VIT_UNREADABLE_NAMED 3
 
 typedef struct vit_dataset {

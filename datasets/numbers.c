@@ -21,7 +21,7 @@
 #define SEED 1
 #define TRAIN_COUNT 200000
 #define FIRST_HELD_BACK 100
-#define SHARE_HELD_BACK 100 /* one in so many */
+#define SHARE_HELD_BACK 100 /* one number in this many */
 
 #define PREFIX "numbers:"
 

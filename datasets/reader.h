@@ -24,13 +24,13 @@ typedef struct vit_reader {
 /* Whether the name is in the directory. */
 bool vit_listing_has(const vit_listing *directory, const char *name);
 
-/* If data have no test part, one record of so many is held back for it. */
+/* If data have no test part, one record in this many is the test. */
 #define VIT_TEST_SHARE 6
 
 /* ---- records.c ---- */
 
 struct vit_files {
-    size_t resident; /* the first so many records are in memory */
+    size_t resident; /* this many records, the first ones, are in memory */
     char **paths;    /* [count], each allocated by itself */
 };
 

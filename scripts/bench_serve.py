@@ -70,8 +70,8 @@ def measure(url, connections, seconds, work, picture):
 
 
 def measure_rounds(url, connections, rounds, picture):
-    """As measure, where answers take seconds: each connection asks so many times, and what is under
-    way at an end is not lost."""
+    """As measure, where answers take seconds: each connection asks `rounds` times, and a
+    request that is under way at the end is counted, too."""
     host, path = re.fullmatch(r"http://([^/]*)(/.*)", url).groups()
     with open(picture, "rb") as f:
         body = f.read()

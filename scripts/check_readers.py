@@ -15,7 +15,7 @@ import torch  # noqa: E402
 import make_readers as make  # noqa: E402
 
 BUILD = ROOT / "build"
-TIE = 2e-5  # of a score: closer ones are equal but for rounding
+TIE = 2e-5  # of a score: closer ones differ by rounding alone
 
 
 def random_case(seed):
@@ -88,7 +88,7 @@ def logits(directory):
 
 
 def write_words(where, count):
-    """A tokenizer of so many words in place of a fixture's."""
+    """A tokenizer of `count` words in place of a fixture's."""
     words = ["<s>", "<pad>", "</s>", "<unk>"] + [f"w{i}" for i in range(4, count)]
     (where / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
     (where / "merges.txt").write_text("#version: 0.2\n")
@@ -97,7 +97,7 @@ def write_words(where, count):
 
 
 def build_full(where, cases):
-    """TrOCR-base as published, but for its weights."""
+    """TrOCR-base as published, except for its weights."""
     encoder = make.encoder_config(size=384, hidden_size=768, num_hidden_layers=12, patch_size=16,
                                   num_attention_heads=12, intermediate_size=3072)
     decoder = make.trocr(50265, d_model=1024, decoder_layers=12, decoder_attention_heads=16,

@@ -209,14 +209,14 @@ def answers(net, data, numbers):
 
 
 def evaluate(net, data, count):
-    """Share of whole texts that are right, of so many all over the test part."""
+    """Share of whole texts that are right, of `count` from all over the test part."""
     rows = data.parts["test"][0]
     told = answers(net, data, list(range(0, len(rows), max(1, len(rows) // count)))[:count])
     return sum(right for _, right in told) / len(told)
 
 
 def evaluate_lengths(net, data, count):
-    """{length: share}, of so many of each at most, and of lengths that have a tenth of that."""
+    """{length: share}, of at most `count` texts of each length; of lengths with a tenth of that."""
     rows, of, right = data.parts["test"][0], collections.defaultdict(list), {}
     for n, row in enumerate(rows):
         if len(of[length_of(data, row)]) < count:

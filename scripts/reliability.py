@@ -71,7 +71,7 @@ def leftovers(*directories):
 
 def kills(data, options, longest, tries, called=""):
     """Trainings of `options`, killed at random moments of up to `longest` seconds after each start,
-    and resumed with other threads, until so many kills are survived."""
+    and resumed with other threads, until that number of kills is survived."""
     run = train("--data", data, *options, "--out", "whole", "--threads", 2, "--overwrite")
     check(run.returncode == 0, "a training on " + data, run)
     killed = finished = 0

@@ -44,7 +44,7 @@ given vit-train --data numbers:en-de $small --out numbers.safetensors
 given vit-train --data numbers:en --preset language --steps 1 --batch 2
 cp -r "$fixtures/readers/trocr_base" trocr-base-printed
 
-# run_example EXAMPLE: as it stands but for the time that it takes
+# run_example EXAMPLE: unchanged, except for the time that it takes
 run_example() {
     steps=
     case $1 in

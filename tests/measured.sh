@@ -26,7 +26,7 @@ check "not of a preset that was changed" fails embeds '--data mnist' "0$now"
 rm measured.jsonl
 check "nor without a file" "$tree/scripts/embed-measured" measured.jsonl presets/a.json
 
-# picks PRESET MINUTES: what is taken for CIFAR-10 in so many
+# picks PRESET MINUTES: what is taken for CIFAR-10 in MINUTES
 picks() {
     vit-train --data cifar10 --minutes "$2" --out model.safetensors >out 2>&1 &
     tries=600

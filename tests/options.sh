@@ -120,7 +120,7 @@ train() {
     vit-train --data classes $small --batch 8 --out "$out" "$@"
 }
 check "--accumulate" train accumulated.safetensors --steps 6 --accumulate 3 --threads 2
-check "is a batch of so many times as many pictures, with one thread, too" sh -c "
+check "is a batch of three times as many pictures, with one thread, too" sh -c "
     vit-train --data classes $small --steps 6 --batch 24 --threads 1 --out one.safetensors &&
     cmp one.safetensors accumulated.safetensors"
 interrupted() {

@@ -160,7 +160,7 @@ static void check_product(const product *p, const vit_kernels *k, int threads, f
     free(c);
 }
 
-/* The same product so many times, each into an array of its own. */
+/* The same product `count` times, each into an array of its own. */
 static void check_small(const product *p, const vit_kernels *k, size_t count) {
     float *c = check_floats(count * p->c_floats);
     vit_tiles products = {.count = count,
@@ -250,7 +250,7 @@ static void test_threads(void **state) {
 }
 
 /* Large enough for both sides to be packed, in two blocks of k and two of rows; and for B to stay
- * in several blocks of columns and of k: as it lies, packed before, or packed by every thread. And
+ * in several blocks of columns and of k: not packed, packed before, or packed by every thread. And
  * rows of A 4 KiB apart, which are packed because of that. */
 static void test_blocks(void **state) {
     (void)state;

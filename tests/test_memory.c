@@ -181,7 +181,7 @@ static void test_reads_are_found(void **state) {
     vit_free(unset);
 }
 
-/* Answers so many pictures in one process, every tenth of them absent; the most memory in KiB that
+/* Answers `count` pictures in one process, every tenth of them absent; the most memory in KiB that
  * a process of this test has taken so far, 0 where the program does not run here. */
 static long answer(size_t count) {
     char command[512];

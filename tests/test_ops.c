@@ -303,7 +303,7 @@ static double cross_entropy(const double *theta, const void *context) {
     return c->weight * loss;
 }
 
-/* All is in double but for the last step: rounding to float, u of the result; a sum of `classes`
+/* All is in double except the last step: rounding to float, u of the result; a sum of `classes`
  * exponentials and a logarithm before it leave (classes + 64) 2^-53 of numbers of size 30. */
 static void check_loss_of(const loss_case *c, float spread) {
     problem p = problem_new(c->classes, c->classes, (uint32_t)c->classes);

@@ -1,5 +1,5 @@
-/* What is no digit: drawn the same everywhere, in the form of digits; so many of a batch as the
- * recipe says; learned to be of no class. */
+/* What is no digit: drawn the same everywhere, in the form of digits; the share of a batch that
+ * the recipe says; learned to be of no class. */
 #include "datasets/dataset.h"
 #include "tests/check.h"
 #include "vit/base/sha256.h"

@@ -128,7 +128,7 @@ def _field(kind: Any, name: str, value: Any) -> Any:
 
 
 def _options(kind: type, **values: Any) -> Any:
-    """A structure of options, zeroed but for what is given; unknown names are a TypeError."""
+    """A structure of options: what is not given is zero; unknown names are a TypeError."""
     options = kind()
     kinds = dict(kind._fields_)
     for name, value in values.items():

@@ -1,4 +1,4 @@
-/* What vit/maps.h promises, but for vit_map_check's rules and the maps themselves (vit/explain). */
+/* What vit/maps.h promises; vit_map_check's rules and the maps themselves are in vit/explain. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"

@@ -28,7 +28,7 @@ typedef struct vit_arena {
     size_t size, used, peak;
 } vit_arena;
 
-/* Allocates an arena of so many bytes; messages call it `what`. Errors: MEMORY. */
+/* Allocates an arena of `bytes` bytes; messages call it `what`. Errors: MEMORY. */
 vit_status vit_arena_init(vit_arena *arena, size_t bytes, const char *what, vit_error *error);
 void vit_arena_free(vit_arena *arena);
 

@@ -33,7 +33,7 @@ vit_status vit_npy_header_size(size_t *size, const uint8_t prefix[VIT_NPY_PREFIX
                                vit_error *error);
 
 /* Reads a header; header: [size], all bytes before the elements. wanted: the types that the caller
- * reads, for messages. Errors: FORMAT; UNSUPPORTED for elements that are no numbers. */
+ * reads, for messages. Errors: FORMAT; UNSUPPORTED for elements other than numbers. */
 vit_status vit_npy_parse(vit_npy *out, const uint8_t *header, size_t size, const char *wanted,
                          vit_error *error);
 

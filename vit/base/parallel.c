@@ -16,10 +16,11 @@ typedef struct share {
 
 #define MOST_SHARES 64
 
-/* A thread that waits first spins, for LOOKS looks (some ten microseconds), then yields its
- * processor between OFFERS looks (some hundred microseconds), then sleeps between looks. */
-#define LOOKS 10000
-#define OFFERS 300
+/* A thread that waits polls: first SPINS times without a pause (some ten microseconds), then YIELDS
+ * times with its processor offered to others in between (some hundred microseconds), then with a
+ * NAP in between. */
+#define SPINS 10000
+#define YIELDS 300
 #define NAP 5e-5 /* seconds */
 
 typedef struct work {
@@ -56,9 +57,9 @@ static void run_work(work *w, int thread) {
 
 /* Waits until *place is `value`. */
 static void wait_for(const atomic_size_t *place, size_t value) {
-    for (size_t looks = 0; atomic_load_explicit(place, memory_order_acquire) != value; looks++) {
-        if (looks < LOOKS) continue;
-        if (looks < LOOKS + OFFERS)
+    for (size_t polls = 0; atomic_load_explicit(place, memory_order_acquire) != value; polls++) {
+        if (polls < SPINS) continue;
+        if (polls < SPINS + YIELDS)
             vit_yield();
         else
             vit_nap(NAP);
@@ -74,8 +75,8 @@ typedef struct team {
     _Alignas(64) atomic_size_t given_out; /* how many works were given out */
 } team;
 
-/* The team that this thread leads, if it is waiting for work. */
-static _Thread_local team *standing_by;
+/* The team that this thread leads, while the team waits for work. */
+static _Thread_local team *idle_team;
 
 static void give_out(team *t, work *w) {
     t->work = w;
@@ -91,15 +92,15 @@ static void follow(team *t, int thread) {
 }
 
 static void lead(team *t, work *w) {
-    standing_by = NULL; /* while it works */
+    idle_team = NULL; /* while it works */
     give_out(t, w);
     run_work(w, 0);
     wait_for(&w->arrived, t->size);
-    standing_by = t;
+    idle_team = t;
 }
 
 void vit_with_team(int threads, vit_team_body *body, void *context) {
-    if (threads <= 1 || standing_by) {
+    if (threads <= 1 || idle_team) {
         body(context);
         return;
     }
@@ -111,16 +112,16 @@ void vit_with_team(int threads, vit_team_body *body, void *context) {
             follow(&t, thread);
         } else {
             t.size = (size_t)omp_get_num_threads();
-            standing_by = &t;
+            idle_team = &t;
             body(context);
-            standing_by = NULL;
+            idle_team = NULL;
             give_out(&t, NULL);
         }
     }
 }
 
 void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
-    team *t = standing_by;
+    team *t = idle_team;
     if (threads > 1 && (size_t)threads > count) threads = (int)count;
     if (t && (size_t)threads > t->size) threads = (int)t->size;
     if (threads <= 1) {

@@ -50,7 +50,7 @@ static void compress(uint32_t state[8], const uint8_t block[64]) {
 }
 
 void vit_sha256_start(vit_sha256 *hash) {
-    /* The same of the square roots of the first eight primes. */
+    /* The first 32 bits of the fractions of the square roots of the first eight primes. */
     *hash = (vit_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
                                    0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }

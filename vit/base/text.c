@@ -31,7 +31,7 @@ bool vit_parse_u64(const char *text, uint64_t *value) {
     return true;
 }
 
-/* 800 digits decide how a decimal rounds to a double, but for one case: a number that is exactly
+/* 800 digits decide how a decimal rounds to a double, except in one case: a number that is exactly
  * half-way between two doubles so far. Whether anything but zeros follows is kept for it. */
 enum { DIGITS_MAX = 800 };
 

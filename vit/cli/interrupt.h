@@ -3,7 +3,7 @@
 #ifndef VIT_CLI_INTERRUPT_H
 #define VIT_CLI_INTERRUPT_H
 
-/* From now on the signals are caught, but for those that the program was started to ignore. */
+/* From now on the signals are caught, except those that the program was started to ignore. */
 void vit_interrupt_catch(void);
 
 /* The number of the signal that came, or 0. A program that is stopped by it exits with 128 +

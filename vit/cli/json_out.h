@@ -31,7 +31,7 @@ void vit_json_count(vit_json_out *json, const char *key, uint64_t count);
 void vit_json_bool(vit_json_out *json, const char *key, bool value);
 void vit_json_number(vit_json_out *json, const char *key,
                      double number);                                    /* shortest exact digits */
-void vit_json_float(vit_json_out *json, const char *key, float number); /* the same of a float */
+void vit_json_float(vit_json_out *json, const char *key, float number); /* the same for a float */
 void vit_json_g9(vit_json_out *json, const char *key, float number);    /* 9 digits, %.9g */
 void vit_json_raw(vit_json_out *json, const char *key, const char *value); /* which is JSON */
 

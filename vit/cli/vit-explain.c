@@ -150,7 +150,7 @@ typedef struct explainer {
     vit_model *model;
     vit_session *session;
     vit_model_info info;
-    vit_map_options asked; /* but for the method */
+    vit_map_options asked; /* all except the method */
     vit_method methods[VIT_METHOD_COUNT];
     size_t method_count;
     size_t layers[MOST_NUMBERS], layer_count, heads[MOST_NUMBERS], head_count;

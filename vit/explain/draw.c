@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longer side of a panel is at least so many pixels: of one map alone, of one of several. */
+/* The least length of a panel's longer side, in pixels: of a map alone, of one of several. */
 #define SIDE_ALONE ((size_t)448)
 #define SIDE_OF_MANY ((size_t)168)
 #define GAP ((size_t)4) /* pixels between panels */

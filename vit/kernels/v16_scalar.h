@@ -15,7 +15,7 @@
 typedef struct v16 {
     float lane[16];
 } v16;
-typedef size_t v16_mask; /* the first so many lanes */
+typedef size_t v16_mask; /* number of lanes, the first ones */
 
 #define V16_EACH(expression)                               \
     v16 y;                                                 \

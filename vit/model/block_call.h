@@ -48,7 +48,7 @@ static inline size_t vit_rows_out(const vit_block_call *c) {
     return c->outputs < vit_config_tokens(c->config) ? c->batch * c->outputs : c->rows;
 }
 
-/* Whether attention weights p of so many keys are kept for the backward pass. Those of more keys
+/* Whether the attention weights p are kept for the backward pass. Those of more than 256 keys
  * are computed again: they would be most of the memory, and computing them is a fifth of
  * attention's arithmetic. */
 static inline bool vit_keeps_weights(vit_kept kept, size_t keys) {

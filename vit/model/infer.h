@@ -25,7 +25,7 @@ vit_status vit_inference_run(vit_inference *inference, float *logits, float *fea
                              vit_image_source *source, void *context, size_t count,
                              vit_error *error);
 
-/* The same of networks with a decoder, teacher-forced (vit_network_forward). The source also sets
+/* The same for networks with a decoder, teacher-forced (vit_network_forward). The source also sets
  * the texts that the two stacks are given, sources and targets: [count]. After the forward pass of
  * a slice, visit is given the state of its samples first .. first + count - 1. Both are called from
  * several threads at once. */

@@ -62,7 +62,7 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 void vit_table_init(int threads, float *values, const vit_table *table, vit_init init,
                     uint64_t seed);
 
-/* The same of one tensor, table->rows[row]; values: [its count]. */
+/* The same for one tensor, table->rows[row]; values: [its count]. */
 void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
                         uint64_t seed);
 
@@ -134,10 +134,10 @@ typedef struct vit_weights {
     vit_block_weights *blocks;        /* [depth], owned */
     vit_norm norm;                    /* gamma NULL: there is no final norm */
     vit_map_weights map;
-    vit_linear attention_pool; /* [1][D], sequence pooling */
-    vit_linear head[2];        /* head[1].weight NULL: a linear head */
-    vit_linear memory_proj;    /* of a decoder; out 0: cross-attention reads the encoder's states as
-                                  they    are */
+    vit_linear attention_pool;   /* [1][D], sequence pooling */
+    vit_linear head[2];          /* head[1].weight NULL: a linear head */
+    vit_linear memory_proj;      /* of a decoder; out 0: cross-attention reads the encoder's states
+                                    themselves */
     struct vit_weights *decoder; /* owned; NULL: there is none */
 } vit_weights;
 

@@ -83,7 +83,7 @@ static void copy_pixels(float *to, const float *from, size_t n) {
     }
 }
 
-/* The same of a tokenizer: the three pixels under a row of the kernel are contiguous in x. */
+/* The same for a tokenizer: the three pixels under a row of the kernel are contiguous in x. */
 static void extract_pixels_task(size_t index, int thread, void *context) {
     (void)thread;
     const walk *w = context;

@@ -14,7 +14,7 @@ typedef struct vit_tensorboard vit_tensorboard;
 
 /* A new file in `directory`, which is made if need be; other files in it stay. The training
  * continues at step `step`: readers drop what the other files have from there on. Errors: ARGUMENT
- * for a SOURCE_DATE_EPOCH that is no number, IO, MEMORY. */
+ * for a SOURCE_DATE_EPOCH that is not a number, IO, MEMORY. */
 vit_status vit_tensorboard_open(vit_tensorboard **out, const char *directory, uint64_t step,
                                 vit_error *error);
 

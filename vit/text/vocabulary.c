@@ -68,7 +68,7 @@ static size_t unite(sign *signs, size_t count) {
 typedef struct collection {
     sign *signs;
     size_t count, capacity;
-    size_t united; /* the first so many are sorted and different */
+    size_t united; /* this many, the first ones, are sorted and different */
 } collection;
 
 /* Collects the signs of a text. They are united whenever their number has doubled, so that memory

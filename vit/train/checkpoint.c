@@ -493,7 +493,7 @@ static vit_status write_state(const char *path, const vit_trainer_state *s, cons
     return status;
 }
 
-/* Removes checkpoints but for the newest two, the best, and those that an earlier run of this
+/* Removes checkpoints, except the newest two, the best, and those that an earlier run of this
  * training left of steps beyond `newest`. One that cannot be removed is tried again next time. */
 static void prune(vit_checkpoints *c, uint64_t best, uint64_t newest) {
     size_t good = 0, kept = 0;

@@ -4,7 +4,7 @@
  * needs.
  *
  * Each contains a SHA-256 of all its bytes. A new one is written as DIR/checkpoint.new, read back,
- * verified, and only then renamed; after that older ones are removed, but for the last two and the
+ * verified, and only then renamed; after that older ones are removed, except the last two and the
  * one with the best held-back accuracy. DIR/lock keeps a second training out.
  */
 #ifndef VIT_TRAIN_CHECKPOINT_H

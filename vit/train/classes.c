@@ -10,7 +10,7 @@
 #define FEW_PICTURES 50
 #define FEW_PICTURES_INIT 5
 
-/* Classes are unbalanced if the largest has at least so many times the pictures of the smallest. */
+/* Classes are unbalanced if the largest has at least this many times the smallest's pictures. */
 #define UNBALANCED 3
 
 static const char *name_of(const vit_dataset *d, size_t class, char number[32]) {

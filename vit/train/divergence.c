@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A training ends after so many steps in a row that were skipped, or whose loss was high. */
+/* A training ends after this many steps in a row that were skipped, or whose loss was high. */
 #define MOST_SKIPPED 10
 #define MOST_HIGH 20
 

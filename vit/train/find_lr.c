@@ -7,9 +7,9 @@
 #define LOWEST 1e-5
 #define HIGHEST 1.
 #define SMOOTHING .9 /* share of the earlier losses in the running mean */
-#define HOPELESS 1.5 /* the test ends at a loss of so many times the least */
+#define HOPELESS 1.5 /* the test ends when the loss is this many times the least */
 #define SAFE 5       /* at the rate of the least loss steps begin to overshoot: take a fifth */
-#define FALLS .98    /* a least loss below so much of the first one is a fall */
+#define FALLS .98    /* a least loss below this share of the first one is a fall */
 
 double vit_suggest_lr(const double *lr, const double *loss, size_t count) {
     size_t least = 0;

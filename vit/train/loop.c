@@ -215,7 +215,7 @@ static vit_status stop(vit_run *run, vit_error *error) {
                     (unsigned long long)vit_run_step(run), (unsigned long long)run->plan.schedule);
 }
 
-/* Whether the last of so many steps completed a pass over the training pictures. */
+/* Whether the last of `steps` steps completed a pass over the training pictures. */
 static bool ends_pass(const vit_run *run, uint64_t steps) {
     const uint64_t batch = run->preset.recipe.batch, pictures = run->loader.train_count;
     return steps == run->plan.schedule ||

@@ -58,7 +58,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                     o->height, o->width, d->name, d->height, d->width);
 }
 
-/* Pictures that are held back if the recipe does not say how many: at most so many, at most a
+/* Pictures that are held back if the recipe does not say how many: at most this many, at most a
  * tenth. They serve to fit the temperature and to choose the best epoch. */
 #define HELD_BACK 1000
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Steps are timed for so many seconds, but at most for this share of the given minutes. */
+/* Steps are timed for this many seconds, and at most for this share of the given minutes. */
 #define PROBE_SECONDS 1.0
 #define PROBE_SHARE 0.04
 

@@ -141,7 +141,7 @@ vit_status vit_run_check_classes(vit_run *run, vit_error *error);
  * none. */
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
 
-/* Epochs that so many steps are; an epoch is one pass over the training pictures, without those
+/* Epochs that `steps` steps are; an epoch is one pass over the training pictures, without those
  * held back. */
 double vit_run_epochs(const vit_run *run, uint64_t steps);
 

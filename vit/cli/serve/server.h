@@ -25,7 +25,7 @@ typedef struct serve_server {
     serve_queue *aside; /* maps that take long: one computation for each step or patch */
     serve_metrics *metrics;
     serve_connections *connections;
-    serve_gate gate;    /* lets only so many threads decode pictures, and parse JSON, at a time */
+    serve_gate gate;    /* limits the threads that decode pictures or parse JSON at the same time */
     size_t body;        /* limits: bytes of a request, */
     size_t pixels;      /* pixels of a picture, */
     size_t pictures;    /* pictures of a request, */

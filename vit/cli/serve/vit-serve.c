@@ -257,7 +257,7 @@ static void end(parts *p) {
 /* ---- signals ---- */
 
 /* Blocks the signals that the main thread waits for, in all threads. One that the program was
- * started to ignore stays ignored, but for SIGHUP. */
+ * started to ignore stays ignored, except SIGHUP. */
 static sigset_t hold_signals(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t set;

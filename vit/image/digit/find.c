@@ -15,7 +15,7 @@ static const struct {
     double trust; /* factor of the score: narrow things are more likely strokes */
 } readings[] = {{30, 1}, {100, 0.9}};
 
-/* A digit has fewer long straight lines than this; so many are printed ones. */
+/* A digit has fewer long straight lines than this; this many or more are printed. */
 enum { PRINTED_LINES = 3 };
 
 /* A light sheet on a dark table has longer edges than the ink on it, so that its score is larger,

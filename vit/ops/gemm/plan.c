@@ -57,7 +57,7 @@ static void choose_for_converted(plan *p, const shape *s, size_t threads) {
                  p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
 }
 
-/* Whether A has so many tiles to stream past a block of B that B should stay even if it has to be
+/* Whether A has enough tiles to stream past a block of B that B should stay, even if it must be
  * packed for that. A transposed is read in strips one tile wide and far apart, and every thread
  * would pack all of B: that only pays for one thread, and if C has at least twice as many rows as
  * columns. */

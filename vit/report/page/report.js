@@ -228,7 +228,7 @@ function focusOn(grid, to) {
 
 function pairs(a, button) {
   const wrong = a.cells.filter(c => c.truth !== c.answer).sort((x, y) => y.count - x.count);
-  $('#confusion .help').append(' Of so many classes, here are the pairs taken for each other most.');
+  $('#confusion .help').append(' There are too many classes for a matrix: these are the pairs that are confused most often.');
   $('.matrix').append(make('div', {class: 'pairs'}, ...wrong.slice(0, 60).map(c =>
     button(c, `${label(c.truth)} → ${label(c.answer)}: ${c.count}`))));
 }

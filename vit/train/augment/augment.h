@@ -21,9 +21,9 @@ typedef struct vit_picture_shape {
 /* A part of a recipe. Ranges; 0: off. */
 typedef struct vit_augmentation {
     vit_edges edges;
-    size_t shift;   /* moved by up to so many pixels in each direction */
+    size_t shift;   /* moved by at most this many pixels in each direction */
     bool flip;      /* mirrored left to right with probability 1/2 */
-    double rotate;  /* by up to so many degrees either way */
+    double rotate;  /* by at most this many degrees, left or right */
     double scale;   /* by a factor of 1 - scale to 1 + scale */
     double shear;   /* rows move right by up to this factor times their distance from the centre */
     double elastic; /* alpha of an elastic distortion (Simard et al.: Best Practices for

@@ -18,7 +18,7 @@ typedef struct vit_measured {
 extern const vit_measured vit_measured_trainings[]; /* ended by a NULL data_sha256 */
 
 typedef struct vit_expectation {
-    double top1;         /* NAN: nothing is known of so many steps */
+    double top1;         /* NAN: nothing is known for this number of steps */
     double at_least;     /* top1; of more steps than were measured, that of the most; or NAN */
     double first, last;  /* steps of the two measured trainings that it lies between */
     double step_seconds; /* processor time of a step, in the longest training of this preset */

@@ -186,7 +186,7 @@ vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
 
 /* ---- a network for pictures of any size and number ---- */
 
-/* The side of a patch is the largest power of two, up to LARGEST_PATCH, with at least so many
+/* The side of a patch is the largest power of two, up to LARGEST_PATCH, with at least this many
  * patches along the shorter side of a picture (powers of two are what the convolutional stem can
  * halve). */
 #define PATCHES_A_SIDE 8
@@ -194,7 +194,7 @@ vit_status vit_preset_load(vit_preset *p, const char *name, vit_error *error) {
 
 /* More pictures can train a larger network, and need fewer epochs. */
 static const struct {
-    size_t pictures; /* up to so many */
+    size_t pictures; /* at most */
     size_t dim, depth, heads, mlp;
     double epochs;
 } networks[] = {

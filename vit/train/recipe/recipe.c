@@ -244,7 +244,7 @@ double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t ste
     return lr * .5 * (1 + vit_cos(VIT_PI * (double)(step - warmup) / (double)(steps - warmup)));
 }
 
-/* PyTorch's OneCycleLR with its defaults, but for pct_start. */
+/* PyTorch's OneCycleLR with its defaults, except pct_start. */
 static double one_cycle(double lr, uint64_t warmup, uint64_t step, uint64_t steps) {
     const double top = warmup > 1 ? (double)warmup - 1 : 0, end = (double)steps - 1;
     const double at = (double)step, low = lr / 25, least = low / 1e4;

@@ -44,8 +44,8 @@ typedef struct vit_recipe {
     double jitter;        /* amount of vit_jitter_apply, after the policy */
     bool balance;     /* the loss of a picture counts n / (classes n_c) times, n training pictures,
                          n_c of its class, so that all classes weigh the same */
-    size_t repeats;   /* each picture comes so many times in a row in a batch, augmented anew each
-                         time; an epoch then sees so many times fewer pictures */
+    size_t repeats;   /* each picture comes this many times in a row in a batch, augmented anew each
+                         time; an epoch then sees fewer pictures, by the same factor */
     double mixup;     /* alpha of MixUp, vit/train/augment/mix.h; 0: off */
     double cutmix;    /* alpha of CutMix */
     double mix_share; /* share of the pictures that are mixed */
@@ -57,10 +57,10 @@ typedef struct vit_recipe {
     double val; /* training pictures that are held back: their number, or below 1 their share.
                    Negative: not said, as in older model files: a tenth, at most 5,000 */
     vit_precision precision; /* of the matrix products */
-    size_t freeze;           /* the first so many blocks, and all before them, keep their weights */
-    double layer_decay;      /* X of layer-wise decay (Bao et al.: BEiT, section 3.2): the learning
-                                rate is multiplied by X^(depth - i) in block i (from 0), by
-                                X^(depth + 1) before the blocks. 1: off */
+    size_t freeze;      /* number of first blocks that keep their weights, with all before them */
+    double layer_decay; /* X of layer-wise decay (Bao et al.: BEiT, section 3.2): the learning
+                           rate is multiplied by X^(depth - i) in block i (from 0), by
+                           X^(depth + 1) before the blocks. 1: off */
 } vit_recipe;
 
 vit_recipe vit_recipe_default(void);

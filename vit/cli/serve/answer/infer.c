@@ -53,7 +53,7 @@ size_t serve_output_width(const serve_model *model, serve_output output) {
 typedef struct wish {
     serve_output output;
     bool is_binary;
-    size_t classes; /* "classification": so many of the likeliest classes; 0: all numbers */
+    size_t classes; /* "classification": number of likeliest classes wanted; 0: all logits */
 } wish;
 
 typedef struct inference {

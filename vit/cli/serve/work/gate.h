@@ -1,4 +1,4 @@
-/* A semaphore: only so many threads are between enter and leave at a time; others wait. */
+/* A semaphore: a limited number of threads are between enter and leave; others wait. */
 #ifndef VIT_CLI_SERVE_WORK_GATE_H
 #define VIT_CLI_SERVE_WORK_GATE_H
 

@@ -147,8 +147,8 @@ static void compute_all(serve_job *batch, size_t pictures) {
     }
 }
 
-/* Does the first job, and those that can be computed with it. The lock is held, but for the
- * computation. */
+/* Does the first job, and those that can be computed with it. The lock is held, except
+ * during the computation. */
 static void do_batch(serve_queue *q) {
     size_t pictures;
     serve_job *batch = take_batch(q, &pictures);

@@ -47,8 +47,9 @@ serve_model *serve_model_take(serve_models *models, const char *name);
 serve_model *serve_model_take_at(serve_models *models, size_t place);
 void serve_model_release(serve_models *models, serve_model *model);
 
-/* The session that is to compute so many pictures. A few pictures of a small network are computed
- * on one processor before others could have begun, and then do not depend on others being free. */
+/* The session that is to compute this number of pictures. A few pictures of a small network are
+ * computed on one processor before others could have begun, and then do not depend on others being
+ * free. */
 vit_session *serve_model_session(const serve_model *model, size_t pictures);
 
 /* Makes a session on one processor, for computing outside of the queue; freed by vit_session_free.
