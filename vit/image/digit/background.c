@@ -7,101 +7,103 @@
 
 /* ---- the background: a closing (Serra: Image Analysis and Mathematical Morphology) ---- */
 
-/* So many rows, or columns, are processed side by side. */
-enum { STRIP = 64 };
-
-static void take_greater(uint8_t *restrict to, const uint8_t *restrict from) {
-    for (size_t i = 0; i < STRIP; i++) to[i] = to[i] > from[i] ? to[i] : from[i];
-}
-
-static void take_greater_of(uint8_t *restrict to, const uint8_t *a, const uint8_t *b, size_t n) {
-    for (size_t i = 0; i < n; i++) to[i] = a[i] > b[i] ? a[i] : b[i];
-}
+/* Dilation and erosion, which is the dilation of the negative: `flip` is 255 for it, else 0. Pixels
+ * beyond the picture count for nothing. */
 
 static void take_flipped(uint8_t *restrict to, const uint8_t *restrict from, size_t n,
                          uint8_t flip) {
     for (size_t i = 0; i < n; i++) to[i] = from[i] ^ flip;
 }
 
-/* Each row becomes the largest of itself and the 2 reach rows after it, by the algorithm of van
- * Herk (1992): rows are divided into blocks of 2 reach + 1, and a window is the end of one block
- * and the beginning of the next. strip: [blocks + 1][2 reach + 1][STRIP], of which the last block
- * is only read; to_end: scratch of one block. */
-static void widen_strip(uint8_t *strip, size_t blocks, size_t reach, uint8_t *to_end) {
-    const size_t block = 2 * reach + 1;
-    for (size_t b = 0; b < blocks; b++) {
-        uint8_t from_begin[STRIP] = {0}, *here = strip + b * block * STRIP;
-        const uint8_t *next = here + block * STRIP;
-        memcpy(to_end, here, block * STRIP);
-        for (size_t i = block - 1; i-- > 0;)
-            take_greater(to_end + i * STRIP, to_end + (i + 1) * STRIP);
-        for (size_t i = 0; i < block; i++) {
-            memcpy(here + i * STRIP, to_end + i * STRIP, STRIP);
-            take_greater(here + i * STRIP, from_begin);
-            take_greater(from_begin, next + i * STRIP);
+/* to = the greater of a and b. */
+static void take_greater(uint8_t *restrict to, const uint8_t *a, const uint8_t *b, size_t n) {
+    for (size_t i = 0; i < n; i++) to[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+/* sum = the greater of it and of what is added, flipped. */
+static void raise(uint8_t *restrict sum, const uint8_t *restrict added, size_t n, uint8_t flip) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t v = added[i] ^ flip;
+        sum[i] = v > sum[i] ? v : sum[i];
+    }
+}
+
+/* to = the greater of a and b, flipped. */
+static void close_window(uint8_t *restrict to, const uint8_t *restrict a, const uint8_t *restrict b,
+                         size_t n, uint8_t flip) {
+    for (size_t i = 0; i < n; i++) to[i] = (a[i] > b[i] ? a[i] : b[i]) ^ flip;
+}
+
+/* Dilates along the columns, by the algorithm of van Herk (1992): rows are divided into blocks of 2
+ * reach + 1, and a window is the end of one block and the beginning of the next. room: [block +
+ * 2][width]. */
+static void widen_columns(vit_image *out, const vit_image *in, size_t reach, uint8_t flip,
+                          uint8_t *room) {
+    const ptrdiff_t h = (ptrdiff_t)in->height, block = 2 * (ptrdiff_t)reach + 1;
+    const size_t w = in->width;
+    uint8_t *begin = room + (size_t)block * w + w; /* of the next block, up to a row */
+    for (ptrdiff_t top = -block; top < h; top += block) {
+        memset(room + (size_t)block * w, 0, 2 * w);
+        for (ptrdiff_t i = block; i-- > 0;) {
+            uint8_t *end = room + (size_t)i * w; /* of this block, from a row on */
+            memcpy(end, end + w, w);
+            if (top + i >= 0 && top + i < h)
+                raise(end, in->pixels + (top + i) * (ptrdiff_t)w, w, flip);
+        }
+        for (ptrdiff_t i = 0; i < block; i++) {
+            const ptrdiff_t y = top + i + (ptrdiff_t)reach, next = top + block + i;
+            if (y >= 0 && y < h)
+                close_window(out->pixels + y * (ptrdiff_t)w, room + (size_t)i * w, begin, w, flip);
+            if (next < h) raise(begin, in->pixels + next * (ptrdiff_t)w, w, flip);
         }
     }
 }
 
-/* Dilates along the columns. Pixels above and below count as 0. flip: 255 for erosion, which is the
- * dilation of the negative, else 0. room: scratch. */
-static void widen_columns(vit_image *image, size_t reach, uint8_t flip, uint8_t *room) {
-    const size_t w = image->width, h = image->height, block = 2 * reach + 1;
-    const size_t blocks = vit_ceil_div(h, block), size = (blocks + 1) * block * STRIP;
-    for (size_t x = 0; x < w; x += STRIP) {
-        const size_t count = vit_min(w - x, STRIP);
-        memset(room, 0, reach * STRIP);
-        memset(room + (reach + h) * STRIP, 0, size - (reach + h) * STRIP);
-        for (size_t y = 0; y < h; y++)
-            take_flipped(room + (reach + y) * STRIP, image->pixels + y * w + x, count, flip);
-        widen_strip(room, blocks, reach, room + size);
-        for (size_t y = 0; y < h; y++)
-            take_flipped(image->pixels + y * w + x, room + y * STRIP, count, flip);
-    }
-}
-
-/* Dilates along the rows: windows of twice the width are the larger of two neighbouring ones. */
-static void widen_rows(vit_image *image, size_t reach, uint8_t flip, uint8_t *room) {
-    const size_t w = image->width, block = 2 * reach + 1, size = w + 2 * reach;
-    for (size_t y = 0; y < image->height; y++) {
-        uint8_t *now = room, *next = room + size, *row = image->pixels + y * w;
+/* Dilates along the rows: windows of twice the width are the greater of two neighbouring ones.
+ * room: two rows with `reach` more on either side. */
+static void widen_rows(vit_image *out, const vit_image *in, size_t reach, uint8_t flip,
+                       uint8_t *room) {
+    const size_t w = in->width, block = 2 * reach + 1, size = w + 2 * reach;
+    for (size_t y = 0; y < in->height; y++) {
+        uint8_t *now = room, *next = room + size;
         size_t width = 1;
         memset(now, 0, reach);
         memset(now + reach + w, 0, reach);
-        take_flipped(now + reach, row, w, flip);
+        take_flipped(now + reach, in->pixels + y * w, w, flip);
         for (; 2 * width <= block; width *= 2) {
-            take_greater_of(next, now, now + width, size + 1 - 2 * width);
+            take_greater(next, now, now + width, size + 1 - 2 * width);
             uint8_t *other = now;
             now = next;
             next = other;
         }
-        take_greater_of(next, now, now + block - width, w);
-        take_flipped(row, next, w, flip);
+        close_window(out->pixels + y * w, now, now + block - width, w, flip);
     }
 }
 
-static void widen_light(vit_image *image, size_t reach, uint8_t *room) {
-    widen_rows(image, reach, 0, room);
-    widen_columns(image, reach, 0, room);
+/* out = the dilation, or with flip the erosion, of `in`, which may be the same; between: scratch of
+ * its size. */
+static void widen(vit_image *out, const vit_image *in, size_t reach, uint8_t flip,
+                  vit_image *between, uint8_t *room) {
+    widen_rows(between, in, reach, flip, room);
+    widen_columns(out, between, reach, flip, room);
 }
 
-static void widen_dark(vit_image *image, size_t reach, uint8_t *room) {
-    widen_rows(image, reach, 255, room);
-    widen_columns(image, reach, 255, room);
-}
-
-static size_t room_for(const vit_image *image, size_t reach) {
-    return (vit_max(image->width, image->height) + 3 * (2 * reach + 1)) * STRIP;
+static vit_status new_room(uint8_t **out, const vit_image *image, size_t reach, vit_error *error) {
+    const size_t size = (2 * reach + 3) * image->width + 4 * reach;
+    *out = vit_alloc_unset(size, 1);
+    return *out ? VIT_OK : vit_fail_memory(error, "digit", size);
 }
 
 vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error) {
-    const size_t size = room_for(image, reach);
+    vit_image between;
+    uint8_t *room = NULL;
     if (reach == 0) return VIT_OK;
-    uint8_t *room = vit_alloc_unset(size, 1);
-    if (!room) return vit_fail_memory(error, "digit", size);
-    widen_light(image, reach, room);
+    vit_status status = vit_image_new(&between, "digit", image->width, image->height, 1, error);
+    if (status == VIT_OK) status = new_room(&room, image, reach, error);
+    if (status == VIT_OK) widen(image, image, reach, 0, &between, room);
+    vit_image_free(&between);
     vit_free(room);
-    return VIT_OK;
+    return status;
 }
 
 /* ---- what is darker than the background ---- */
@@ -119,29 +121,42 @@ static void compare_all(uint8_t *restrict darkness, const uint8_t *restrict grou
     }
 }
 
-/* Adds to a histogram. Equal neighbours are counted apart, as one count waits for the other. */
-static void count_values(size_t histogram[256], const vit_image *image) {
-    const size_t count = image->width * image->height;
-    uint32_t parts[4][256] = {0};
-    for (size_t i = 0; i < count / 4 * 4; i += 4)
-        for (size_t k = 0; k < 4; k++) parts[k][image->pixels[i + k]]++;
-    for (size_t i = count / 4 * 4; i < count; i++) parts[0][image->pixels[i]]++;
-    for (size_t i = 0; i < 256; i++)
-        histogram[i] = (size_t)parts[0][i] + parts[1][i] + parts[2][i] + parts[3][i];
+/* How many values differ by at most `reach` from the centre. 64 are counted side by side. */
+static size_t count_near(const uint8_t *values, size_t count, unsigned centre, unsigned reach) {
+    const uint8_t low = (uint8_t)(centre > reach ? centre - reach : 0);
+    const uint8_t width = (uint8_t)((centre + reach > 255 ? 255 : centre + reach) - low);
+    size_t near = 0, i = 0;
+    while (i + 64 <= count) {
+        uint8_t sums[64] = {0};
+        const size_t end = vit_min(i + (size_t)64 * 255, count / 64 * 64);
+        for (; i < end; i += 64)
+            for (size_t k = 0; k < 64; k++)
+                sums[k] = (uint8_t)(sums[k] + ((uint8_t)(values[i + k] - low) <= width));
+        for (size_t k = 0; k < 64; k++) near += sums[k];
+    }
+    for (; i < count; i++) near += (uint8_t)(values[i] - low) <= width;
+    return near;
 }
 
-/* The value that half of `count` do not exceed. */
-static unsigned median_of(const size_t histogram[256], size_t count) {
-    size_t seen = 0;
-    unsigned median = 0;
-    while (median < 255 && (seen += histogram[median]) * 2 < count) median++;
-    return median;
+/* By how much half of the values differ from the centre, at most. Small differences are tried
+ * first. */
+static unsigned median_distance(const vit_image *image, unsigned centre) {
+    const size_t count = image->width * image->height;
+    unsigned least = 0, most = 0; /* the answer is within these */
+    while (most < 255 && 2 * count_near(image->pixels, count, centre, most) < count) {
+        least = most + 1;
+        most = 2 * most + 1;
+    }
+    while (least < most) {
+        const unsigned middle = (least + most) / 2;
+        const bool is_half = 2 * count_near(image->pixels, count, centre, middle) >= count;
+        *(is_half ? &most : &least) = is_half ? middle : middle + 1;
+    }
+    return least;
 }
 
 unsigned vit_ink_median(const vit_image *image) {
-    size_t histogram[256];
-    count_values(histogram, image);
-    return median_of(histogram, image->width * image->height);
+    return median_distance(image, 0);
 }
 
 unsigned vit_ink_greatest(const vit_image *image) {
@@ -193,13 +208,13 @@ vit_status vit_ink_steps(vit_image *steps, const vit_image *grey, vit_error *err
 }
 
 /* Subtracts from the steps what is not due to ink: the step that the background itself has there
- * (at the edge of a shadow or of the paper), which is light - dark, and those of grain. */
-static void discount_steps(uint8_t *restrict to, const uint8_t *restrict steps, unsigned grain,
-                           const uint8_t *restrict light, const uint8_t *restrict dark,
-                           size_t count) {
+ * (at the edge of a shadow or of the paper), which is light - dark, and those of grain. The result
+ * overwrites dark. */
+static void discount_steps(uint8_t *restrict dark, const uint8_t *restrict steps, unsigned grain,
+                           const uint8_t *restrict light, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const int due = (int)grain + light[i] - dark[i];
-        to[i] = (uint8_t)(steps[i] > due ? steps[i] - due : 0);
+        dark[i] = (uint8_t)(steps[i] > due ? steps[i] - due : 0);
     }
 }
 
@@ -207,48 +222,55 @@ static void discount_steps(uint8_t *restrict to, const uint8_t *restrict steps, 
  * Returns the median of the differences to it, the noise. */
 static unsigned settle(vit_image *darkness) {
     const size_t count = darkness->width * darkness->height;
-    size_t histogram[256], distances[256] = {0};
-    count_values(histogram, darkness);
-    const unsigned median = median_of(histogram, count);
-    for (unsigned v = 0; v < 256; v++)
-        distances[v > median ? v - median : median - v] += histogram[v];
+    const unsigned median = vit_ink_median(darkness), noise = median_distance(darkness, median);
     for (size_t i = 0; median > 0 && i < count; i++) {
         const unsigned v = darkness->pixels[i];
         darkness->pixels[i] = (uint8_t)(v > median ? v - median : 0);
     }
-    return median_of(distances, count);
+    return noise;
 }
 
-static vit_status copy(vit_image *out, const vit_image *in, vit_error *error) {
-    return vit_image_from_pixels(out, in->pixels, in->width, in->height, 1, in->width, error);
-}
-
-vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey,
-                           const vit_image *steps, unsigned grain, size_t reach, vit_error *error) {
-    const size_t count = grey->width * grey->height, room_size = room_for(grey, reach);
-    uint8_t *room = vit_alloc_unset(room_size, 1);
-    vit_image light = {0}, dark = {0};
-    vit_status status = room ? VIT_OK : vit_fail_memory(error, "digit", room_size);
-    if (status == VIT_OK) status = copy(&light, grey, error);
-    if (status == VIT_OK) {
-        widen_light(&light, reach, room);
-        widen_dark(&light, reach, room);
-        compare_all(map->darkness.pixels, light.pixels, grey->pixels, count);
-        *noise = settle(&map->darkness);
-        status = copy(&dark, &light, error);
-    }
-    if (status == VIT_OK) {
-        widen_light(&light, reach / 2 + 1, room);
-        widen_dark(&dark, reach / 2 + 1, room);
-        discount_steps(map->steps.pixels, steps->pixels, grain, light.pixels, dark.pixels, count);
-    }
-    vit_image_free(&light);
-    vit_image_free(&dark);
+vit_status vit_ink_darken(vit_image *darkness, vit_image *ground, unsigned *noise,
+                          const vit_image *grey, size_t reach, vit_image scratch[2],
+                          vit_error *error) {
+    uint8_t *room;
+    vit_status status = new_room(&room, grey, reach, error);
+    if (status != VIT_OK) return status;
+    widen(&scratch[0], grey, reach, 0, &scratch[1], room);
+    widen(ground, &scratch[0], reach, 255, &scratch[1], room);
+    compare_all(darkness->pixels, ground->pixels, grey->pixels, grey->width * grey->height);
+    *noise = settle(darkness);
     vit_free(room);
-    return status;
+    return VIT_OK;
+}
+
+vit_status vit_ink_discount(vit_image *out, const vit_image *steps, unsigned grain,
+                            const vit_image *ground, size_t reach, vit_image scratch[2],
+                            vit_error *error) {
+    uint8_t *room;
+    vit_image *light = &scratch[0], *dark = out;
+    vit_status status = new_room(&room, ground, reach, error);
+    if (status != VIT_OK) return status;
+    widen(light, ground, reach, 0, &scratch[1], room);
+    widen(dark, ground, reach, 255, &scratch[1], room);
+    discount_steps(out->pixels, steps->pixels, grain, light->pixels, out->width * out->height);
+    vit_free(room);
+    return VIT_OK;
 }
 
 /* ---- what can be scored at most ---- */
+
+uint64_t vit_ink_sum(const vit_image *steps, unsigned grain, const vit_bits *ink) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < ink->row * ink->height; i++) {
+        const uint8_t *step = steps->pixels + i / ink->row * ink->width + i % ink->row * 64;
+        for (uint64_t rest = ink->words[i]; rest; rest &= rest - 1) {
+            const uint64_t here = step[vit_bits_first(rest)];
+            sum += here > grain ? (here - grain) * (here - grain) : 0;
+        }
+    }
+    return sum;
+}
 
 /* out = the least of each pixel and its neighbours in three rows. */
 static void least_around(uint8_t *restrict out, uint8_t *restrict between, const uint8_t *row,

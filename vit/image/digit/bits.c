@@ -27,19 +27,11 @@ void vit_bits_clear(vit_image *image, const vit_bits *bits) {
     }
 }
 
-/* Of 64 pixels; the 8 bytes of a group, each 0 or 1, are gathered into 8 bits by a multiplication.
- */
 static uint64_t word_of(const uint8_t *pixels, unsigned threshold) {
     uint8_t is_one[64];
-    uint64_t word = 0;
     const uint8_t least = (uint8_t)threshold;
     for (size_t i = 0; i < 64; i++) is_one[i] = pixels[i] >= least;
-    for (size_t i = 0; i < 64; i += 8) {
-        uint64_t group = 0;
-        for (size_t k = 0; k < 8; k++) group |= (uint64_t)is_one[i + k] << 8 * k;
-        word |= (group * 0x0102040810204080) >> 56 << i;
-    }
-    return word;
+    return vit_bits_gather(is_one);
 }
 
 void vit_bits_of(vit_bits *out, const vit_image *in, unsigned threshold) {

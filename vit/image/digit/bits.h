@@ -32,6 +32,17 @@ vit_bounds vit_bits_box(const vit_bits *bits);
 /* *start, *end = the next run of ones in a row, from column *end on; false: there is none. */
 bool vit_bits_run(const uint64_t *row, size_t words, size_t *start, size_t *end);
 
+/* A word of 64 bytes that are 0 or 1: a multiplication gathers 8 bytes into 8 bits. */
+static inline uint64_t vit_bits_gather(const uint8_t is_one[64]) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < 64; i += 8) {
+        uint64_t group = 0;
+        for (size_t k = 0; k < 8; k++) group |= (uint64_t)is_one[i + k] << 8 * k;
+        word |= (group * 0x0102040810204080) >> 56 << i;
+    }
+    return word;
+}
+
 /* The bits of word `word` that are columns start .. end - 1. */
 static inline uint64_t vit_bits_between(size_t word, size_t start, size_t end) {
     const size_t first = 64 * word, last = first + 64;

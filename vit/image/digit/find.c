@@ -32,7 +32,9 @@ typedef struct finding {
     bool is_here; /* its map is still that of the search */
 } finding;
 
-/* The state of a search. */
+/* The state of a search, and the pictures that it has. */
+enum { PLANES = 11 };
+
 typedef struct search {
     vit_image smooth; /* the smoothed picture, or its negative */
     vit_image steps;  /* its steps */
@@ -42,6 +44,8 @@ typedef struct search {
     vit_bits ink, bare; /* of the current attempt, and without printed lines */
     vit_ink_lines lines;
     vit_ink_blobs blobs;
+    vit_image ground, scratch[2];
+    uint8_t *memory, *planes; /* of all pictures; what is left of it */
     finding found[2];
 } search;
 
@@ -93,7 +97,6 @@ static vit_status try_ink(search *s, bool is_bare, size_t lines, bool is_light, 
 static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_error *error) {
     vit_ink_limits limits;
     size_t printed = 0;
-    vit_bits_of(&s->ink, &s->map.darkness, least);
     vit_status status = vit_ink_limit(&limits, &s->map, &s->ink, error);
     for (unsigned t = least; status == VIT_OK && t <= limits.greatest; t += t / 2) {
         if (is_beaten(s, is_light, limits.all[t])) break;
@@ -125,10 +128,15 @@ static vit_status try_reading(search *s, size_t which, bool is_light, vit_error 
     const size_t reach = sides * readings[which].reach / 2000 + 1;
     unsigned noise = 0;
     vit_status status =
-        vit_ink_compare(&s->map, &noise, &s->smooth, &s->steps, s->grain, reach, error);
+        vit_ink_darken(&s->map.darkness, &s->ground, &noise, &s->smooth, reach, s->scratch, error);
     const unsigned least = (unsigned)vit_max(noise * NOISE_FACTOR, LEAST_DARKNESS);
     s->trust = readings[which].trust;
-    if (status == VIT_OK && least < 256) status = try_thresholds(s, is_light, least, error);
+    if (status != VIT_OK || least > 255) return status;
+    vit_bits_of(&s->ink, &s->map.darkness, least);
+    if (is_beaten(s, is_light, vit_ink_sum(&s->steps, s->grain, &s->ink))) return VIT_OK;
+    status = vit_ink_discount(&s->map.steps, &s->steps, s->grain, &s->ground, reach / 2 + 1,
+                              s->scratch, error);
+    if (status == VIT_OK) status = try_thresholds(s, is_light, least, error);
     keep_map(s, &s->found[is_light]);
     return status;
 }
@@ -179,42 +187,45 @@ static vit_status isolate(search *s, finding *found, vit_error *error) {
     return status;
 }
 
-static vit_status new_map(vit_ink_map *map, size_t width, size_t height, vit_error *error) {
-    vit_status status = vit_image_new(&map->darkness, "digit", width, height, 1, error);
-    return status != VIT_OK ? status : vit_image_new(&map->steps, "digit", width, height, 1, error);
+/* A picture in the memory of the search, which is taken as it is first written. */
+static vit_image new_plane(search *s, size_t w, size_t h) {
+    vit_image plane = {.pixels = s->planes, .width = w, .height = h, .channels = 1};
+    s->planes += w * h;
+    return plane;
 }
 
-static void free_map(vit_ink_map *map) {
-    vit_image_free(&map->darkness);
-    vit_image_free(&map->steps);
+static vit_ink_map new_map(search *s, size_t w, size_t h) {
+    const vit_image darkness = new_plane(s, w, h);
+    return (vit_ink_map){darkness, new_plane(s, w, h)};
 }
 
 static vit_status allocate(search *s, size_t w, size_t h, vit_error *error) {
-    vit_status status = vit_image_new(&s->smooth, "digit", w, h, 1, error);
-    if (status == VIT_OK) status = vit_image_new(&s->steps, "digit", w, h, 1, error);
-    if (status == VIT_OK) status = new_map(&s->map, w, h, error);
-    if (status == VIT_OK) status = vit_bits_new(&s->ink, w, h, error);
+    s->memory = s->planes = vit_alloc_unset(PLANES, w * h);
+    if (!s->memory) return vit_fail_memory(error, "digit", PLANES * w * h);
+    s->smooth = new_plane(s, w, h);
+    s->steps = new_plane(s, w, h);
+    s->ground = new_plane(s, w, h);
+    s->scratch[0] = new_plane(s, w, h);
+    s->scratch[1] = new_plane(s, w, h);
+    s->map = new_map(s, w, h);
+    vit_status status = vit_bits_new(&s->ink, w, h, error);
     if (status == VIT_OK) status = vit_bits_new(&s->bare, w, h, error);
     if (status == VIT_OK) status = vit_ink_lines_new(&s->lines, w, h, error);
     for (int i = 0; status == VIT_OK && i < 2; i++) {
-        status = new_map(&s->found[i].map, w, h, error);
-        if (status == VIT_OK) status = vit_bits_new(&s->found[i].marks, w, h, error);
+        s->found[i].map = new_map(s, w, h);
+        status = vit_bits_new(&s->found[i].marks, w, h, error);
     }
     return status;
 }
 
 static void free_search(search *s) {
-    vit_image_free(&s->smooth);
-    vit_image_free(&s->steps);
-    free_map(&s->map);
+    vit_free(s->memory);
     vit_free(s->ink.words);
     vit_free(s->bare.words);
     vit_ink_lines_free(&s->lines);
     vit_ink_blobs_free(&s->blobs);
-    for (int i = 0; i < 2; i++) {
-        free_map(&s->found[i].map);
-        vit_free(s->found[i].marks.words);
-    }
+    vit_free(s->found[0].marks.words);
+    vit_free(s->found[1].marks.words);
 }
 
 static vit_status search_all(search *s, const vit_image *grey, vit_error *error) {
@@ -235,9 +246,10 @@ vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey
     finding *found = &s.found[choose_light(s.found)];
     if (status == VIT_OK && found->ink.score > 0) status = isolate(&s, found, error);
     if (status == VIT_OK && found->ink.score > 0) {
+        const uint8_t *pixels = found->map.darkness.pixels;
+        status = vit_image_from_pixels(darkness, pixels, grey->width, grey->height, 1, grey->width,
+                                       error);
         *out = found->ink;
-        *darkness = found->map.darkness;
-        found->map.darkness = (vit_image){0};
     }
     free_search(&s);
     return status;

@@ -24,12 +24,24 @@ vit_status vit_ink_steps(vit_image *steps, const vit_image *grey, vit_error *err
 /* The value that half of the pixels do not exceed. */
 unsigned vit_ink_median(const vit_image *image);
 
-/* Fills a map, whose images exist, by comparing the picture with its background: the picture
- * without dark parts of at most 2 reach pixels in width. Shadows and tables are wider and belong to
- * the background, as do their edges. steps: those of grey, of which `grain` are due to grain.
- * *noise = by how much half of the pixels differ from the median darkness, at most. */
-vit_status vit_ink_compare(vit_ink_map *map, unsigned *noise, const vit_image *grey,
-                           const vit_image *steps, unsigned grain, size_t reach, vit_error *error);
+/* The two halves of a map, whose images exist. Both compare the picture with its background: the
+ * picture without dark parts of at most 2 reach pixels in width. Shadows and tables are wider and
+ * belong to the background, as do their edges. scratch: images of the same size.
+ *
+ * darkness, and ground = the background. *noise = by how much half of the pixels differ from the
+ * median darkness, at most. */
+vit_status vit_ink_darken(vit_image *darkness, vit_image *ground, unsigned *noise,
+                          const vit_image *grey, size_t reach, vit_image scratch[2],
+                          vit_error *error);
+
+/* out = the steps of a map, given those of the picture, of which `grain` are due to grain, and the
+ * background, whose steps within `reach` are subtracted. */
+vit_status vit_ink_discount(vit_image *out, const vit_image *steps, unsigned grain,
+                            const vit_image *ground, size_t reach, vit_image scratch[2],
+                            vit_error *error);
+
+/* The sum of the squared steps of ink, less grain: none of it can score more. */
+uint64_t vit_ink_sum(const vit_image *steps, unsigned grain, const vit_bits *ink);
 
 /* Dilation: each pixel becomes the largest within `reach` rows and columns. */
 vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error);
@@ -44,7 +56,7 @@ typedef struct vit_ink_limits {
     unsigned greatest; /* darkness */
 } vit_ink_limits;
 
-/* ink: the pixels of at least some darkness; it sets the limits from this darkness on. */
+/* ink: the pixels of at least some darkness; limits are set from this darkness on. */
 vit_status vit_ink_limit(vit_ink_limits *out, const vit_ink_map *map, const vit_bits *ink,
                          vit_error *error);
 
@@ -90,7 +102,7 @@ typedef struct vit_ink_lines {
     vit_bits marks;                /* of what was found last */
     vit_bits turned, turned_marks; /* scratch, and all below */
     vit_bits is_long;
-    int16_t *lengths, *paths;
+    int16_t *down, *paths;
     uint8_t *is_live;
 } vit_ink_lines;
 

@@ -17,68 +17,67 @@ enum {
 };
 
 /* The longest path that ends in a pixel: its length in rows, the rows since it changed its column
- * (STEADY: at least these), and the rows without ink at its end. 0: there is none. Of two paths the
- * greater one is taken: the longer, then the one that went straight on, then the one from the left,
- * which LEFT marks while they are compared. */
-enum { ROW = 32, STEP = 8, LEFT = 4, START = ROW + STEADY * STEP };
-_Static_assert((int)GAP < LEFT && (STEADY + 1) * STEP <= ROW,
-               "the parts of a path have their bits");
-_Static_assert(VIT_INK_SIDE *ROW <= INT16_MAX, "a path may be as long as the picture");
+ * (STEADY: at least these), and the rows without ink at its end. Of two paths the greater one is
+ * taken: the longer, then the one that went straight on, then the one from the left, which LEFT
+ * marks while they are compared. Where none ends there is a negative number; LOST is so far below 0
+ * that it stays negative however often a row is added. */
+enum { ROW = 32, STEP = 8, LEFT = 4, START = ROW + STEADY * STEP, LOST = INT16_MIN };
+_Static_assert((int)GAP < LEFT && (STEADY + 1) * STEP <= ROW, "the parts have their bits");
+_Static_assert((ROW + 2 * STEP) * VIT_INK_SIDE <= INT16_MAX, "paths go through the whole picture");
 
-/* Columns are processed 64 at a time, a word of ink. */
-typedef struct lanes {
-    uint16_t of[64];
-} lanes;
+/* The paths of a row, a number for each pixel; before the first and after the last one there is
+ * LOST. Words of 64 pixels without ink, to which no path leads, are passed over. */
+typedef struct front {
+    int16_t *straight; /* the path that ends here */
+    int16_t *aside;    /* what it becomes in a neighbouring column of the next row, if it may */
+    int16_t *end;      /* LOST if it must not go on without ink, else 0 */
+    uint8_t *is_live;  /* [1 + words + 1]: whether there are any in a word */
+} front;
 
-/* lane = 0xffff where there is a one. */
-static void spread(lanes *out, uint64_t word) {
+/* lane = -1 where there is a one. */
+static void spread(int16_t lanes[64], uint64_t word) {
     static const uint16_t bit[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
                                      1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
                                      1 << 12, 1 << 13, 1 << 14, 1 << 15};
     for (size_t i = 0; i < 64; i += 16) {
         const uint16_t part = (uint16_t)(word >> i);
-        for (size_t k = 0; k < 16; k++) out->of[i + k] = part & bit[k] ? 0xffff : 0;
+        for (size_t k = 0; k < 16; k++) lanes[i + k] = part & bit[k] ? -1 : 0;
     }
-}
-
-/* 0 if the path ends in as many rows without ink as it may, and there is none again. */
-static inline int16_t alive(int16_t path, int16_t ink) {
-    return (path & GAP) == GAP && !ink ? 0 : path;
-}
-
-static inline int16_t straight_on(int16_t path) {
-    return path ? (int16_t)(path + ROW + STEP - ((path >> 1) & STEP)) : 0;
-}
-
-/* Into a neighbouring column. */
-static inline int16_t aside(int16_t path) {
-    return path & (STEADY * STEP) ? (int16_t)(path + ROW - STEADY * STEP) : 0;
 }
 
 static inline int16_t larger(int16_t a, int16_t b) {
     return a > b ? a : b;
 }
 
-/* to[0..64) = the paths that end in these pixels of a row, given those that end in the row before,
- * of which from[-1] and from[64] are read too. Returns the largest of them. */
-static int16_t walk_word(int16_t *restrict to, const int16_t *restrict from, uint64_t word,
-                         uint64_t inside) {
-    lanes ink, in;
-    int16_t most = 0;
-    spread(&ink, word);
-    spread(&in, inside);
+/* The paths that end in 64 pixels of a row, given those of the row before, of which a pixel more on
+ * either side is read. Returns the largest of them. */
+static int16_t walk_lanes(int16_t *restrict straight, int16_t *restrict aside,
+                          int16_t *restrict end, const int16_t *restrict before,
+                          const int16_t *restrict beside, const int16_t *restrict ends,
+                          const int16_t ink[restrict 64]) {
+    int16_t most = LOST;
     for (ptrdiff_t i = 0; i < 64; i++) {
-        const int16_t is_ink = (int16_t)ink.of[i];
-        const int16_t left = (int16_t)(aside(alive(from[i - 1], is_ink)) | LEFT);
-        const int16_t right = aside(alive(from[i + 1], is_ink));
-        const int16_t on = straight_on(alive(from[i], is_ink));
-        const int16_t best = (int16_t)(larger(on, larger(left, right)) & ~LEFT);
-        const int16_t with_ink = larger((int16_t)(best & ~GAP), START);
-        const int16_t without = best ? (int16_t)(best + 1) : 0;
-        to[i] = (int16_t)((is_ink ? with_ink : without) & in.of[i]);
-        most = larger(most, to[i]);
+        const int16_t blank = (int16_t)~ink[i];
+        const int16_t left = (int16_t)(beside[i - 1] | (ends[i - 1] & blank) | LEFT);
+        const int16_t right = (int16_t)(beside[i + 1] | (ends[i + 1] & blank));
+        const int16_t on =
+            (int16_t)((before[i] + ROW + STEP - ((before[i] >> 1) & STEP)) | (ends[i] & blank));
+        const int16_t best = larger(on, larger(left, right));
+        const int16_t with_ink = larger((int16_t)(best & ~(LEFT | GAP)), START);
+        const int16_t here = ink[i] ? with_ink : (int16_t)((best & ~LEFT) + 1);
+        straight[i] = here;
+        aside[i] = here & (STEADY * STEP) ? (int16_t)(here + ROW - STEADY * STEP) : LOST;
+        end[i] = (here & GAP) == GAP ? LOST : 0;
+        most = larger(most, here);
     }
     return most;
+}
+
+static int16_t walk_word(front to, front from, size_t x, uint64_t word) {
+    int16_t ink[64];
+    spread(ink, word);
+    return walk_lanes(to.straight + x, to.aside + x, to.end + x, from.straight + x, from.aside + x,
+                      from.end + x, ink);
 }
 
 /* A picture, as it is or turned, and where its ink is. */
@@ -92,28 +91,30 @@ static size_t least_length(const view *v) {
     return v->height * LEAST_PART / 100;
 }
 
-/* The paths of a row. paths: [1 + 64 words + 1]; is_live: [1 + words + 1], whether there are any
- * in a word. Words without ink, to which no path leads, are passed over. */
-typedef struct front {
-    int16_t *paths;
-    uint8_t *is_live;
-} front;
+/* The widest that the median run of lines may be. */
+static size_t most_width(const view *v) {
+    return v->width / 30;
+}
 
-/* Returns the largest path. */
+static void lose(front f, size_t x, size_t count) {
+    for (size_t i = x; i < x + count; i++) f.straight[i] = f.aside[i] = LOST;
+}
+
+/* Returns the largest path. None leaves the columns of the box. */
 static int16_t walk_row(front to, front from, const view *v, size_t y) {
     const uint64_t *ink = v->ink->words + y * v->ink->row;
     int16_t most = 0;
     for (size_t i = v->box.left / 64; i * 64 < v->box.right; i++) {
-        const bool may_go = from.is_live[i] | from.is_live[i + 1] | from.is_live[i + 2];
-        int16_t longest = 0;
-        if (ink[i] || may_go)
-            longest = walk_word(to.paths + 1 + 64 * i, from.paths + 1 + 64 * i, ink[i],
-                                vit_bits_between(i, v->box.left, v->box.right));
+        int16_t longest = LOST;
+        if (ink[i] || from.is_live[i] || from.is_live[i + 1] || from.is_live[i + 2])
+            longest = walk_word(to, from, 1 + 64 * i, ink[i]);
         else if (to.is_live[i + 1])
-            memset(to.paths + 1 + 64 * i, 0, 64 * sizeof *to.paths);
+            lose(to, 1 + 64 * i, 64);
         to.is_live[i + 1] = longest > 0;
         most = larger(most, longest);
     }
+    lose(to, v->box.left, 1);
+    lose(to, 1 + v->box.right, 1);
     return most;
 }
 
@@ -124,15 +125,20 @@ typedef void row_function(vit_ink_lines *lines, const view *v, size_t y, const i
  * of the longest path. */
 static size_t walk(vit_ink_lines *lines, const view *v, bool is_up, row_function *function) {
     const size_t words = v->ink->row, size = 64 * words + 2;
-    front before = {lines->paths, lines->is_live};
-    front now = {lines->paths + size, lines->is_live + words + 2};
+    front before = {lines->paths, lines->paths + size, lines->paths + 2 * size, lines->is_live};
+    front now = before;
     int16_t most = 0;
-    memset(lines->paths, 0, 2 * size * sizeof *lines->paths);
+    now.straight += 3 * size;
+    now.aside += 3 * size;
+    now.end += 3 * size;
+    now.is_live += words + 2;
+    lose(before, 0, size);
+    lose(now, 0, size);
     memset(lines->is_live, 0, 2 * (words + 2));
     for (size_t i = 0; i < v->box.bottom - v->box.top; i++) {
         const size_t y = is_up ? v->box.bottom - 1 - i : v->box.top + i;
         most = larger(most, walk_row(now, before, v, y));
-        function(lines, v, y, now.paths + 1);
+        function(lines, v, y, now.straight + 1);
         const front other = before;
         before = now;
         now = other;
@@ -140,28 +146,27 @@ static size_t walk(vit_ink_lines *lines, const view *v, bool is_up, row_function
     return (size_t)most / ROW;
 }
 
-/* Keeps the lengths where there is ink. */
-static void keep_lengths(vit_ink_lines *lines, const view *v, size_t y, const int16_t *paths) {
+/* Keeps the paths where there is ink. */
+static void keep_paths(vit_ink_lines *lines, const view *v, size_t y, const int16_t *paths) {
     const uint64_t *ink = v->ink->words + y * v->ink->row;
     for (size_t i = 0; i < v->ink->row; i++) {
-        int16_t *to = lines->lengths + (y * v->ink->row + i) * 64;
         if (!ink[i]) continue;
-        for (size_t k = 0; k < 64; k++) to[k] = paths[64 * i + k] / ROW;
+        memcpy(lines->down + (y * v->ink->row + i) * 64, paths + 64 * i, 64 * sizeof *paths);
     }
 }
 
 /* Marks the ink whose paths from both sides are together long enough for a line. */
 static void mark_long(vit_ink_lines *lines, const view *v, size_t y, const int16_t *paths) {
-    const uint64_t *ink = v->ink->words + y * v->ink->row;
+    const size_t first = y * v->ink->row;
     const int16_t least = (int16_t)least_length(v);
-    for (size_t i = 0; i < v->ink->row; i++) {
-        const int16_t *down = lines->lengths + (y * v->ink->row + i) * 64;
-        uint64_t word = 0;
-        for (uint64_t rest = ink[i]; rest; rest &= rest - 1) {
-            const size_t k = vit_bits_first(rest);
-            if (down[k] + paths[64 * i + k] / ROW >= least) word |= (uint64_t)1 << k;
-        }
-        lines->is_long.words[y * v->ink->row + i] = word;
+    for (size_t i = first; i < first + v->ink->row; i++, paths += 64) {
+        const int16_t *down = lines->down + i * 64;
+        uint8_t is_long[64];
+        lines->is_long.words[i] = 0;
+        if (!v->ink->words[i]) continue;
+        for (size_t k = 0; k < 64; k++)
+            is_long[k] = (int16_t)(down[k] / ROW + paths[k] / ROW) >= least;
+        lines->is_long.words[i] = vit_bits_gather(is_long) & v->ink->words[i];
     }
 }
 
@@ -213,22 +218,60 @@ static size_t mark_lines(vit_ink_lines *lines, const view *v, vit_bits *bits) {
     const size_t total = each_run(lines, v, count_run, histogram);
     if (total == 0) return 0;
     while ((seen += histogram[median]) * 2 < total) median++;
-    if (median * 30 > v->width) return 0; /* too thick for lines */
+    if (median > most_width(v)) return 0; /* too thick for lines */
     marks m = {bits, median + median / 2 + 1};
     each_run(lines, v, mark_run, &m);
     return (total + v->height / 2) / v->height;
 }
+
+/* ---- whether there can be lines ---- */
 
 /* Whether the ink is high enough for a line from top to bottom. */
 static bool is_long_enough(const view *v) {
     return v->box.bottom - v->box.top + 2 * GAP >= least_length(v);
 }
 
+/* The pixels that are the first of their run, of a word and the one before. */
+static uint64_t starts(uint64_t word, uint64_t before) {
+    return word & ~(word << 1 | before >> 63);
+}
+
+/* The number of runs in a row that are not wider than `most`, which is less than 63: all, less
+ * those of what is left where every pixel needs `most` more before it. */
+static size_t thin_runs(const uint64_t *row, size_t words, size_t most) {
+    uint64_t before[8] = {0}; /* the word before, as it was at each step */
+    size_t count = 0;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = row[i];
+        size_t width = 1, step = 0;
+        count += (size_t)__builtin_popcountll(starts(word, before[0]));
+        for (size_t add; (add = vit_min(width, most + 1 - width)) > 0; width += add, step++) {
+            const uint64_t beside = word << add | before[step] >> (64 - add);
+            before[step] = word;
+            word &= beside;
+        }
+        count -= (size_t)__builtin_popcountll(starts(word, before[step]));
+        before[step] = word;
+    }
+    return count;
+}
+
+/* There is a line if runs of lines are half as many as rows, or more; half of them must be thin. */
+static bool may_have_lines(const view *v) {
+    size_t count = 0;
+    if (!is_long_enough(v)) return false;
+    for (size_t y = v->box.top; y < v->box.bottom && count * 4 < v->height; y++)
+        count += thin_runs(v->ink->words + y * v->ink->row, v->ink->row, most_width(v));
+    return count * 4 >= v->height;
+}
+
+/* ---- finding them ---- */
+
 /* Marks the lines from top to bottom. Paths upwards are the same as those downwards, except for
  * rows without ink at their ends, so the second walk is needed only if the first finds a path of at
  * least half the length. */
 static size_t find_lines(vit_ink_lines *lines, const view *v, vit_bits *bits) {
-    const size_t longest = walk(lines, v, false, keep_lengths);
+    const size_t longest = walk(lines, v, false, keep_paths);
     if (2 * longest + GAP < least_length(v)) return 0;
     walk(lines, v, true, mark_long);
     return mark_lines(lines, v, bits);
@@ -242,11 +285,11 @@ vit_status vit_ink_lines_new(vit_ink_lines *out, size_t width, size_t height, vi
     if (status == VIT_OK) status = vit_bits_new(&out->turned_marks, height, width, error);
     if (status == VIT_OK) status = vit_bits_new(&out->is_long, longer, longer, error);
     if (status != VIT_OK) return status;
-    out->lengths = vit_alloc_unset(longer * words, 64 * sizeof *out->lengths);
-    out->paths = vit_alloc(2 * (64 * words + 2), sizeof *out->paths);
+    out->down = vit_alloc_unset(longer * words, 64 * sizeof *out->down);
+    out->paths = vit_alloc(6 * (64 * words + 2), sizeof *out->paths);
     out->is_live = vit_alloc(2 * (words + 2), 1);
-    if (out->lengths && out->paths && out->is_live) return VIT_OK;
-    return vit_fail_memory(error, "digit", longer * words * 64 * sizeof *out->lengths);
+    if (out->down && out->paths && out->is_live) return VIT_OK;
+    return vit_fail_memory(error, "digit", longer * words * 64 * sizeof *out->down);
 }
 
 void vit_ink_lines_free(vit_ink_lines *lines) {
@@ -254,7 +297,7 @@ void vit_ink_lines_free(vit_ink_lines *lines) {
     vit_free(lines->turned.words);
     vit_free(lines->turned_marks.words);
     vit_free(lines->is_long.words);
-    vit_free(lines->lengths);
+    vit_free(lines->down);
     vit_free(lines->paths);
     vit_free(lines->is_live);
 }
@@ -270,12 +313,13 @@ size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink) {
         &lines->turned, {box.top, box.left, box.bottom, box.right}, ink->height, ink->width};
     size_t found = 0;
     if (box.bottom == 0) return 0;
+    if (is_long_enough(&across)) vit_bits_turn(&lines->turned, ink);
+    if (!may_have_lines(&down) && !may_have_lines(&across)) return 0;
     clear(&lines->marks);
     if (is_long_enough(&across)) {
         clear(&lines->turned_marks);
-        vit_bits_turn(&lines->turned, ink);
         found = find_lines(lines, &across, &lines->turned_marks);
-        if (found > 0) vit_bits_turn(&lines->marks, &lines->turned_marks);
+        vit_bits_turn(&lines->marks, &lines->turned_marks);
     }
     if (is_long_enough(&down)) found += find_lines(lines, &down, &lines->marks);
     return found;
