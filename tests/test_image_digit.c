@@ -209,7 +209,8 @@ static void thin_strokes_do_not_vanish(void **state) {
     vit_error error;
     memset(darkness.pixels, 0, (size_t)SIDE * SIDE);
     for (size_t i = 0; i < SIDE; i++) darkness.pixels[i * SIDE + i] = LEVEL;
-    if (vit_ink_draw(&out, &darkness, &ink, 20, NULL, &error)) fail_msg("%s", error.message);
+    if (vit_ink_draw(&out, &darkness, &ink, 20, vit_kernels_scalar(), &error))
+        fail_msg("%s", error.message);
     assert_int_equal(out.width, 20);
     assert_int_equal(out.height, 20);
     for (size_t i = 0; i < 20; i++) assert_in_range(out.pixels[i * 20 + i], 128, 255);

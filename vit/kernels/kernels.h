@@ -131,6 +131,9 @@ typedef struct vit_tile_size {
 #define VIT_LARGEST_ROWS 9
 #define VIT_NO_PLACE 255
 
+/* For `walk`: rows of a picture, at most VIT_PATH_ROWS. */
+enum { VIT_PATH_ROW = 32, VIT_PATH_GAP = 3, VIT_PATH_LOST = INT16_MIN, VIT_PATH_ROWS = 640 };
+
 typedef struct vit_kernels {
     vit_cpu cpu;
     vit_tile_size tile;
@@ -227,6 +230,22 @@ typedef struct vit_kernels {
      * first row is repeated for missing ones. */
     void (*pack_columns)(uint8_t *quads, const uint8_t *pixels, size_t stride, size_t rows,
                          size_t samples);
+
+    /* to = max(a, b ^ flip_b) ^ flip_to, bytes that are not those of a or b. A flip is 255, which
+     * makes maxima minima, or 0. */
+    void (*greater)(uint8_t *to, const uint8_t *a, const uint8_t *b, uint8_t flip_b,
+                    uint8_t flip_to, size_t n);
+
+    /* Paths over ink, straight down or nearly so, that end in 64 pixels of a row, given those that
+     * end in the row before. A path goes straight on or, at least two rows after it last did so,
+     * into a neighbouring column, and over at most VIT_PATH_GAP rows without ink. The longest is
+     * kept; length * VIT_PATH_ROW and what else there is to know about it make a number, negative
+     * where there is none. straight[i]: the path that ends here; aside[i]: what it becomes in a
+     * neighbouring column of the next row, or VIT_PATH_LOST; end[i]: VIT_PATH_LOST if it must not
+     * go on without ink, else 0. before, beside, ends: those of the row before, from [-1] to [64].
+     * ink: a bit for each pixel. Returns the largest path. */
+    int16_t (*walk)(int16_t *straight, int16_t *aside, int16_t *end, const int16_t *before,
+                    const int16_t *beside, const int16_t *ends, uint64_t ink);
 
     /* y = exp(x) for x <= 88, for tests and error tables. The relative error is at most 9e-8 for
      * x >= -87.33; below that y is +0. All errors in this file are measured over all floats by

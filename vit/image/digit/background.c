@@ -15,46 +15,32 @@ static void take_flipped(uint8_t *restrict to, const uint8_t *restrict from, siz
     for (size_t i = 0; i < n; i++) to[i] = from[i] ^ flip;
 }
 
-/* to = the greater of a and b. */
-static void take_greater(uint8_t *restrict to, const uint8_t *a, const uint8_t *b, size_t n) {
-    for (size_t i = 0; i < n; i++) to[i] = a[i] > b[i] ? a[i] : b[i];
-}
-
-/* sum = the greater of it and of what is added, flipped. */
-static void raise(uint8_t *restrict sum, const uint8_t *restrict added, size_t n, uint8_t flip) {
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t v = added[i] ^ flip;
-        sum[i] = v > sum[i] ? v : sum[i];
-    }
-}
-
-/* to = the greater of a and b, flipped. */
-static void close_window(uint8_t *restrict to, const uint8_t *restrict a, const uint8_t *restrict b,
-                         size_t n, uint8_t flip) {
-    for (size_t i = 0; i < n; i++) to[i] = (a[i] > b[i] ? a[i] : b[i]) ^ flip;
-}
-
 /* Dilates along the columns, by the algorithm of van Herk (1992): rows are divided into blocks of 2
  * reach + 1, and a window is the end of one block and the beginning of the next. room: [block +
- * 2][width]. */
+ * 3][width]. */
 static void widen_columns(vit_image *out, const vit_image *in, size_t reach, uint8_t flip,
-                          uint8_t *room) {
-    const ptrdiff_t h = (ptrdiff_t)in->height, block = 2 * (ptrdiff_t)reach + 1;
-    const size_t w = in->width;
-    uint8_t *begin = room + (size_t)block * w + w; /* of the next block, up to a row */
+                          uint8_t *room, const vit_kernels *kernels) {
+    const ptrdiff_t w = (ptrdiff_t)in->width, h = (ptrdiff_t)in->height;
+    const ptrdiff_t block = 2 * (ptrdiff_t)reach + 1;
     for (ptrdiff_t top = -block; top < h; top += block) {
-        memset(room + (size_t)block * w, 0, 2 * w);
+        uint8_t *begin = room + (block + 1) * w, *next = begin + w; /* of the next block */
+        memset(room + block * w, 0, 2 * in->width);
         for (ptrdiff_t i = block; i-- > 0;) {
-            uint8_t *end = room + (size_t)i * w; /* of this block, from a row on */
-            memcpy(end, end + w, w);
+            uint8_t *end = room + i * w; /* of this block, from a row on */
             if (top + i >= 0 && top + i < h)
-                raise(end, in->pixels + (top + i) * (ptrdiff_t)w, w, flip);
+                kernels->greater(end, end + w, in->pixels + (top + i) * w, flip, 0, in->width);
+            else
+                memcpy(end, end + w, in->width);
         }
         for (ptrdiff_t i = 0; i < block; i++) {
-            const ptrdiff_t y = top + i + (ptrdiff_t)reach, next = top + block + i;
+            const ptrdiff_t y = top + i + (ptrdiff_t)reach, row = top + block + i;
             if (y >= 0 && y < h)
-                close_window(out->pixels + y * (ptrdiff_t)w, room + (size_t)i * w, begin, w, flip);
-            if (next < h) raise(begin, in->pixels + next * (ptrdiff_t)w, w, flip);
+                kernels->greater(out->pixels + y * w, room + i * w, begin, 0, flip, in->width);
+            if (row >= h) continue;
+            kernels->greater(next, begin, in->pixels + row * w, flip, 0, in->width);
+            uint8_t *other = begin;
+            begin = next;
+            next = other;
         }
     }
 }
@@ -62,7 +48,7 @@ static void widen_columns(vit_image *out, const vit_image *in, size_t reach, uin
 /* Dilates along the rows: windows of twice the width are the greater of two neighbouring ones.
  * room: two rows with `reach` more on either side. */
 static void widen_rows(vit_image *out, const vit_image *in, size_t reach, uint8_t flip,
-                       uint8_t *room) {
+                       uint8_t *room, const vit_kernels *kernels) {
     const size_t w = in->width, block = 2 * reach + 1, size = w + 2 * reach;
     for (size_t y = 0; y < in->height; y++) {
         uint8_t *now = room, *next = room + size;
@@ -71,36 +57,37 @@ static void widen_rows(vit_image *out, const vit_image *in, size_t reach, uint8_
         memset(now + reach + w, 0, reach);
         take_flipped(now + reach, in->pixels + y * w, w, flip);
         for (; 2 * width <= block; width *= 2) {
-            take_greater(next, now, now + width, size + 1 - 2 * width);
+            kernels->greater(next, now, now + width, 0, 0, size + 1 - 2 * width);
             uint8_t *other = now;
             now = next;
             next = other;
         }
-        close_window(out->pixels + y * w, now, now + block - width, w, flip);
+        kernels->greater(out->pixels + y * w, now, now + block - width, 0, flip, w);
     }
 }
 
 /* out = the dilation, or with flip the erosion, of `in`, which may be the same; between: scratch of
  * its size. */
 static void widen(vit_image *out, const vit_image *in, size_t reach, uint8_t flip,
-                  vit_image *between, uint8_t *room) {
-    widen_rows(between, in, reach, flip, room);
-    widen_columns(out, between, reach, flip, room);
+                  vit_image *between, uint8_t *room, const vit_kernels *kernels) {
+    widen_rows(between, in, reach, flip, room, kernels);
+    widen_columns(out, between, reach, flip, room, kernels);
 }
 
 static vit_status new_room(uint8_t **out, const vit_image *image, size_t reach, vit_error *error) {
-    const size_t size = (2 * reach + 3) * image->width + 4 * reach;
+    const size_t size = (2 * reach + 4) * image->width + 4 * reach;
     *out = vit_alloc_unset(size, 1);
     return *out ? VIT_OK : vit_fail_memory(error, "digit", size);
 }
 
-vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error) {
+vit_status vit_ink_widen(vit_image *image, size_t reach, const vit_kernels *kernels,
+                         vit_error *error) {
     vit_image between;
     uint8_t *room = NULL;
     if (reach == 0) return VIT_OK;
     vit_status status = vit_image_new(&between, "digit", image->width, image->height, 1, error);
     if (status == VIT_OK) status = new_room(&room, image, reach, error);
-    if (status == VIT_OK) widen(image, image, reach, 0, &between, room);
+    if (status == VIT_OK) widen(image, image, reach, 0, &between, room, kernels);
     vit_image_free(&between);
     vit_free(room);
     return status;
@@ -232,12 +219,12 @@ static unsigned settle(vit_image *darkness) {
 
 vit_status vit_ink_darken(vit_image *darkness, vit_image *ground, unsigned *noise,
                           const vit_image *grey, size_t reach, vit_image scratch[2],
-                          vit_error *error) {
+                          const vit_kernels *kernels, vit_error *error) {
     uint8_t *room;
     vit_status status = new_room(&room, grey, reach, error);
     if (status != VIT_OK) return status;
-    widen(&scratch[0], grey, reach, 0, &scratch[1], room);
-    widen(ground, &scratch[0], reach, 255, &scratch[1], room);
+    widen(&scratch[0], grey, reach, 0, &scratch[1], room, kernels);
+    widen(ground, &scratch[0], reach, 255, &scratch[1], room, kernels);
     compare_all(darkness->pixels, ground->pixels, grey->pixels, grey->width * grey->height);
     *noise = settle(darkness);
     vit_free(room);
@@ -246,13 +233,13 @@ vit_status vit_ink_darken(vit_image *darkness, vit_image *ground, unsigned *nois
 
 vit_status vit_ink_discount(vit_image *out, const vit_image *steps, unsigned grain,
                             const vit_image *ground, size_t reach, vit_image scratch[2],
-                            vit_error *error) {
+                            const vit_kernels *kernels, vit_error *error) {
     uint8_t *room;
     vit_image *light = &scratch[0], *dark = out;
     vit_status status = new_room(&room, ground, reach, error);
     if (status != VIT_OK) return status;
-    widen(light, ground, reach, 0, &scratch[1], room);
-    widen(dark, ground, reach, 255, &scratch[1], room);
+    widen(light, ground, reach, 0, &scratch[1], room, kernels);
+    widen(dark, ground, reach, 255, &scratch[1], room, kernels);
     discount_steps(out->pixels, steps->pixels, grain, light->pixels, out->width * out->height);
     vit_free(room);
     return VIT_OK;

@@ -120,7 +120,7 @@ static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
         vit_image seen = {0};
         vit_image_free(darkness);
         status = look(&seen, grey, &part, kernels, error);
-        if (status == VIT_OK) status = vit_ink_find(ink, darkness, &seen, error);
+        if (status == VIT_OK) status = vit_ink_find(ink, darkness, &seen, kernels, error);
         is_far = status == VIT_OK && darkness->pixels && come_near(&part, ink, &seen);
         vit_image_free(&seen);
     }
@@ -154,6 +154,7 @@ vit_status vit_image_digit(vit_image *out, const vit_image *in, const vit_kernel
         *out = grey;
         return VIT_OK;
     }
+    if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
     status = prepare(out, &grey, kernels, error);
     vit_image_free(&grey);
     return status;

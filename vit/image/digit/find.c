@@ -36,6 +36,7 @@ typedef struct finding {
 enum { PLANES = 11 };
 
 typedef struct search {
+    const vit_kernels *kernels;
     vit_image smooth; /* the smoothed picture, or its negative */
     vit_image steps;  /* its steps */
     unsigned grain;   /* what of them is due to grain: twice the median */
@@ -101,7 +102,7 @@ static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_e
     for (unsigned t = least; status == VIT_OK && t <= limits.greatest; t += t / 2) {
         if (is_beaten(s, is_light, limits.all[t])) break;
         if (t > least) vit_bits_of(&s->ink, &s->map.darkness, t);
-        const size_t lines = vit_ink_find_lines(&s->lines, &s->ink);
+        const size_t lines = vit_ink_find_lines(&s->lines, &s->ink, s->kernels);
         if (lines > printed) printed = lines;
         if (lines > 0) {
             vit_bits_without(&s->bare, &s->ink, &s->lines.marks);
@@ -127,15 +128,15 @@ static vit_status try_reading(search *s, size_t which, bool is_light, vit_error 
     const size_t sides = s->smooth.width + s->smooth.height;
     const size_t reach = sides * readings[which].reach / 2000 + 1;
     unsigned noise = 0;
-    vit_status status =
-        vit_ink_darken(&s->map.darkness, &s->ground, &noise, &s->smooth, reach, s->scratch, error);
+    vit_status status = vit_ink_darken(&s->map.darkness, &s->ground, &noise, &s->smooth, reach,
+                                       s->scratch, s->kernels, error);
     const unsigned least = (unsigned)vit_max(noise * NOISE_FACTOR, LEAST_DARKNESS);
     s->trust = readings[which].trust;
     if (status != VIT_OK || least > 255) return status;
     vit_bits_of(&s->ink, &s->map.darkness, least);
     if (is_beaten(s, is_light, vit_ink_sum(&s->steps, s->grain, &s->ink))) return VIT_OK;
     status = vit_ink_discount(&s->map.steps, &s->steps, s->grain, &s->ground, reach / 2 + 1,
-                              s->scratch, error);
+                              s->scratch, s->kernels, error);
     if (status == VIT_OK) status = try_thresholds(s, is_light, least, error);
     keep_map(s, &s->found[is_light]);
     return status;
@@ -238,8 +239,8 @@ static vit_status search_all(search *s, const vit_image *grey, vit_error *error)
 }
 
 vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey,
-                        vit_error *error) {
-    search s = {0};
+                        const vit_kernels *kernels, vit_error *error) {
+    search s = {.kernels = kernels};
     *out = (vit_ink){0};
     *darkness = (vit_image){0};
     vit_status status = search_all(&s, grey, error);

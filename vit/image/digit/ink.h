@@ -32,19 +32,20 @@ unsigned vit_ink_median(const vit_image *image);
  * median darkness, at most. */
 vit_status vit_ink_darken(vit_image *darkness, vit_image *ground, unsigned *noise,
                           const vit_image *grey, size_t reach, vit_image scratch[2],
-                          vit_error *error);
+                          const vit_kernels *kernels, vit_error *error);
 
 /* out = the steps of a map, given those of the picture, of which `grain` are due to grain, and the
  * background, whose steps within `reach` are subtracted. */
 vit_status vit_ink_discount(vit_image *out, const vit_image *steps, unsigned grain,
                             const vit_image *ground, size_t reach, vit_image scratch[2],
-                            vit_error *error);
+                            const vit_kernels *kernels, vit_error *error);
 
 /* The sum of the squared steps of ink, less grain: none of it can score more. */
 uint64_t vit_ink_sum(const vit_image *steps, unsigned grain, const vit_bits *ink);
 
 /* Dilation: each pixel becomes the largest within `reach` rows and columns. */
-vit_status vit_ink_widen(vit_image *image, size_t reach, vit_error *error);
+vit_status vit_ink_widen(vit_image *image, size_t reach, const vit_kernels *kernels,
+                         vit_error *error);
 
 /* The largest value of a grey picture. */
 unsigned vit_ink_greatest(const vit_image *image);
@@ -114,7 +115,7 @@ void vit_ink_lines_free(vit_ink_lines *lines);
 /* lines->marks = printed lines, which are thin and extend over most of the picture, except where
  * thicker ink crosses them. Returns how many there are, horizontal and vertical ones together; if
  * there are none, marks are not set. */
-size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink);
+size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink, const vit_kernels *kernels);
 
 /* ---- find.c ---- */
 
@@ -122,7 +123,8 @@ size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink);
  * light ink, for strokes of different widths, at several thresholds. *darkness = that of the best
  * attempt, with pixels that are not the digit set to 0; without pixels, and out->score 0, if
  * nothing was found. */
-vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey, vit_error *error);
+vit_status vit_ink_find(vit_ink *out, vit_image *darkness, const vit_image *grey,
+                        const vit_kernels *kernels, vit_error *error);
 
 /* ---- strokes.c ---- */
 

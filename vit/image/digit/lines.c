@@ -10,74 +10,20 @@
  * paths go through are lines. Where other ink crosses a line it is thicker than the line, and
  * stays. Lines from left to right are found in the same way with rows and columns exchanged. */
 
-enum {
-    LEAST_PART = 45, /* the length of a line, in per cent of the picture */
-    STEADY = 2,      /* rows that a path stays in its column before it may change it again */
-    GAP = 3,         /* rows without ink that it may cross */
-};
-
-/* The longest path that ends in a pixel: its length in rows, the rows since it changed its column
- * (STEADY: at least these), and the rows without ink at its end. Of two paths the greater one is
- * taken: the longer, then the one that went straight on, then the one from the left, which LEFT
- * marks while they are compared. Where none ends there is a negative number; LOST is so far below 0
- * that it stays negative however often a row is added. */
-enum { ROW = 32, STEP = 8, LEFT = 4, START = ROW + STEADY * STEP, LOST = INT16_MIN };
-_Static_assert((int)GAP < LEFT && (STEADY + 1) * STEP <= ROW, "the parts have their bits");
-_Static_assert((ROW + 2 * STEP) * VIT_INK_SIDE <= INT16_MAX, "paths go through the whole picture");
+enum { LEAST_PART = 45 }; /* the length of a line, in per cent of the picture */
+_Static_assert((int)VIT_INK_SIDE <= VIT_PATH_ROWS, "paths go through the whole picture");
 
 /* The paths of a row, a number for each pixel; before the first and after the last one there is
- * LOST. Words of 64 pixels without ink, to which no path leads, are passed over. */
+ * VIT_PATH_LOST. Words of 64 pixels without ink, to which no path leads, are passed over. */
 typedef struct front {
     int16_t *straight; /* the path that ends here */
     int16_t *aside;    /* what it becomes in a neighbouring column of the next row, if it may */
-    int16_t *end;      /* LOST if it must not go on without ink, else 0 */
+    int16_t *end;      /* VIT_PATH_LOST if it must not go on without ink, else 0 */
     uint8_t *is_live;  /* [1 + words + 1]: whether there are any in a word */
 } front;
 
-/* lane = -1 where there is a one. */
-static void spread(int16_t lanes[64], uint64_t word) {
-    static const uint16_t bit[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
-                                     1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
-                                     1 << 12, 1 << 13, 1 << 14, 1 << 15};
-    for (size_t i = 0; i < 64; i += 16) {
-        const uint16_t part = (uint16_t)(word >> i);
-        for (size_t k = 0; k < 16; k++) lanes[i + k] = part & bit[k] ? -1 : 0;
-    }
-}
-
-static inline int16_t larger(int16_t a, int16_t b) {
+static int16_t larger(int16_t a, int16_t b) {
     return a > b ? a : b;
-}
-
-/* The paths that end in 64 pixels of a row, given those of the row before, of which a pixel more on
- * either side is read. Returns the largest of them. */
-static int16_t walk_lanes(int16_t *restrict straight, int16_t *restrict aside,
-                          int16_t *restrict end, const int16_t *restrict before,
-                          const int16_t *restrict beside, const int16_t *restrict ends,
-                          const int16_t ink[restrict 64]) {
-    int16_t most = LOST;
-    for (ptrdiff_t i = 0; i < 64; i++) {
-        const int16_t blank = (int16_t)~ink[i];
-        const int16_t left = (int16_t)(beside[i - 1] | (ends[i - 1] & blank) | LEFT);
-        const int16_t right = (int16_t)(beside[i + 1] | (ends[i + 1] & blank));
-        const int16_t on =
-            (int16_t)((before[i] + ROW + STEP - ((before[i] >> 1) & STEP)) | (ends[i] & blank));
-        const int16_t best = larger(on, larger(left, right));
-        const int16_t with_ink = larger((int16_t)(best & ~(LEFT | GAP)), START);
-        const int16_t here = ink[i] ? with_ink : (int16_t)((best & ~LEFT) + 1);
-        straight[i] = here;
-        aside[i] = here & (STEADY * STEP) ? (int16_t)(here + ROW - STEADY * STEP) : LOST;
-        end[i] = (here & GAP) == GAP ? LOST : 0;
-        most = larger(most, here);
-    }
-    return most;
-}
-
-static int16_t walk_word(front to, front from, size_t x, uint64_t word) {
-    int16_t ink[64];
-    spread(ink, word);
-    return walk_lanes(to.straight + x, to.aside + x, to.end + x, from.straight + x, from.aside + x,
-                      from.end + x, ink);
 }
 
 /* A picture, as it is or turned, and where its ink is. */
@@ -85,6 +31,7 @@ typedef struct view {
     const vit_bits *ink;
     vit_bounds box;
     size_t width, height; /* of the picture */
+    const vit_kernels *kernels;
 } view;
 
 static size_t least_length(const view *v) {
@@ -96,8 +43,13 @@ static size_t most_width(const view *v) {
     return v->width / 30;
 }
 
+static int16_t walk_word(const vit_kernels *kernels, front to, front from, size_t x, uint64_t ink) {
+    return kernels->walk(to.straight + x, to.aside + x, to.end + x, from.straight + x,
+                         from.aside + x, from.end + x, ink);
+}
+
 static void lose(front f, size_t x, size_t count) {
-    for (size_t i = x; i < x + count; i++) f.straight[i] = f.aside[i] = LOST;
+    for (size_t i = x; i < x + count; i++) f.straight[i] = f.aside[i] = VIT_PATH_LOST;
 }
 
 /* Returns the largest path. None leaves the columns of the box. */
@@ -105,9 +57,9 @@ static int16_t walk_row(front to, front from, const view *v, size_t y) {
     const uint64_t *ink = v->ink->words + y * v->ink->row;
     int16_t most = 0;
     for (size_t i = v->box.left / 64; i * 64 < v->box.right; i++) {
-        int16_t longest = LOST;
+        int16_t longest = VIT_PATH_LOST;
         if (ink[i] || from.is_live[i] || from.is_live[i + 1] || from.is_live[i + 2])
-            longest = walk_word(to, from, 1 + 64 * i, ink[i]);
+            longest = walk_word(v->kernels, to, from, 1 + 64 * i, ink[i]);
         else if (to.is_live[i + 1])
             lose(to, 1 + 64 * i, 64);
         to.is_live[i + 1] = longest > 0;
@@ -143,7 +95,7 @@ static size_t walk(vit_ink_lines *lines, const view *v, bool is_up, row_function
         before = now;
         now = other;
     }
-    return (size_t)most / ROW;
+    return (size_t)most / VIT_PATH_ROW;
 }
 
 /* Keeps the paths where there is ink. */
@@ -165,7 +117,7 @@ static void mark_long(vit_ink_lines *lines, const view *v, size_t y, const int16
         lines->is_long.words[i] = 0;
         if (!v->ink->words[i]) continue;
         for (size_t k = 0; k < 64; k++)
-            is_long[k] = (int16_t)(down[k] / ROW + paths[k] / ROW) >= least;
+            is_long[k] = (int16_t)(down[k] / VIT_PATH_ROW + paths[k] / VIT_PATH_ROW) >= least;
         lines->is_long.words[i] = vit_bits_gather(is_long) & v->ink->words[i];
     }
 }
@@ -228,7 +180,7 @@ static size_t mark_lines(vit_ink_lines *lines, const view *v, vit_bits *bits) {
 
 /* Whether the ink is high enough for a line from top to bottom. */
 static bool is_long_enough(const view *v) {
-    return v->box.bottom - v->box.top + 2 * GAP >= least_length(v);
+    return v->box.bottom - v->box.top + 2 * VIT_PATH_GAP >= least_length(v);
 }
 
 /* The pixels that are the first of their run, of a word and the one before. */
@@ -272,7 +224,7 @@ static bool may_have_lines(const view *v) {
  * least half the length. */
 static size_t find_lines(vit_ink_lines *lines, const view *v, vit_bits *bits) {
     const size_t longest = walk(lines, v, false, keep_paths);
-    if (2 * longest + GAP < least_length(v)) return 0;
+    if (2 * longest + VIT_PATH_GAP < least_length(v)) return 0;
     walk(lines, v, true, mark_long);
     return mark_lines(lines, v, bits);
 }
@@ -306,11 +258,14 @@ static void clear(vit_bits *bits) {
     memset(bits->words, 0, bits->row * bits->height * sizeof *bits->words);
 }
 
-size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink) {
+size_t vit_ink_find_lines(vit_ink_lines *lines, const vit_bits *ink, const vit_kernels *kernels) {
     const vit_bounds box = vit_bits_box(ink);
-    const view down = {ink, box, ink->width, ink->height};
-    const view across = {
-        &lines->turned, {box.top, box.left, box.bottom, box.right}, ink->height, ink->width};
+    const view down = {ink, box, ink->width, ink->height, kernels};
+    const view across = {&lines->turned,
+                         {box.top, box.left, box.bottom, box.right},
+                         ink->height,
+                         ink->width,
+                         kernels};
     size_t found = 0;
     if (box.bottom == 0) return 0;
     if (is_long_enough(&across)) vit_bits_turn(&lines->turned, ink);

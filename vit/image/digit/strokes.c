@@ -143,7 +143,7 @@ static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const 
     const size_t width = box->right - box->left, height = box->bottom - box->top;
     vit_status status = crop_box(&part, darkness, box, error);
     if (status == VIT_OK)
-        status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), error);
+        status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), kernels, error);
     if (status == VIT_OK) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&part);
     return status;
