@@ -316,7 +316,7 @@ run "a shorter schedule" 1 "number of steps is 30, this command's is 29" \
     $train --steps 29 --out m --checkpoint c --resume
 run "fewer steps than there are" 0 "that is beyond the 9 steps that were asked for" \
     $train --steps 9/30 --out m --checkpoint c --resume
-run "afresh where this training has been" 0 "it stays until this run has come as far" \
+run "afresh where this training has been" 0 "keeps it until it has reached that step" \
     $train --steps 9/30 --out m --checkpoint c
 holds "which it does" test -e c/checkpoint-000000000030.safetensors
 run "another seed, asked to replace" 0 "" \

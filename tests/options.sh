@@ -157,7 +157,7 @@ check "and the pictures are prepared so" writes '"height": 16, "width": 48' vit-
     wide.safetensors
 check "with --init positions are resampled" writes 'positions are resampled: .* 48 x 48' \
     vit-train --data classes --out again.safetensors --init sized.safetensors --size 96 --steps 1
-check "a size that is no multiple of the patch" refuses 2 'multiple of 4, or say another "patch"' \
+check "a size that is no multiple of the patch" refuses 2 'multiple of 4, or another "patch"' \
     vit-train --data classes --size 50 --steps 1 --out x.safetensors
 check "a size beyond reason" refuses 2 'at most 2048 a side' \
     vit-train --data classes --size 30000 --steps 1 --out x.safetensors

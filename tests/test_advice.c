@@ -70,7 +70,7 @@ static void overfitting_is_a_gap_or_a_loss_that_rises(void **state) {
     assert_int_equal(found(&facts, &both_rise) & BIT(OVERFITTING), BIT(OVERFITTING));
     assert_int_equal(found(&facts, &rises), BIT(OVERFITTING));
     advise(advice, &facts, &rises);
-    assert_non_null(strstr(advice[0].why, "least after step 300"));
+    assert_non_null(strstr(advice[0].why, "lowest after step 300"));
     assert_non_null(strstr(advice[0].why, "1.20 times"));
     assert_non_null(strstr(vit_finding_name(VIT_FINDING_OVERFITTING), "Overfitting"));
 }

@@ -324,7 +324,7 @@ static void test_the_best_is_lost(void **state) {
     o.resume = true;
     put_file(best, "damaged");
     train(&o);
-    assert_heard(&h, "the state with the best held-back answers");
+    assert_heard(&h, "the state that was best on the held-back pictures");
     assert_heard(&h, "is lost");
 }
 

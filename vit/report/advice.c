@@ -23,14 +23,14 @@ static const char *const tries[][VIT_MOST_TRIES] = {
          "a look at the labels: are they those of the pictures?",
          "the preset of the data: leave out `--preset`"},
     [VIT_FINDING_OVERFITTING] =
-        {"more pictures, if there are any to be had: nothing helps as much",
+        {"more pictures, if you can get any: nothing helps as much",
          "more augmentation, which makes new pictures of old ones: `--set cutmix=1`, `--set "
          "rotate=10`, "
          "`--set flip=true` (not for letters and digits)",
          "weights of a network that has seen many pictures: `--init`, with `--freeze` where there "
          "are only hundreds",
          "a smaller network, or `--set drop_path=0.1` and `--set weight_decay=0.1`",
-         "the model of the epoch with the best held-back answers: `--keep best`"},
+         "the model of the epoch that was best on the held-back pictures: `--keep best`"},
     [VIT_FINDING_UNDERFITTING] =
         {"twice the passes: `--epochs`",
          "a larger network, `--set dim=...` and `--set depth=...`, or a smaller `--set patch=...`, "
@@ -126,22 +126,22 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
             snprintf(why, sizeof why, "%s of the held-back pictures are answered right.",
                      percent(b, f.val));
         else
-            snprintf(
-                why, sizeof why,
-                "%s of the pictures it trains on are answered right, but %s of those held back.",
-                percent(a, f.train), percent(b, f.val));
+            snprintf(why, sizeof why,
+                     "%s of the training pictures are answered right, but only %s of the held-back "
+                     "ones.",
+                     percent(a, f.train), percent(b, f.val));
         if (f.rise > RISE)
-            snprintf(
-                why + strlen(why), sizeof why - strlen(why),
-                " The loss of the held-back pictures was least after step %llu and is %s times "
-                "that now.",
-                (unsigned long long)f.least, vit_format_fixed(d, f.rise, 2));
+            snprintf(why + strlen(why), sizeof why - strlen(why),
+                     " The loss of the held-back pictures was lowest after step %llu; now it is %s "
+                     "times "
+                     "as large.",
+                     (unsigned long long)f.least, vit_format_fixed(d, f.rise, 2));
         add(advice, &count, VIT_FINDING_OVERFITTING, why);
     } else if (f.train < GOOD && facts->is_over) {
         snprintf(
             why, sizeof why,
-            "It is right on only %s of the very pictures it trains on, and on %s of those held "
-            "back: what it lacks is not more pictures.",
+            "It is right on only %s of its own training pictures, and on %s of the held-back ones: "
+            "more pictures would not help.",
             percent(a, f.train), percent(b, f.val));
         add(advice, &count, VIT_FINDING_UNDERFITTING, why);
     }
@@ -160,7 +160,7 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
     }
     if (f.error > ROUGH) {
         snprintf(why, sizeof why,
-                 "%zu pictures are held back: their %s may be off by %s either way.",
+                 "%zu pictures are held back: their %s is exact to plus or minus %s only.",
                  facts->val_images, percent(a, f.val), percent(b, 2 * f.error));
         add(advice, &count, VIT_FINDING_FEW, why);
     }

@@ -134,7 +134,7 @@ static void stop_early(vit_run *run) {
     if (patience == 0 || run->history.stale < patience || step >= run->plan.steps) return;
     run->plan.steps = step;
     vit_run_note(run,
-                 "no better held-back answers for %zu epochs, the best after step %zu: "
+                 "not better on the held-back pictures for %zu epochs, best after step %zu: "
                  "stopping at step %llu of %llu",
                  run->history.stale, run->history.best_step, (unsigned long long)step,
                  (unsigned long long)run->plan.schedule);

@@ -117,7 +117,7 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
 static vit_status take_better(vit_run *run, vit_error *error) {
     const char *better = vit_run_better_preset(run);
     if (!better) return VIT_OK;
-    vit_run_note(run, "%s in place of %s: it was measured to reach more in such a time", better,
+    vit_run_note(run, "%s in place of %s: in a similar time it was measured to be better", better,
                  run->preset.name);
     vit_inference_free(run->inference);
     vit_trainer_free(run->trainer);
@@ -153,8 +153,8 @@ static vit_status load_best(vit_run *run, vit_error *error) {
     if (status == VIT_OK) return VIT_OK;
     if (!missing) return vit_fail(error, status, "%s", why.message);
     vit_run_note(run,
-                 "the state with the best held-back answers, of step %zu, is lost (%s): the best "
-                 "is looked for from step %llu on",
+                 "the state that was best on the held-back pictures, of step %zu, is lost (%s): "
+                 "the best of those from step %llu on will be kept",
                  h->best_step, why.message, (unsigned long long)vit_run_step(run));
     vit_free(run->saving.best);
     run->saving.best = NULL;
@@ -208,8 +208,8 @@ static vit_status check_own(vit_run *run, const vit_checkpoint *c, vit_error *er
                         "%s; name another directory, or replace what it holds (--overwrite)",
                         why.message);
     vit_run_note(run,
-                 "%s holds step %llu of this training, which --resume goes on from; starting "
-                 "afresh, and it stays until this run has come as far",
+                 "%s has step %llu of this training, from which --resume would continue; this run "
+                 "starts from the beginning and keeps it until it has reached that step",
                  directory, (unsigned long long)c->step);
     return VIT_OK;
 }

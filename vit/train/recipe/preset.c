@@ -312,18 +312,18 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (status != VIT_OK) return status;
     if (p->recipe.augment.flip && data->is_digits)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "preset %s: \"flip\" mirrors pictures, and a mirrored digit is none: leave "
-                        "it out",
+                        "preset %s: \"flip\" mirrors pictures, but a mirrored digit is no digit: "
+                        "leave it out",
                         p->name);
     if (p->recipe.strangers > 0 && !data->is_digits)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "preset %s: \"strangers\" draws what is no digit, and %s has no digits in "
-                        "the form of MNIST's: leave it out",
+                        "preset %s: \"strangers\" draws pictures that are no digits, and %s has no "
+                        "digits like MNIST's: leave it out",
                         p->name, data->name);
     if (p->is_sized_by_data && (c->height % c->patch > 0 || c->width % c->patch > 0))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "pictures of %zu x %zu pixels are not whole patches of %zu x %zu: take a "
-                        "multiple of %zu, or say another \"patch\"",
+                        "multiple of %zu, or another \"patch\"",
                         c->height, c->width, c->patch, c->patch, c->patch);
     status = vit_config_check(c, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, p->name);
