@@ -247,8 +247,14 @@ static void test_processor(void **state) {
     } cases[] = {
         {"\"size\": {\"shortest_edge\": 24}}", "\"shortest_edge\" without a crop", "\"crop_size\"",
          VIT_ERROR_UNSUPPORTED},
-        {"\"size\": 24, \"do_center_crop\": true}", "expected \"crop_size\"", "do_center_crop",
-         VIT_ERROR_FORMAT},
+        {"\"size\": 24, \"image_processor_type\": \"SwinImageProcessor\"}",
+         "\"SwinImageProcessor\"", "Siglip", VIT_ERROR_UNSUPPORTED},
+        {"\"size\": {\"shortest_edge\": 24, \"longest_edge\": 48}}", "\"longest_edge\" in \"size\"",
+         "not supported", VIT_ERROR_UNSUPPORTED},
+        {"\"size\": 24, \"rescale_offset\": true}", "\"rescale_offset\" is not supported",
+         "preprocessor_config", VIT_ERROR_UNSUPPORTED},
+        {"\"size\": 24, \"feature_extractor_type\": \"CLIPFeatureExtractor\"}",
+         "pictures are prepared to 224 x 224", "24 x 24", VIT_ERROR_MISMATCH},
         {"\"size\": 24, \"do_pad\": true}", "\"do_pad\" is not supported", "preprocessor_config",
          VIT_ERROR_UNSUPPORTED},
         {"\"size\": 24, \"rescale_factor\": 0}", "\"rescale_factor\" is 0", "above 0",
@@ -263,12 +269,82 @@ static void test_processor(void **state) {
     }
 }
 
+/* The processor in `text` prepares as the list in `want`, for a network of 24 x 24. */
+static void check_processor(const char *text, const char *want) {
+    vit_model *model;
+    vit_error error;
+    spoiled s = take("hf_4");
+    char *config = json_dumps(s.config, 0);
+    put_file("config.json", config);
+    put_file("preprocessor_config.json", text);
+    assert_int_equal(
+        vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error), VIT_OK);
+    if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s: %s", text, error.message);
+    if (!strstr(vit_model_describe(model).preprocessing, want))
+        fail_msg("%s:\n%s", text, vit_model_describe(model).preprocessing);
+    vit_model_free(model);
+    free(config);
+    json_decref(s.config);
+    vit_tensors_close(s.file);
+}
+
+/* A key means what the class of the processor means by it, and each class has its defaults. */
+static void test_processor_classes(void **state) {
+    (void)state;
+    check_processor(
+        "{\"size\": 24}",
+        "{\"op\": \"resize\", \"height\": 24, \"width\": 24, \"filter\": \"bilinear\"}");
+    check_processor("{\"image_processor_type\": \"CLIPImageProcessor\", \"size\": 32, "
+                    "\"crop_size\": 24}",
+                    "{\"op\": \"resize\", \"shorter\": 32, \"filter\": \"bicubic\"}, "
+                    "{\"op\": \"center_crop\", \"height\": 24, \"width\": 24, ");
+    check_processor(
+        "{\"image_processor_type\": \"CLIPImageProcessor\", \"size\": 24, "
+        "\"default_to_square\": true, \"do_center_crop\": false}",
+        "\"height\": 24, \"width\": 24, \"filter\": \"bicubic\"}, {\"op\": \"normalize\", "
+        "\"mean\": [0.48145467");
+    check_processor("{\"feature_extractor_type\": \"ConvNextFeatureExtractor\", \"size\": 24, "
+                    "\"crop_pct\": 0.75, \"resample\": 2}",
+                    "{\"op\": \"resize\", \"shorter\": 32, \"filter\": \"bilinear\"}, "
+                    "{\"op\": \"center_crop\", \"height\": 24, \"width\": 24, ");
+    check_processor("{\"image_processor_type\": \"SiglipImageProcessorFast\", "
+                    "\"size\": {\"height\": 24, \"width\": 24}}",
+                    "\"width\": 24, \"filter\": \"bicubic\", \"arithmetic\": \"torch\"}");
+}
+
 static void test_foreign(void **state) {
     (void)state;
     spoiled s = take("hf_4");
     json_object_set_new(s.config, "model_type", json_string("swin"));
     tensor_of(&s, "vit.embeddings.cls_token")->name = "swin.layers.0.blocks.0.bias";
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"swin\" is no Vision Transformer", "swin.layers.0");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "dinov2");
+}
+
+/* timm's networks of other families are refused by name, whatever the tensors and arguments are. */
+static void test_families(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *a, *b;
+    } cases[] = {{"vit_pe_core_small_patch16_384", "has rotary positions", "\"pe\""},
+                 {"vit_small_patch16_rope_ape_224", "has rotary positions", "\"rope\""},
+                 {"vit_small_patch16_dinov3", "has rotary positions", "\"dinov3\""},
+                 {"eva02_tiny_patch14_224", "has rotary positions", "\"eva02\""},
+                 {"beit_base_patch16_224", "has relative positions", "\"beit\""},
+                 {"vit_relpos_small_patch16_224", "has relative positions", "\"relpos\""},
+                 {"naflexvit_base_patch16_gap", "not supported", "\"naflexvit\""},
+                 {"swin_tiny_patch4_window7_224", "has windows", "\"swin\""},
+                 {"vit_base_patch16_rpn_224", "norms after its branches", "\"rpn\""},
+                 {"vit_dwee_patch16_reg1_gap_256", "differential attention", "\"dwee\""},
+                 {"resnet50", "not supported", "\"resnet50\""},
+                 {"vit_base_patch16_new_224", "not supported", "\"new\" is a word"},
+                 {"my_vit", "not supported", "\"my\" is a word"},
+                 {"vit_patch16", "does not have a size", "vit_base_patch16_224"}};
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        spoiled s = take("timm_13_wide");
+        json_object_set_new(s.config, "architecture", json_string(cases[i / 2].name));
+        if (i % 2) tensor_of(&s, "blocks.0.attn.qkv.weight")->name = "blocks.0.attn.q_bias";
+        refuse(&s, VIT_ERROR_UNSUPPORTED, cases[i / 2].a, cases[i / 2].b);
+    }
 }
 
 static void test_not_finite(void **state) {
@@ -296,15 +372,6 @@ static void test_backbone_disagrees(void **state) {
 static void test_config_silent(void **state) {
     (void)state;
     spoiled s = take("timm_13_wide");
-    json_object_set_new(s.config, "architecture", json_string("my_vit"));
-    json_object_del(json_object_get(s.config, "model_args"), "num_heads");
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"my_vit\" is not known", "add \"num_heads\"");
-    s = take("timm_13_wide");
-    json_object_set_new(s.config, "architecture", json_string("my_vit"));
-    json_object_del(json_object_get(s.config, "pretrained_cfg"), "mean");
-    json_object_del(json_object_get(s.config, "pretrained_cfg"), "std");
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "how pictures are prepared", "add \"preprocessing\"");
-    s = take("timm_13_wide");
     set_argument(&s, "num_head", json_integer(3));
     refuse(&s, VIT_ERROR_UNSUPPORTED, "\"num_head\" in \"model_args\" is not supported",
            "did you mean \"num_heads\"?");
@@ -408,7 +475,9 @@ int main(void) {
         IN_DIRECTORY(test_config_disagrees),
         IN_DIRECTORY(test_config_strict),
         IN_DIRECTORY(test_processor),
+        IN_DIRECTORY(test_processor_classes),
         IN_DIRECTORY(test_foreign),
+        IN_DIRECTORY(test_families),
         IN_DIRECTORY(test_not_finite),
         IN_DIRECTORY(test_backbone_disagrees),
         IN_DIRECTORY(test_config_silent),

@@ -15,15 +15,16 @@ typedef struct family {
                        are resampled to the size of the pictures */
     int position_rule; /* where it is not that of the library's other networks; or VIT_UNSPECIFIED
                         */
+    const char *processor; /* the class that the library takes where a file names none */
 } family;
 
 static const family families[] = {
-    {"vit", 1e-12, false, VIT_UNSPECIFIED},
-    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED},
-    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED},
-    {"deit", 1e-12, false, VIT_UNSPECIFIED},
-    {"dinov2", 1e-6, true, VIT_UNSPECIFIED},
-    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM},
+    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT"},
+    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT"},
+    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT"},
+    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT"},
+    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit"},
+    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit"},
 };
 
 static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
@@ -121,12 +122,81 @@ static vit_status read_config(vit_their_config *d, const family *f, const json_t
 
 /* ---- preprocessor_config.json ---- */
 
+/* The classes of processors that are read, and their defaults for keys that a file leaves out. */
+typedef struct processor {
+    const char *name;  /* before "ImageProcessor", "ImageProcessorFast", "FeatureExtractor" */
+    bool square;       /* a number as "size" is both sides, else the shorter one */
+    size_t size;       /* a number */
+    bool stretches;    /* without "size" both sides become that number, else as `square` says */
+    bool crops;        /* "do_center_crop" */
+    bool has_crop_pct; /* up to 383 the shorter side becomes size / crop_pct, and the middle is cut
+                          out; from 384 on pictures are stretched */
+    vit_filter filter; /* "resample" */
+    bool is_normalized_as_clip;
+} processor;
+
+static const processor processors[] = {
+    {"ViT", true, 224, true, false, false, VIT_FILTER_BILINEAR, false},
+    {"DeiT", true, 256, true, true, false, VIT_FILTER_BICUBIC, false},
+    {"Beit", true, 224, true, false, false, VIT_FILTER_BICUBIC, false},
+    {"CLIP", false, 224, false, true, false, VIT_FILTER_BICUBIC, true},
+    {"Bit", false, 224, false, true, false, VIT_FILTER_BICUBIC, true},
+    {"ConvNext", false, 384, false, false, true, VIT_FILTER_BICUBIC, false},
+    {"Siglip", false, 224, true, false, false, VIT_FILTER_BICUBIC, false},
+};
+
+/* The class that the file names, else the one that the library takes for the "model_type". */
+static vit_status find_processor(const processor **found, const char **type,
+                                 const vit_their_config *d, const char *usual, const json_t *object,
+                                 vit_error *error) {
+    static const char *const endings[] = {"ImageProcessor", "ImageProcessorFast",
+                                          "ImageProcessorPil", "FeatureExtractor", ""};
+    *type = usual;
+    vit_status status = vit_read_text(type, d, object, "feature_extractor_type", error);
+    if (status == VIT_OK) status = vit_read_text(type, d, object, "image_processor_type", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
+        const size_t n = strlen(processors[i].name);
+        *found = &processors[i];
+        for (size_t k = 0; strncmp(*type, (*found)->name, n) == 0 && k < 5; k++)
+            if (strcmp(*type + n, endings[k]) == 0) return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: pictures are prepared by \"%s\", which is not supported: expected the "
+                    "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext or Siglip",
+                    d->name, *type);
+}
+
+/* Refuses keys that are not read below and could change a pixel. */
+static vit_status check_keys(const vit_their_config *d, json_t *object, vit_error *error) {
+    static const char *const read[] = {
+        "size", "crop_size", "crop_pct", "default_to_square", "resample", "rescale_factor",
+        "image_mean", "image_std", "do_resize", "do_center_crop", "do_rescale", "do_normalize",
+        /* and those that change nothing here */
+        "image_processor_type", "feature_extractor_type", "processor_class", "do_convert_rgb",
+        "data_format", "input_data_format", "return_tensors", "device", "disable_grouping",
+        "do_reduce_labels", "reduce_labels", "_valid_processor_keys", "model_input_names",
+        "transformers_version", "preprocessing"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        size_t i = 0;
+        while (i < sizeof read / sizeof *read && strcmp(read[i], key) != 0) i++;
+        if (i < sizeof read / sizeof *read || json_is_null(value)) continue;
+        if (json_is_false(value) && strcmp(key, "antialias") != 0) continue;
+        if (json_is_true(value) && strcmp(key, "antialias") == 0) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name, key);
+    }
+    return VIT_OK;
+}
+
 /* "resample", by the numbers that PIL gives the filters. */
 static vit_status read_filter(vit_their_config *d, const json_t *object, vit_error *error) {
     static const vit_filter filters[] = {VIT_FILTER_NEAREST,  VIT_FILTER_LANCZOS,
                                          VIT_FILTER_BILINEAR, VIT_FILTER_BICUBIC,
                                          VIT_FILTER_BOX,      VIT_FILTER_HAMMING};
-    size_t number = SIZE_MAX;
+    size_t number = 0;
+    while (filters[number] != d->prepare.filter) number++;
     const vit_status status = vit_read_size(&number, d, object, "resample", error);
     if (status != VIT_OK) return status;
     if (number >= sizeof filters / sizeof *filters)
@@ -137,40 +207,80 @@ static vit_status read_filter(vit_their_config *d, const json_t *object, vit_err
     return VIT_OK;
 }
 
-/* "size": {"shortest_edge": S}, or both sides. */
-static vit_status read_size(vit_their_config *d, const json_t *object, vit_error *error) {
+/* ConvNext's rule. */
+static vit_status apply_crop_pct(vit_their_config *d, const json_t *object, vit_error *error) {
     vit_prepare *p = &d->prepare;
-    const json_t *size = json_object_get(object, "size");
-    if (json_object_get(size, "shortest_edge")) {
-        p->kind = VIT_PREPARE_SHORTER;
-        return vit_read_size(&p->resize[0], d, size, "shortest_edge", error);
+    double share = .875;
+    const size_t side = p->resize[0];
+    const vit_status status = vit_read_number(&share, d, object, "crop_pct", error);
+    if (status != VIT_OK) return status;
+    if (p->kind != VIT_PREPARE_SHORTER || !(share > 0 && share <= 1))
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "%s: expected \"size\" {\"shortest_edge\": pixels} and \"crop_pct\" above 0 "
+            "to 1",
+            d->name);
+    if (side >= 384) {
+        p->kind = VIT_PREPARE_STRETCH;
+        p->resize[1] = side;
+        return VIT_OK;
     }
-    p->kind = VIT_PREPARE_STRETCH;
-    const vit_status status = vit_read_sides(p->resize, d, object, "size", error);
-    if (status != VIT_OK || p->resize[0] > 0) return status;
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"size\", to which pictures are resized",
-                    d->name);
+    p->resize[0] = (size_t)((double)side / share);
+    p->crop[0] = p->crop[1] = side;
+    return VIT_OK;
 }
 
-static vit_status read_mean(vit_their_config *d, const json_t *object, vit_error *error) {
+/* "size": both sides, or {"shortest_edge": S}; a number is the one or the other. */
+static vit_status read_size(vit_their_config *d, const processor *c, json_t *object,
+                            vit_error *error) {
+    static const char *const sides[] = {"height", "width", "shortest_edge"};
     vit_prepare *p = &d->prepare;
-    bool has_mean, has_std;
-    int normalizes = true;
-    vit_status status = vit_read_flag(&normalizes, d, object, "do_normalize", error);
-    if (status == VIT_OK)
-        status = vit_read_triple(p->mean, &has_mean, d, object, "image_mean", error);
-    if (status == VIT_OK) status = vit_read_triple(p->std, &has_std, d, object, "image_std", error);
+    json_t *size = json_object_get(object, "size"), *value;
+    int square = c->square;
+    const char *key;
+    vit_status status = vit_read_flag(&square, d, object, "default_to_square", error);
     if (status != VIT_OK) return status;
-    if (normalizes && !(has_mean && has_std))
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: expected \"image_mean\" and \"image_std\", as pictures are normalized",
-                        d->name);
+    json_object_foreach(size, key,
+                        value) if (!json_is_null(value) && strcmp(key, sides[0]) != 0 &&
+                                   strcmp(key, sides[1]) != 0 &&
+                                   strcmp(key, sides[2]) !=
+                                       0) return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                                                          "%s: \"%s\" in \"size\" is not supported",
+                                                          d->name, key);
+    const bool is_given = size && !json_is_null(size);
+    value = json_object_get(size, "shortest_edge");
+    const bool is_shorter =
+        is_given ? (value && !json_is_null(value)) || (json_is_integer(size) && !square)
+                 : !c->stretches;
+    p->resize[0] = p->resize[1] = c->size;
+    if (is_given && value && is_shorter)
+        status = vit_read_size(&p->resize[0], d, size, "shortest_edge", error);
+    else
+        status = vit_read_sides(p->resize, d, object, "size", error);
+    p->kind = is_shorter ? VIT_PREPARE_SHORTER : VIT_PREPARE_STRETCH;
+    return status == VIT_OK && c->has_crop_pct ? apply_crop_pct(d, object, error) : status;
+}
+
+static vit_status read_mean(vit_their_config *d, const processor *c, const json_t *object,
+                            vit_error *error) {
+    static const double clip[2][3] = {{.48145466, .4578275, .40821073},
+                                      {.26862954, .26130258, .27577711}};
+    vit_prepare *p = &d->prepare;
+    bool found;
+    int normalizes = true;
+    for (size_t i = 0; i < 3; i++) {
+        p->mean[i] = c->is_normalized_as_clip ? clip[0][i] : .5;
+        p->std[i] = c->is_normalized_as_clip ? clip[1][i] : .5;
+    }
+    vit_status status = vit_read_flag(&normalizes, d, object, "do_normalize", error);
+    if (status == VIT_OK) status = vit_read_triple(p->mean, &found, d, object, "image_mean", error);
+    if (status == VIT_OK) status = vit_read_triple(p->std, &found, d, object, "image_std", error);
     for (size_t i = 0; i < 3 && !normalizes; i++) {
         p->mean[i] = 0;
         p->std[i] = 1;
     }
     p->has_mean = true;
-    return VIT_OK;
+    return status;
 }
 
 static vit_status read_rescale(vit_their_config *d, const json_t *object, vit_error *error) {
@@ -187,30 +297,33 @@ static vit_status read_rescale(vit_their_config *d, const json_t *object, vit_er
 }
 
 /* The centre crop, which pictures that are resized by their shorter side need. */
-static vit_status read_crop(vit_their_config *d, const json_t *object, vit_error *error) {
+static vit_status read_crop(vit_their_config *d, const processor *c, const json_t *object,
+                            vit_error *error) {
     vit_prepare *p = &d->prepare;
-    int crops = false;
+    int crops = c->crops;
+    size_t crop[2] = {224, 224};
     vit_status status = vit_read_flag(&crops, d, object, "do_center_crop", error);
-    if (status == VIT_OK && crops) status = vit_read_sides(p->crop, d, object, "crop_size", error);
-    if (status != VIT_OK || p->crop[0] > 0) return status;
-    if (crops)
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: expected \"crop_size\", as \"do_center_crop\" is true", d->name);
-    if (p->kind != VIT_PREPARE_SHORTER) return VIT_OK;
+    if (status == VIT_OK && crops) status = vit_read_sides(crop, d, object, "crop_size", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < 2 && crops; i++) {
+        if (p->crop[i] > 0 && p->crop[i] != crop[i]) /* two crops: the second is of the first */
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "%s: \"crop_size\" %zu besides \"size\" %zu is not supported", d->name,
+                            crop[i], p->crop[i]);
+        p->crop[i] = crop[i];
+    }
+    if (p->kind != VIT_PREPARE_SHORTER || p->crop[0] > 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"shortest_edge\" without a crop leaves pictures of every shape, which is "
                     "not supported: add \"do_center_crop\": true and \"crop_size\"",
                     d->name);
 }
 
-static vit_status read_steps(vit_their_config *d, const json_t *object, vit_error *error) {
-    static const char *const refused[] = {"do_pad", "do_grayscale", "do_flip_channel_order"};
+static vit_status read_steps(vit_their_config *d, const processor *c, json_t *object,
+                             vit_error *error) {
     int resizes = true;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (json_is_true(json_object_get(object, refused[i])))
-            return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name,
-                            refused[i]);
-    vit_status status = vit_read_flag(&resizes, d, object, "do_resize", error);
+    vit_status status = check_keys(d, object, error);
+    if (status == VIT_OK) status = vit_read_flag(&resizes, d, object, "do_resize", error);
     if (status == VIT_OK) status = read_rescale(d, object, error);
     if (status != VIT_OK) return status;
     if (!resizes)
@@ -218,34 +331,37 @@ static vit_status read_steps(vit_their_config *d, const json_t *object, vit_erro
                         "%s: \"do_resize\" false is not supported: pictures of another size than "
                         "the network's could not be answered",
                         d->name);
-    status = read_size(d, object, error);
+    d->prepare.filter = c->filter;
+    status = read_size(d, c, object, error);
     if (status == VIT_OK) status = read_filter(d, object, error);
-    if (status == VIT_OK) status = read_crop(d, object, error);
-    return status == VIT_OK ? read_mean(d, object, error) : status;
+    if (status == VIT_OK) status = read_crop(d, c, object, error);
+    return status == VIT_OK ? read_mean(d, c, object, error) : status;
 }
 
-static vit_status read_processor(vit_their_config *d, const json_t *object, vit_error *error) {
-    const char *type = "";
+static vit_status read_processor(vit_their_config *d, const char *usual, json_t *object,
+                                 vit_error *error) {
+    const processor *c;
+    const char *type;
     vit_prepare *p = &d->prepare;
-    vit_status status = vit_read_text(&type, d, object, "image_processor_type", error);
-    if (status == VIT_OK) status = read_steps(d, object, error);
+    vit_status status = find_processor(&c, &type, d, usual, object, error);
+    if (status == VIT_OK) status = read_steps(d, c, object, error);
     p->rounding = VIT_ROUNDING_FLOOR;
-    if (!vit_has_ending(type, "Fast")) return status;
+    if (status != VIT_OK || !vit_has_ending(type, "Fast")) return status;
     p->arithmetic = VIT_ARITHMETIC_TORCH;
     p->rounding = VIT_ROUNDING_ZERO;
     p->fused = true;
     return status;
 }
 
-vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *processor,
+vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictures,
                               const char *processor_name, vit_error *error) {
     const char *name = d->name;
     const family *f;
     vit_status status = find_family(&f, d, object, error);
     if (status == VIT_OK) status = read_config(d, f, object, error);
-    if (status != VIT_OK || !processor) return status;
+    if (status != VIT_OK || !pictures) return status;
     d->name = processor_name;
-    status = read_processor(d, processor, error);
+    status = read_processor(d, f->processor, pictures, error);
     d->name = name;
     if (status != VIT_OK || !f->is_dinov2) return status;
     const size_t *end = d->prepare.crop[0] > 0 ? d->prepare.crop : d->prepare.resize;

@@ -3,19 +3,29 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/declared.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* ---- what a name says ---- */
+
+static bool is_among(const char *key, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(key, names[i]) == 0) return true;
+    return false;
+}
 
 /* The words for sizes in names of architectures. */
 static const struct {
     const char *word;
     size_t dim, depth, heads;
-} sizes[] = {{"wee", 256, 14, 4},    {"tiny", 192, 12, 3},    {"little", 320, 14, 5},
-             {"small", 384, 12, 6},  {"medium", 512, 12, 8},  {"betwixt", 640, 12, 10},
-             {"base", 768, 12, 12},  {"large", 1024, 24, 16}, {"huge", 1280, 32, 16},
-             {"giant", 1408, 40, 16}};
+} sizes[] = {{"wee", 256, 14, 4},        {"tiny", 192, 12, 3},     {"little", 320, 14, 5},
+             {"small", 384, 12, 6},      {"medium", 512, 12, 8},   {"betwixt", 640, 12, 10},
+             {"base", 768, 12, 12},      {"large", 1024, 24, 16},  {"huge", 1280, 32, 16},
+             {"giant", 1408, 40, 16},    {"xsmall", 256, 10, 4},   {"mediumd", 512, 20, 8},
+             {"gigantic", 1664, 48, 16}, {"so400m", 1152, 27, 16}, {"giantopt", 1536, 40, 16}};
 
 /* Other words in these names; apply_name has what they mean. */
 typedef enum word {
@@ -26,16 +36,62 @@ typedef enum word {
     WORD_SIGLIP,
     WORD_GAP,
     WORD_REGISTERS,
+    WORD_PLUS,
+    WORD_DINO,
+    /* they change nothing */
     WORD_MIIL,
+    WORD_SAM,
+    WORD_IN21K,
+    WORD_LAION2B,
+    WORD_IN21FT1K,
     WORDS,
 } word;
-static const char *const words[] = {"distilled", "dinov2", "clip", "quickgelu",
-                                    "siglip",    "gap",    "reg",  "miil"};
+static const char *const words[] = {"distilled", "dinov2", "clip",    "quickgelu", "siglip",
+                                    "gap",       "reg",    "plus",    "dino",      "miil",
+                                    "sam",       "in21k",  "laion2b", "in21ft1k"};
 VIT_CHECK_ROWS(words, WORDS);
+
+/* Words of other networks, some with a plain one's tensors, and what these networks have. */
+static const struct {
+    const char *word, *has;
+} others[] = {{"rope", "rotary positions"},
+              {"pe", "rotary positions"},
+              {"dinov3", "rotary positions"},
+              {"lingbot", "rotary positions"},
+              {"sapiens2", "rotary positions"},
+              {"eva02", "rotary positions"},
+              {"eva", "blocks of EVA's"},
+              {"beit", "relative positions"},
+              {"beitv2", "relative positions"},
+              {"relpos", "relative positions"},
+              {"srelpos", "relative positions"},
+              {"samvit", "windows and relative positions"},
+              {"swin", "windows and merged patches"},
+              {"swinv2", "windows and merged patches"},
+              {"naflexvit", "patches of any number"},
+              {"radio", "pictures normalised within and positions that are cut"},
+              {"aimv2", "RMS norms"},
+              {"beit3", "norms within attention and MLP"},
+              {"rpn", "norms after its branches"},
+              {"18x2", "parallel blocks"},
+              {"xp", "parallel blocks"},
+              {"pwee", "parallel blocks"},
+              {"dpwee", "differential attention"},
+              {"dwee", "differential attention"},
+              {"dlittle", "differential attention"},
+              {"r", "a stem of convolutions"},
+              {"r26", "a stem of convolutions"},
+              {"r50", "a stem of convolutions"},
+              {"resnet26d", "a stem of convolutions"},
+              {"resnet50", "a stem of convolutions"},
+              {"resnet50d", "a stem of convolutions"},
+              {"mci", "a stem of convolutions"}};
 
 typedef struct architecture {
     const char *name;
-    bool known; /* all its words are */
+    bool known;        /* all its words are */
+    char unknown[32];  /* the first one that is not */
+    const char *other; /* what it has that a plain one has not, or NULL */
     bool is_deit;
     bool has[WORDS];
     size_t size; /* index, or SIZE_MAX */
@@ -67,27 +123,23 @@ static bool read_word(architecture *a, const char *text) {
 
 /* "vit_base_patch16_224.augreg_in21k"; what follows the dot names the weights. */
 static architecture parse_name(const char *name) {
-    architecture a = {.name = name, .size = SIZE_MAX, .known = true};
+    static const char *const firsts[] = {"vit", "deit", "deit3"};
+    architecture a = {.name = name, .size = SIZE_MAX};
     const char *at = name, *end = name + strcspn(name, ".");
     for (size_t i = 0; at < end; i++) {
         char text[32];
         const size_t n = strcspn(at, "_.");
-        if (n >= sizeof text) {
-            a.known = false;
-            break;
-        }
-        memcpy(text, at, n);
-        text[n] = '\0';
-        if (i == 0) {
-            a.is_deit = strncmp(text, "deit", 4) == 0;
-            a.known =
-                strcmp(text, "vit") == 0 || strcmp(text, "deit") == 0 || strcmp(text, "deit3") == 0;
-        } else if (!read_word(&a, text)) {
-            a.known = false;
-        }
+        snprintf(text, sizeof text, "%.*s", (int)vit_min(n, sizeof text - 1), at);
+        for (size_t k = 0; k < COUNT(others) && !a.other; k++)
+            if (strcmp(text, others[k].word) == 0) a.other = others[k].has;
+        if (i == 0) a.is_deit = strncmp(text, "deit", 4) == 0;
+        const bool known =
+            i > 0 ? n < sizeof text && read_word(&a, text) : is_among(text, firsts, COUNT(firsts));
+        if ((!known && a.unknown[0] == '\0') || a.other) memcpy(a.unknown, text, sizeof text);
+        if (a.other) break;
         at += n + (at + n < end);
     }
-    a.known = a.known && a.size != SIZE_MAX && a.patch > 0;
+    a.known = a.unknown[0] == '\0' && a.size != SIZE_MAX && a.patch > 0;
     return a;
 }
 
@@ -102,6 +154,10 @@ static void apply_name(vit_their_config *d, const architecture *a) {
     d->said.height = d->said.width = a->image > 0 ? a->image : a->has[WORD_DINOV2] ? 518 : 224;
     VIT_SAY(d, activation, VIT_GELU);
     if (a->has[WORD_DINOV2]) d->gate = VIT_SILU;
+    if (a->has[WORD_PLUS]) { /* of the base size only */
+        d->said.dim = 896;
+        d->said.heads = 14;
+    }
     if (a->has[WORD_DINOV2] && is_giant) {
         d->said.dim = 1536;
         d->said.heads = 24;
@@ -137,14 +193,6 @@ static const struct {
 static const char *const used[] = {"img_size",   "patch_size", "global_pool",
                                    "mlp_ratio",  "pos_embed",  "act_layer",
                                    "norm_layer", "mlp_layer",  "init_values"};
-
-static bool is_among(const char *key, const char *const *names, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(key, names[i]) == 0) return true;
-    return false;
-}
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* All arguments that are read; returns how many. */
 static size_t list_used(const char *names[COUNT(used) + VIT_KEYS]) {
@@ -330,7 +378,7 @@ static void apply_family(vit_their_config *d, const architecture *a) {
     if (a->has[WORD_CLIP]) {
         set_triple(p->mean, .48145466, .4578275, .40821073);
         set_triple(p->std, .26862954, .26130258, .27577711);
-    } else if (a->is_deit || a->has[WORD_DINOV2]) {
+    } else if (a->is_deit || a->has[WORD_DINOV2] || a->has[WORD_DINO]) {
         set_triple(p->mean, .485, .456, .406);
         set_triple(p->std, .229, .224, .225);
     } else {
@@ -348,12 +396,22 @@ static vit_status read_name(vit_their_config *d, architecture *a, const json_t *
     if (status != VIT_OK) return status;
     *a = parse_name(name ? name : "");
     if (a->known) apply_name(d, a);
-    if (strstr(a->name, "_rpn_"))
+    if (a->known) return VIT_OK;
+    /* beside its tensors, what a network computes follows from its name alone */
+    if (a->other)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the architecture %s has norms after its branches, which is not "
-                        "supported",
-                        d->name, a->name);
-    return VIT_OK;
+                        "%s: the architecture \"%s\" has %s (\"%s\"), which is not supported",
+                        d->name, a->name, a->other, a->unknown);
+    if (a->unknown[0])
+        return vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "%s: the architecture \"%s\" is not supported: \"%s\" is a word for no plain "
+            "Vision Transformer of timm's that is known",
+            d->name, a->name, a->unknown);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: the architecture \"%s\" does not have a size and a patch, as "
+                    "\"vit_base_patch16_224\" has",
+                    d->name, a->name);
 }
 
 static bool says_zero(const json_t *object, const char *key) {
@@ -383,6 +441,7 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     vit_status status = vit_read_object(&args, d, object, "model_args", error);
     if (status == VIT_OK) status = vit_read_object(&cfg, d, object, "pretrained_cfg", error);
     if (!labels) labels = json_object_get(cfg, "label_names");
+    if (!labels) labels = json_object_get(object, "labels"); /* until 2022 */
     if (status == VIT_OK) status = read_name(d, &a, object, error);
     if (status == VIT_OK) status = vit_read_text(&pool, d, object, "global_pool", error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
@@ -391,18 +450,11 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     if (status == VIT_OK) status = check_arguments(d, args, error);
     if (status == VIT_OK) status = read_numbers(d, args, error);
     if (status == VIT_OK) status = read_words(d, args, error);
-    /* what shapes do not show has a default in timm's class, except the heads */
-    if (status == VIT_OK && !a.known && d->said.heads == 0)
-        status =
-            vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                     "%s: the architecture \"%s\" is not known, and nothing else says how many "
-                     "heads the network has: add \"num_heads\" to \"model_args\"",
-                     d->name, a.name);
     if (status != VIT_OK) return status;
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
-    if (a.known) apply_family(d, &a);
-    if (a.known && d->said.pool == VIT_POOL_MEAN && !d->given[VIT_KEY_norm_before_pool])
+    apply_family(d, &a);
+    if (d->said.pool == VIT_POOL_MEAN && !d->given[VIT_KEY_norm_before_pool])
         VIT_SAY(d, norm_before_pool, false);
     status = read_pictures(d, cfg, error);
     if (status != VIT_OK || d->is_backbone) return status;

@@ -237,19 +237,20 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_their_confi
     return status;
 }
 
-/* If the config is one of another kind of network (Swin, ConvNeXt, ...), says so, which helps more
- * than the name of the first unknown tensor. */
+/* If the config is one of another kind of network (Swin, BEiT, ...), says so, which helps more than
+ * the name of the first unknown tensor. */
 static vit_status explain(const vit_configs *c, vit_status status, vit_error *error) {
-    static const char *const keys[] = {"model_type", "architecture"};
-    for (size_t i = 0; i < 2 && status == VIT_ERROR_MISMATCH; i++) {
-        const char *kind = json_string_value(json_object_get(c->object, keys[i]));
-        if (!kind || strstr(kind, "vit") || strstr(kind, "deit") || strstr(kind, "dino")) continue;
-        const vit_error why = *error;
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: \"%s\" \"%s\" is no Vision Transformer known here; %s", c->path,
-                        keys[i], kind, why.message);
-    }
-    return status;
+    vit_their_config d;
+    vit_error why;
+    const struct kind *kind = c->object ? kind_of(c->object) : NULL;
+    if (status != VIT_ERROR_MISMATCH || !kind) return status;
+    vit_their_config_init(&d, c->path);
+    const vit_status read = kind->read ? kind->read(&d, c->object, &why)
+                                       : vit_read_hf_config(&d, c->object, NULL, NULL, &why);
+    vit_their_config_clear(&d);
+    if (read != VIT_ERROR_UNSUPPORTED) return status;
+    *error = why;
+    return read;
 }
 
 /* ---- encoder and decoder ---- */
