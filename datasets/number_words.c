@@ -181,6 +181,20 @@ static uint32_t sample(size_t i) {
 
 #define SAMPLES 4000
 
+/* German numbers are one long word; the other languages' words stand apart. */
+static vit_signs signs_of(vit_language language) {
+    switch (language) {
+    case VIT_LANGUAGE_EN:
+    case VIT_LANGUAGE_FR:
+    case VIT_LANGUAGE_FIL:
+        return VIT_SIGNS_WORDS;
+    case VIT_LANGUAGE_DE:
+    case VIT_LANGUAGE_COUNT: /* digits */
+        break;
+    }
+    return VIT_SIGNS_CHARACTERS;
+}
+
 vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit_error *error) {
     vit_status status = VIT_OK;
     char **texts = vit_alloc(SAMPLES, sizeof *texts);
@@ -194,10 +208,9 @@ vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit
         texts[i] = text.text;
         if (text.failed) status = vit_fail_memory(error, "number words", 64);
     }
-    const bool of_words = language != VIT_LANGUAGE_DE && language != VIT_LANGUAGE_COUNT;
     if (status == VIT_OK)
-        status = vit_vocabulary_new(out, of_words ? VIT_SIGNS_WORDS : VIT_SIGNS_CHARACTERS,
-                                    (const char *const *)texts, SAMPLES, error);
+        status =
+            vit_vocabulary_new(out, signs_of(language), (const char *const *)texts, SAMPLES, error);
     for (size_t i = 0; i < SAMPLES; i++) vit_free(texts[i]);
     vit_free(texts);
     return status;

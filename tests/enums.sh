@@ -1,16 +1,26 @@
 #!/bin/sh
-# Plants a value in each of our enums, one at a time, and compiles what deals with it: a switch
-# without that value, or a table without its row, must stop the build.
+# Plants a value in each of our enums, one at a time: every file with a switch over the enum, and
+# every file with a table of it, must then stop the build. And an enum's values are told apart by
+# switches and tables alone: a comparison, == or !=, which a new value passes unseen, is a failure
+# unless it stands in the list below with its reason.
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export CCACHE_DISABLE=1 # a compiler cache may miss that a header now hides another
 flags="-std=c17 -D_POSIX_C_SOURCE=200809L $(pkg-config --cflags stb jansson zlib) -fopenmp"
+jobs=$(nproc 2>/dev/null || echo 1)
 
 # Enums whose values nothing tells apart one by one: numbers of random streams, strokes of a pen.
 free='vit_purpose vit_pen'
 # The last value of an enum that counts the others.
-counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS)'
+counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS|OPERATORS)'
+
+# Comparisons that are allowed: an enum or a value, the files, and why no other value matters.
+allowed() {
+    cat <<'LIST'
+vit_status * whether a call failed, not how
+LIST
+}
 
 # file, line and name of every enum of several values; those without a name have a count
 enums() {
@@ -35,42 +45,107 @@ plant() {
 
 # The values of the enum at a line, as an expression.
 values() {
-    sed -n "$2,/} *[a-z_]*;\$/p" "$1" | sed 's|/\*.*||' |
-        grep -oE '\b[A-Z][A-Z0-9_]+\b' | paste -sd'|' -
+    awk -v at="$2" 'NR >= at { print } NR >= at && /} ?[a-z_]*;$/ { exit }' "$1" | tr '\n' ' ' |
+        sed 's|/\*[^*]*\*/||g; s/^[^{]*{//; s/}.*//' | grep -oE '\b[A-Z][A-Z0-9_]+\b' | paste -sd'|' -
+}
+
+# file, line, value and text of each comparison with one of the values, in the files given.
+comparisons() {
+    values=$1
+    shift
+    awk -v values="($values)" '
+    FNR == 1 { before = "" }
+    {
+        line = before $0
+        before = line ~ /[=!]=$/ ? line " " : ""
+        if (before == "" && (match(line, "[=!]= " values "([^A-Z0-9_]|$)") ||
+                             match(line, "(^|[^A-Z0-9_])" values " [=!]="))) {
+            found = substr(line, RSTART, RLENGTH)
+            match(found, values)
+            sub(/^ */, "", line)
+            print FILENAME, FNR, substr(found, RSTART, RLENGTH), line
+        }
+    }' "$@"
 }
 
 number=0 bad=0
-list=$(enums)
-count=$(echo "$list" | wc -l)
-echo "1..$count"
+# ok or not ok, and what it is about
+tell() {
+    number=$((number + 1))
+    [ "$1" = ok ] || bad=$((bad + 1))
+    echo "$1 $number - $2"
+}
+
+# Says which of the files do not stop with the planted value: a switch over it or a table of it that
+# the compiler does not complain about.
+unstopped() {
+    file=$1 count=$2
+    shift 2
+    export work flags file count
+    printf '%s\n' "$@" | xargs -P "$jobs" -I{} sh -c '
+        [ "{}" = "$file" ] && source=$work/{} || source={}
+        # shellcheck disable=SC2086
+        said=$(${CC:-cc} $flags -I"$work" -I. -fsyntax-only -Werror=switch "$source" 2>&1)
+        if grep -qE "case ($values):" {} && ! echo "$said" | grep -q "PLANTED_VALUE.*not handled"
+        then echo "{}: a switch"; fi
+        if grep -qE "VIT_CHECK_ROWS\(.*\<$count\>" {} &&
+            ! echo "$said" | grep -q "one row for every value"; then echo "{}: a table"; fi'
+}
+
+allowed >"$work/allowed"
+: >"$work/used"
 while read -r file line name; do
-    number=$((number + 1)) what="${name:-enum} in $file:$line"
-    case " $free " in *" ${name:-?} "*)
-        echo "ok $number - $what # SKIP its values are only numbers"
-        continue
+    what="${name:-enum} in $file:$line"
+    values=$(values "$file" "$line")
+    count=$(echo "$values" | tr '|' '\n' | grep -xE "$counts" | tail -1)
+    case $file in
+    *.c) all=$file ;;
+    *) all=$(grep -rlwE --include='*.[ch]' "$values" vit datasets) ;;
+    esac
+
+    export values
+    # shellcheck disable=SC2086
+    users=$(grep -lE "case ($values):|VIT_CHECK_ROWS\(.*\<${count:-no count}\>" $all)
+    case " $free " in
+    *" ${name:-?} "*) ;;
+    *)
+        rm -rf "$work/vit" "$work/datasets"
+        mkdir -p "$work/${file%/*}"
+        plant "$file" "$line" >"$work/$file"
+        # shellcheck disable=SC2086
+        missed=$([ -z "$users" ] || unstopped "$file" "${count:-no count}" $users | paste -sd' ' -)
+        if [ -z "$users" ]; then
+            tell "not ok" "a value more of $what goes unnoticed: no switch, no table"
+        elif [ -n "$missed" ]; then
+            tell "not ok" "a value more of $what goes unnoticed by $missed"
+        else
+            tell ok "a value more of $what stops each of $(echo "$users" | wc -l)"
+        fi
         ;;
     esac
-    rm -rf "$work/vit" "$work/datasets"
-    mkdir -p "$work/${file%/*}"
-    plant "$file" "$line" >"$work/$file"
-    case $file in
-    *.c) users=$work/$file ;;
-    *) users=$(grep -rlwE --include='*.c' "$(values "$file" "$line")" vit datasets |
-        xargs grep -lE 'switch \(|VIT_CHECK_ROWS') ;;
-    esac
-    stopped=
-    for user in $users; do
-        # shellcheck disable=SC2086
-        stopped=$(${CC:-cc} $flags -I"$work" -I. -fsyntax-only -Werror=switch "$user" 2>&1 |
-            grep -E 'one row for every value|PLANTED_VALUE.*not handled') && break
-    done
-    if [ -n "$stopped" ]; then
-        echo "ok $number - a value more of $what stops the build"
-    else
-        echo "not ok $number - a value more of $what goes unnoticed: in $(echo $users)"
-        bad=$((bad + 1))
+
+    others=$(echo "$values" | tr '|' '\n' | grep -vxE "$counts" | paste -sd'|' -)
+    # shellcheck disable=SC2086
+    comparisons "$others" $all >"$work/compared"
+    awk -v name="${name:-enum}" -v used="$work/used" '
+    NR == FNR { key[NR] = $1; where[NR] = $2; n = NR; next }
+    {
+        for (i = 1; i <= n; i++)
+            if ((key[i] == name || key[i] == $3) && (where[i] == "*" || where[i] == $1)) break
+        if (i <= n) print key[i], where[i] >>used
+        else print "# " $0
+    }' "$work/allowed" "$work/compared" >"$work/refused"
+    if [ -s "$work/refused" ]; then
+        cat "$work/refused"
+        tell "not ok" "values of $what are compared in $(cut -d' ' -f2 "$work/refused" |
+            sort -u | paste -sd' ' -): a switch or a row would stop at a new value"
     fi
-done <<EOF
-$list
-EOF
+done <<LIST
+$(enums)
+LIST
+
+unused=$(cut -d' ' -f1,2 "$work/allowed" | grep -vxFf "$work/used" | paste -sd',' -)
+[ -z "$unused" ] && tell ok "each allowance is needed" ||
+    tell "not ok" "allowed, but not there any more: $unused"
+echo "1..$number"
 [ "$bad" -eq 0 ]

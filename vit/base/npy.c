@@ -142,7 +142,7 @@ static vit_status take_order(scan *s, bool *fortran) {
     return *fortran || take(s, "False") ? VIT_OK : expected(s, "True or False");
 }
 
-enum { KEY_TYPE, KEY_ORDER, KEY_SHAPE, KEYS };
+typedef enum header_key { KEY_TYPE, KEY_ORDER, KEY_SHAPE, KEYS } header_key;
 static const char *const keys[] = {"descr", "fortran_order", "shape"};
 VIT_CHECK_ROWS(keys, KEYS);
 
@@ -159,9 +159,16 @@ static vit_status take_pair(scan *s, vit_npy *a, bool seen[KEYS]) {
                         key, k < KEYS ? " twice" : "");
     seen[k] = true;
     if (!take(s, ":")) return expected(s, "':' after a key");
-    return k == KEY_TYPE    ? take_type(s, a)
-           : k == KEY_ORDER ? take_order(s, &a->fortran)
-                            : take_shape(s, a);
+    switch ((header_key)k) {
+    case KEY_TYPE:
+        return take_type(s, a);
+    case KEY_ORDER:
+        return take_order(s, &a->fortran);
+    case KEY_SHAPE:
+    case KEYS:
+        break;
+    }
+    return take_shape(s, a);
 }
 
 static vit_status take_dictionary(scan *s, vit_npy *a) {

@@ -121,6 +121,17 @@ static void fill_axis(vit_axis *a, const windows *w) {
     }
 }
 
+static int bits_of(const windows *w, size_t out, vit_arithmetic arithmetic) {
+    switch (arithmetic) {
+    case VIT_ARITHMETIC_TORCH:
+        return torch_bits(w, out);
+    case VIT_ARITHMETIC_PILLOW:
+    case VIT_ARITHMETIC_COUNT:
+        break;
+    }
+    return PILLOW_BITS;
+}
+
 vit_status vit_axis_init(vit_axis *a, size_t in, size_t out, vit_filter filter,
                          vit_arithmetic arithmetic, vit_error *error) {
     windows w;
@@ -128,7 +139,7 @@ vit_status vit_axis_init(vit_axis *a, size_t in, size_t out, vit_filter filter,
     if (in == out) return VIT_OK;
     vit_status status = windows_init(&w, in, out, filter, error);
     if (status == VIT_OK) {
-        a->bits = arithmetic == VIT_ARITHMETIC_TORCH ? torch_bits(&w, out) : PILLOW_BITS;
+        a->bits = bits_of(&w, out, arithmetic);
         a->room = w.room / 4 + 2;
         a->first = vit_alloc(out, sizeof *a->first);
         a->count = vit_alloc(out, sizeof *a->count);

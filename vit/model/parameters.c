@@ -35,6 +35,21 @@ typedef struct shape {
 
 /* ---- one tensor ---- */
 
+bool vit_is_weight(const vit_parameter *p) {
+    switch (p->kind) {
+    case VIT_PARAMETER_WEIGHT:
+        return true;
+    case VIT_PARAMETER_CLASS_TOKEN:
+    case VIT_PARAMETER_POSITIONS:
+    case VIT_PARAMETER_BIAS:
+    case VIT_PARAMETER_GAMMA:
+    case VIT_PARAMETER_BETA:
+    case VIT_PARAMETER_EMBEDDING:
+        break;
+    }
+    return false;
+}
+
 static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const char *layer,
                                      const char *part, shape s, size_t fan_in) {
     const bool tied = kind == VIT_PARAMETER_EMBEDDING && w->config->tied;
@@ -399,7 +414,7 @@ void vit_table_omit_weights(vit_table *table) {
     table->size = 0;
     for (size_t i = 0; i < table->count; i++) {
         vit_parameter *p = &table->rows[i];
-        const bool stays = p->kind != VIT_PARAMETER_WEIGHT;
+        const bool stays = !vit_is_weight(p);
         p->offset = stays ? table->size : VIT_ONLY_PACKED;
         if (stays) table->size += vit_padded(p->count);
     }
@@ -533,7 +548,7 @@ void vit_gradients_free(vit_gradients *view) {
 void vit_gradients_clear(float *gradients, const vit_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
-        if (p->kind != VIT_PARAMETER_WEIGHT)
+        if (!vit_is_weight(p))
             memset(gradients + p->offset, 0, p->count * sizeof *gradients);
     }
 }

@@ -34,6 +34,9 @@ typedef struct vit_parameter {
     bool of_block;        /* it is in a block, of the encoder or of the decoder */
 } vit_parameter;
 
+/* Whether it is a WEIGHT. */
+bool vit_is_weight(const vit_parameter *p);
+
 /* The offset of a linear layer's weight that is kept in its packed form alone. */
 #define VIT_ONLY_PACKED SIZE_MAX
 

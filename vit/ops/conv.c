@@ -15,8 +15,18 @@ typedef struct walk {
     const vit_kernels *kernels; /* only for dx */
 } walk;
 
+static size_t stride_of(vit_conv_kind kind) {
+    switch (kind) {
+    case VIT_CONV_STEM:
+        return 2;
+    case VIT_CONV_TOKENIZER:
+        break;
+    }
+    return 1;
+}
+
 static walk walk_of(const vit_conv_shape *s, float *to, const float *from) {
-    const size_t stride = s->kind == VIT_CONV_STEM ? 2 : 1;
+    const size_t stride = stride_of(s->kind);
     return (walk){*s,   stride, (s->height - 1) / stride + 1, (s->width - 1) / stride + 1, to,
                   from, NULL};
 }
@@ -126,10 +136,14 @@ static void gather_task(size_t index, int thread, void *context) {
                 continue;
             if (!output_of(&out_x, w->stride, x, k % SIDE, w->out_width)) continue;
             const float *from = w->from + ((first + out_y) * w->out_width + out_x) * row;
-            if (w->s.kind == VIT_CONV_TOKENIZER)
+            switch (w->s.kind) {
+            case VIT_CONV_TOKENIZER:
                 w->kernels->add(to, from + k * channels, channels);
-            else
+                break;
+            case VIT_CONV_STEM:
                 for (size_t c = 0; c < channels; c++) to[c] += from[c * SIDE * SIDE + k];
+                break;
+            }
         }
     }
 }

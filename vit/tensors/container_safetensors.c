@@ -23,7 +23,7 @@ typedef struct header {
 
 /* ---- reading the header ---- */
 
-enum { FIELD_DTYPE, FIELD_SHAPE, FIELD_OFFSETS, FIELDS };
+typedef enum header_field { FIELD_DTYPE, FIELD_SHAPE, FIELD_OFFSETS, FIELDS } header_field;
 static const char *const field_names[] = {"dtype", "shape", "data_offsets"};
 VIT_CHECK_ROWS(field_names, FIELDS);
 
@@ -103,7 +103,7 @@ static vit_status parse_field(parser *p, const char *key) {
         return vit_fail(p->scan.error, VIT_ERROR_FORMAT,
                         "the field '%s' stands there twice, expected once", key);
     p->seen[field] = true;
-    switch (field) {
+    switch ((header_field)field) {
     case FIELD_DTYPE:
         return parse_dtype(p);
     case FIELD_SHAPE:
@@ -114,14 +114,17 @@ static vit_status parse_field(parser *p, const char *key) {
                             "the shape has %zu dimensions, expected at most %d", t->dims,
                             VIT_MAX_DIMS);
         return status;
-    default:
+    case FIELD_OFFSETS:
         status =
             parse_sizes(p, p->offsets, 2, &count, "the data_offsets, an array of two integers");
         if (status == VIT_OK && count != 2)
             return vit_fail(p->scan.error, VIT_ERROR_FORMAT,
                             "data_offsets holds %zu integers, expected two", count);
-        return status;
+        break;
+    case FIELDS:
+        break;
     }
+    return status;
 }
 
 /* The size by type and shape must be that by the offsets, which must be inside the data. Sets count

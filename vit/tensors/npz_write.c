@@ -1,6 +1,7 @@
 #include "vit/tensors/npz_write.h"
 
 #include "vit/base/npy.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <limits.h>
@@ -16,15 +17,10 @@ typedef struct archive {
     vit_error *error;
 } archive;
 
-static const char *type_name(vit_dtype dtype) {
-    return dtype == VIT_F64    ? "<f8"
-           : dtype == VIT_F32  ? "<f4"
-           : dtype == VIT_F16  ? "<f2"
-           : dtype == VIT_BF16 ? "<V2"
-           : dtype == VIT_I64  ? "<i8"
-           : dtype == VIT_U8   ? "|u1"
-                               : NULL;
-}
+/* NumPy's names of vit_dtype; NULL: not written. */
+static const char *const type_names[] = {"<f8", "<f4", "<f2", "<V2", "<i8",
+                                         NULL,  NULL,  NULL,  "|u1", NULL};
+VIT_CHECK_ROWS(type_names, VIT_DTYPE_COUNT);
 
 /* ---- records ---- */
 
@@ -88,7 +84,7 @@ static vit_status put_member(archive *a, const vit_tensor *t) {
     const size_t bytes = t->count * vit_dtype_size(t->dtype);
     vit_text name = {0}, array = {0}, local = {0};
     vit_text_add(&name, "%s.npy", t->name);
-    vit_text_add_npy(&array, type_name(t->dtype), t->shape, t->dims);
+    vit_text_add_npy(&array, type_names[t->dtype], t->shape, t->dims);
     vit_status status = VIT_OK;
     if (name.failed || array.failed) {
         status = vit_fail_memory(a->error, "an archive", 0);
@@ -129,7 +125,7 @@ static vit_status check(const vit_tensor *tensors, size_t count, const char *pat
     for (size_t i = 0; i < count; i++) {
         const vit_tensor *t = &tensors[i];
         char shown[VIT_NAME_TEXT];
-        if (!type_name(t->dtype) || strlen(t->name) + 4 > MAX_NAME)
+        if (!type_names[t->dtype] || strlen(t->name) + 4 > MAX_NAME)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
                             "%s: tensor '%s' is of type %s, which is not written to .npz", path,
                             vit_name_text(shown, t->name), vit_dtype_name(t->dtype));

@@ -117,9 +117,16 @@ static int64_t integer_at(vit_dtype dtype, const unsigned char *data, size_t i) 
         return i16;
     case VIT_I8:
         return (int8_t)data[i];
-    default:
-        return data[i];
+    case VIT_U8:
+    case VIT_BOOL:
+    case VIT_F64: /* and these three are no integers */
+    case VIT_F32:
+    case VIT_F16:
+    case VIT_BF16:
+    case VIT_DTYPE_COUNT:
+        break;
     }
+    return data[i];
 }
 
 static vit_status floats_from_integers(float *values, const vit_tensor *tensor, vit_error *error) {
@@ -154,9 +161,15 @@ vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error 
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "tensor '%s' is of type BOOL, expected numbers",
                         vit_name_text(name, tensor->name));
-    default:
-        return floats_from_integers(values, tensor, error);
+    case VIT_I64:
+    case VIT_I32:
+    case VIT_I16:
+    case VIT_I8:
+    case VIT_U8:
+    case VIT_DTYPE_COUNT:
+        break;
     }
+    return floats_from_integers(values, tensor, error);
 }
 
 vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values,

@@ -10,7 +10,7 @@
 
 void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
                         const vit_parameter *p) {
-    const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
+    const bool is_weight = vit_is_weight(p);
     *in = is_weight ? p->count / p->shape[0] : 1;
     *out = p->count / *in;
     switch (row->join) {

@@ -34,7 +34,7 @@ static size_t registers_of(const vit_table *table) {
 static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     const vit_parameter *p = at->p;
     const vit_layout_row *row = at->s->row;
-    const bool is_weight = p->kind == VIT_PARAMETER_WEIGHT;
+    const bool is_weight = vit_is_weight(p);
     memcpy(shape, p->shape, p->dims * sizeof *shape);
     if (row->reshape == VIT_AROUND_REGISTERS && at->s->tensor->count != p->count)
         shape[1] -= registers_of(at->table); /* the file has no positions for them */
@@ -90,7 +90,7 @@ static vit_status check_shape(const place *at, vit_error *error) {
 /* Puts the file's tensor `from`, as a part or the whole, into our tensor `to`. */
 static void put_matrix(float *to, const place *at, const float *from) {
     const vit_layout_row *row = at->s->row;
-    const bool is_weight = at->p->kind == VIT_PARAMETER_WEIGHT;
+    const bool is_weight = vit_is_weight(at->p);
     const bool is_transposed = is_weight && row->reshape == VIT_TRANSPOSED;
     const size_t stride = row->join == VIT_COLUMNS && is_weight ? at->in * row->parts : at->in;
     if (row->join == VIT_ROWS) to += row->part * at->out * at->in;

@@ -34,7 +34,7 @@ const vit_layout *vit_layout_find(const char *name) {
 /* ---- which pieces ---- */
 
 static bool is_weight(const piece *p) {
-    return p->p->kind == VIT_PARAMETER_WEIGHT;
+    return vit_is_weight(p->p);
 }
 
 /* Adds a piece, unless another row has named the same part before. */

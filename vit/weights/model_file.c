@@ -68,8 +68,7 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     const size_t words = vit_words(packs->precision, m->table.packed_size);
     size_t largest = 0;
     for (size_t i = 0; i < m->table.count; i++)
-        if (m->table.rows[i].kind == VIT_PARAMETER_WEIGHT)
-            largest = vit_max(largest, m->table.rows[i].count);
+        if (vit_is_weight(&m->table.rows[i])) largest = vit_max(largest, m->table.rows[i].count);
     vit_table_omit_weights(&m->table);
     m->packed = (vit_packed_weights){.precision = packs->precision,
                                      .transposed = vit_alloc_unset(words, sizeof(float))};

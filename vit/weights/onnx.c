@@ -1,6 +1,7 @@
 /* The ONNX file: the message ModelProto, written field by field; the graph's nodes are made in
  * onnx_graph.c. The weights come last, so that all before them is in memory and they are not. */
 #include "vit/weights/onnx.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/weights/onnx_graph.h"
 #include <stdio.h>
@@ -80,25 +81,38 @@ static void add_description(vit_text *t, const vit_model_file *m) {
 
 /* ---- weights ---- */
 
+/* The types of stored weights; ending NULL: weights are not stored in it. */
+static const struct {
+    const char *ending; /* of the name */
+    int onnx;
+} types[] = {{NULL, 0},
+             {"", VIT_ONNX_FLOAT},
+             {"_f16", VIT_ONNX_FLOAT16},
+             {"_bf16", VIT_ONNX_BFLOAT16},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0}};
+VIT_CHECK_ROWS(types, VIT_DTYPE_COUNT);
+
 /* Weights in 16 bits are stored under a name of their own; a node converts them to float32 under
  * the name of the parameter table. */
 static vit_onnx_value stored_name(const onnx_file *f, const vit_parameter *p) {
-    const char *ending = f->dtype == VIT_F16 ? "_f16" : f->dtype == VIT_BF16 ? "_bf16" : "";
     char name[sizeof p->name + 8];
-    snprintf(name, sizeof name, "%s%s", p->name, ending);
+    snprintf(name, sizeof name, "%s%s", p->name, types[f->dtype].ending);
     return vit_onnx_named(name);
 }
 
 /* [out][in], which is stored as [in][out]. */
 static bool is_matrix(const vit_parameter *p) {
-    return p->kind == VIT_PARAMETER_WEIGHT && p->dims == 2;
+    return vit_is_weight(p) && p->dims == 2;
 }
 
 /* The field of the graph that holds a weight, up to its elements. */
 static void add_weight_head(vit_text *t, const onnx_file *f, const vit_parameter *p) {
-    const int type = f->dtype == VIT_F16    ? VIT_ONNX_FLOAT16
-                     : f->dtype == VIT_BF16 ? VIT_ONNX_BFLOAT16
-                                            : VIT_ONNX_FLOAT;
+    const int type = types[f->dtype].onnx;
     const size_t size = p->count * vit_dtype_size(f->dtype);
     const size_t turned[2] = {p->shape[1], p->shape[0]};
     vit_text tensor = {0};

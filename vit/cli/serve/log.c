@@ -90,12 +90,18 @@ void serve_log_say(const char *format, ...) {
 void serve_log_request(serve_log log, const serve_entry *e) {
     vit_json_out json = {0};
     char time[64];
-    if (log == SERVE_LOG_NONE) return;
     format_time(time, sizeof time);
-    if (log == SERVE_LOG_JSON)
-        add_json(&json, e, time);
-    else
+    switch (log) {
+    case SERVE_LOG_NONE:
+    case SERVE_LOG_COUNT:
+        return;
+    case SERVE_LOG_TEXT:
         add_text(&json.line, e, time);
+        break;
+    case SERVE_LOG_JSON:
+        add_json(&json, e, time);
+        break;
+    }
     vit_text_add(&json.line, "\n");
     write_line(&json.line);
 }

@@ -24,23 +24,40 @@ static void resize_target(const vit_operation *op, const vit_image *in, size_t *
         const size_t longer = op->shorter * (is_upright ? in->height : in->width) / shorter;
         *width = is_upright ? op->shorter : longer;
         *height = is_upright ? longer : op->shorter;
-    } else if (op->fit != VIT_FIT_STRETCH) {
-        const double ratio_h = (double)in->height / (double)op->height;
-        const double ratio_w = (double)in->width / (double)op->width;
-        const bool by_height = (ratio_h < ratio_w) == (op->fit == VIT_FIT_COVER);
-        const double ratio = by_height ? ratio_h : ratio_w;
-        *width = round_half_even((double)in->width / ratio);
-        *height = round_half_even((double)in->height / ratio);
+        return;
     }
+    const double ratio_h = (double)in->height / (double)op->height;
+    const double ratio_w = (double)in->width / (double)op->width;
+    double ratio = 0;
+    switch (op->fit) {
+    case VIT_FIT_STRETCH:
+    case VIT_FIT_COUNT:
+        return;
+    case VIT_FIT_COVER:
+        ratio = ratio_h < ratio_w ? ratio_h : ratio_w;
+        break;
+    case VIT_FIT_CONTAIN:
+        ratio = ratio_h < ratio_w ? ratio_w : ratio_h;
+        break;
+    }
+    *width = round_half_even((double)in->width / ratio);
+    *height = round_half_even((double)in->height / ratio);
 }
 
 /* Where a centre crop begins. */
 static ptrdiff_t center_offset(size_t size, size_t crop, vit_rounding rounding) {
     const ptrdiff_t difference = (ptrdiff_t)size - (ptrdiff_t)crop;
     const ptrdiff_t half = difference / 2; /* towards zero */
-    const bool is_between = difference % 2 != 0;
-    if (difference > 0 && rounding == VIT_ROUNDING_EVEN && is_between) return half + half % 2;
-    if (difference < 0 && rounding == VIT_ROUNDING_FLOOR && is_between) return half - 1;
+    if (difference % 2 == 0) return half;
+    switch (rounding) {
+    case VIT_ROUNDING_EVEN:
+        return difference > 0 ? half + half % 2 : half;
+    case VIT_ROUNDING_FLOOR:
+        return difference < 0 ? half - 1 : half;
+    case VIT_ROUNDING_ZERO:
+    case VIT_ROUNDING_COUNT:
+        break;
+    }
     return half;
 }
 

@@ -30,7 +30,7 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
         const vit_chunk whole = {.rate = vit_layer_rate(recipe, table, i),
-                                 .decays = p->kind == VIT_PARAMETER_WEIGHT,
+                                 .decays = vit_is_weight(p),
                                  .by_muon = vit_muon_moves(recipe, table, i)};
         for (size_t k = 0; k < p->count; k += VIT_CHUNK) {
             vit_chunk *c = &out->list[out->count++];

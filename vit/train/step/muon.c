@@ -22,21 +22,6 @@ struct vit_muon {
     float *rooms;   /* [threads][room]; owned */
 };
 
-static bool is_matrix(const vit_parameter *p) {
-    switch (p->kind) {
-    case VIT_PARAMETER_WEIGHT:
-        return true;
-    case VIT_PARAMETER_CLASS_TOKEN:
-    case VIT_PARAMETER_POSITIONS:
-    case VIT_PARAMETER_BIAS:
-    case VIT_PARAMETER_GAMMA:
-    case VIT_PARAMETER_BETA:
-    case VIT_PARAMETER_EMBEDDING:
-        break;
-    }
-    return false;
-}
-
 static bool is_asked_for(const vit_recipe *recipe) {
     switch (recipe->optimizer) {
     case VIT_OPTIMIZER_MUON:
@@ -51,8 +36,9 @@ static bool is_asked_for(const vit_recipe *recipe) {
 bool vit_muon_moves(const vit_recipe *recipe, const vit_table *table, size_t row) {
     const vit_parameter *p = &table->rows[row];
     size_t first = 0;
-    while (!is_matrix(&table->rows[first])) first++;
-    return is_asked_for(recipe) && is_matrix(p) && (p->of_block || (p->layer == 0 && row > first));
+    while (!vit_is_weight(&table->rows[first])) first++;
+    return is_asked_for(recipe) && vit_is_weight(p) &&
+           (p->of_block || (p->layer == 0 && row > first));
 }
 
 static vit_status make_rooms(vit_muon *m, int threads, vit_error *error) {

@@ -330,8 +330,16 @@ static bool answer_input(inference *f, serve_answers *a) {
         return false;
     }
     if (!take_binary(f, &in)) return false;
-    return in.input == SERVE_INPUT_PICTURES ? answer_pictures(f, &in, features, a)
-                                            : answer_pixels(f, &in, features, a);
+    switch (in.input) {
+    case SERVE_INPUT_PICTURES:
+        return answer_pictures(f, &in, features, a);
+    case SERVE_INPUT_PIXELS:
+    case SERVE_INPUT_VALUES:
+        return answer_pixels(f, &in, features, a);
+    case SERVE_INPUT_COUNT:
+        break;
+    }
+    return false;
 }
 
 /* ---- the answer ---- */
