@@ -19,6 +19,47 @@ counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS|OPERATORS)'
 allowed() {
     cat <<'LIST'
 vit_status * whether a call failed, not how
+vit_path_kind * whether there is a file, or a directory
+vit_pickle_kind * what a file holds is checked: any other kind is refused
+vit_png_color * PNG's own five, given by its specification
+serve_state vit/cli/serve/net/connections.c the life of a connection, all of it in this file
+SERVE_ADMITTED vit/cli/serve/net/connections.c whether it was, not why not
+SERVE_TURN_DONE * whether there is an answer, not why not
+VIT_REQUEST_RUN vit/cli/options.c whether the program goes on
+vit_option_kind vit/cli/options.c a flag takes no value, a list may be given again
+vit_event_kind * what only such an event has, or brings with it
+vit_field_kind * what only such a field has, as a range; fields are read and written by switches
+vit_operation_kind * looks for the operations of that kind
+vit_query * where the map begins; which methods take which is in the table of maps.c
+vit_method vit/explain/maps.c options that only that method takes
+VIT_FUSE_MEAN * a sum over the heads is divided at its end
+TRAIN datasets/idx.c a set has two parts
+LABELS datasets/idx.c a part has two files
+IMAGES datasets/numpy.c a part has two arrays
+SERVE_OUTPUT_FEATURES vit/cli/serve/answer/infer.c the one output that has no classes
+SERVE_INPUT_VALUES vit/cli/serve/answer/infer.c the one input of floats
+VIT_FILTER_NEAREST * copies pixels, has no weights
+VIT_ARITHMETIC_PILLOW * the default, which is not written, and the one that begins with columns
+VIT_FIT_STRETCH * the default, which is not written
+VIT_FIT_COVER vit/image/prepare/preprocess_size.c what timm makes of a square
+VIT_ROUNDING_EVEN * the default, which is not written, and the one of timm and torchvision
+VIT_F32 * the type that weights have in memory: nothing is converted
+VIT_STEM_LINEAR vit/model/config.c the one stem that norms its patches
+VIT_PATCH_PIXEL vit/model/config.c the one order whose patches are normed
+VIT_SCALE_HEAD_DIM vit/weights/describe.c the one that other libraries have
+VIT_SILU vit/weights/describe.c the one function that timm gates by
+VIT_OF_DECODERS vit/model/switches.c whether an encoder can have the key
+VIT_PARAMETER_EMBEDDING vit/model/parameters.c the one table that can also be the head
+VIT_PARAMETER_POSITIONS vit/weights/model_file.c the one tensor that depends on the size
+VIT_TARGET_ONNX vit/api/convert.c the one layout that is a single file
+VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers cleans up
+VIT_STOP_EARLY vit/model/search.c whether to stop at once
+VIT_POLICY_NONE vit/train/step/loader.c whether there is one
+VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
+VIT_REPORT_DONE vit/train/monitor.c whether it is over
+VIT_PREPARE_UNKNOWN * whether it is known
+VIT_PREPARE_SHORTER vit/weights/declare_hf.c the one that needs a crop
+VIT_PREPARE_STRETCH vit/weights/prepare.c the one whose resize can be the end
 LIST
 }
 
@@ -46,7 +87,8 @@ plant() {
 # The values of the enum at a line, as an expression.
 values() {
     awk -v at="$2" 'NR >= at { print } NR >= at && /} ?[a-z_]*;$/ { exit }' "$1" | tr '\n' ' ' |
-        sed 's|/\*[^*]*\*/||g; s/^[^{]*{//; s/}.*//' | grep -oE '\b[A-Z][A-Z0-9_]+\b' | paste -sd'|' -
+        sed 's|/\*[^*]*\*/||g; s/^[^{]*{//; s/}.*//' | grep -oE '\b[A-Z][A-Z0-9_]+\b' |
+        paste -sd'|' -
 }
 
 # file, line, value and text of each comparison with one of the values, in the files given.
@@ -124,6 +166,7 @@ while read -r file line name; do
         ;;
     esac
 
+    case " $free " in *" ${name:-?} "*) continue ;; esac
     others=$(echo "$values" | tr '|' '\n' | grep -vxE "$counts" | paste -sd'|' -)
     # shellcheck disable=SC2086
     comparisons "$others" $all >"$work/compared"

@@ -7,7 +7,6 @@
 
 #include "vit/cli/json_out.h"
 #include "vit/cli/options.h"
-#include "vit/ops/precision.h"
 
 enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
 
@@ -37,6 +36,8 @@ char *vit_format_count(char text[32], uint64_t count);
 
 /* Whether the locale's variables say that UTF-8 is understood. */
 bool vit_speaks_utf8(void);
+
+extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
 
 /* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
  * default, as text. */

@@ -61,10 +61,10 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
                          .offset = t->size,
                          .fan_in = fan_in,
                          .convolves = w->convolves,
-                         .packs = kind == VIT_PARAMETER_WEIGHT || tied,
                          .packed_offset = t->packed_size,
                          .layer = w->layer,
                          .of_block = w->prefix[0] != '\0'};
+    p->packs = vit_is_weight(p) || tied;
     snprintf(p->name, sizeof p->name, "%s%s%s%s", w->stack, w->prefix, layer, part);
     for (size_t i = 0; i < s.dims; i++) {
         p->shape[i] = s.sizes[i];
@@ -548,7 +548,6 @@ void vit_gradients_free(vit_gradients *view) {
 void vit_gradients_clear(float *gradients, const vit_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
-        if (!vit_is_weight(p))
-            memset(gradients + p->offset, 0, p->count * sizeof *gradients);
+        if (!vit_is_weight(p)) memset(gradients + p->offset, 0, p->count * sizeof *gradients);
     }
 }

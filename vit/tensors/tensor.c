@@ -222,10 +222,27 @@ static bool half_from_float(uint16_t *half, float value) {
 
 size_t vit_tensor_encode(void *elements, vit_dtype dtype, const float *values, size_t count) {
     uint16_t *out = elements;
-    if (dtype == VIT_F32 && count > 0) memcpy(elements, values, count * sizeof *values);
-    for (size_t i = 0; i < count && dtype == VIT_BF16; i++) out[i] = brain_from_float(values[i]);
-    for (size_t i = 0; i < count && dtype == VIT_F16; i++)
-        if (!half_from_float(&out[i], values[i])) return i;
+    switch (dtype) {
+    case VIT_F32:
+        if (count > 0) memcpy(elements, values, count * sizeof *values);
+        break;
+    case VIT_BF16:
+        for (size_t i = 0; i < count; i++) out[i] = brain_from_float(values[i]);
+        break;
+    case VIT_F16:
+        for (size_t i = 0; i < count; i++)
+            if (!half_from_float(&out[i], values[i])) return i;
+        break;
+    case VIT_F64: /* weights are not written in these */
+    case VIT_I64:
+    case VIT_I32:
+    case VIT_I16:
+    case VIT_I8:
+    case VIT_U8:
+    case VIT_BOOL:
+    case VIT_DTYPE_COUNT:
+        break;
+    }
     return count;
 }
 

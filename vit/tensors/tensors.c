@@ -292,6 +292,25 @@ static vit_status fetch_floats(const part *from, const entry *e, float *values, 
     return status;
 }
 
+static bool holds_weights(vit_dtype dtype) {
+    switch (dtype) {
+    case VIT_F64:
+    case VIT_F32:
+    case VIT_F16:
+    case VIT_BF16:
+        return true;
+    case VIT_I64:
+    case VIT_I32:
+    case VIT_I16:
+    case VIT_I8:
+    case VIT_U8:
+    case VIT_BOOL:
+    case VIT_DTYPE_COUNT:
+        break;
+    }
+    return false;
+}
+
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error) {
     const entry *e = (const entry *)tensor;
@@ -299,7 +318,7 @@ vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, f
     const vit_dtype dtype = tensor->dtype;
     char shown[VIT_NAME_TEXT];
     vit_status status;
-    if (dtype != VIT_F64 && dtype != VIT_F32 && dtype != VIT_F16 && dtype != VIT_BF16)
+    if (!holds_weights(dtype))
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
                           "tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64",
                           vit_name_text(shown, tensor->name), vit_dtype_name(dtype));

@@ -62,7 +62,7 @@ static vit_status read_attention(vit_their_config *d, const json_t *object, vit_
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: \"pool\" is \"%s\", expected \"cls\" or \"mean\"", d->name, pool);
     VIT_SAY(d, pool, strcmp(pool, "cls") == 0 ? VIT_POOL_CLASS : VIT_POOL_MEAN);
-    VIT_SAY(d, pool_prefix, d->said.pool == VIT_POOL_MEAN);
+    VIT_SAY(d, pool_prefix, vit_pools[d->said.pool].patches);
     return VIT_OK;
 }
 

@@ -454,7 +454,8 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
     apply_family(d, &a);
-    if (d->said.pool == VIT_POOL_MEAN && !d->given[VIT_KEY_norm_before_pool])
+    const vit_pool_row *row = &vit_pools[d->said.pool];
+    if (row->choice && !row->attends && !d->given[VIT_KEY_norm_before_pool])
         VIT_SAY(d, norm_before_pool, false);
     status = read_pictures(d, cfg, error);
     if (status != VIT_OK || d->is_backbone) return status;

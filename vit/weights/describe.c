@@ -158,11 +158,17 @@ static bool has_share(const pictures *p, const vit_config *c) {
     return (double)r->height == height && (double)r->width == width;
 }
 
+/* Of Hugging Face's processors on Pillow and on torchvision: how they find the middle of an odd
+ * number, and how their names end. */
+static const vit_rounding hf_rounding[] = {VIT_ROUNDING_FLOOR, VIT_ROUNDING_ZERO};
+static const char *const hf_endings[] = {"", "Fast"};
+VIT_CHECK_ROWS(hf_rounding, VIT_ARITHMETIC_COUNT);
+VIT_CHECK_ROWS(hf_endings, VIT_ARITHMETIC_COUNT);
+
 /* Finds *p, and adds to d->reasons and d->notes what the library cannot do, or does otherwise. */
 static void find_pictures(pictures *p, vit_description *d, vit_target target,
                           const vit_model_file *m) {
     const vit_config *c = &m->config;
-    vit_rounding own = VIT_ROUNDING_EVEN; /* how the library finds the middle of an odd number */
     *p = (pictures){0};
     find_operations(p, d, &m->preprocessing);
     p->share = share_of(p, c);
@@ -172,20 +178,33 @@ static void find_pictures(pictures *p, vit_description *d, vit_target target,
             add_sentence(&d->reasons, "pictures are not resized to what the network takes");
         return;
     }
-    const bool is_hf = target == VIT_TARGET_HF, is_torchvision = target == VIT_TARGET_TORCHVISION;
-    if (is_hf)
-        own =
-            p->resize->arithmetic == VIT_ARITHMETIC_TORCH ? VIT_ROUNDING_ZERO : VIT_ROUNDING_FLOOR;
-    if (is_hf && p->resize->fit != VIT_FIT_STRETCH)
-        add_sentence(&d->reasons, "pictures are fitted without being squashed");
-    if (is_torchvision && (p->resize->shorter == 0 || !p->crop))
-        add_sentence(&d->reasons, "pictures are not resized by their shorter side and cropped");
-    if (!is_hf && !is_torchvision && !has_share(p, c))
-        add_sentence(&d->reasons, "pictures are cropped from a size that timm's crop_pct does not "
-                                  "give");
-    if (!is_torchvision && p->crop && p->crop->rounding != own)
+    bool crops_elsewhere = p->crop && p->crop->rounding != VIT_ROUNDING_EVEN;
+    bool rounds_otherwise = p->resize->arithmetic != VIT_ARITHMETIC_PILLOW;
+    switch (target) {
+    case VIT_TARGET_HF:
+        if (p->resize->fit != VIT_FIT_STRETCH)
+            add_sentence(&d->reasons, "pictures are fitted without being squashed");
+        crops_elsewhere = p->crop && p->crop->rounding != hf_rounding[p->resize->arithmetic];
+        rounds_otherwise = false;
+        break;
+    case VIT_TARGET_TORCHVISION:
+        if (p->resize->shorter == 0 || !p->crop)
+            add_sentence(&d->reasons, "pictures are not resized by their shorter side and cropped");
+        crops_elsewhere = false;
+        break;
+    case VIT_TARGET_TIMM:
+    case VIT_TARGET_NPZ:
+    case VIT_TARGET_ONNX:
+    case VIT_TARGET_PYTORCH:
+    case VIT_TARGET_COUNT:
+        if (!has_share(p, c))
+            add_sentence(&d->reasons,
+                         "pictures are cropped from a size that timm's crop_pct does not give");
+        break;
+    }
+    if (crops_elsewhere)
         add_sentence(&d->notes, "the middle of an odd number of pixels may be one pixel off");
-    if (!is_hf && p->resize->arithmetic != VIT_ARITHMETIC_PILLOW)
+    if (rounds_otherwise)
         add_sentence(&d->notes, "its library resizes with Pillow, which rounds otherwise");
 }
 
@@ -248,7 +267,7 @@ static void add_resize(vit_text *t, const pictures *p, const vit_config *c) {
                        : crops    ? "DeiTImageProcessor"
                                   : "ViTImageProcessor";
     vit_text_add(t, "  \"image_processor_type\": \"%s%s\",\n  \"do_resize\": true,\n", name,
-                 r->arithmetic == VIT_ARITHMETIC_TORCH ? "Fast" : "");
+                 hf_endings[r->arithmetic]);
     if (is_shorter)
         vit_text_add(t, "  \"size\": {\"shortest_edge\": %zu},\n", r->shorter);
     else
@@ -341,8 +360,9 @@ static void add_timm_arguments(vit_text *t, const vit_config *c) {
 }
 
 static const char *crop_mode(const pictures *p) {
-    if (p->squashes) return "squash";
-    return p->resize && p->resize->fit == VIT_FIT_CONTAIN ? "border" : "center";
+    static const char *const modes[] = {"center", "center", "border"}; /* of each vit_fit */
+    VIT_CHECK_ROWS(modes, VIT_FIT_COUNT);
+    return p->squashes ? "squash" : modes[p->resize ? p->resize->fit : VIT_FIT_STRETCH];
 }
 
 static void add_timm_pictures(vit_text *t, const vit_config *c, const pictures *p) {

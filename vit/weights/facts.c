@@ -61,7 +61,8 @@ static vit_status check_skeleton(const vit_binding *b, const vit_their_config *d
  */
 static size_t tensor_heads(const vit_binding *b) {
     const vit_source *s = vit_binding_find(b, "blocks.0.attn.qkv.weight");
-    return s->row->reshape == VIT_TRANSPOSED && s->tensor->dims == 3 ? s->tensor->shape[1] : 0;
+    return vit_reshapes[s->row->reshape].transposes && s->tensor->dims == 3 ? s->tensor->shape[1]
+                                                                            : 0;
 }
 
 static void size_facts(vit_config *c, const vit_binding *b) {
@@ -77,7 +78,7 @@ static void size_facts(vit_config *c, const vit_binding *b) {
     const size_t *shape = s->tensor->shape;
     c->patch_order = s->tensor->dims == 4 ? VIT_PATCH_CONV : VIT_PATCH_PIXEL;
     if (s->tensor->dims != 4) return;
-    const bool from_pixels = s->row->reshape == VIT_FROM_PIXELS; /* [P][P][C][out] */
+    const bool from_pixels = vit_reshapes[s->row->reshape].turns_pixels; /* [P][P][C][out] */
     c->patch = from_pixels ? shape[0] : shape[2];
     c->channels = from_pixels ? shape[2] : shape[1];
 }
@@ -99,7 +100,7 @@ static void pool_facts(vit_config *c, const vit_binding *b) {
     c->pool = c->class_token ? VIT_POOL_CLASS : VIT_POOL_MEAN;
     if (has(b, "fc_norm.weight")) c->pool = VIT_POOL_MEAN;
     if (has(b, "attn_pool.latent")) c->pool = VIT_POOL_MAP;
-    if (has(b, "dist_token") && head && head->row->join == VIT_COLUMNS)
+    if (has(b, "dist_token") && head && vit_joins[head->row->join].columns)
         c->pool = VIT_POOL_CLASS_DIST;
     else if (has(b, "dist_token")) /* takes part in attention, as a register does */
         c->registers = 1;

@@ -22,6 +22,8 @@ void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
     case VIT_COLUMNS:
         if (is_weight) *in /= row->parts;
         break;
+    case VIT_JOIN_COUNT:
+        break;
     }
 }
 
@@ -359,8 +361,7 @@ static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_err
     char shown[VIT_NAME_TEXT], other[VIT_NAME_TEXT];
     for (const vit_source *o = b->sources; o < s; o++)
         if (strcmp(o->ours, s->ours) == 0 &&
-            (o->row->join == VIT_WHOLE || s->row->join == VIT_WHOLE ||
-             o->row->part == s->row->part))
+            (vit_is_whole(o->row) || vit_is_whole(s->row) || o->row->part == s->row->part))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensors %s and %s are the same part of a network, expected one of "
                             "them",

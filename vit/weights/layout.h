@@ -19,6 +19,7 @@ typedef enum vit_reshape {
                         at all */
     VIT_FROM_PIXELS, /* [P][P][C][out] -> [out][C][P][P] */
     VIT_AROUND_REGISTERS, /* positions [1 + N][D] -> [1 + R + N][D]: those of R registers are 0 */
+    VIT_RESHAPE_COUNT,
 } vit_reshape;
 
 /* How several of their tensors become one of ours. */
@@ -27,7 +28,20 @@ typedef enum vit_join {
     VIT_ROWS,    /* one below the other */
     VIT_COLUMNS, /* side by side, each divided by their number: the mean of two heads; biases: the
                     sum of such parts */
+    VIT_JOIN_COUNT,
 } vit_join;
+
+/* What they do, by the enum's value; all false: nothing. */
+typedef struct vit_reshape_traits {
+    bool transposes, turns_pixels, inserts_registers;
+} vit_reshape_traits;
+
+typedef struct vit_join_traits {
+    bool rows, columns; /* parts are one below the other, or side by side */
+} vit_join_traits;
+
+extern const vit_reshape_traits vit_reshapes[];
+extern const vit_join_traits vit_joins[];
 
 typedef struct vit_layout_row {
     const char *theirs, *ours; /* ours NULL: a tensor that is known but not needed */
@@ -35,6 +49,11 @@ typedef struct vit_layout_row {
     vit_join join;
     size_t part, parts; /* of a join: this is part number `part` of `parts` */
 } vit_layout_row;
+
+/* Whether their tensor is all of ours. */
+static inline bool vit_is_whole(const vit_layout_row *row) {
+    return !vit_joins[row->join].rows && !vit_joins[row->join].columns;
+}
 
 typedef struct vit_layout_rows {
     const vit_layout_row *rows;

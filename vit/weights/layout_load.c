@@ -36,20 +36,20 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     const vit_layout_row *row = at->s->row;
     const bool is_weight = vit_is_weight(p);
     memcpy(shape, p->shape, p->dims * sizeof *shape);
-    if (row->reshape == VIT_AROUND_REGISTERS && at->s->tensor->count != p->count)
+    if (vit_reshapes[row->reshape].inserts_registers && at->s->tensor->count != p->count)
         shape[1] -= registers_of(at->table); /* the file has no positions for them */
-    if (is_weight && row->reshape == VIT_TRANSPOSED) {
+    if (is_weight && vit_reshapes[row->reshape].transposes) {
         shape[0] = at->in;
         shape[1] = at->out;
         return 2;
     }
-    if (is_weight && row->reshape == VIT_FROM_PIXELS && p->dims == 4) {
+    if (is_weight && vit_reshapes[row->reshape].turns_pixels && p->dims == 4) {
         const size_t turned[4] = {p->shape[2], p->shape[3], p->shape[1], p->shape[0]};
         memcpy(shape, turned, sizeof turned);
         return 4;
     }
-    if (row->join == VIT_ROWS) shape[0] /= row->parts;
-    if (row->join == VIT_COLUMNS && is_weight) shape[p->dims - 1] /= row->parts;
+    if (vit_joins[row->join].rows) shape[0] /= row->parts;
+    if (vit_joins[row->join].columns && is_weight) shape[p->dims - 1] /= row->parts;
     return p->dims;
 }
 
@@ -91,12 +91,12 @@ static vit_status check_shape(const place *at, vit_error *error) {
 static void put_matrix(float *to, const place *at, const float *from) {
     const vit_layout_row *row = at->s->row;
     const bool is_weight = vit_is_weight(at->p);
-    const bool is_transposed = is_weight && row->reshape == VIT_TRANSPOSED;
-    const size_t stride = row->join == VIT_COLUMNS && is_weight ? at->in * row->parts : at->in;
-    if (row->join == VIT_ROWS) to += row->part * at->out * at->in;
-    if (row->join == VIT_COLUMNS && is_weight) to += row->part * at->in;
-    const float factor = row->join == VIT_COLUMNS ? 1 / (float)row->parts : 1;
-    const bool adds = row->join == VIT_COLUMNS && !is_weight && row->part > 0;
+    const bool is_transposed = is_weight && vit_reshapes[row->reshape].transposes;
+    const size_t stride = vit_joins[row->join].columns && is_weight ? at->in * row->parts : at->in;
+    if (vit_joins[row->join].rows) to += row->part * at->out * at->in;
+    if (vit_joins[row->join].columns && is_weight) to += row->part * at->in;
+    const float factor = vit_joins[row->join].columns ? 1 / (float)row->parts : 1;
+    const bool adds = vit_joins[row->join].columns && !is_weight && row->part > 0;
     for (size_t o = 0; o < at->out; o++)
         for (size_t i = 0; i < at->in; i++) {
             const float x = factor * (is_transposed ? from[i * at->out + o] : from[o * at->in + i]);
@@ -137,8 +137,9 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
     const vit_layout_row *row = at->s->row;
     vit_status status = check_shape(at, error);
     if (status != VIT_OK || !to) return status;
-    const bool is_plain = row->join == VIT_WHOLE && t->count == at->p->count &&
-                          (row->reshape == VIT_SAME || row->reshape == VIT_AROUND_REGISTERS);
+    const bool is_plain = vit_is_whole(row) && t->count == at->p->count &&
+                          !vit_reshapes[row->reshape].transposes &&
+                          !vit_reshapes[row->reshape].turns_pixels;
     if (is_plain) return read_tensor(to, at, error);
     float *from = vit_alloc(t->count, sizeof *from);
     if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
@@ -154,6 +155,8 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
             break;
         case VIT_AROUND_REGISTERS:
             put_around_registers(to, at, from);
+            break;
+        case VIT_RESHAPE_COUNT:
             break;
         }
     }
@@ -199,7 +202,7 @@ static vit_status load_row(float *to, const vit_binding *b, const vit_table *tab
     for (size_t i = 0; i < b->count; i++) {
         place at = {b, table, config, p, &b->sources[i], 0, 0};
         if (!means(at.s->ours, ours)) continue;
-        if (at.s->row->join != VIT_WHOLE) parts = at.s->row->parts;
+        if (!vit_is_whole(at.s->row)) parts = at.s->row->parts;
         vit_layout_measure(&at.out, &at.in, at.s->row, p);
         const vit_status status = load_source(to, &at, error);
         if (status != VIT_OK) return status;

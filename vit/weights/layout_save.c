@@ -43,7 +43,7 @@ static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_pa
     for (size_t i = 0; i < e->count; i++) {
         const vit_layout_row *other = e->pieces[i].row;
         if (e->pieces[i].p == p &&
-            (other->join == VIT_WHOLE || row->join == VIT_WHOLE || other->part == row->part))
+            (vit_is_whole(other) || vit_is_whole(row) || other->part == row->part))
             return VIT_OK;
     }
     piece *pieces =
@@ -143,15 +143,15 @@ static void set_shape(vit_tensor *t, const exporter *e, const piece *p) {
     if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0) {
         const size_t conv[4] = {p->out, channels, patch, patch};
         const size_t pixels[4] = {patch, patch, channels, p->out};
-        memcpy(t->shape, row->reshape == VIT_FROM_PIXELS ? pixels : conv, sizeof conv);
+        memcpy(t->shape, vit_reshapes[row->reshape].turns_pixels ? pixels : conv, sizeof conv);
         t->dims = 4;
-    } else if (is_weight(p) && row->reshape == VIT_TRANSPOSED) {
+    } else if (is_weight(p) && vit_reshapes[row->reshape].transposes) {
         t->shape[0] = p->in;
         t->shape[1] = p->out;
         t->dims = 2;
     } else {
-        if (row->join == VIT_ROWS) t->shape[0] /= row->parts;
-        if (row->join == VIT_COLUMNS && is_weight(p)) t->shape[t->dims - 1] /= row->parts;
+        if (vit_joins[row->join].rows) t->shape[0] /= row->parts;
+        if (vit_joins[row->join].columns && is_weight(p)) t->shape[t->dims - 1] /= row->parts;
     }
     split_heads(t, e, p);
     t->count = 1;
@@ -164,22 +164,33 @@ static void set_shape(vit_tensor *t, const exporter *e, const piece *p) {
  * its half doubled, and both get the bias. */
 static void take_matrix(float *to, const piece *p, const float *from) {
     const vit_layout_row *row = p->row;
-    const bool columns = row->join == VIT_COLUMNS && is_weight(p);
-    const bool is_transposed = is_weight(p) && row->reshape == VIT_TRANSPOSED;
+    const bool columns = vit_joins[row->join].columns && is_weight(p);
+    const bool is_transposed = is_weight(p) && vit_reshapes[row->reshape].transposes;
     const size_t stride = columns ? p->in * row->parts : p->in;
     const float factor = columns ? (float)row->parts : 1;
-    if (row->join == VIT_ROWS) from += row->part * p->out * p->in;
+    if (vit_joins[row->join].rows) from += row->part * p->out * p->in;
     if (columns) from += row->part * p->in;
     for (size_t o = 0; o < p->out; o++)
         for (size_t i = 0; i < p->in; i++)
             to[is_transposed ? i * p->out + o : o * p->in + i] = factor * from[o * stride + i];
 }
 
+static bool are_pixels(vit_patch_order order) {
+    switch (order) {
+    case VIT_PATCH_PIXEL:
+        return true;
+    case VIT_PATCH_CONV:
+    case VIT_PATCH_COUNT:
+        break;
+    }
+    return false;
+}
+
 /* As above, of the patch embedding: ours is [D][C][P][P] or, in the order "pixel", [D][P][P][C]. */
 static void take_patches(float *to, const exporter *e, const piece *p, const float *from) {
     const size_t channels = e->config->channels, area = e->config->patch * e->config->patch;
-    const bool theirs_pixels = p->row->reshape == VIT_FROM_PIXELS;
-    const bool ours_pixels = e->config->patch_order == VIT_PATCH_PIXEL;
+    const bool theirs_pixels = vit_reshapes[p->row->reshape].turns_pixels;
+    const bool ours_pixels = are_pixels(e->config->patch_order);
     for (size_t o = 0; o < p->out; o++)
         for (size_t c = 0; c < channels; c++)
             for (size_t i = 0; i < area; i++) {

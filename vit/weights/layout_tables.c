@@ -1,6 +1,18 @@
 /* The layouts. A row: their name, ours, and how one becomes the other where it is not a mere copy.
  */
+#include "vit/base/size.h"
 #include "vit/weights/layout.h"
+
+const vit_reshape_traits vit_reshapes[] = {
+    {false, false, false},
+    {.transposes = true},
+    {.turns_pixels = true},
+    {.inserts_registers = true},
+};
+VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
+
+const vit_join_traits vit_joins[] = {{false, false}, {.rows = true}, {.columns = true}};
+VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 
 #define ROWS(array) \
     { (array), sizeof(array) / sizeof *(array) }

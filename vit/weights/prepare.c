@@ -21,15 +21,24 @@ static void add_timm(vit_preprocessing *out, const vit_prepare *p, const vit_con
                             .height = h,
                             .width = w};
     vit_operation crop = {.kind = VIT_OP_CENTER_CROP, .height = c->height, .width = c->width};
-    if (p->kind == VIT_PREPARE_CENTER && c->height == c->width) {
+    switch (p->kind) {
+    case VIT_PREPARE_CENTER:
+        resize.fit = VIT_FIT_COVER;
+        if (c->height != c->width) break;
+        resize.fit = VIT_FIT_STRETCH;
         resize.height = resize.width = 0;
         resize.shorter = h;
-    } else if (p->kind == VIT_PREPARE_CENTER) {
-        resize.fit = VIT_FIT_COVER;
-    }
-    if (p->kind == VIT_PREPARE_BORDER) {
+        break;
+    case VIT_PREPARE_BORDER:
         resize.fit = VIT_FIT_CONTAIN;
         for (size_t i = 0; i < 3; i++) crop.background[i] = (uint8_t)nearbyint(255 * p->mean[i]);
+        break;
+    case VIT_PREPARE_SQUASH:
+    case VIT_PREPARE_UNKNOWN:
+    case VIT_PREPARE_STRETCH:
+    case VIT_PREPARE_SHORTER:
+    case VIT_PREPARE_BIG_VISION:
+        break;
     }
     add(out, resize);
     add(out, crop);
@@ -46,15 +55,24 @@ static void add_given(vit_preprocessing *out, const vit_prepare *p, const vit_co
                                 .height = c->height,
                                 .width = c->width};
     bool crops = p->crop[0] > 0;
-    if (p->kind == VIT_PREPARE_SHORTER) {
+    switch (p->kind) {
+    case VIT_PREPARE_SHORTER:
         resize.shorter = p->resize[0];
         resize.height = resize.width = 0;
         crops = true;
-    }
-    if (p->kind == VIT_PREPARE_BIG_VISION && c->height == 224 && c->width == 224) {
+        break;
+    case VIT_PREPARE_BIG_VISION:
+        if (c->height != 224 || c->width != 224) break;
         resize.height = resize.width = 256;
         resize.fit = VIT_FIT_COVER;
         crops = true;
+        break;
+    case VIT_PREPARE_STRETCH:
+    case VIT_PREPARE_UNKNOWN:
+    case VIT_PREPARE_CENTER:
+    case VIT_PREPARE_SQUASH:
+    case VIT_PREPARE_BORDER:
+        break;
     }
     add(out, resize);
     if (crops) add(out, crop);
