@@ -62,6 +62,11 @@ static vit_status open_data(vit_run *run, vit_error *error) {
  * tenth. They serve to fit the temperature and to choose the best epoch. */
 #define HELD_BACK 1000
 
+void vit_run_hold_back(vit_recipe *recipe, size_t count) {
+    if (recipe->val < 0) recipe->val = (double)vit_min(count / 10, HELD_BACK);
+    recipe->val = (double)vit_recipe_val(recipe, count);
+}
+
 /* run->preset = the preset `name`, or the data's own for NULL, with the values of the options,
  * fitted to the data. */
 static vit_status choose_preset(vit_run *run, const char *name, vit_error *error) {
@@ -90,10 +95,7 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
                         run->data.name);
     if (status != VIT_OK) return status;
-    vit_recipe *recipe = &run->preset.recipe;
-    const size_t count = run->data.train.count;
-    if (recipe->val < 0) recipe->val = (double)vit_min(count / 10, HELD_BACK);
-    recipe->val = (double)vit_recipe_val(recipe, count); /* the number goes into the model file */
+    vit_run_hold_back(&run->preset.recipe, run->data.train.count);
     return VIT_OK;
 }
 

@@ -100,17 +100,32 @@ vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error) {
 /* A gain in accuracy for which another preset is taken. */
 #define WORTH_IT .001
 
-/* Whether a preset is trained as it is: only such trainings were measured. */
-static bool is_unchanged(const vit_train_options *o) {
-    const bool is_file = o->preset && strpbrk(o->preset, "./");
-    return !is_file && o->set_count == 0 && o->batch == 0 && o->accumulate <= 1 && !(o->lr > 0) &&
-           o->freeze == 0 && !(o->layer_decay > 0) && !o->init && !o->teacher && !o->arrays &&
-           o->height == 0 && o->schedule_steps <= o->steps;
+static bool same_text(char *a, char *b) {
+    const bool same = a && b && strcmp(a, b) == 0;
+    vit_free(a);
+    vit_free(b);
+    return same;
+}
+
+/* Whether a preset is trained as it is, only for another time: only such trainings were measured.
+ * It is if network and recipe have the bytes of those that the preset gives for these data. */
+static bool is_unchanged(const vit_run *run) {
+    const vit_preset *own = &run->preset;
+    vit_preset plain;
+    if (run->options->init || run->options->teacher || run->plan.schedule > run->plan.steps)
+        return false;
+    if (vit_preset_choose(&plain, own->name, run->data.preset, NULL, 0, NULL) != VIT_OK ||
+        vit_preset_fit(&plain, &run->data, NULL) != VIT_OK)
+        return false;
+    vit_run_hold_back(&plain.recipe, run->data.train.count);
+    plain.recipe.epochs = own->recipe.epochs;
+    return same_text(vit_config_write(&plain.config), vit_config_write(&own->config)) &&
+           same_text(vit_recipe_write(&plain.recipe), vit_recipe_write(&own->recipe));
 }
 
 void vit_run_note_expected(const vit_run *run) {
     char percent[32], steps[64];
-    if (!is_unchanged(run->options)) return;
+    if (!is_unchanged(run)) return;
     const vit_expectation e = vit_expect(vit_measured_trainings, run->data.checksum,
                                          run->preset.name, (double)run->plan.schedule);
     if (isnan(e.top1)) return;
@@ -128,7 +143,7 @@ const char *vit_run_better_preset(const vit_run *run) {
     const vit_expectation own =
         vit_expect(vit_measured_trainings, sha256, run->preset.name, (double)run->plan.schedule);
     double most = own.at_least + WORTH_IT;
-    if (!(o->minutes > 0) || o->preset || o->checkpoint || !is_unchanged(o) || isnan(most))
+    if (!(o->minutes > 0) || o->preset || o->checkpoint || !is_unchanged(run) || isnan(most))
         return NULL;
     for (const vit_measured *m = vit_measured_trainings; m->data_sha256; m++) {
         const double cost = vit_expect(vit_measured_trainings, sha256, m->preset, 1).step_seconds;
