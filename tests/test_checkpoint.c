@@ -51,8 +51,8 @@ static vit_identity identity(void) {
 /* Steps until `step` are done, from the first on. */
 static void train_to(uint64_t step) {
     double loss;
-    if (vit_trainer_get(trainer).step > step) vit_trainer_reset(trainer, 7);
-    while (vit_trainer_get(trainer).step < step)
+    if (vit_trainer_steps(trainer) > step) vit_trainer_reset(trainer, 7);
+    while (vit_trainer_steps(trainer) < step)
         assert_int_equal(vit_trainer_step(trainer, &loss, .01, noise_batch, &preset.config, NULL),
                          VIT_OK);
 }

@@ -54,22 +54,22 @@ double vit_run_norm_limit(const vit_run *run) {
 
 static vit_status take_skipped(vit_run *run, double loss, vit_error *error) {
     vit_history *h = &run->history;
-    const vit_trainer_state s = vit_trainer_get(run->trainer);
+    const unsigned long long step = (unsigned long long)vit_run_step(run);
+    const double norm = vit_trainer_last(run->trainer).norm;
     char why[160], text[320];
     if (!isfinite(loss))
         snprintf(why, sizeof why, "the loss is %s", isnan(loss) ? "NaN" : "infinite");
-    else if (!isfinite(s.norm))
+    else if (!isfinite(norm))
         snprintf(why, sizeof why, "the gradients are too large for a number");
     else
-        snprintf(why, sizeof why, "the gradients explode, to a norm of %.3g after %.3g", s.norm,
+        snprintf(why, sizeof why, "the gradients explode, to a norm of %.3g after %.3g", norm,
                  h->recent_norm);
     h->skipped++;
     h->skipped_in_row++;
-    if (h->skipped_in_row == 1)
-        vit_run_note(run, "step %llu is skipped: %s", (unsigned long long)s.step, why);
+    if (h->skipped_in_row == 1) vit_run_note(run, "step %llu is skipped: %s", step, why);
     if (h->skipped_in_row < MOST_SKIPPED) return VIT_OK;
     snprintf(text, sizeof text, "%d steps in a row, up to %llu, could not be used (%s)",
-             MOST_SKIPPED, (unsigned long long)s.step, why);
+             MOST_SKIPPED, step, why);
     return diverge(run, text, error);
 }
 
@@ -85,7 +85,7 @@ static vit_status take_used(vit_run *run, double loss, vit_error *error) {
     h->skipped_in_row = 0;
     if (h->counted++ == 0) h->first_loss = loss;
     h->recent_loss = mean(h->recent_loss, loss, h->counted);
-    h->recent_norm = mean(h->recent_norm, vit_trainer_get(run->trainer).norm, h->counted);
+    h->recent_norm = mean(h->recent_norm, vit_trainer_last(run->trainer).norm, h->counted);
     const double high = high_loss(run);
     h->high_in_row = loss > high ? h->high_in_row + 1 : 0;
     if (h->high_in_row < MOST_HIGH) return VIT_OK;
@@ -97,8 +97,8 @@ static vit_status take_used(vit_run *run, double loss, vit_error *error) {
 }
 
 vit_status vit_run_check_step(vit_run *run, double loss, vit_error *error) {
-    return vit_trainer_get(run->trainer).skipped ? take_skipped(run, loss, error)
-                                                 : take_used(run, loss, error);
+    return vit_trainer_last(run->trainer).skipped ? take_skipped(run, loss, error)
+                                                  : take_used(run, loss, error);
 }
 
 vit_status vit_run_check_held_back(vit_run *run, vit_error *error) {

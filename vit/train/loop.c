@@ -38,7 +38,7 @@ vit_identity vit_run_identity(const vit_run *run) {
 /* ---- events ---- */
 
 uint64_t vit_run_step(const vit_run *run) {
-    return vit_trainer_get(run->trainer).step;
+    return vit_trainer_steps(run->trainer);
 }
 
 static double learning_rate(const vit_run *run, uint64_t step) {
@@ -253,11 +253,11 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     vit_status status = vit_trainer_step(run->trainer, &loss, learning_rate(run, step),
                                          vit_loader_source, &run->loader, error);
     if (status != VIT_OK) return status;
-    const double seconds = vit_clock() - start, norm = vit_trainer_get(run->trainer).norm;
+    const double seconds = vit_clock() - start, norm = vit_trainer_last(run->trainer).norm;
     run->pace.seconds += seconds;
     run->pace.steps++;
     status = vit_run_check_step(run, loss, error);
-    if (status != VIT_OK || vit_trainer_get(run->trainer).skipped) return status;
+    if (status != VIT_OK || vit_trainer_last(run->trainer).skipped) return status;
     vit_monitor_step(run, loss, learning_rate(run, step), seconds);
     add_to(&run->pace.event_norm, norm);
     add_to(&run->pace.epoch_norm, norm);

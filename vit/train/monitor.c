@@ -44,7 +44,7 @@ void vit_monitor_step(vit_run *run, double loss, double lr, double seconds) {
     vit_error error;
     if (!run->monitor.wanted) return;
     if (vit_training_curves_step(
-            &run->monitor.curves, vit_run_step(run), loss, lr, vit_trainer_get(run->trainer).norm,
+            &run->monitor.curves, vit_run_step(run), loss, lr, vit_trainer_last(run->trainer).norm,
             (double)run->preset.recipe.batch, seconds, &complete, &error) != VIT_OK)
         failed(run, &error);
     else if (complete)

@@ -412,8 +412,15 @@ void vit_trainer_limit(vit_trainer *t, double norm) {
 }
 
 vit_trainer_state vit_trainer_get(vit_trainer *t) {
-    return (vit_trainer_state){&t->table,  &t->trained, t->values,  t->m,   t->v,
-                               t->average, t->step,     t->skipped, t->norm};
+    return (vit_trainer_state){&t->table, &t->trained, t->values, t->m, t->v, t->average, t->step};
+}
+
+uint64_t vit_trainer_steps(const vit_trainer *t) {
+    return t->step;
+}
+
+vit_last_gradient vit_trainer_last(const vit_trainer *t) {
+    return (vit_last_gradient){t->skipped, t->norm};
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {

@@ -49,11 +49,18 @@ typedef struct vit_trainer_state {
     float *values, *m, *v;            /* weights; AdamW's moments, 0 for frozen rows */
     float *average;                   /* moving average of the weights; NULL: the recipe has none */
     uint64_t step;                    /* steps done */
-    bool skipped;                     /* the last step's gradients could not be used */
-    double norm;                      /* of the last step's gradient, before clipping */
 } vit_trainer_state;
 
 vit_trainer_state vit_trainer_get(vit_trainer *trainer);
+uint64_t vit_trainer_steps(const vit_trainer *trainer); /* done so far */
+
+/* The gradient of the last step. */
+typedef struct vit_last_gradient {
+    bool skipped; /* it could not be used */
+    double norm;  /* before clipping */
+} vit_last_gradient;
+
+vit_last_gradient vit_trainer_last(const vit_trainer *trainer);
 
 /* Call after writing into the arrays of vit_trainer_get: `step` steps are done with them. At step 0
  * the average starts as the weights. */
