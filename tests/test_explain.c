@@ -232,17 +232,15 @@ static void check_attention(const subject *s) {
     float *want = floats_of(s->maps, "attention", &count);
     const size_t n = s->tokens, size = c->heads * n * n, last = n - 1;
     for (size_t layer = 0; layer < c->depth; layer++) {
-        vit_map all = map_of(
-            s, (vit_map_options){.query = VIT_QUERY_ALL, .layer = layer, .layer_given = true});
+        vit_map all =
+            map_of(s, (vit_map_options){.query = VIT_QUERY_ALL, .layer = vit_given((double)layer)});
         assert_int_equal(all.dims, 3);
         assert_true(all.shape[0] == c->heads && all.shape[1] == n && all.shape[2] == n);
         assert_true(check_difference(all.values, want + layer * size, size) <= 1e-5);
         vit_map one = map_of(s, (vit_map_options){.query = VIT_QUERY_TOKEN,
                                                   .token = last,
-                                                  .layer = layer,
-                                                  .layer_given = true,
-                                                  .head = c->heads - 1,
-                                                  .head_given = true});
+                                                  .layer = vit_given((double)layer),
+                                                  .head = vit_given((double)(c->heads - 1))});
         assert_int_equal(one.dims, 2);
         assert_memory_equal(one.values, all.values + size - n + s->prefix,
                             s->patches * sizeof(float));
@@ -268,7 +266,7 @@ static void check_pool(const subject *s) {
 
 static void check_maps(const subject *s) {
     const vit_config *c = &s->network.config;
-    const vit_map_options of_class = {.class_index = CLASS, .class_given = true};
+    const vit_map_options of_class = {.class_index = vit_given((double)CLASS)};
     const struct {
         vit_method method;
         vit_query query;
@@ -322,9 +320,8 @@ static void maps_are_those_of_published_programs(void **state) {
             char name[100];
             snprintf(name, sizeof name, "%s.%s", s->name, vit_method_name(methods[k]));
             if (!vit_tensors_find(file, name)) continue;
-            vit_map map = map_of(
-                s,
-                (vit_map_options){.method = methods[k], .class_index = CLASS, .class_given = true});
+            vit_map map = map_of(s, (vit_map_options){.method = methods[k],
+                                                      .class_index = vit_given((double)CLASS)});
             near_of(file, s, name, map.values, name,
                     methods[k] == VIT_METHOD_INTEGRATED ? 2e-4 : 1e-4);
             vit_map_clear(&map);
@@ -452,8 +449,7 @@ static void integrated_gradients_add_up(void **state) {
     for (size_t i = 0; i < CASES; i += 3) {
         subject *s = subject_new(cases[i], best(), 1);
         vit_map map = map_of(s, (vit_map_options){.method = VIT_METHOD_INTEGRATED,
-                                                  .class_index = CLASS,
-                                                  .class_given = true,
+                                                  .class_index = vit_given((double)CLASS),
                                                   .steps = 1000});
         double sum = 0, size = 1;
         for (size_t j = 0; j < s->patches; j++) {
@@ -487,9 +483,8 @@ static double doubt_without(const subject *s, const bool *gone) {
 static void occlusion_is_what_a_patch_gives(void **state) {
     (void)state;
     subject *s = subject_new("lecture_colour", best(), 2);
-    vit_map map =
-        map_of(s, (vit_map_options){
-                      .method = VIT_METHOD_OCCLUSION, .class_index = CLASS, .class_given = true});
+    vit_map map = map_of(s, (vit_map_options){.method = VIT_METHOD_OCCLUSION,
+                                              .class_index = vit_given((double)CLASS)});
     bool *gone = calloc(s->patches, sizeof *gone);
     const double whole = doubt_without(s, gone);
     assert_true(fabs(map.probability - (1 - whole)) <= 1e-12);
@@ -546,16 +541,15 @@ static void what_is_out_of_range_is_refused(void **state) {
     subject *s = subject_new("lecture_colour", best(), 1);
     const vit_config *c = &s->network.config;
     check_refused(s, (vit_map_options){.method = VIT_METHOD_COUNT}, "method 11");
-    check_refused(s, (vit_map_options){.layer_given = true, .layer = c->depth}, "layer 1 ");
-    check_refused(s, (vit_map_options){.head_given = true, .head = c->heads}, "head 3 ");
+    check_refused(s, (vit_map_options){.layer = vit_given((double)c->depth)}, "layer 1 ");
+    check_refused(s, (vit_map_options){.head = vit_given((double)c->heads)}, "head 3 ");
     check_refused(s, (vit_map_options){.query = VIT_QUERY_TOKEN, .token = s->tokens}, "token 7 ");
     check_refused(s, (vit_map_options){.query = VIT_QUERY_POOL}, "does not pool by attention");
     check_refused(s, (vit_map_options){.method = VIT_METHOD_RELEVANCE, .query = VIT_QUERY_ALL},
                   "one query");
     check_refused(s,
                   (vit_map_options){.method = VIT_METHOD_RELEVANCE,
-                                    .class_given = true,
-                                    .class_index = c->classes},
+                                    .class_index = vit_given((double)c->classes)},
                   "class 4 ");
     check_refused(s, (vit_map_options){.method = VIT_METHOD_ROLLOUT, .discard = 1}, "discard 1");
     check_refused(s, (vit_map_options){.method = VIT_METHOD_ROLLOUT, .discard = NAN}, "discard");

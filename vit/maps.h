@@ -56,11 +56,10 @@ typedef bool vit_map_callback(void *user);
 /* Which map to make. Zero the structure, then set what you need. */
 typedef struct vit_map_options {
     vit_method method;
-    size_t class_index, layer, head; /* from 0 */
-    bool class_given, layer_given,
-        head_given; /* false: the class that the model answers, the last layer, all heads */
-    bool fused;     /* combine the heads into one map; else each head has its own */
-    vit_fuse fuse;  /* also how rollout combines a layer's heads */
+    /* from 0; not given: the class that the model answers, the last layer, all heads */
+    vit_optional class_index, layer, head;
+    bool fused;    /* combine the heads into one map; else each head has its own */
+    vit_fuse fuse; /* also how rollout combines a layer's heads */
     vit_query query;
     size_t token;   /* with VIT_QUERY_TOKEN */
     size_t steps;   /* for integrated gradients: steps from the mean picture to this one; 0: 32 */

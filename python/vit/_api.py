@@ -352,12 +352,9 @@ class vit_lr_search(Structure):
 class vit_map_options(Structure):
     _fields_ = [
         ("method", c_int),
-        ("class_index", c_size_t),
-        ("layer", c_size_t),
-        ("head", c_size_t),
-        ("class_given", c_bool),
-        ("layer_given", c_bool),
-        ("head_given", c_bool),
+        ("class_index", vit_optional),
+        ("layer", vit_optional),
+        ("head", vit_optional),
         ("fused", c_bool),
         ("fuse", c_int),
         ("query", c_int),

@@ -14,14 +14,14 @@ enum { MOST_NUMBERS = 256 };
 
 typedef struct settings {
     const char *model, *config, *method, *class_name, *head, *query, *out, *layers, *heads;
-    uint64_t layer, threads, steps, seed;
+    vit_optional layer;
+    uint64_t threads, steps, seed;
     vit_size size;
     double discard;
     bool json, faithful;
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
-#define UNSAID UINT64_MAX
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The model"},
@@ -50,6 +50,7 @@ static const vit_option options[] = {
     {.name = "layer",
      .kind = VIT_OPTION_COUNT,
      .offset = PLACE(layer),
+     .optional = true,
      .argument = "L",
      .help = "for attention and similarity, from 0 (default: the\n"
              "last)",
@@ -227,8 +228,7 @@ static vit_status read_head(explainer *e, vit_error *error) {
     if (!vit_parse_u64(head, &number))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--head \"%s\", expected a number from 0, mean, max or min", head);
-    e->asked.head = (size_t)number;
-    e->asked.head_given = true;
+    e->asked.head = vit_given((double)number);
     return VIT_OK;
 }
 
@@ -281,23 +281,21 @@ static vit_status read_class(explainer *e, vit_error *error) {
     const char *name = e->settings->class_name;
     uint64_t number;
     if (!name) return VIT_OK;
-    e->asked.class_given = true;
     for (size_t i = 0; i < e->info.classes; i++) {
-        e->asked.class_index = i;
+        e->asked.class_index = vit_given((double)i);
         if (strcmp(vit_model_label(e->model, i), name) == 0) return VIT_OK;
     }
     if (!vit_parse_u64(name, &number) || number >= e->info.classes)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--class \"%s\" is neither a label of the model nor a number below %zu",
                         name, e->info.classes);
-    e->asked.class_index = (size_t)number;
+    e->asked.class_index = vit_given((double)number);
     return VIT_OK;
 }
 
 static vit_status read_asked(explainer *e, vit_error *error) {
     const settings *s = e->settings;
-    e->asked.layer_given = s->layer != UNSAID;
-    e->asked.layer = e->asked.layer_given ? (size_t)s->layer : 0;
+    e->asked.layer = s->layer;
     e->asked.discard = s->discard;
     e->asked.steps = (size_t)s->steps;
     e->asked.seed = s->seed;
@@ -445,12 +443,12 @@ static vit_status make_maps(const explainer *e, const char *name, const char *ou
         vit_map_options asked = e->asked;
         asked.method = e->methods[i];
         if (faithful) { /* attention as one map; another random order for each picture */
-            asked.fused = !asked.head_given;
+            asked.fused = !asked.head.given;
             asked.seed += e->number;
         }
         status = vit_explain(e->session, e->pixels, &asked, &maps[i], error);
         if (status == VIT_OK && faithful) {
-            if (asked.class_given) maps[i].class_index = asked.class_index;
+            if (asked.class_index.given) maps[i].class_index = (size_t)asked.class_index.value;
             status = vit_map_curves(e->session, e->pixels, &maps[i], &curves[i], error);
         }
         if (status != VIT_OK) vit_fail_prefix(error, status, name);
@@ -550,7 +548,7 @@ static const char *contradiction(const explainer *e, int pictures) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.model = "mnist", .layer = UNSAID};
+    settings s = {.model = "mnist"};
     explainer e = {.settings = &s};
     vit_error error;
     int exit_status;

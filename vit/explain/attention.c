@@ -11,7 +11,7 @@
 /* Whether the map is of the pooling's attention instead of a layer's. */
 static bool wants_pooling(const vit_map_call *m) {
     const vit_query query = m->options->query;
-    const bool by_default = query == VIT_QUERY_DEFAULT && !m->options->layer_given;
+    const bool by_default = query == VIT_QUERY_DEFAULT && !m->options->layer.given;
     return query == VIT_QUERY_POOL || (by_default && vit_map_pools(&m->explainer->network->config));
 }
 
@@ -56,8 +56,9 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
             m->scratch[i] = fuse_two(o->fuse, m->scratch[i], m->scratch[h * size + i]);
     for (size_t i = 0; i < size && o->fused && o->fuse == VIT_FUSE_MEAN; i++)
         m->scratch[i] /= (float)heads;
-    const bool one = o->head_given || o->fused;
-    const float *from = m->scratch + (o->head_given ? vit_min(o->head, heads - 1) * size : 0);
+    const bool one = o->head.given || o->fused;
+    const float *from =
+        m->scratch + (o->head.given ? vit_min((size_t)o->head.value, heads - 1) * size : 0);
     /* sequence pooling has one head, and all of the map's show it */
     for (size_t h = 0; h < (one ? 1 : c->heads); h++)
         memcpy(m->map->values + h * size, from + (h < heads ? h : 0) * size, size * sizeof *from);

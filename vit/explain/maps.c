@@ -80,22 +80,22 @@ static vit_status check_query(const vit_map_options *o, const vit_config *c, vit
 
 static vit_status check_choice(const vit_map_options *o, const vit_config *c, vit_error *error) {
     const vit_map_method *m = methods[o->method];
-    if (o->class_given && m->of_class && o->class_index >= c->classes)
+    if (o->class_index.given && m->of_class && (size_t)o->class_index.value >= c->classes)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "class %zu is asked for, the model has %zu, numbered from 0",
-                        o->class_index, c->classes);
+                        (size_t)o->class_index.value, c->classes);
     if (o->method == VIT_METHOD_POSITIONS && !vit_positions[c->positions].learned &&
         !vit_positions[c->positions].fixed)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "this network has no positions to compare (\"positions\": \"none\")");
-    if (o->layer_given && m->of_layer && o->layer >= c->depth)
+    if (o->layer.given && m->of_layer && (size_t)o->layer.value >= c->depth)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "layer %zu is asked for, the network has %zu, numbered from 0", o->layer,
-                        c->depth);
-    if (o->head_given && o->method == VIT_METHOD_ATTENTION && o->head >= c->heads)
+                        "layer %zu is asked for, the network has %zu, numbered from 0",
+                        (size_t)o->layer.value, c->depth);
+    if (o->head.given && o->method == VIT_METHOD_ATTENTION && (size_t)o->head.value >= c->heads)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "head %zu is asked for, a layer has %zu, numbered from 0", o->head,
-                        c->heads);
+                        "head %zu is asked for, a layer has %zu, numbered from 0",
+                        (size_t)o->head.value, c->heads);
     return VIT_OK;
 }
 
@@ -116,7 +116,8 @@ vit_status vit_map_check(const vit_map_options *o, const vit_config *c, vit_erro
 }
 
 size_t vit_map_layer(const vit_map_call *m) {
-    return m->options->layer_given ? m->options->layer : m->explainer->network->config.depth - 1;
+    return m->options->layer.given ? (size_t)m->options->layer.value
+                                   : m->explainer->network->config.depth - 1;
 }
 
 /* ---- queries ---- */
@@ -256,7 +257,7 @@ static void mark_outliers(const vit_map_call *m, float *lengths) {
 static void shape_map(const vit_map_call *m) {
     const vit_map_options *o = m->options;
     const vit_config *c = &m->explainer->network->config;
-    const bool heads = o->method == VIT_METHOD_ATTENTION && !o->head_given && !o->fused;
+    const bool heads = o->method == VIT_METHOD_ATTENTION && !o->head.given && !o->fused;
     const bool all = o->query == VIT_QUERY_ALL && methods[o->method]->of_query;
     const size_t side = o->method == VIT_METHOD_POSITIONS ? m->patches : m->tokens;
     size_t *shape = m->map->shape;
@@ -308,8 +309,9 @@ static vit_status make(vit_map_call *m, vit_error *error) {
     mark_outliers(m, m->weights);
     for (size_t i = 1; i < c->classes; i++)
         if (logits[i] > logits[best]) best = i;
-    m->map->class_index =
-        m->options->class_given && method->of_class ? m->options->class_index : best;
+    m->map->class_index = m->options->class_index.given && method->of_class
+                              ? (size_t)m->options->class_index.value
+                              : best;
     m->map->probability =
         vit_softmax_one(logits, c->classes, m->map->class_index, m->explainer->temperature);
     if (method->end) status = method->end(m, error);

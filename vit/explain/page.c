@@ -221,16 +221,17 @@ static vit_status add_pooling(page *p, vit_error *error) {
 static vit_status add_relevance(page *p, vit_error *error) {
     const float *logits = p->lens + (config_of(p)->depth - 1) * p->classes;
     const vit_map_options *first = p->call->options->first;
-    bool there = !first || !first->class_given;
+    bool there = !first || !first->class_index.given;
     vit_status status = VIT_OK;
     p->shown_count = vit_min(MOST_CLASSES, p->classes);
     vit_top_k(logits, p->classes, p->shown_count, p->shown);
-    for (size_t i = 0; i < p->shown_count && !there; i++) there = p->shown[i] == first->class_index;
-    if (!there) p->shown[p->shown_count++] = first->class_index;
+    for (size_t i = 0; i < p->shown_count && !there; i++)
+        there = p->shown[i] == (size_t)first->class_index.value;
+    if (!there) p->shown[p->shown_count++] = (size_t)first->class_index.value;
     vit_text_add(&p->json, "\"relevance\":[");
     for (size_t i = 0; i < p->shown_count && status == VIT_OK; i++) {
-        const vit_map_options o = {
-            .method = VIT_METHOD_RELEVANCE, .class_index = p->shown[i], .class_given = true};
+        const vit_map_options o = {.method = VIT_METHOD_RELEVANCE,
+                                   .class_index = vit_given((double)p->shown[i])};
         vit_map map;
         status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
         if (status != VIT_OK) break;
@@ -279,12 +280,12 @@ static void add_first(page *p) {
     size_t layer = p->layers - 1, of = 0;
     long head = -1;
     if (!o) o = &none;
-    for (size_t i = 0; i < p->layers && o->layer_given; i++)
-        if (layer_at(p, i) == o->layer) layer = i;
-    for (size_t i = 0; i < p->heads && o->head_given; i++)
-        if (head_at(p, i) == o->head) head = (long)i;
-    for (size_t i = 0; i < p->shown_count && o->class_given; i++)
-        if (p->shown[i] == o->class_index) of = i;
+    for (size_t i = 0; i < p->layers && o->layer.given; i++)
+        if (layer_at(p, i) == (size_t)o->layer.value) layer = i;
+    for (size_t i = 0; i < p->heads && o->head.given; i++)
+        if (head_at(p, i) == (size_t)o->head.value) head = (long)i;
+    for (size_t i = 0; i < p->shown_count && o->class_index.given; i++)
+        if (p->shown[i] == (size_t)o->class_index.value) of = i;
     vit_text_add(&p->json, "\"first\":{\"view\":\"%s\",\"layer\":%zu,\"head\":%ld,\"of\":%zu",
                  vit_method_name(o->method), layer, head, of);
     if (o->query == VIT_QUERY_TOKEN) vit_text_add(&p->json, ",\"token\":%zu", o->token);
@@ -361,12 +362,12 @@ static vit_status check_first(const page *p, vit_error *error) {
     case VIT_METHOD_SIMILARITY:
     case VIT_METHOD_POSITIONS:
         if (!token || first->fuse != VIT_FUSE_MEAN || first->discard > 0) break;
-        if (first->layer_given && !among(o->layers, o->layer_count, first->layer))
+        if (first->layer.given && !among(o->layers, o->layer_count, (size_t)first->layer.value))
             return vit_fail(error, VIT_ERROR_ARGUMENT, "layer %zu is not among those of the page",
-                            first->layer);
-        if (first->head_given && !among(o->heads, o->head_count, first->head))
+                            (size_t)first->layer.value);
+        if (first->head.given && !among(o->heads, o->head_count, (size_t)first->head.value))
             return vit_fail(error, VIT_ERROR_ARGUMENT, "head %zu is not among those of the page",
-                            first->head);
+                            (size_t)first->head.value);
         return VIT_OK;
     case VIT_METHOD_GRADCAM:
     case VIT_METHOD_GRADIENT:

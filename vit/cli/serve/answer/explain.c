@@ -41,13 +41,13 @@ static bool refuse(const question *q, const char *key, const char *word, const c
     return false;
 }
 
-/* A number from 0, and whether there is one. */
-static bool read_number(const question *q, const char *key, size_t *number, bool *given) {
+/* A number from 0, if there is one. */
+static bool read_number(const question *q, const char *key, vit_optional *number) {
     char word[64];
-    uint64_t value = 0;
-    *given = find_word(q, key, word, sizeof word);
-    if (*given && !vit_parse_u64(word, &value)) return refuse(q, key, word, "a whole number");
-    *number = (size_t)value;
+    uint64_t value;
+    if (!find_word(q, key, word, sizeof word)) return true;
+    if (!vit_parse_u64(word, &value)) return refuse(q, key, word, "a whole number");
+    *number = vit_given((double)value);
     return true;
 }
 
@@ -70,15 +70,14 @@ static bool read_class(question *q) {
     char word[SERVE_NAME_MAX + 1];
     uint64_t number;
     const size_t classes = q->model->info.classes;
-    q->options.class_given = find_word(q, "class", word, sizeof word);
-    if (!q->options.class_given) return true;
+    if (!find_word(q, "class", word, sizeof word)) return true;
     for (size_t i = 0; i < classes; i++) {
-        q->options.class_index = i;
+        q->options.class_index = vit_given((double)i);
         if (strcmp(word, vit_model_label(q->model->model, i)) == 0) return true;
     }
     if (!vit_parse_u64(word, &number) || number >= classes)
         return refuse(q, "class", word, "a label or a number of the model's classes");
-    q->options.class_index = (size_t)number;
+    q->options.class_index = vit_given((double)number);
     return true;
 }
 
@@ -98,17 +97,17 @@ static bool read_query(question *q) {
 
 static bool read_options(question *q) {
     char head[64];
-    bool given;
+    vit_optional steps = {0};
     q->options.fused = find_word(q, "head", head, sizeof head) && strcmp(head, "mean") == 0;
     if (!read_method(q) || !read_class(q) || !read_query(q) ||
-        (!q->options.fused && !read_number(q, "head", &q->options.head, &q->options.head_given)) ||
-        !read_number(q, "layer", &q->options.layer, &q->options.layer_given) ||
-        !read_number(q, "steps", &q->options.steps, &given))
+        (!q->options.fused && !read_number(q, "head", &q->options.head)) ||
+        !read_number(q, "layer", &q->options.layer) || !read_number(q, "steps", &steps))
         return false;
-    if (q->options.steps > STEPS_MAX) {
-        serve_fail(q->reply, 400, "steps: %zu, expected at most %d", q->options.steps, STEPS_MAX);
+    if (steps.value > STEPS_MAX) {
+        serve_fail(q->reply, 400, "steps: %.0f, expected at most %d", steps.value, STEPS_MAX);
         return false;
     }
+    q->options.steps = (size_t)steps.value;
     return true;
 }
 
