@@ -50,7 +50,7 @@ SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
 
-EMBEDDED = presets measured pytorch_model imagenet explain_page_html explain_text_html \
+EMBEDDED = presets measured pytorch_model imagenet synsets explain_page_html explain_text_html \
   explain_common_css explain_common_js report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
@@ -115,6 +115,10 @@ $(BUILD)/explain_common_%.c: scripts/embed-text vit/explain/page/common.%
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_imagenet_labels vit/weights/imagenet-1k.txt > $@
+
+$(BUILD)/synsets.c: scripts/embed-text vit/weights/imagenet-1k-synsets.txt
+	@mkdir -p $(@D)
+	scripts/embed-text vit_imagenet_synsets vit/weights/imagenet-1k-synsets.txt > $@
 
 $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)

@@ -89,8 +89,9 @@ void vit_dataset_measure(vit_dataset *dataset);
 /* ---- join.c ---- */
 
 /* Appends the training pictures of b to those of a. Everything else stays that of a, except for the
- * title (a+b), the checksum and the notes. Errors: MISMATCH if the sizes of pictures, the number of
- * classes or their labels differ, UNSUPPORTED if a part is not in memory, MEMORY. */
+ * title (a+b), the checksum and the notes. Errors: MISMATCH if the sizes of pictures differ,
+ * or b has a class that a, by name, has not, UNSUPPORTED if a part is not in memory or
+ * the answers are texts, MEMORY. */
 vit_status vit_dataset_join(vit_dataset *a, const vit_dataset *b, vit_error *error);
 
 /* ---- idx.c ---- */

@@ -151,7 +151,8 @@ static void test_checkpoint(void **state) {
     assert_true(MODELS <= sizeof directories / sizeof *directories);
     for (size_t m = 0; m < MODELS; m++) {
         vit_preset p = preset_of(models[m]);
-        const vit_identity identity = {&p, "data", "", "", 7, 100, NULL};
+        const vit_identity identity = {
+            .preset = &p, .data = "data", .init = "", .seed = 7, .schedule = 100};
         vit_trainer *whole = trainer_new(&p, VIT_CPU_AVX512, 2);
         vit_trainer *again = trainer_new(&p, VIT_CPU_AVX512, 2);
         char *path;

@@ -45,7 +45,8 @@ static int free_trainer(void **state) {
 }
 
 static vit_identity identity(void) {
-    return (vit_identity){&preset, "data", "", "", 7, SCHEDULE, NULL};
+    return (vit_identity){
+        .preset = &preset, .data = "data", .init = "", .seed = 7, .schedule = SCHEDULE};
 }
 
 /* Steps until `step` are done, from the first on. */

@@ -555,7 +555,7 @@ static void test_not_joined(void **state) {
     refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");
     for (size_t i = 0; i < 3; i++) need_published(path, names[i]);
     refuse("mnist+fashion", BOTH, VIT_ERROR_MISMATCH, "mnist and fashion cannot be joined",
-           "class 0 is \"0\" and \"T-shirt/top\"");
+           "the class \"T-shirt/top\" of fashion is none of the 10 of mnist");
     refuse("mnist+cifar10", BOTH, VIT_ERROR_MISMATCH, "28x28x1", "32x32x3");
 }
 

@@ -369,6 +369,12 @@ typedef struct vit_reliability {
                                     NaN in an empty bin */
 } vit_reliability;
 
+/* A class of the data that the model does not know. */
+typedef struct vit_unknown_class {
+    const char *label;
+    size_t images;
+} vit_unknown_class;
+
 typedef struct vit_evaluation {
     size_t images, correct;
     double top1, top5; /* fractions 0..1 */
@@ -388,6 +394,13 @@ typedef struct vit_evaluation {
     vit_reliability bins[VIT_BINS]; /* by probability of the answer */
     double sequences_right, tokens_right, edit_distance,
         entropy; /* for models that write texts: see vit/texts.h */
+    /* How the data's classes were found among the model's: by "name"; by "number", an index of the
+     * model's classes; in "order", where the model's classes have no names. NULL: texts. */
+    const char *matched_by;
+    size_t
+        unknown_images; /* pictures of classes that the model does not know: in no other figure */
+    size_t unknown_classes;
+    vit_unknown_class *unknown; /* [unknown_classes] */
 } vit_evaluation;
 /* Classifies every picture of the chosen split and measures how good the answers are. *result is
  * freed by vit_evaluation_clear. */

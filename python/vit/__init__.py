@@ -18,7 +18,7 @@ import json
 import os
 import pathlib
 import threading
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -53,7 +53,8 @@ class Answer(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Fractions are 0..1; confusion: [classes][classes], rows the true class."""
+    """Fractions are 0..1; confusion: [classes][classes], rows the true class. unknown: how many
+    pictures there are of each class that the model does not know; they are in no other figure."""
     images: int
     correct: int
     top1: float
@@ -61,6 +62,7 @@ class Evaluation(NamedTuple):
     loss: float
     seconds: float
     confusion: np.ndarray
+    unknown: Dict[str, int] = {}
 
 
 def _load() -> ctypes.CDLL:
@@ -382,8 +384,10 @@ def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: st
     classes = result.classes
     confusion = np.ctypeslib.as_array(result.confusion, (classes, classes)).astype(np.int64)
     values = (result.images, result.correct, result.top1, result.top5, result.loss, result.seconds)
+    unknown = {result.unknown[i].label.decode(errors="replace"): result.unknown[i].images
+               for i in range(result.unknown_classes)}
     _lib.vit_evaluation_clear(result)
-    return Evaluation(*values, confusion)
+    return Evaluation(*values, confusion, unknown)
 
 
 def _event(event: _api.vit_event) -> dict:

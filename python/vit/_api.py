@@ -223,6 +223,13 @@ class vit_reliability(Structure):
     ]
 
 
+class vit_unknown_class(Structure):
+    _fields_ = [
+        ("label", c_char_p),
+        ("images", c_size_t),
+    ]
+
+
 class vit_evaluation(Structure):
     _fields_ = [
         ("images", c_size_t),
@@ -245,6 +252,10 @@ class vit_evaluation(Structure):
         ("tokens_right", c_double),
         ("edit_distance", c_double),
         ("entropy", c_double),
+        ("matched_by", c_char_p),
+        ("unknown_images", c_size_t),
+        ("unknown_classes", c_size_t),
+        ("unknown", POINTER(vit_unknown_class)),
     ]
 
 

@@ -8,6 +8,7 @@
 #include "vit/train/measure/edit_distance.h"
 #include "vit/train/measure/score.h"
 #include "vit/train/step/loader.h"
+#include "vit/weights/labels.h"
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,14 +19,10 @@
 static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
     const vit_config *c = &m->file.config;
     if (!vit_config_has_encoder(c)) return VIT_OK; /* a language model has no input */
-    if (d->height != c->height || d->width != c->width || d->channels != c->channels)
-        return vit_fail(error, VIT_ERROR_MISMATCH,
-                        "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
-                        d->name, d->height, d->width, d->channels, c->height, c->width,
-                        c->channels);
-    if (d->classes <= c->classes) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH, "%s has %zu classes, the model knows %zu", d->name,
-                    d->classes, c->classes);
+    if (d->height == c->height && d->width == c->width && d->channels == c->channels) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
+                    d->name, d->height, d->width, d->channels, c->height, c->width, c->channels);
 }
 
 /* MISMATCH unless the texts are such as a model that writes was trained on. */
@@ -54,43 +51,6 @@ static vit_status check_text_data(const vit_model *m, const vit_dataset *d, vit_
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the longest source of %s has %zu signs, the model reads %zu at most",
                         d->name, d->most_source, c->length);
-    return VIT_OK;
-}
-
-/* ---- the data's classes and the model's ---- */
-
-static void relabel(vit_records *records, const uint16_t *to) {
-    for (size_t i = 0; i < records->count; i++) records->labels[i] = to[records->labels[i]];
-}
-
-/* Gives the data's classes the numbers that the model has for their names. If it does not know
- * every name, the numbers stay as they are, provided that both have as many classes. */
-static vit_status match_labels(vit_dataset *d, const vit_model *m, const vit_evaluate_options *o,
-                               vit_error *error) {
-    const size_t classes = m->file.config.classes;
-    const char *unknown = NULL;
-    if (!d->labels || !m->file.labels) return VIT_OK;
-    uint16_t *to = vit_alloc(d->classes, sizeof *to);
-    if (!to) return vit_fail_memory(error, "labels", d->classes * sizeof *to);
-    for (size_t i = 0; i < d->classes && !unknown; i++) {
-        size_t found = 0;
-        while (found < classes && strcmp(d->labels[i], m->file.labels[found]) != 0) found++;
-        if (found == classes || found > UINT16_MAX) unknown = d->labels[i];
-        to[i] = (uint16_t)found;
-    }
-    if (!unknown) {
-        relabel(&d->train, to);
-        relabel(&d->val, to);
-        if (!d->test_is_val) relabel(&d->test, to);
-    }
-    vit_free(to);
-    if (!unknown) return VIT_OK;
-    if (d->classes != classes)
-        return vit_fail(error, VIT_ERROR_MISMATCH,
-                        "the data's class %s is none of the model's %zu classes", unknown, classes);
-    if (o->note)
-        o->note("the data's classes have other names than the model's: they are taken in order",
-                o->user);
     return VIT_OK;
 }
 
@@ -127,6 +87,7 @@ static vit_status training_of(training *t, const vit_model *m, vit_error *error)
 typedef struct chosen {
     const vit_records *records;
     const uint32_t *numbers; /* [count] of the records; NULL: all */
+    uint32_t *known;         /* the block of `numbers` if they were chosen by class; owned */
     size_t count;
     const char *which; /* in words */
 } chosen;
@@ -161,6 +122,123 @@ static vit_status choose(chosen *c, vit_loader *loader, const training *t, const
     }
     c->count = c->records->count;
     return VIT_OK;
+}
+
+/* ---- the data's classes and the model's ---- */
+
+/* Says why no picture, or one of a number beyond the model's classes, can be scored. */
+static vit_status fail_strange(const vit_dataset *d, const vit_model *m, const vit_match *match,
+                               vit_error *error) {
+    const vit_classes data = {d->labels, d->classes},
+                      model = {(const char *const *)m->file.labels, m->file.config.classes};
+    char ours[256], theirs[256], number[32];
+    const char *name = vit_class_name(&data, match->first_lost, number);
+    if (match->by == VIT_BY_ORDER)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the model's %zu classes have no names to find the %zu of %s by: name them "
+                        "(--labels FILE)",
+                        model.count, data.count, d->name);
+    if (match->by == VIT_BY_NUMBER)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the classes of %s are numbers, indices from 0 on of the model's classes, "
+                        "but %s is beyond its %zu: name the classes as the model does",
+                        d->name, name, model.count);
+    vit_classes_shown(ours, &data);
+    vit_classes_shown(theirs, &model);
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "the data's class %s is none of the model's %zu classes, nor is any other: %s "
+                    "has %s, the model %s; name the model's classes with --labels FILE, or the "
+                    "folders as the model does",
+                    name, model.count, d->name, ours, theirs);
+}
+
+/* Numbers of pictures of classes that the model does not know: [classes of the data]. */
+static vit_status list_unknown(vit_evaluation *result, const vit_dataset *d, const size_t *images,
+                               vit_error *error) {
+    const vit_classes data = {d->labels, d->classes};
+    size_t count = 0, bytes = 0;
+    char number[32];
+    for (size_t i = 0; i < d->classes; i++) {
+        count += images[i] > 0;
+        if (images[i] > 0) bytes += strlen(vit_class_name(&data, i, number)) + 1;
+    }
+    if (count == 0) return VIT_OK;
+    result->unknown = vit_alloc(1, count * sizeof *result->unknown + bytes);
+    if (!result->unknown) return vit_fail_memory(error, "names of classes", bytes);
+    char *text = (char *)(result->unknown + count);
+    for (size_t i = 0; i < d->classes; i++) {
+        if (images[i] == 0) continue;
+        const char *name = vit_class_name(&data, i, number);
+        const size_t size = strlen(name) + 1;
+        result->unknown[result->unknown_classes++] =
+            (vit_unknown_class){memcpy(text, name, size), images[i]};
+        result->unknown_images += images[i];
+        text += size;
+    }
+    return VIT_OK;
+}
+
+static void note_match(const vit_evaluate_options *o, const vit_evaluation *r, const vit_dataset *d,
+                       const vit_match *match) {
+    char text[600];
+    if (!o->note) return;
+    if (vit_match_said(text, match, "the data", "the model")) o->note(text, o->user);
+    if (o->picture && match->moved)
+        o->note(
+            "logits are in the order of the model's classes, which is not the data's: a training "
+            "on these data takes the model as its teacher, not its logits",
+            o->user);
+    if (r->unknown_images == 0) return;
+    snprintf(text, sizeof text,
+             "%s: %zu pictures are of %zu class%s that the model does not know, %.200s%s: they are "
+             "counted apart",
+             d->name, r->unknown_images, r->unknown_classes, r->unknown_classes == 1 ? "" : "es",
+             r->unknown[0].label, r->unknown_classes > 1 ? " among them" : "");
+    o->note(text, o->user);
+}
+
+/* Keeps of the chosen records those of classes that the model knows, and gives them the numbers
+ * that these have there. */
+static vit_status keep_known(chosen *c, const vit_match *match, size_t *unknown, vit_error *error) {
+    uint16_t *labels = c->records->labels;
+    c->known = vit_alloc(c->count, sizeof *c->known);
+    if (!c->known) return vit_fail_memory(error, "pictures", c->count * sizeof *c->known);
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const uint32_t number = c->numbers ? c->numbers[i] : (uint32_t)i;
+        const size_t to = match->to[labels[number]];
+        if (to > UINT16_MAX) {
+            unknown[labels[number]]++;
+            continue;
+        }
+        labels[number] = (uint16_t)to;
+        c->known[kept++] = number;
+    }
+    if (kept < c->count) c->numbers = c->known;
+    c->count = kept;
+    return VIT_OK;
+}
+
+static vit_status match_classes(chosen *c, vit_evaluation *result, vit_dataset *d,
+                                const vit_model *m, const vit_evaluate_options *o,
+                                vit_error *error) {
+    static const char *const ways[] = {"name", "number", "order"};
+    const vit_classes data = {d->labels, d->classes};
+    vit_match match;
+    vit_status status = vit_labels_match(&match, &data, &m->file, error);
+    if (status != VIT_OK) return status;
+    size_t *unknown = vit_alloc(d->classes, sizeof *unknown);
+    status = unknown ? keep_known(c, &match, unknown, error)
+                     : vit_fail_memory(error, "classes", d->classes * sizeof *unknown);
+    if (status == VIT_OK) status = list_unknown(result, d, unknown, error);
+    result->matched_by = ways[match.by];
+    if (status == VIT_OK && result->unknown_images > 0 &&
+        (c->count == 0 || match.by == VIT_BY_NUMBER))
+        status = fail_strange(d, m, &match, error);
+    if (status == VIT_OK) note_match(o, result, d, &match);
+    vit_free(unknown);
+    vit_match_free(&match);
+    return status;
 }
 
 static vit_status score(vit_score *out, vit_evaluation *result, const vit_model *m,
@@ -252,10 +330,10 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     const bool writes = vit_config_has_decoder(&m->file.config);
     vit_status status = check_data(m, d, error);
     if (status == VIT_OK && writes) status = check_text_data(m, d, error);
-    if (status == VIT_OK) status = match_labels(d, m, o, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
+    if (status == VIT_OK && !writes) status = match_classes(&c, result, d, m, o, error);
     each_picture each = {o, c.records};
     if (o->picture) {
         s.each = call_picture;
@@ -273,6 +351,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     if (status == VIT_OK && s.logits) status = call_all(all, m, d, &c, &s, error);
     vit_free(s.right);
     vit_free(s.logits);
+    vit_free(c.known);
     vit_loader_free(&loader);
     if (status != VIT_OK) return status;
     result->images = s.images;
@@ -366,5 +445,6 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
 void vit_evaluation_clear(vit_evaluation *result) {
     if (!result) return;
     vit_free(result->confusion);
+    vit_free(result->unknown);
     *result = (vit_evaluation){0};
 }

@@ -263,6 +263,12 @@ static bool write_json(const report *r) {
     vit_json_count(&json, "correct", result->correct);
     vit_json_number(&json, "top1", result->top1);
     vit_json_number(&json, "top5", result->top5);
+    vit_json_text(&json, "classes_matched_by", result->matched_by);
+    vit_json_count(&json, "unknown_images", result->unknown_images);
+    vit_json_open(&json, "unknown_classes", '{');
+    for (size_t i = 0; i < result->unknown_classes; i++)
+        vit_json_count(&json, result->unknown[i].label, result->unknown[i].images);
+    vit_json_close(&json, '}');
     add_json_means(&json, r);
     vit_json_number(&json, "loss", result->loss);
     vit_json_number(&json, "temperature", result->temperature);
@@ -307,6 +313,9 @@ static void add_summary(vit_text *text, const report *r) {
     vit_text_add(text, "  right     ");
     add_percent(text, result->top1);
     vit_text_add(text, "   %s pictures\n", vit_format_count(number, result->correct));
+    if (result->unknown_images > 0)
+        vit_text_add(text, "  unknown   %7s     pictures of classes that the model does not know\n",
+                     vit_format_count(number, result->unknown_images));
     vit_text_add(text, "  top five  ");
     add_percent(text, result->top5);
     vit_text_add(text, "   the right class is among the five likeliest\n  balanced  ");

@@ -302,6 +302,25 @@ static vit_status fail_mismatch(const vit_checkpoint *c, size_t part, const char
     return VIT_ERROR_MISMATCH;
 }
 
+/* The names of the classes must be the same in the same order: the data's checksum is not theirs.
+ */
+static vit_status compare_classes(const vit_checkpoint *c, const vit_classes *classes,
+                                  vit_error *error) {
+    const char *theirs = vit_tensors_metadata(c->file, model_keys[LABELS]);
+    const vit_model_file m = {.labels = (char **)(uintptr_t)classes->names,
+                              .config.classes = classes->count};
+    char *ours = m.labels ? vit_model_file_labels(&m) : vit_strdup("none");
+    if (!ours) return vit_fail_memory(error, "names of classes", 0);
+    vit_status status = VIT_OK;
+    if (strcmp(theirs ? theirs : "none", ours) != 0)
+        status = vit_fail(error, VIT_ERROR_MISMATCH,
+                          "%s belongs to another training: its classes are %.400s, this command's "
+                          "are %.400s",
+                          c->path, theirs ? theirs : "none", ours);
+    vit_free(ours);
+    return status;
+}
+
 vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *identity,
                                   vit_error *error) {
     parts p = {0};
@@ -312,6 +331,7 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
         if (!theirs || strcmp(theirs, p.text[i]) != 0)
             status = fail_mismatch(c, i, theirs, p.text[i], error);
     }
+    if (status == VIT_OK) status = compare_classes(c, &identity->classes, error);
     parts_free(&p);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/tensors/tensors.h"
+#include "vit/text/match.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/trainer.h"
 #include "vit/weights/model_file.h"
@@ -24,6 +25,7 @@ typedef struct vit_identity {
     const char *data;         /* the data set's checksum */
     const char *init;         /* SHA-256 of the model it started from, "" for none */
     const char *teacher;      /* SHA-256 of the teacher's file, "" for none */
+    vit_classes classes;      /* of the data; texts have none */
     uint64_t seed;
     uint64_t schedule;           /* steps of the learning rate's schedule */
     const vit_model_file *model; /* preprocessing, labels and recipe that are written as well, so

@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/tensors/weights_path.h"
 #include "vit/train/run.h"
+#include "vit/weights/labels.h"
 #include "vit/weights/published.h"
 #include <string.h>
 
@@ -81,33 +82,89 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
     return VIT_OK;
 }
 
-vit_status vit_run_load_init(vit_run *run, vit_error *error) {
+/* ---- the head ---- */
+
+/* Whether a tensor has a row for each class: the last layer of the head. */
+static bool is_of_classes(const vit_parameter *p, const vit_config *c) {
+    const char *layer = c->head == VIT_HEAD_MLP ? "head.2." : "head.";
+    return strncmp(p->name, layer, strlen(layer)) == 0 && p->shape[0] == c->classes;
+}
+
+/* Copies the rows of the classes that the weights know; the others keep their random values. */
+static void copy_rows(float *to, const float *from, size_t row, const vit_match *match) {
+    for (size_t i = 0; i < match->count; i++)
+        if (match->to[i] != VIT_NO_CLASS)
+            memcpy(to + i * row, from + match->to[i] * row, row * sizeof *to);
+}
+
+static void note_head(vit_run *run, const vit_match *match) {
+    const vit_dataset *d = &run->data;
+    const vit_classes data = {d->labels, d->classes};
+    const size_t known = match->count - match->lost;
+    char text[256], number[32];
+    if (!vit_config_has_head(&run->start.model.config)) {
+        vit_run_note(run, "the head is a new one: the weights are a backbone's");
+    } else if (known == 0) {
+        vit_run_note(run,
+                     "the head is a new one: the data have %zu classes, the weights %zu, and none "
+                     "is in both",
+                     match->count, run->start.model.config.classes);
+    } else if (match->lost > 0) {
+        vit_run_note(run,
+                     "the head has %zu new row%s, of classes that the weights do not know (%s%s); "
+                     "%zu follow%s %s name%s",
+                     match->lost, match->lost == 1 ? "" : "s",
+                     vit_class_name(&data, match->first_lost, number),
+                     match->lost > 1 ? ", ..." : "", known, known == 1 ? "s" : "",
+                     known == 1 ? "its" : "their", known == 1 ? "" : "s");
+    } else if (match->moved) {
+        vit_run_note(run, "the head keeps the rows of the %zu classes, by their names", known);
+    }
+    if (vit_match_said(text, match, "the data", "the weights")) vit_run_note(run, "%s", text);
+}
+
+/* ---- all weights ---- */
+
+static vit_status load_weights(vit_run *run, const vit_match *match, vit_error *error) {
     const vit_trainer_state state = vit_trainer_get(run->trainer);
     const vit_model_file *m = &run->start.model;
-    bool is_new = false;
     for (size_t i = 0; i < state.table->count; i++) {
         const vit_parameter *to = &state.table->rows[i],
                             *from = vit_table_find(&m->table, to->name);
-        const bool fits = from && from->dims == to->dims &&
-                          memcmp(from->shape, to->shape, to->dims * sizeof *to->shape) == 0;
-        if (fits)
-            memcpy(state.values + to->offset, m->values + from->offset, to->count * sizeof(float));
-        else if (strncmp(to->name, "head.", 5) == 0)
-            vit_table_init_row(state.values + to->offset, state.table, i, run->preset.config.init,
-                               run->options->seed);
-        else
+        float *values = state.values + to->offset;
+        const bool is_head = is_of_classes(to, &run->preset.config);
+        const bool is_found = from && from->dims == to->dims;
+        const size_t row = to->count / to->shape[0];
+        if (is_head && match->count > 0) {
+            vit_table_init_row(values, state.table, i, run->preset.config.init, run->options->seed);
+            if (is_found && from->count / from->shape[0] == row)
+                copy_rows(values, m->values + from->offset, row, match);
+        } else if (is_found && memcmp(from->shape, to->shape, to->dims * sizeof *to->shape) == 0) {
+            memcpy(values, m->values + from->offset, to->count * sizeof *values);
+        } else if (strncmp(to->name, "head.", 5) == 0) {
+            vit_table_init_row(values, state.table, i, run->preset.config.init, run->options->seed);
+        } else {
             return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s does not fit the network",
                             run->options->init, to->name);
-        is_new = is_new || !fits;
+        }
     }
-    if (run->start.height != m->config.height || run->start.width != m->config.width)
+    return VIT_OK;
+}
+
+vit_status vit_run_load_init(vit_run *run, vit_error *error) {
+    const vit_model_file *m = &run->start.model;
+    const vit_classes data = {run->data.labels, run->data.classes};
+    vit_match match = {0}; /* of data whose answers are texts: the vocabularies are equal */
+    vit_status status = VIT_OK;
+    if (data.count > 0) status = vit_labels_match(&match, &data, m, error);
+    if (status == VIT_OK) status = load_weights(run, &match, error);
+    if (status == VIT_OK &&
+        (run->start.height != m->config.height || run->start.width != m->config.width))
         vit_run_note(run, "positions are resampled: the weights are for %zu x %zu pixels",
                      run->start.height, run->start.width);
-    if (is_new && !vit_config_has_head(&m->config))
-        vit_run_note(run, "the head is a new one: the weights are a backbone's");
-    else if (is_new)
-        vit_run_note(run, "the head is a new one: the data have %zu classes, the weights %zu",
-                     run->data.classes, m->config.classes);
+    if (status == VIT_OK && data.count > 0) note_head(run, &match);
+    vit_match_free(&match);
+    if (status != VIT_OK) return status;
     vit_trainer_changed(run->trainer, 0);
     vit_model_file_clear(&run->start.model);
     return VIT_OK;

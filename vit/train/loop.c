@@ -31,6 +31,7 @@ vit_identity vit_run_identity(const vit_run *run) {
                           .data = run->data.checksum,
                           .init = run->start.sha256,
                           .teacher = run->teacher.sha256,
+                          .classes = {run->data.labels, run->data.classes},
                           .seed = run->options->seed,
                           .schedule = run->plan.schedule};
 }

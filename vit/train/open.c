@@ -262,6 +262,12 @@ static void list_unreadable(const vit_run *run) {
     }
 }
 
+static void note_teacher(const vit_run *run) {
+    char text[256];
+    if (vit_match_said(text, &run->teacher.match, "the data", "the teacher"))
+        vit_run_note(run, "%s", text);
+}
+
 /* Decides the number of steps, and loads the checkpoint or the weights that training starts from.
  */
 static vit_status start(vit_run *run, vit_error *error) {
@@ -275,6 +281,7 @@ static vit_status start(vit_run *run, vit_error *error) {
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
     list_unreadable(run);
+    if (status == VIT_OK) note_teacher(run);
     if (status == VIT_OK) vit_run_note_expected(run);
     if (status == VIT_OK) status = vit_run_check_classes(run, error);
     if (status == VIT_OK && c.file)

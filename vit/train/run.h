@@ -121,8 +121,9 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *preparation, vit_err
  * network, or if the number of channels or the vocabularies differ. */
 vit_status vit_run_adopt_init(vit_run *run, vit_error *error);
 
-/* Copies the weights of run->start.model into the trainer and frees it. A head for other classes
- * keeps its random weights, which a note says. */
+/* Copies the weights of run->start.model into the trainer and frees it. The rows of the head
+ * follow the names of the classes; those of classes that the weights do not know keep their random
+ * values, which a note says. */
 vit_status vit_run_load_init(vit_run *run, vit_error *error);
 
 /* Checks that model and checkpoints can be written, by opening the files and reserving the space

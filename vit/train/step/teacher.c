@@ -4,6 +4,7 @@
 #include "vit/base/text.h"
 #include "vit/tensors/container.h"
 #include "vit/tensors/weights_path.h"
+#include "vit/weights/labels.h"
 #include "vit/weights/published.h"
 #include <math.h>
 #include <string.h>
@@ -68,16 +69,20 @@ static vit_status check_fits(const vit_model_file *f, const vit_dataset *d, vit_
             "it takes pictures of %zu x %zu x %zu, those of %s are %zu x %zu x %zu: train "
             "at its size (--size, for folders), or store its logits in a file",
             c->height, c->width, c->channels, d->name, d->height, d->width, d->channels);
-    if (c->classes != d->classes)
-        return vit_fail(error, VIT_ERROR_MISMATCH, "it knows %zu classes, %s has %zu", c->classes,
-                        d->name, d->classes);
-    for (size_t i = 0; i < d->classes && f->labels && d->labels; i++)
-        if (strcmp(f->labels[i], d->labels[i]) != 0)
-            return vit_fail(error, VIT_ERROR_MISMATCH,
-                            "its class %zu is \"%s\", that of %s is \"%s\": the classes must be "
-                            "the same, in the same order",
-                            i, f->labels[i], d->name, d->labels[i]);
     return VIT_OK;
+}
+
+/* Finds the data's classes among the teacher's: MISMATCH if it does not know one of them. */
+static vit_status match_classes(vit_teacher *t, const vit_dataset *d, vit_error *error) {
+    const vit_classes data = {d->labels, d->classes},
+                      own = {(const char *const *)t->file.labels, t->file.config.classes};
+    char number[32], shown[256];
+    const vit_status status = vit_labels_match(&t->match, &data, &t->file, error);
+    if (status != VIT_OK || t->match.lost == 0) return status;
+    vit_classes_shown(shown, &own);
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "it does not know the class %s of %s: its %zu classes are %s",
+                    vit_class_name(&data, t->match.first_lost, number), d->name, own.count, shown);
 }
 
 /* From the data's normalised values to the teacher's: (x std + mean - its mean) / its std. */
@@ -103,6 +108,7 @@ static vit_status open_model(vit_teacher *t, const char *path, const vit_dataset
     vit_status status = vit_published_load(f, path, &wanted, error);
     if (status != VIT_OK) return status;
     status = check_fits(f, d, error);
+    if (status == VIT_OK) status = match_classes(t, d, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, path);
     take_normalisation(t, d);
     t->network.config = f->config;
@@ -128,10 +134,20 @@ vit_status vit_teacher_open(vit_teacher *t, const char *path, const vit_dataset 
 }
 
 void vit_teacher_close(vit_teacher *t) {
+    vit_match_free(&t->match);
     vit_weights_free(&t->network.weights);
     vit_model_file_clear(&t->file);
     vit_free(t->logits);
     *t = (vit_teacher){0};
+}
+
+void vit_teacher_order(const vit_teacher *t, float *logits, float *row, size_t count) {
+    const size_t own = t->network.config.classes, classes = t->match.count;
+    if (!t->match.moved) return;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < classes; k++) row[k] = logits[i * own + t->match.to[k]];
+        memcpy(logits + i * classes, row, classes * sizeof *row);
+    }
 }
 
 void vit_teacher_normalise(const vit_teacher *t, float *to, const float *images, size_t count) {

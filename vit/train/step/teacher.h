@@ -7,6 +7,7 @@
 
 #include "datasets/dataset.h"
 #include "vit/model/network.h"
+#include "vit/text/match.h"
 #include "vit/weights/model_file.h"
 
 typedef struct vit_teacher {
@@ -14,6 +15,7 @@ typedef struct vit_teacher {
     bool stored;         /* it is a file of logits; both false: there is no teacher */
     vit_model_file file; /* the model, whose weights the network views */
     vit_network network;
+    vit_match match;        /* of the data's classes, each of which a model knows */
     bool normalises;        /* its pictures are normalised in another way than the data, */
     float scale[3], add[3]; /* as value * scale + add, per channel */
     float *logits;          /* [training pictures][classes]; owned */
@@ -22,10 +24,14 @@ typedef struct vit_teacher {
 
 /* path: NAME.npy of float32 or float64, [training pictures][classes], in the data's order; or a
  * model, for pictures of the data's size, in any form that vit_published_load reads. MISMATCH if
- * its classes, or their names, are not those of the data. */
+ * it does not know, by name, each of the data's classes; it may know more. */
 vit_status vit_teacher_open(vit_teacher *out, const char *path, const vit_dataset *data,
                             const vit_kernels *kernels, vit_error *error);
 void vit_teacher_close(vit_teacher *teacher); /* a zeroed one may be closed */
+
+/* Brings a model's logits, [count][its classes], to the data's classes in their order, [count][the
+ * data's classes], in the same array. row: scratch, [the data's classes]. */
+void vit_teacher_order(const vit_teacher *teacher, float *logits, float *row, size_t count);
 
 /* Images that are normalised as the data are -> as the teacher's are. Both [count][height][width]
  * [channels]; they may be the same array. */

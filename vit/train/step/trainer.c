@@ -250,7 +250,7 @@ static void load_slice(const vit_trainer *t, worker *w, size_t first, size_t cou
     }
 }
 
-/* The teacher's logits for the slice's pictures, if it is a model: w->taught.logits. */
+/* The teacher's logits for the slice's pictures, if it is a model: w->taught.head.logits. */
 static void ask_teacher(const vit_trainer *t, worker *w, size_t count) {
     const vit_teacher *teacher = t->options.teacher;
     if (!teacher || !teacher->answers) return;
@@ -259,6 +259,7 @@ static void ask_teacher(const vit_trainer *t, worker *w, size_t count) {
     if (w->shown) vit_teacher_normalise(teacher, w->shown, w->images, count);
     vit_network_forward(&teacher->network, &exec, &w->taught, w->shown ? w->shown : w->images,
                         count);
+    vit_teacher_order(teacher, w->taught.head.logits, w->state.head.d_logits, count);
 }
 
 /* Loss of picture i of the slice; its gradient by the logits goes into state.head.d_logits. */
