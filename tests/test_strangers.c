@@ -130,7 +130,8 @@ static void for_digits_only(void **unused) {
     vit_error error;
     assert_int_equal(vit_preset_choose(&preset, "mnist", NULL, sets, 1, NULL), VIT_OK);
     assert_int_equal(vit_preset_fit(&preset, &data, &error), VIT_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.message, "\"strangers\" draws pictures that are no digits, and fashion has"));
+    assert_non_null(
+        strstr(error.message, "\"strangers\" draws pictures that are no digits, and fashion has"));
     data.is_digits = true;
     assert_int_equal(vit_preset_fit(&preset, &data, NULL), VIT_OK);
 }
