@@ -210,7 +210,7 @@ static size_t stem_multiply_adds(const vit_config *c) {
     return sum;
 }
 
-/* Of the longest text: the decoder's blocks, keys and values of the memory, head. */
+/* Of the longest text: the decoder's blocks, keys and values of the encoder's states, head. */
 static size_t decoder_multiply_adds(const vit_config *c) {
     const vit_stack *d = &c->decoder;
     const size_t t = d->length, m = vit_config_tokens(c), w = d->dim;

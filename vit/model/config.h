@@ -52,7 +52,7 @@ typedef enum vit_pool {
     VIT_POOL_CLASS_DIST, /* the class token's and the distillation token's, side by side: DeiT */
     VIT_POOL_SEQ,        /* the patches' mean, weighted by a softmax of one linear output: CCT */
     VIT_POOL_TOKENS, /* all of them: nothing is pooled. A decoder's head has logits for each; those
-                        of an encoder are the memory that the decoder's cross-attention reads */
+                        of an encoder are what the decoder's cross-attention reads */
     VIT_POOL_COUNT,
 } vit_pool;
 
@@ -128,7 +128,7 @@ typedef struct vit_stack {
 
 /* A network: c.dim is c.encoder.dim. Its decoder (Vaswani et al., section 3) is a second stack of
  * the same blocks, which reads a text. Its self-attention is masked, a token sees itself and those
- * before it; cross-attention reads the encoder's last states, the memory. */
+ * before it; cross-attention reads the encoder's last states. */
 typedef struct vit_config {
     union {
         vit_stack encoder;

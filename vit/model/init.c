@@ -1,4 +1,4 @@
-/* Initial weights: a pure function of the seed and a tensor's place in the table. */
+/* Initial weights: a pure function of the seed and a tensor's row in the table. */
 #include "vit/base/random.h"
 #include "vit/model/parameters.h"
 #include <math.h>

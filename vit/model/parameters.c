@@ -17,7 +17,7 @@ typedef struct walk {
     vit_table *making;
     const vit_table *made;
     size_t next;           /* the row of `made` that the next tensor is */
-    vit_parameter counted; /* takes the place of every row while they are counted */
+    vit_parameter counted; /* stands for every row while they are counted */
     const char *stack;     /* what names begin with: "", "decoder." */
     char prefix[32];       /* what follows that: "", "blocks.3." */
     size_t layer;          /* of the tensors that follow, as in vit_parameter */
