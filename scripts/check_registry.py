@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """`scripts/check-parity registry [NAME...]`: the networks of timm's registry, by their names there.
 
-Each is saved by timm with random weights, two blocks deep, 16 features a head. vit-classify answers as timm does,
-within 2e-5 of the largest logit, also after its own advice (add "num_heads", ...) was followed;
-or it refuses.
+Each is saved by timm with random weights, two blocks deep, 16 features a head. vit-classify answers
+as timm does, within 2e-5 of the largest logit, also after its own advice (add "num_heads", ...) was
+followed; or it refuses.
 """
 import json
 import pathlib
