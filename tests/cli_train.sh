@@ -22,12 +22,28 @@ json "vit-train and vit-evaluate agree" both 'r[2]["test_top1"] == r[3]["top1"]'
 
 run 1 "" "./absent: " vit-train --data ./absent
 run 1 "" "cannot write absent/m.safetensors" vit-train --data digits --out absent/m.safetensors
+check "and says how to make the directory" says err "mkdir -p absent"
 mkdir folder
 run 1 "" "is a directory" vit-train --data digits --out folder
 echo file >a.png
 run 1 "" "a.png" vit-train --data digits --checkpoint a.png
 run 1 "" "--log: cannot write absent/log" vit-train --data digits --log absent/log
 run 1 "" "digits.safetensors" vit-train --data digits --preset lecture --init digits.safetensors
+
+# ---- sizes of the network ----
+
+for key in patch dim depth heads mlp; do
+    run 2 "" "\"$key\" is 0, expected at least 1" vit-train --data digits --set $key=0
+done
+
+mkdir -p pets/a pets/b
+for i in 0 1 2 3 4 5 6 7; do
+    given "$draw" pets/a/$i.png $i
+    given "$draw" pets/b/$i.png 9$i
+done
+run 0 "*" "the data choose pictures of 224 x 224, patch 16, dim 96, depth 3" \
+    vit-train --data ./pets --steps 1 --out pets.safetensors
+check "and what others would cost" says err "times as long with --set patch=8, "
 
 # ---- a small data set: the same bytes in every way ----
 
@@ -81,6 +97,9 @@ check "--resume ends in the same bytes" \
 given $train --steps 12 --out done --checkpoint c2
 check "--resume of a finished training writes the model again" \
     sh -c "rm done && $train --steps 12 --out done --checkpoint c2 --resume && cmp one done"
+given $train --steps 5/12 --out left.safetensors --checkpoint left.checkpoint
+check "--resume alone finds what an interrupted training left beside the model" \
+    sh -c "$train --steps 12 --out left.safetensors --resume && cmp one left.safetensors"
 run 0 "*" "starting afresh" $train --steps 12 --out fresh --checkpoint c3 --resume
 check "--resume without a checkpoint ends in the same bytes" cmp one fresh
 given_part c4

@@ -41,7 +41,7 @@ run 2 "" "--steps: 5/4 is out of range" vit-train --data digits --steps 5/4
 run 2 "" "--lr: \"nan\" is not a number" vit-train --data digits --lr nan
 run 2 "" "--lr: 101 is out of range" vit-train --data digits --lr 101
 run 2 "" "--minutes: 0 is out of range" vit-train --data digits --minutes 0
-run 2 "" "--resume: --checkpoint DIR" vit-train --data digits --resume
+run 2 "" "--resume: there is no digits.checkpoint to go on from" vit-train --data digits --resume
 run 2 "" "did you mean \"lecture\"" vit-train --data digits --preset lectur
 run 2 "" "no picture is named" vit-classify
 run 2 "" "exclude each other" vit-classify a.png --files-from list

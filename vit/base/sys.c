@@ -391,6 +391,20 @@ vit_status vit_make_directory(const char *path, vit_error *error) {
     return vit_fail_errno(error, number, "cannot make directory %s", path);
 }
 
+vit_status vit_make_directories(const char *path, vit_error *error) {
+    char *part = vit_strdup(path);
+    if (!part) return vit_fail_memory(error, "a directory's name", strlen(path));
+    vit_status status = VIT_OK;
+    for (size_t i = 1; part[0] != '\0' && part[i] != '\0' && status == VIT_OK; i++) {
+        if (part[i] != '/') continue;
+        part[i] = '\0';
+        if (vit_path_look(part) == VIT_PATH_NONE) status = vit_make_directory(part, error);
+        part[i] = '/';
+    }
+    vit_free(part);
+    return status == VIT_OK ? vit_make_directory(path, error) : status;
+}
+
 vit_status vit_remove_directory(const char *path, vit_error *error) {
     if (rmdir(path) != 0) return vit_fail_errno(error, errno, "cannot remove directory %s", path);
     return VIT_OK;

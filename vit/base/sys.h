@@ -96,6 +96,7 @@ char *vit_path_join(const char *directory, const char *name);
 vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error);
 
 vit_status vit_make_directory(const char *path, vit_error *error); /* it may exist already */
+vit_status vit_make_directories(const char *path, vit_error *error); /* and those it lies in */
 
 /* Removes an empty directory. */
 vit_status vit_remove_directory(const char *path, vit_error *error);

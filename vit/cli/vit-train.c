@@ -177,7 +177,8 @@ static const vit_option options[] = {
     {.name = "resume",
      VALUE(FLAG, resume),
      .help = "continue from the newest intact checkpoint in\n"
-             "--checkpoint DIR"},
+             "--checkpoint DIR, or in NAME.checkpoint, which an\n"
+             "interrupted training left beside the model"},
     {.name = "overwrite",
      VALUE(FLAG, overwrite),
      .help = "replace a model and checkpoints of another training"},
@@ -427,12 +428,24 @@ static int find_lr(const settings *s, const places *p) {
     return print_search(s, &found) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
+/* With --resume alone, the checkpoints are those that an interrupted training left. */
+static void find_rescued(settings *s, const char *rescue, vit_error *error) {
+    if (!s->resume || s->checkpoint) return;
+    s->checkpoint = rescue;
+    if (vit_path_look(rescue) != VIT_PATH_DIRECTORY)
+        vit_fail(error, VIT_ERROR_ARGUMENT,
+                 "--resume: there is no %s to go on from; name the directory of the checkpoints: "
+                 "--checkpoint DIR",
+                 rescue);
+}
+
 /* Finds the files that the names stand for, and trains. */
-static int run(const settings *s) {
+static int run(settings *s) {
     vit_error error = {0};
     places p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};
     p.rescue = p.out ? rescue_name(p.out) : NULL;
     if (!p.rescue) vit_fail_memory(&error, "the name of the model", strlen(s->data));
+    if (error.status == VIT_OK) find_rescued(s, p.rescue, &error);
     if (error.status == VIT_OK && s->init) vit_find_model(&p.init, s->init, &error);
     if (error.status == VIT_OK && s->teacher) vit_find_model(&p.teacher, s->teacher, &error);
     int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
@@ -466,8 +479,6 @@ int main(int argc, char **argv) {
     if (!s.data) return vit_say_usage(&command, "--data DATA is missing");
     if (s.config && !s.init)
         return vit_say_usage(&command, "--config: --init MODEL, whose config it is, is missing");
-    if (s.resume && !s.checkpoint)
-        return vit_say_usage(&command, "--resume: --checkpoint DIR, to go on from, is missing");
     if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out))
         return vit_say_usage(&command, "two of --out, --log and --report name the same file");
     vit_interrupt_catch();

@@ -3,50 +3,19 @@
 #include "vit/base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
     [VIT_FINDING_STUCK] = "Hardly better than guessing",
     [VIT_FINDING_OVERFITTING] = "Overfitting: it learns its pictures by heart",
-    [VIT_FINDING_UNDERFITTING] = "Underfitting: it has room to learn more",
+    [VIT_FINDING_UNDERFITTING] = "Underfitting: it has not learnt its own pictures",
     [VIT_FINDING_SHORT] = "Still becoming better",
     [VIT_FINDING_FEW] = "Too few held-back pictures to be sure",
     [VIT_FINDING_FINE] = "Nothing is wrong with it",
 };
 VIT_CHECK_ROWS(names, VIT_FINDING_COUNT);
-
-static const char *const tries[][VIT_MOST_TRIES] = {
-    [VIT_FINDING_STUCK] =
-        {"another learning rate, `--lr`: `--find-lr` suggests one",
-         "more passes: small networks need some before anything shows: `--epochs`",
-         "a look at the labels: are they those of the pictures?",
-         "the preset of the data: leave out `--preset`"},
-    [VIT_FINDING_OVERFITTING] =
-        {"more pictures, if you can get any: nothing helps as much",
-         "more augmentation, which makes new pictures of old ones: `--set cutmix=1`, `--set "
-         "rotate=10`, "
-         "`--set flip=true` (not for letters and digits)",
-         "weights of a network that has seen many pictures: `--init`, with `--freeze` where there "
-         "are only hundreds",
-         "a smaller network, or `--set drop_path=0.1` and `--set weight_decay=0.1`",
-         "the model of the epoch that was best on the held-back pictures: `--keep best`"},
-    [VIT_FINDING_UNDERFITTING] =
-        {"twice the passes: `--epochs`",
-         "a larger network, `--set dim=...` and `--set depth=...`, or a smaller `--set patch=...`, "
-         "so that it sees finer",
-         "another learning rate, twice and half: `--lr`",
-         "less augmentation: `--set mixup=0`, `--set cutmix=0`, `--set drop_path=0`"},
-    [VIT_FINDING_SHORT] = {"twice the passes, from the start, so that the learning rate falls "
-                           "later: `--epochs`, or `--minutes`"},
-    [VIT_FINDING_FEW] = {"more of them: `--val 0.2` holds back a fifth",
-                         "several seeds: `--seed 1`, `--seed 2`; differences smaller than theirs "
-                         "mean nothing"},
-    [VIT_FINDING_FINE] = {"a look at the pictures it gets most wrong: often their labels are",
-                          "a longer training or a larger network for the last tenths of a per "
-                          "cent"},
-};
-VIT_CHECK_ROWS(tries, VIT_FINDING_COUNT);
 
 const char *vit_finding_name(vit_finding finding) {
     return names[finding];
@@ -57,6 +26,7 @@ const char *vit_finding_name(vit_finding finding) {
 #define GAP .03      /* OVERFITTING: share of training pictures - share of held-back ones */
 #define RISE 1.05    /* OVERFITTING: the held-back loss over its lowest value */
 #define GOOD .97     /* UNDERFITTING: a lower share of the training pictures */
+#define SIGMAS 2     /* a gap of more standard errors than this is one */
 #define GAIN .005    /* SHORT: how much the held-back share rose in the last quarter */
 #define ROUGH .02    /* FEW: standard error of the held-back share */
 
@@ -97,17 +67,123 @@ static char *percent(char text[32], double share) {
     return text;
 }
 
-static void add(vit_advice *advice, size_t *count, vit_finding finding, const char *why) {
-    vit_advice *a = &advice[(*count)++];
-    a->finding = finding;
-    snprintf(a->why, sizeof a->why, "%s", why);
-    memcpy(a->tries, tries[finding], sizeof a->tries);
+/* ---- what to try ---- */
+
+static void try(vit_advice *a, bool suits, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Adds a thing to try if it suits. */
+static void try(vit_advice *a, bool suits, const char *format, ...) {
+    va_list arguments;
+    if (!suits || a->try_count == VIT_MOST_TRIES) return;
+    va_start(arguments, format);
+    vsnprintf(a->tries[a->try_count++], sizeof *a->tries, format, arguments);
+    va_end(arguments);
 }
+
+/* Appends an option to a list that is separated by commas. */
+static void list(char *text, size_t size, bool suits, const char *option) {
+    if (!suits) return;
+    if (*text) strncat(text, ", ", size - strlen(text) - 1);
+    strncat(text, option, size - strlen(text) - 1);
+}
+
+static void try_if_stuck(vit_advice *a, const vit_choices *c) {
+    try(a, true, "another learning rate, `--lr`: `--find-lr` suggests one");
+    try(a, true, "more passes: small networks need some before anything shows: `--epochs`");
+    try(a, true, "a look at the labels: are they those of the pictures?");
+    try(a, c->preset, "the preset of the data: leave out `--preset`");
+}
+
+#define FEW_HUNDRED 1000 /* training pictures for which some weights are better kept */
+#define HEAVY .1         /* weight decay above which more is not advised */
+
+static void try_if_overfitting(vit_advice *a, const vit_facts *f) {
+    const vit_choices *c = &f->choices;
+    char more[200] = "", part[100] = "";
+    list(more, sizeof more, !(c->cutmix > 0), "`--set cutmix=1`");
+    list(more, sizeof more, !c->rotates && !c->crops, "`--set rotate=10`");
+    list(more, sizeof more, c->flip_suits && !c->flips, "`--set flip=true`");
+    list(part, sizeof part, !(c->drop_path > 0), "`--set drop_path=0.1`");
+    list(part, sizeof part, c->weight_decay < HEAVY, "`--set weight_decay=0.1`");
+    try(a, true, "more pictures, if you can get any: nothing helps as much");
+    try(a, !c->known,
+        "what this training did not have: more augmentation (`--set cutmix=1`, `--set rotate=10`), "
+        "weights of a network that has seen many pictures (`--init`), `--set drop_path=0.1`, "
+        "`--keep best`");
+    try(a, c->known && *more, "more augmentation, which makes new pictures of old ones: %s", more);
+    try(a, c->known && !c->from_model,
+        "weights of a network that has seen many pictures: `--init`%s",
+        f->train_images < FEW_HUNDRED ? ", with `--freeze`" : "");
+    try(a, c->from_model && !c->freezes && f->train_images < FEW_HUNDRED,
+        "fewer weights to train: `--freeze` keeps those of the first blocks");
+    try(a, c->known && !c->from_model, "a smaller network: `--set dim=...`, `--set depth=...`");
+    try(a, c->known && *part, "stronger regularisation: %s", part);
+    try(a, c->known && !c->keeps_best,
+        "the model of the epoch that was best on the held-back pictures: `--keep best`");
+}
+
+static void try_if_underfitting(vit_advice *a, const vit_choices *c) {
+    char less[120] = "";
+    list(less, sizeof less, c->mixup > 0, "`--set mixup=0`");
+    list(less, sizeof less, c->cutmix > 0, "`--set cutmix=0`");
+    list(less, sizeof less, c->drop_path > 0, "`--set drop_path=0`");
+    try(a, true, "twice the passes: `--epochs`");
+    try(a, !c->from_model,
+        "a larger network, `--set dim=...` and `--set depth=...`, or a smaller `--set patch=...`, "
+        "so that it sees finer");
+    try(a, c->freezes, "more weights to train: a smaller `--freeze`, or none");
+    try(a, true, "another learning rate, twice and half: `--lr`");
+    try(a, *less, "less augmentation: %s", less);
+}
+
+static void add(vit_advice *advice, size_t *count, vit_finding finding, const vit_facts *facts,
+                const char *why) {
+    vit_advice *a = &advice[(*count)++];
+    *a = (vit_advice){.finding = finding};
+    snprintf(a->why, sizeof a->why, "%s", why);
+    switch (finding) {
+    case VIT_FINDING_STUCK:
+        try_if_stuck(a, &facts->choices);
+        break;
+    case VIT_FINDING_OVERFITTING:
+        try_if_overfitting(a, facts);
+        break;
+    case VIT_FINDING_UNDERFITTING:
+        try_if_underfitting(a, &facts->choices);
+        break;
+    case VIT_FINDING_SHORT:
+        try(a, true,
+            "twice the passes, from the start, so that the learning rate falls later: `--epochs`, "
+            "or `--minutes`");
+        break;
+    case VIT_FINDING_FEW:
+        try(a, !facts->choices.own_val && facts->val_images < facts->train_images / 4,
+            "more of them: `--val 0.2` holds back a fifth");
+        try(a, true,
+            "several seeds: `--seed 1`, `--seed 2`; differences smaller than theirs mean nothing");
+        break;
+    case VIT_FINDING_FINE:
+        try(a, true, "a look at the pictures it gets most wrong: often their labels are");
+        try(a, !facts->choices.from_model,
+            "a longer training or a larger network for the last tenths of a per cent");
+        break;
+    case VIT_FINDING_COUNT:
+        break;
+    }
+}
+
+/* ---- the findings ---- */
 
 /* During a training a gap alone does not count: both shares may still rise. */
 static bool overfits(const figures *f, bool is_over) {
     if (f->rise > RISE && !(f->train <= f->val)) return true;
-    return f->train - f->val > fmax(GAP, 3 * f->gap_error) && (is_over || f->stalls);
+    return f->train - f->val > fmax(GAP, SIGMAS * f->gap_error) && (is_over || f->stalls);
+}
+
+/* It is not good even on its own pictures, and hardly better on them than on others. */
+static bool underfits(const figures *f) {
+    return f->train < GOOD && f->train - f->val <= GAP;
 }
 
 size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training_curves *c) {
@@ -120,7 +196,7 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
         snprintf(why, sizeof why,
                  "%s of the held-back pictures are answered right; guessing gets %s.",
                  percent(a, f.val), percent(b, guessing));
-        add(advice, &count, VIT_FINDING_STUCK, why);
+        add(advice, &count, VIT_FINDING_STUCK, facts, why);
     } else if (overfits(&f, facts->is_over)) {
         if (isnan(f.train))
             snprintf(why, sizeof why, "%s of the held-back pictures are answered right.",
@@ -136,33 +212,33 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
                      "times "
                      "as large.",
                      (unsigned long long)f.least, vit_format_fixed(d, f.rise, 2));
-        add(advice, &count, VIT_FINDING_OVERFITTING, why);
-    } else if (f.train < GOOD && facts->is_over) {
+        add(advice, &count, VIT_FINDING_OVERFITTING, facts, why);
+    } else if (facts->is_over && underfits(&f)) {
         snprintf(
             why, sizeof why,
             "It is right on only %s of its own training pictures, and on %s of the held-back ones: "
             "more pictures would not help.",
             percent(a, f.train), percent(b, f.val));
-        add(advice, &count, VIT_FINDING_UNDERFITTING, why);
+        add(advice, &count, VIT_FINDING_UNDERFITTING, facts, why);
     }
     if (f.gain > fmax(GAIN, f.error) && facts->is_over && !overfits(&f, true)) {
         snprintf(why, sizeof why,
                  "The last quarter of the training made %s more of the held-back pictures right.",
                  percent(a, f.gain));
-        add(advice, &count, VIT_FINDING_SHORT, why);
+        add(advice, &count, VIT_FINDING_SHORT, facts, why);
     }
-    if (count == 0 && facts->is_over) {
+    if (count == 0 && facts->is_over && !(f.error > ROUGH)) {
         snprintf(why, sizeof why, "%s of the held-back pictures are answered right%s%s%s.",
                  percent(a, f.val), isnan(f.train) ? "" : ", and ",
                  isnan(f.train) ? "" : percent(b, f.train),
                  isnan(f.train) ? "" : " of the training pictures");
-        add(advice, &count, VIT_FINDING_FINE, why);
+        add(advice, &count, VIT_FINDING_FINE, facts, why);
     }
     if (f.error > ROUGH) {
         snprintf(why, sizeof why,
                  "%zu pictures are held back: their %s is exact to plus or minus %s only.",
                  facts->val_images, percent(a, f.val), percent(b, 2 * f.error));
-        add(advice, &count, VIT_FINDING_FEW, why);
+        add(advice, &count, VIT_FINDING_FEW, facts, why);
     }
     return count;
 }

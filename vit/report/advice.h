@@ -14,16 +14,30 @@ typedef enum vit_finding {
     VIT_FINDING_COUNT,
 } vit_finding;
 
-#define VIT_MOST_TRIES 5
+#define VIT_MOST_TRIES 6
 
 typedef struct vit_advice {
     vit_finding finding;
-    char why[400]; /* the figures behind it, a sentence or two */
-    const char
-        *tries[VIT_MOST_TRIES]; /* what to do; constants; ended by NULL unless all are there */
+    char why[400];                   /* the figures behind it, a sentence or two */
+    char tries[VIT_MOST_TRIES][280]; /* what to do */
+    size_t try_count;
 } vit_advice;
 
+/* How the training was done: what it did already is not advised. */
+typedef struct vit_choices {
+    bool known;                 /* false: nothing of what follows is, as in a log */
+    bool from_model;            /* --init: its network is fixed, its weights are not random */
+    bool freezes;               /* some blocks keep their weights */
+    bool preset;                /* --preset was given */
+    bool keeps_best;            /* --keep best */
+    bool own_val;               /* the held-back pictures are a part of the data */
+    bool flip_suits;            /* mirrored pictures are of the same class: no letters, no digits */
+    bool flips, rotates, crops; /* augmentation; crops: torchvision's RandomResizedCrop */
+    double mixup, cutmix, drop_path, weight_decay; /* as in the recipe */
+} vit_choices;
+
 typedef struct vit_facts {
+    vit_choices choices;
     size_t classes, train_images, val_images;
     size_t sample;  /* training pictures that were answered without augmentation */
     uint64_t steps; /* of the schedule */

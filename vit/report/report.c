@@ -114,7 +114,7 @@ static void add_advice(vit_text *t, const vit_report *r) {
         vit_text_add_json(t, vit_finding_name(advice[i].finding));
         vit_text_add(t, ", \"why\": ");
         vit_text_add_json(t, advice[i].why);
-        for (size_t k = 0; k < VIT_MOST_TRIES && advice[i].tries[k]; k++) {
+        for (size_t k = 0; k < advice[i].try_count; k++) {
             vit_text_add(t, k > 0 ? ", " : ", \"try\": [");
             vit_text_add_json(t, advice[i].tries[k]);
         }

@@ -134,7 +134,7 @@ vit_status vit_tensorboard_open(vit_tensorboard **out, const char *directory, ui
     if (!b) return vit_fail_memory(error, "event files", sizeof *b);
     b->has_time = epoch && *epoch;
     b->time = (double)seconds;
-    vit_status status = vit_make_directory(directory, error);
+    vit_status status = vit_make_directories(directory, error);
     if (status == VIT_OK) status = make_file(b, directory, error);
     if (status == VIT_OK) status = put_head(b, step, error);
     if (status == VIT_OK) {

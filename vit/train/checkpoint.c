@@ -145,7 +145,7 @@ static vit_status enter(vit_checkpoints *c, vit_error *error) {
     if (!vit_lock_holds(c->lock, path)) {
         vit_lock_drop(c->lock);
         c->lock = -1;
-        status = vit_make_directory(c->directory, error);
+        status = vit_make_directories(c->directory, error);
         if (status == VIT_OK) status = vit_sync_place(c->directory, error);
         if (status == VIT_OK) status = vit_lock_take(&c->lock, path, error);
         if (status == VIT_OK) status = list(c, error);

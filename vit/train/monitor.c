@@ -94,12 +94,33 @@ static vit_answers answers_of(const vit_run *run, const float *logits, char whic
     return a;
 }
 
+/* What advice need not say again. */
+static vit_choices choices_of(const vit_run *run) {
+    const vit_train_options *o = run->options;
+    const vit_recipe *r = &run->preset.recipe;
+    return (vit_choices){.known = true,
+                         .from_model = o->init != NULL,
+                         .freezes = r->freeze > 0,
+                         .preset = o->preset != NULL,
+                         .keeps_best = o->keep_best,
+                         .own_val = run->data.val.count > 0,
+                         .flip_suits = !run->data.has_characters && !run->data.is_digits,
+                         .flips = r->augment.flip,
+                         .rotates = r->augment.rotate > 0 || r->policy != VIT_POLICY_NONE,
+                         .crops = r->augment.crop > 0,
+                         .mixup = r->mixup,
+                         .cutmix = r->cutmix,
+                         .drop_path = r->drop_path,
+                         .weight_decay = r->weight_decay};
+}
+
 static vit_report report_of(const vit_run *run, vit_report_state state) {
     return (vit_report){
         .preset = run->preset.name,
         .data = run->data.name,
         .state = state,
-        .facts = {.classes = run->preset.config.classes,
+        .facts = {.choices = choices_of(run),
+                  .classes = run->preset.config.classes,
                   .train_images = run->loader.train_count,
                   .val_images = run->loader.val_count,
                   .sample = vit_monitor_sample(run),
@@ -160,7 +181,7 @@ static void put_pictures(vit_run *run, const vit_answers *answers) {
 
 static void hint(vit_run *run, const vit_advice *advice) {
     vit_run_note(run, "%s. %s", vit_finding_name(advice->finding), advice->why);
-    for (size_t i = 0; i < MOST_REMEDIES && advice->tries[i]; i++) {
+    for (size_t i = 0; i < MOST_REMEDIES && i < advice->try_count; i++) {
         vit_text text = {0};
         for (const char *c = advice->tries[i]; *c; c++)
             if (*c != '`') vit_text_add_bytes(&text, c, 1);

@@ -282,6 +282,7 @@ static vit_status start(vit_run *run, vit_error *error) {
         vit_run_note(run, "%s", run->data.notes[i]);
     list_unreadable(run);
     if (status == VIT_OK) note_teacher(run);
+    if (status == VIT_OK) vit_run_note_network(run);
     if (status == VIT_OK) vit_run_note_expected(run);
     if (status == VIT_OK) status = vit_run_check_classes(run, error);
     if (status == VIT_OK && c.file)

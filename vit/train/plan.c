@@ -95,6 +95,65 @@ vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error) {
     return VIT_OK;
 }
 
+/* ---- what the data choose ---- */
+
+#define LEAST_PASSES 3 /* over the training pictures; with fewer, little is learnt */
+
+/* How many times as long a step takes with the network `other`; NaN if there is no such one. */
+static double times(const vit_run *run, const vit_config *other) {
+    if (vit_config_check(other, NULL) != VIT_OK) return NAN;
+    return (double)vit_config_multiply_adds(other) /
+           (double)vit_config_multiply_adds(&run->preset.config);
+}
+
+static void add_cost(vit_text *t, const char *option, size_t value, double cost) {
+    char number[32];
+    if (!(cost > 0)) return;
+    vit_text_add(t, t->length > 0 ? ", %s with %s%zu" : "%s times as long with %s%zu",
+                 vit_format_fixed(number, cost, cost < 1 ? 2 : 1), option, value);
+}
+
+/* The config for pictures of half the side; false: the data would choose another patch for them. */
+static bool halve(vit_config *small, const vit_run *run) {
+    vit_preset preset = run->preset;
+    vit_dataset data = run->data;
+    data.height /= 2;
+    data.width /= 2;
+    preset.config.patch = 0;
+    vit_preset_size(&preset, &data);
+    small->height = data.height;
+    small->width = data.width;
+    return preset.config.patch == small->patch && data.height == data.width;
+}
+
+void vit_run_note_network(const vit_run *run) {
+    const vit_config *c = &run->preset.config;
+    vit_config fine = *c, small = *c, wide = *c, deep = *c;
+    vit_text costs = {0};
+    if (!run->preset.is_sized_by_data) return;
+    fine.patch = c->patch / 2;
+    wide.dim *= 2;
+    deep.depth *= 2;
+    if (halve(&small, run)) add_cost(&costs, "--size ", small.height, times(run, &small));
+    add_cost(&costs, "--set patch=", fine.patch, times(run, &fine));
+    add_cost(&costs, "--set dim=", wide.dim, times(run, &wide));
+    add_cost(&costs, "--set depth=", deep.depth, times(run, &deep));
+    if (!costs.failed)
+        vit_run_note(run,
+                     "the data choose pictures of %zu x %zu, patch %zu, dim %zu, depth %zu; a step "
+                     "takes %s",
+                     c->height, c->width, c->patch, c->dim, c->depth, costs.text);
+    vit_text_free(&costs);
+    const double passes = vit_run_epochs(run, run->plan.schedule);
+    if (!(run->options->minutes > 0) || passes >= LEAST_PASSES) return;
+    char number[32];
+    vit_run_note(run,
+                 "only %s passes over the pictures fit into the time, too few to learn much: take "
+                 "more minutes, smaller pictures (--size)%s",
+                 vit_format_fixed(number, passes, 1),
+                 c->channels == 3 ? ", or start from a trained model (--init cifar10)" : "");
+}
+
 /* ---- what to expect ---- */
 
 /* A gain in accuracy for which another preset is taken. */

@@ -149,6 +149,10 @@ vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error);
  * held back. */
 double vit_run_epochs(const vit_run *run, uint64_t steps);
 
+/* Notes the network that the data choose, where the preset leaves its sizes open, and what other
+ * sizes would cost; and if so little fits into options->minutes that it can hardly be learnt. */
+void vit_run_note_network(const vit_run *run);
+
 /* Notes the accuracy to expect after run->plan.schedule steps, if trainings like it were measured.
  */
 void vit_run_note_expected(const vit_run *run);

@@ -161,6 +161,22 @@ static vit_status set(json_t *object, const char *text, bool *of_network, vit_er
     return VIT_OK;
 }
 
+/* ARGUMENT for a size of the network that is said to be 0: only one that is left out is chosen by
+ * the data. */
+static vit_status check_sizes(const json_t *object, const char *name, vit_error *error) {
+    static const char *const sizes[] = {"patch", "dim", "depth", "heads", "mlp"};
+    const json_t *model = json_object_get(object, "model");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const json_t *size = json_object_get(model, sizes[i]);
+        if (json_is_number(size) && !(json_number_value(size) >= 1))
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "%s: \"%s\" is %g, expected at least 1; a preset that leaves it out "
+                            "takes what suits the data",
+                            name, sizes[i], json_number_value(size));
+    }
+    return VIT_OK;
+}
+
 vit_status vit_preset_choose(vit_preset *p, const char *wanted, const char *data_preset,
                              const char *const *sets, size_t set_count, vit_error *error) {
     *p = (vit_preset){0};
@@ -172,6 +188,7 @@ vit_status vit_preset_choose(vit_preset *p, const char *wanted, const char *data
     if (status == VIT_OK && !whole && data_preset) status = add_network(object, data_preset, error);
     for (size_t i = 0; i < set_count && status == VIT_OK; i++)
         status = set(object, sets[i], &p->says_network, error);
+    if (status == VIT_OK) status = check_sizes(object, name, error);
     if (status == VIT_OK) status = read_parts(p, object, name, error);
     json_decref(object);
     const vit_config *c = &p->config;
