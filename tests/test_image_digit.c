@@ -2,6 +2,7 @@
 #include "datasets/dataset.h"
 #include "tests/fault.h"
 #include "tests/pictures.h"
+#include "vit/base/sha256.h"
 #include "vit/image/digit/digit.h"
 #include "vit/image/digit/ink.h"
 
@@ -369,6 +370,100 @@ static void takes_any_picture(void **state) {
     }
 }
 
+/* ---- the same bytes, for bounded work ---- */
+
+/* Pictures of integers alone, so that they are the same everywhere: a ring on grainy paper, which
+ * may be ruled or squared, dark or light. */
+static vit_image draw_ring(size_t width, size_t height, unsigned kind) {
+    vit_image image = noise_picture(width, height, 1, 0);
+    const size_t outer = width < height ? width * 3 / 10 : height * 3 / 10, inner = outer * 3 / 4;
+    for (size_t i = 0; i < width * height; i++) {
+        const size_t x = i % width, y = i / width;
+        const size_t dx = x > width / 2 ? x - width / 2 : width / 2 - x;
+        const size_t dy = y > height / 2 ? y - height / 2 : height / 2 - y;
+        const size_t square = dx * dx * 2 + dy * dy;
+        const bool is_line =
+            (kind & 1 && (y + x / 11) % 23 < 2) || (kind & 2 && (x + width - y / 11) % 23 < 2);
+        const bool is_ring = square < outer * outer && square > inner * inner;
+        const int grey = (is_ring ? 40 : is_line ? 110 : 210) + image.pixels[i] % 9;
+        image.pixels[i] = (uint8_t)(kind & 4 ? 255 - grey : grey);
+    }
+    return image;
+}
+
+/* The hash of the prepared pictures of all kinds and of noise, at sizes that are no multiples of
+ * anything. */
+static void hash_all(char hex[65], const vit_kernels *kernels) {
+    static const size_t sizes[][2] = {{28, 28}, {31, 47}, {300, 257}, {97, 640}, {911, 703}};
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (unsigned kind = 0; kind < 10; kind++) {
+            vit_error error;
+            vit_image out, picture = kind < 8
+                                         ? draw_ring(sizes[i][0], sizes[i][1], kind)
+                                         : noise_picture(sizes[i][0], sizes[i][1], 1, kind - 8);
+            if (vit_image_digit(&out, &picture, kernels, &error)) fail_msg("%s", error.message);
+            vit_sha256_add(&hash, out.pixels, PIXELS);
+            vit_image_free(&out);
+            vit_image_free(&picture);
+        }
+    }
+    vit_sha256_hex(&hash, hex);
+}
+
+static void bytes_hold_on_every_instruction_set(void **state) {
+    (void)state;
+    for (vit_cpu cpu = VIT_CPU_SCALAR; cpu <= vit_cpu_detect(); cpu++) {
+        char hex[65];
+        hash_all(hex, vit_kernels_choose(cpu));
+        assert_string_equal(hex,
+                            "27844f5e44a56efb601a59acaf2475215b2e531c9cca9b72fe5711441cc8def7");
+    }
+}
+
+static size_t walked, compared; /* pixels */
+
+static int16_t counted_walk(int16_t *straight, int16_t *aside, int16_t *end, const int16_t *before,
+                            const int16_t *beside, const int16_t *ends, uint64_t ink) {
+    walked += 64;
+    return vit_kernels_scalar()->walk(straight, aside, end, before, beside, ends, ink);
+}
+
+static void counted_greater(uint8_t *to, const uint8_t *a, const uint8_t *b, uint8_t flip_b,
+                            uint8_t flip_to, size_t n) {
+    compared += n;
+    vit_kernels_scalar()->greater(to, a, b, flip_b, flip_to, n);
+}
+
+/* Preparing one picture walks and compares at most so often per pixel that is searched. */
+static void assert_work(vit_image *picture, size_t searched, size_t walks, size_t comparisons) {
+    vit_kernels counted = *vit_kernels_scalar();
+    vit_image out;
+    vit_error error;
+    counted.walk = counted_walk;
+    counted.greater = counted_greater;
+    walked = compared = 0;
+    assert_int_equal(vit_image_digit(&out, picture, &counted, &error), VIT_OK);
+    print_message("%.2f walks, %.2f comparisons a pixel\n", (double)walked / (double)searched,
+                  (double)compared / (double)searched);
+    assert_in_range(walked, 0, walks * searched);
+    assert_in_range(compared, 1, comparisons * searched);
+    vit_image_free(&out);
+    vit_image_free(picture);
+}
+
+/* Lines are looked for only where there may be any, and light ink only until it is known that it
+ * cannot be better than the dark. */
+static void work_is_bounded(void **state) {
+    (void)state;
+    vit_image small = draw_ring(28, 28, 0), large = draw_ring(1200, 1200, 0);
+    vit_image squared = draw_ring(1200, 1200, 3);
+    assert_work(&small, (size_t)256 * 256, 3, 150);
+    assert_work(&large, (size_t)640 * 640, 0, 150);
+    assert_work(&squared, (size_t)640 * 640, 12, 150);
+}
+
 static void ends_well_without_memory(void **state) {
     (void)state;
     const scene small = {60, 40, 20, 5, 28, 2, 220, 40};
@@ -407,6 +502,8 @@ int main(void) {
         cmocka_unit_test(transparency_is_paper),
         cmocka_unit_test(warns_where_there_is_no_ink),
         cmocka_unit_test(takes_any_picture),
+        cmocka_unit_test(bytes_hold_on_every_instruction_set),
+        cmocka_unit_test(work_is_bounded),
         cmocka_unit_test(ends_well_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
