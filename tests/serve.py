@@ -148,6 +148,15 @@ def forms(s):
     check("Hugging Face's JSON", got[0] == 200 and
           [p["label"] for p in got[1]] == [p["label"] for p in wanted[0]["predictions"][:2]], got)
 
+    for name, total in (("softmax", lambda x: abs(x - 1) < 1e-3), ("Sigmoid", lambda x: x != 1)):
+        got = s.json("POST", "/models/mnist", json.dumps(
+            {"inputs": coded[0], "parameters": {"function_to_apply": name, "top_k": 10}}),
+            {"Content-Type": "application/json"})
+        check("function_to_apply " + name, got[0] == 200 and
+              total(sum(p["score"] for p in got[1])), got)
+    got = s.json("POST", "/models/mnist?function_to_apply=relu", data[0])
+    check("an unknown function_to_apply", got[0] == 400 and "sigmoid" in got[1]["error"], got)
+
     def embed(**more):
         return s.json("POST", "/v1/embeddings", json.dumps({"model": "mnist", **more}))
     url = "data:image/png;base64,"

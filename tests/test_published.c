@@ -312,6 +312,47 @@ static void test_processor_classes(void **state) {
                     "\"width\": 24, \"filter\": \"bicubic\", \"arithmetic\": \"torch\"}");
 }
 
+/* The scores are what the pipeline makes of the logits for this type of problem, also in a file
+ * written from it. */
+static void test_problem_types(void **state) {
+    (void)state;
+    static const char *const types[] = {"single_label_classification", "multi_label_classification",
+                                        "regression"};
+    static const float logits[7] = {0, 1, -2, 3, 0, 0, 0};
+    float scores[7];
+    for (int i = 0; i < VIT_SCORING_COUNT; i++) {
+        vit_model *model;
+        vit_error error;
+        spoiled s = take("hf_4");
+        json_object_set_new(s.config, "problem_type", json_string(types[i]));
+        char *config = json_dumps(s.config, 0);
+        put_file("config.json", config);
+        put_file("preprocessor_config.json", "{\"size\": 24}");
+        assert_int_equal(
+            vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error),
+            VIT_OK);
+        for (int again = 0; again < 2; again++) {
+            if (vit_model_load(&model, again ? "own.safetensors" : ".", &error) != VIT_OK)
+                fail_msg("%s: %s", types[i], error.message);
+            assert_int_equal(vit_model_describe(model).scoring, i);
+            assert_true(vit_model_describe(model).classes <= 7);
+            vit_model_probabilities(model, logits, scores);
+            if (i == VIT_SCORING_SIGMOID) assert_float_equal(scores[1], .7310586, 1e-6);
+            if (i == VIT_SCORING_NONE) assert_float_equal(scores[2], -2, 0);
+            if (i == VIT_SCORING_SOFTMAX) assert_true(scores[1] < .5F);
+            vit_model_free(model);
+            const vit_convert_options options = {.in = ".", .out = "own.safetensors"};
+            if (!again && vit_convert(&options, &error) != VIT_OK) fail_msg("%s", error.message);
+        }
+        free(config);
+        json_decref(s.config);
+        vit_tensors_close(s.file);
+    }
+    spoiled s = take("hf_4");
+    json_object_set_new(s.config, "problem_type", json_string("ranking"));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"problem_type\" \"ranking\"", "regression");
+}
+
 static void test_foreign(void **state) {
     (void)state;
     spoiled s = take("hf_4");
@@ -476,6 +517,7 @@ int main(void) {
         IN_DIRECTORY(test_config_strict),
         IN_DIRECTORY(test_processor),
         IN_DIRECTORY(test_processor_classes),
+        IN_DIRECTORY(test_problem_types),
         IN_DIRECTORY(test_foreign),
         IN_DIRECTORY(test_families),
         IN_DIRECTORY(test_not_finite),

@@ -77,6 +77,16 @@ typedef enum vit_precision {
     VIT_PRECISION_COUNT,
 } vit_precision;
 
+/* What the scores of the classes are, of logits z. */
+typedef enum vit_scoring {
+    VIT_SCORING_SOFTMAX, /* of one class a picture: softmax(z / temperature) */
+    VIT_SCORING_SIGMOID, /* of every class by itself: 1 / (1 + exp(-z)) */
+    VIT_SCORING_NONE,    /* of a regression: z */
+    VIT_SCORING_COUNT,
+} vit_scoring;
+/* "softmax", "sigmoid", "none"; a constant. */
+VIT_API const char *vit_scoring_name(vit_scoring scoring);
+
 /* A number that may be left out. Zeroed, it is not given; vit_given(3) is 3. */
 typedef struct vit_optional {
     bool given;
@@ -112,6 +122,7 @@ typedef struct vit_model_info {
                            held back from training; 1 where the model has none */
     double threshold;   /* answers with a lower probability count as unsure: one in a hundred of the
                            held-back pictures got such an answer. 0 where the model has none */
+    vit_scoring scoring; /* SOFTMAX unless a published config says otherwise ("problem_type") */
 } vit_model_info;
 
 /* How to open a model. Zero the structure, then set what you need. */
@@ -302,11 +313,14 @@ VIT_API vit_status vit_session_features(const vit_session *session, float *featu
  * array. */
 VIT_API void vit_probabilities(const float *logits, size_t classes, float *probabilities);
 
-/* The model's probabilities: softmax(logits / temperature). The temperature is fitted so that about
- * nine in ten of the answers with probability 0.9 are right. logits and probabilities: [classes of
- * the model]; they may be the same array. */
+/* The model's scores of the classes, by its scoring: softmax(logits / temperature) unless it is
+ * another. The temperature is fitted so that about nine in ten of the answers with probability 0.9
+ * are right. logits and probabilities: [classes of the model]; they may be the same array. */
 VIT_API void vit_model_probabilities(const vit_model *model, const float *logits,
                                      float *probabilities);
+/* The same by another scoring than the model's. */
+VIT_API void vit_model_scores(const vit_model *model, vit_scoring scoring, const float *logits,
+                              float *scores);
 
 /* indices[0..k): of the k largest values, largest first, the smaller index first where values are
  * equal; NaN comes last. k <= count. */

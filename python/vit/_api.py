@@ -16,6 +16,10 @@ VIT_ERROR_CANCELLED = 7
 VIT_PRECISION_F32 = 0
 VIT_PRECISION_BF16 = 1
 VIT_PRECISION_COUNT = 2
+VIT_SCORING_SOFTMAX = 0
+VIT_SCORING_SIGMOID = 1
+VIT_SCORING_NONE = 2
+VIT_SCORING_COUNT = 3
 VIT_SPLIT_TEST = 0
 VIT_SPLIT_TRAIN = 1
 VIT_SPLIT_VAL = 2
@@ -96,6 +100,7 @@ class vit_model_info(Structure):
         ("recipe", c_char_p),
         ("temperature", c_double),
         ("threshold", c_double),
+        ("scoring", c_int),
     ]
 
 
@@ -481,6 +486,7 @@ class vit_text_answer(Structure):
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
     "vit_status_name": (c_char_p, [c_int]),
+    "vit_scoring_name": (c_char_p, [c_int]),
     "vit_model_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_error)]),
     "vit_model_load_with": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_model_options),
         POINTER(vit_error)]),
@@ -521,6 +527,7 @@ FUNCTIONS = {
     "vit_session_features": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_error)]),
     "vit_probabilities": (None, [POINTER(c_float), c_size_t, POINTER(c_float)]),
     "vit_model_probabilities": (None, [c_void_p, POINTER(c_float), POINTER(c_float)]),
+    "vit_model_scores": (None, [c_void_p, c_int, POINTER(c_float), POINTER(c_float)]),
     "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),

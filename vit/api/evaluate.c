@@ -329,6 +329,12 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .only_numbers = true};
     const bool writes = vit_config_has_decoder(&m->file.config);
     vit_status status = check_data(m, d, error);
+    if (status == VIT_OK && m->file.scoring != VIT_SCORING_SOFTMAX)
+        status =
+            vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                     "the model's scores are no probabilities of one class a picture (\"%s\"): "
+                     "it has no accuracy; vit-classify answers with its scores",
+                     vit_scoring_name(m->file.scoring));
     if (status == VIT_OK && writes) status = check_text_data(m, d, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)

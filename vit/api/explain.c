@@ -24,6 +24,7 @@ static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *e
     if (status == VIT_OK)
         status = vit_explainer_new(&s->explainer, network, s->kernels, s->threads, error);
     if (status == VIT_OK) s->explainer->temperature = vit_model_temperature(s->model);
+    if (status == VIT_OK) s->explainer->scoring = s->model->file.scoring;
     *out = s->explainer;
     return status;
 }

@@ -196,6 +196,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .preprocessing = m->preprocessing,
                             .recipe = m->file.recipe,
                             .temperature = vit_model_temperature(m),
+                            .scoring = m->file.scoring,
                             .threshold = m->file.threshold};
 }
 

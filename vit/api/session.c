@@ -334,7 +334,12 @@ void vit_probabilities(const float *logits, size_t classes, float *probabilities
 }
 
 void vit_model_probabilities(const vit_model *model, const float *logits, float *probabilities) {
+    vit_model_scores(model, model->file.scoring, logits, probabilities);
+}
+
+void vit_model_scores(const vit_model *model, vit_scoring scoring, const float *logits,
+                      float *scores) {
     const vit_fpmode host = vit_fpmode_enter();
-    vit_softmax_at(probabilities, logits, model->file.config.classes, vit_model_temperature(model));
+    vit_scores(scores, logits, model->file.config.classes, vit_model_temperature(model), scoring);
     vit_fpmode_leave(host);
 }

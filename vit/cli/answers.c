@@ -25,6 +25,11 @@ static bool is_unsure(const vit_answered *a) {
     return (double)a->probabilities[a->best[0]] < vit_model_describe(a->model).threshold;
 }
 
+/* Whether the scores are those of a regression, no probabilities. */
+static bool is_number(const vit_answered *a) {
+    return vit_model_describe(a->model).scoring == VIT_SCORING_NONE;
+}
+
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
     vit_text text = {0};
@@ -42,6 +47,10 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
         vit_text_add(&text, "  ");
         vit_text_add_visible(&text, vit_model_label(a->model, a->best[i]), width);
         vit_text_add(&text, "  ");
+        if (is_number(a)) {
+            vit_text_add(&text, "%s\n", vit_format_float(number, probability));
+            continue;
+        }
         add_bar(&text, probability);
         vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
@@ -83,7 +92,8 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
             vit_json_open(json, NULL, '{');
             vit_json_count(json, "index", a->best[i]);
             vit_json_text(json, "label", vit_model_label(a->model, a->best[i]));
-            vit_json_float(json, "probability", a->probabilities[a->best[i]]);
+            vit_json_float(json, is_number(a) ? "score" : "probability",
+                           a->probabilities[a->best[i]]);
             vit_json_close(json, '}');
         }
         vit_json_close(json, ']');

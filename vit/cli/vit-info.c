@@ -251,7 +251,13 @@ static void add_decoder(vit_text *text, const subject *s) {
 static void add_probabilities(vit_text *text, const vit_model_info *m) {
     char number[32];
     add_title(text, "probabilities");
-    vit_text_add(text, "softmax(logits / %s)", vit_format_fixed(number, m->temperature, 3));
+    if (m->scoring == VIT_SCORING_SOFTMAX)
+        vit_text_add(text, "softmax(logits / %s)", vit_format_fixed(number, m->temperature, 3));
+    else
+        vit_text_add(text, "%s",
+                     m->scoring == VIT_SCORING_SIGMOID
+                         ? "sigmoid of each logit, as classes do not exclude each other"
+                         : "none: the logits are the numbers of a regression");
     if (m->threshold > 0)
         vit_text_add(text, ", below %s %% an answer is unsure",
                      vit_format_fixed(number, 100 * m->threshold, 2));

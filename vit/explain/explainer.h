@@ -13,6 +13,7 @@
 typedef struct vit_explainer {
     const vit_network *network; /* borrowed */
     double temperature;         /* of the probabilities beside maps; maps are of the logits */
+    vit_scoring scoring;        /* likewise */
     int threads;
     vit_exec exec;
     vit_arena arena;

@@ -312,8 +312,8 @@ static vit_status make(vit_map_call *m, vit_error *error) {
     m->map->class_index = m->options->class_index.given && method->of_class
                               ? (size_t)m->options->class_index.value
                               : best;
-    m->map->probability =
-        vit_softmax_one(logits, c->classes, m->map->class_index, m->explainer->temperature);
+    m->map->probability = vit_score_one(logits, c->classes, m->map->class_index,
+                                        m->explainer->temperature, m->explainer->scoring);
     if (method->end) status = method->end(m, error);
     return status == VIT_OK ? check_values(m->map, error) : status;
 }

@@ -153,11 +153,12 @@ static void add_answer(page *p, const float *logits, size_t index) {
     char number[32];
     vit_text_add(&p->json, "[%zu,", index);
     vit_text_add_json(&p->json, p->call->labels[index]);
-    vit_text_add(&p->json, ",%s]",
-                 vit_format_fixed(
-                     number,
-                     vit_softmax_one(logits, p->classes, index, p->call->explainer->temperature),
-                     6));
+    vit_text_add(
+        &p->json, ",%s]",
+        vit_format_fixed(number,
+                         vit_score_one(logits, p->classes, index, p->call->explainer->temperature,
+                                       p->call->explainer->scoring),
+                         6));
 }
 
 /* The likeliest answers of each layer by the lens. */

@@ -1,5 +1,6 @@
 #include "vit/ops/loss.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 
 /* softmax(x / temperature) in two steps: probability i is exp((x[i] - max) / temperature) / total.
  */
@@ -71,4 +72,30 @@ void vit_softmax_at(float *probabilities, const float *logits, size_t classes, d
 double vit_softmax_one(const float *logits, size_t classes, size_t index, double temperature) {
     const softmax_of s = open_softmax(logits, classes, temperature);
     return vit_exp((logits[index] - s.max) / temperature) / s.total;
+}
+
+/* ---- scores ---- */
+
+static const char *const scorings[] = {"softmax", "sigmoid", "none"};
+VIT_CHECK_ROWS(scorings, VIT_SCORING_COUNT);
+
+const char *vit_scoring_name(vit_scoring scoring) {
+    return scorings[scoring];
+}
+
+static double score_alone(float logit, vit_scoring scoring) {
+    return scoring == VIT_SCORING_SIGMOID ? 1 / (1 + vit_exp(-(double)logit)) : (double)logit;
+}
+
+void vit_scores(float *scores, const float *logits, size_t classes, double temperature,
+                vit_scoring scoring) {
+    if (scoring == VIT_SCORING_SOFTMAX) vit_softmax_at(scores, logits, classes, temperature);
+    for (size_t i = 0; i < classes && scoring != VIT_SCORING_SOFTMAX; i++)
+        scores[i] = (float)score_alone(logits[i], scoring);
+}
+
+double vit_score_one(const float *logits, size_t classes, size_t index, double temperature,
+                     vit_scoring scoring) {
+    return scoring == VIT_SCORING_SOFTMAX ? vit_softmax_one(logits, classes, index, temperature)
+                                          : score_alone(logits[index], scoring);
 }

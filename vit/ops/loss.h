@@ -5,6 +5,7 @@
 #ifndef VIT_OPS_LOSS_H
 #define VIT_OPS_LOSS_H
 
+#include "vit/base/error.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,5 +48,11 @@ void vit_softmax_at(float *probabilities, const float *logits, size_t classes, d
 
 /* softmax(logits / temperature) of one class, in double. */
 double vit_softmax_one(const float *logits, size_t classes, size_t index, double temperature);
+
+/* What the scoring makes of logits, [classes], may be the same array; and of one of them. */
+void vit_scores(float *scores, const float *logits, size_t classes, double temperature,
+                vit_scoring scoring);
+double vit_score_one(const float *logits, size_t classes, size_t index, double temperature,
+                     vit_scoring scoring);
 
 #endif

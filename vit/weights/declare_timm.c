@@ -25,7 +25,8 @@ static const struct {
              {"small", 384, 12, 6},      {"medium", 512, 12, 8},   {"betwixt", 640, 12, 10},
              {"base", 768, 12, 12},      {"large", 1024, 24, 16},  {"huge", 1280, 32, 16},
              {"giant", 1408, 40, 16},    {"xsmall", 256, 10, 4},   {"mediumd", 512, 20, 8},
-             {"gigantic", 1664, 48, 16}, {"so400m", 1152, 27, 16}, {"giantopt", 1536, 40, 16}};
+             {"gigantic", 1664, 48, 16}, {"so400m", 1152, 27, 16}, {"giantopt", 1536, 40, 16},
+             {"so150m", 896, 18, 14},    {"so150m2", 832, 21, 13}, {"intern300m", 1024, 24, 16}};
 
 /* Other words in these names; apply_name has what they mean. */
 typedef enum word {
@@ -36,6 +37,7 @@ typedef enum word {
     WORD_SIGLIP,
     WORD_GAP,
     WORD_REGISTERS,
+    WORD_TIPSV2,
     WORD_PLUS,
     WORD_DINO,
     /* they change nothing */
@@ -44,11 +46,17 @@ typedef enum word {
     WORD_IN21K,
     WORD_LAION2B,
     WORD_IN21FT1K,
+    WORD_MAP,
+    WORD_RADIO,
+    WORD_V3,
+    WORD_V4,
+    WORD_36X1,
     WORDS,
 } word;
-static const char *const words[] = {"distilled", "dinov2", "clip",    "quickgelu", "siglip",
-                                    "gap",       "reg",    "plus",    "dino",      "miil",
-                                    "sam",       "in21k",  "laion2b", "in21ft1k"};
+static const char *const words[] = {"distilled", "dinov2", "clip",   "quickgelu", "siglip",
+                                    "gap",       "reg",    "tipsv2", "plus",      "dino",
+                                    "miil",      "sam",    "in21k",  "laion2b",   "in21ft1k",
+                                    "map",       "radio",  "v3",     "v4",        "36x1"};
 VIT_CHECK_ROWS(words, WORDS);
 
 /* Words of other networks, some with a plain one's tensors, and what these networks have. */
@@ -69,7 +77,6 @@ static const struct {
               {"swin", "windows and merged patches"},
               {"swinv2", "windows and merged patches"},
               {"naflexvit", "patches of any number"},
-              {"radio", "pictures normalised within and positions that are cut"},
               {"aimv2", "RMS norms"},
               {"beit3", "norms within attention and MLP"},
               {"rpn", "norms after its branches"},
@@ -92,7 +99,7 @@ typedef struct architecture {
     bool known;        /* all its words are */
     char unknown[32];  /* the first one that is not */
     const char *other; /* what it has that a plain one has not, or NULL */
-    bool is_deit;
+    bool is_deit, is_flexible;
     bool has[WORDS];
     size_t size; /* index, or SIZE_MAX */
     size_t patch, image, registers;
@@ -123,14 +130,17 @@ static bool read_word(architecture *a, const char *text) {
 
 /* "vit_base_patch16_224.augreg_in21k"; what follows the dot names the weights. */
 static architecture parse_name(const char *name) {
-    static const char *const firsts[] = {"vit", "deit", "deit3"};
+    static const char *const firsts[] = {"vit", "deit", "deit3", "flexivit", "eva"};
     architecture a = {.name = name, .size = SIZE_MAX};
     const char *at = name, *end = name + strcspn(name, ".");
+    const bool is_plain_eva = strncmp(name, "eva_large_patch14_", 18) == 0;
+    a.is_flexible = strncmp(name, "flexivit_", 9) == 0;
+    if (a.is_flexible) a.patch = 16;
     for (size_t i = 0; at < end; i++) {
         char text[32];
         const size_t n = strcspn(at, "_.");
         snprintf(text, sizeof text, "%.*s", (int)vit_min(n, sizeof text - 1), at);
-        for (size_t k = 0; k < COUNT(others) && !a.other; k++)
+        for (size_t k = 0; k < COUNT(others) && !a.other && !is_plain_eva; k++)
             if (strcmp(text, others[k].word) == 0) a.other = others[k].has;
         if (i == 0) a.is_deit = strncmp(text, "deit", 4) == 0;
         const bool known =
@@ -147,18 +157,23 @@ static architecture parse_name(const char *name) {
 static void apply_name(vit_their_config *d, const architecture *a) {
     const char *size = sizes[a->size].word;
     const bool is_giant = strcmp(size, "giant") == 0, is_base = strcmp(size, "base") == 0;
+    const bool is_dino = a->has[WORD_DINOV2] || a->has[WORD_TIPSV2];
     d->said.dim = sizes[a->size].dim;
     d->said.depth = sizes[a->size].depth;
     d->said.heads = sizes[a->size].heads;
     d->said.patch = a->patch;
-    d->said.height = d->said.width = a->image > 0 ? a->image : a->has[WORD_DINOV2] ? 518 : 224;
+    d->said.height = d->said.width = a->image > 0          ? a->image
+                                     : a->has[WORD_DINOV2] ? 518
+                                     : a->is_flexible      ? 240
+                                                           : 224;
     VIT_SAY(d, activation, VIT_GELU);
-    if (a->has[WORD_DINOV2]) d->gate = VIT_SILU;
+    if (a->is_flexible) VIT_SAY(d, prefix_positions, false);
+    if (is_dino) d->gate = VIT_SILU;
     if (a->has[WORD_PLUS]) { /* of the base size only */
         d->said.dim = 896;
         d->said.heads = 14;
     }
-    if (a->has[WORD_DINOV2] && is_giant) {
+    if (is_dino && is_giant) {
         d->said.dim = 1536;
         d->said.heads = 24;
     }
@@ -166,12 +181,13 @@ static void apply_name(vit_their_config *d, const architecture *a) {
     if (a->has[WORD_QUICKGELU]) VIT_SAY(d, activation, VIT_GELU_QUICK);
     if (a->has[WORD_SIGLIP]) {
         VIT_SAY(d, pool, VIT_POOL_MAP);
-        if ((is_base && a->patch == 32) || (strcmp(size, "large") == 0 && a->image == 512))
+        if (a->patch == 32 || (strcmp(size, "large") == 0 && a->image == 512) ||
+            strcmp(size, "giantopt") == 0 || (strcmp(size, "so400m") == 0 && a->patch == 16))
             VIT_SAY(d, activation, VIT_GELU_TANH);
     }
-    if (!a->has[WORD_GAP] && !(a->has[WORD_REGISTERS] && !a->has[WORD_DINOV2])) return;
+    if (!a->has[WORD_GAP] && !(a->has[WORD_REGISTERS] && !is_dino)) return;
     VIT_SAY(d, pool, VIT_POOL_MEAN);
-    if (a->has[WORD_REGISTERS]) return;
+    if (a->has[WORD_REGISTERS] && strcmp(size, "so150m") != 0) return;
     VIT_SAY(d, norm_before_pool, true);
     if (is_base && !a->has[WORD_SIGLIP]) d->said.heads = 16;
 }

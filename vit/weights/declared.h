@@ -50,6 +50,7 @@ typedef struct vit_their_config {
     json_t *preprocessing; /* a list in our own form, borrowed from the config; or NULL */
     char **labels;         /* [label_count], owned, one block; or NULL */
     size_t label_count;
+    vit_scoring scoring;
     bool is_imagenet; /* if there are 1,000 classes without names, they are ImageNet-1k's */
 } vit_their_config;
 

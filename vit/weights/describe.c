@@ -244,6 +244,9 @@ static void add_config(vit_description *d, const vit_model_file *m) {
         vit_text_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
     vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
                  c->patch, c->channels, c->qkv_bias ? "true" : "false");
+    if (m->scoring != VIT_SCORING_SOFTMAX)
+        vit_text_add(t, "  \"problem_type\": \"%s\",\n",
+                     m->scoring == VIT_SCORING_NONE ? "regression" : "multi_label_classification");
     vit_text_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
     for (size_t i = 0; i < c->classes; i++) {
         vit_text_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);
@@ -444,6 +447,9 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
     pictures p;
     *d = (vit_description){0};
     d->builds = find_limits(&d->reasons, target, &m->config);
+    if (m->scoring != VIT_SCORING_SOFTMAX && target != VIT_TARGET_HF)
+        add_sentence(&d->notes,
+                     "its library does not know that the classes' scores are no softmax");
     switch (target) {
     case VIT_TARGET_TIMM:
     case VIT_TARGET_NPZ:

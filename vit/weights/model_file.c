@@ -166,6 +166,15 @@ static vit_status read_numbers(vit_model_file *m, const vit_tensors *file, vit_e
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: \"vit.threshold\" is \"%.40s\", expected a number above 0, at most 1",
                         vit_tensors_name(file), text);
+    text = vit_tensors_metadata(file, "vit.scoring");
+    for (int i = 0; text && i < VIT_SCORING_COUNT; i++) {
+        m->scoring = (vit_scoring)i;
+        if (strcmp(vit_scoring_name(m->scoring), text) == 0) return VIT_OK;
+    }
+    if (text)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"vit.scoring\" is \"%.40s\", expected softmax, sigmoid or none",
+                        vit_tensors_name(file), text);
     return VIT_OK;
 }
 
@@ -308,13 +317,13 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     return VIT_OK;
 }
 
-enum { VALUES = 8 };
+enum { VALUES = 9 };
 
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
                              char *const values[VALUES], vit_error *error) {
-    static const char *const keys[] = {"vit.config",     "vit.preprocessing",    "vit.recipe",
-                                       "vit.labels",     "vit.temperature",      "vit.threshold",
-                                       "vit.vocabulary", "vit.source_vocabulary"};
+    static const char *const keys[] = {"vit.config",     "vit.preprocessing",     "vit.recipe",
+                                       "vit.labels",     "vit.temperature",       "vit.threshold",
+                                       "vit.vocabulary", "vit.source_vocabulary", "vit.scoring"};
     const bool wanted[] = {true,
                            vit_config_takes_pictures(&m->config),
                            true,
@@ -322,7 +331,8 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
                            m->temperature > 0,
                            m->threshold > 0,
                            m->vocabulary.count > 0,
-                           m->source_vocabulary.count > 0};
+                           m->source_vocabulary.count > 0,
+                           m->scoring != VIT_SCORING_SOFTMAX};
     vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;
@@ -366,7 +376,8 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
                             temperature,
                             threshold,
                             vocabulary_text(&m->vocabulary),
-                            vocabulary_text(&m->source_vocabulary)};
+                            vocabulary_text(&m->source_vocabulary),
+                            (char *)vit_scoring_name(m->scoring)};
     const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);

@@ -26,6 +26,7 @@ typedef struct vit_model_file {
     vit_vocabulary source_vocabulary, vocabulary; /* count 0: there is none */
     double temperature; /* probabilities are softmax(logits / temperature); 0: unspecified, 1 */
     double threshold;   /* answers of a lower probability are unsure; 0: unspecified */
+    vit_scoring scoring;
     /* Of published models that write texts; not written: */
     vit_tokenizer tokenizer; /* in place of the vocabularies; count 0: there is none */
     vit_writing writing;     /* from generation_config.json; beams 0: unspecified */

@@ -234,6 +234,10 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_their_confi
     }
     if (status == VIT_OK) status = follow_pictures(m, d, c, error);
     if (status == VIT_OK) status = take_labels(m, d, error);
+    m->scoring = d->scoring;
+    /* a softmax of one number is always 1 */
+    if (status == VIT_OK && m->config.classes == 1 && m->scoring == VIT_SCORING_SOFTMAX)
+        m->scoring = VIT_SCORING_SIGMOID;
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *const torchserve[] = {"top", "logits", NULL};
-static const char *const hugging_face[] = {"top_k", NULL};
+static const char *const hugging_face[] = {"top_k", "function_to_apply", NULL};
 static const char *const explaining[] = {"model", "method", "class",  "layer", "head",
                                          "query", "steps",  "pixels", NULL};
 

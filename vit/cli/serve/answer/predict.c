@@ -3,6 +3,7 @@
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
+#include <strings.h>
 
 /* *top: K of the argument ?NAME=K. False: `reply` is an error. */
 static bool read_top(size_t *top, const serve_request *request, const char *name, size_t otherwise,
@@ -16,10 +17,12 @@ static bool read_top(size_t *top, const serve_request *request, const char *name
 }
 
 /* a->best: the likeliest classes of picture i, at most `top`; returns how many. */
-static size_t rank(serve_answers *a, size_t i, size_t top) {
+static size_t rank(serve_answers *a, size_t i, size_t top, vit_scoring scoring) {
     const size_t classes = a->model->info.classes;
     if (top > classes) top = classes;
-    vit_model_probabilities(a->model->model, a->logits + i * classes, a->probabilities);
+    vit_model_scores(a->model->model,
+                     scoring == VIT_SCORING_COUNT ? a->model->info.scoring : scoring,
+                     a->logits + i * classes, a->probabilities);
     vit_top_k(a->probabilities, classes, top, a->best);
     return top;
 }
@@ -35,8 +38,9 @@ static bool has_classes(const serve_answers *a, serve_reply *reply) {
 
 /* What picture i is answered with. */
 typedef struct answer_form {
-    size_t top;  /* classes, at most */
-    bool logits; /* all of them as well */
+    size_t top;          /* classes, at most */
+    bool logits;         /* all of them as well */
+    vit_scoring scoring; /* COUNT: the model's */
     void (*add)(vit_json_out *json, serve_answers *a, size_t i, const char *name,
                 const struct answer_form *form);
 } answer_form;
@@ -74,7 +78,7 @@ static void add_object(vit_json_out *json, serve_answers *a, size_t i, const cha
                                    .probabilities = a->probabilities,
                                    .logits = form->logits ? a->logits + i * classes : NULL,
                                    .classes = classes,
-                                   .top = fine ? rank(a, i, form->top) : 0,
+                                   .top = fine ? rank(a, i, form->top, VIT_SCORING_COUNT) : 0,
                                    .best = a->best};
     vit_answer_add_json(json, &answered);
 }
@@ -99,7 +103,7 @@ static void add_scores(vit_json_out *json, serve_answers *a, size_t i, const cha
         vit_json_close(json, '}');
         return;
     }
-    const size_t count = rank(a, i, form->top);
+    const size_t count = rank(a, i, form->top, form->scoring);
     vit_json_open(json, NULL, '[');
     for (size_t k = 0; k < count; k++) {
         vit_json_open(json, NULL, '{');
@@ -110,25 +114,47 @@ static void add_scores(vit_json_out *json, serve_answers *a, size_t i, const cha
     vit_json_close(json, ']');
 }
 
-/* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K}}. */
-static bool read_inputs(serve_pictures *sent, size_t *top, const serve_request *request,
+/* Of "softmax", "sigmoid" and "none" in any case; text NULL: the model's. */
+static bool read_function(vit_scoring *scoring, const char *text, serve_reply *reply) {
+    if (!text) return true;
+    for (int i = 0; i < VIT_SCORING_COUNT; i++) {
+        *scoring = (vit_scoring)i;
+        if (strcasecmp(text, vit_scoring_name(*scoring)) == 0) return true;
+    }
+    serve_fail(reply, 400, "function_to_apply=%.32s: expected softmax, sigmoid or none", text);
+    return false;
+}
+
+/* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K, "function_to_apply":
+ * F}}; null stands for what is left out. */
+static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_request *request,
                         serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
     if (!object) return false;
-    const json_t *asked = json_object_get(json_object_get(object, "parameters"), "top_k");
-    bool fine = !asked || (json_is_integer(asked) && json_integer_value(asked) > 0);
-    if (asked && fine) *top = (size_t)json_integer_value(asked);
+    const json_t *parameters = json_object_get(object, "parameters"),
+                 *top = json_object_get(parameters, "top_k"),
+                 *function = json_object_get(parameters, "function_to_apply");
+    const bool has_top = top && !json_is_null(top), is_named = function && !json_is_null(function);
+    bool fine = !has_top || (json_is_integer(top) && json_integer_value(top) > 0);
+    if (has_top && fine) form->top = (size_t)json_integer_value(top);
     if (!fine) serve_fail(reply, 400, "\"top_k\": expected a whole number from 1");
-    fine = fine && serve_read_strings(sent, request, object, "inputs", reply);
+    if (fine && is_named && !json_is_string(function)) {
+        serve_fail(reply, 400, "\"function_to_apply\": expected softmax, sigmoid or none");
+        fine = false;
+    }
+    fine = fine && read_function(&form->scoring, json_string_value(function), reply) &&
+           serve_read_strings(sent, request, object, "inputs", reply);
     json_decref(object);
     return fine;
 }
 
 void serve_hugging_face(serve_request *request, serve_reply *reply) {
     serve_pictures sent;
-    answer_form form = {.add = add_scores};
-    if (!read_top(&form.top, request, "top_k", 5, reply)) return;
-    if (serve_is_json(request) ? read_inputs(&sent, &form.top, request, reply)
+    answer_form form = {.add = add_scores, .scoring = VIT_SCORING_COUNT};
+    if (!read_top(&form.top, request, "top_k", 5, reply) ||
+        !read_function(&form.scoring, serve_argument(request, "function_to_apply"), reply))
+        return;
+    if (serve_is_json(request) ? read_inputs(&sent, &form, request, reply)
                                : serve_read_pictures(&sent, request, reply))
         answer(request, &sent, &form, reply);
 }
