@@ -32,8 +32,10 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -f
   -fno-fast-math -ffp-contract=off -fno-math-errno
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers alone
 
-FLOORS   = vit/base vit/kernels vit/tensors vit/text vit/image vit/image/codec \
-  vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/weights datasets \
+FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/image/codec \
+  vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/model/parts vit/model/run \
+  vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
+  datasets datasets/made \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
   vit/train vit/api
 LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
@@ -42,13 +44,13 @@ PRESETS  = $(sort $(wildcard models/presets/*.json))
 SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
 PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c))
-CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/*.c)))
+CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/parts/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_models
 SHIPPED  = $(sort $(wildcard models/*.safetensors))
-TEST_SRC = $(sort $(wildcard tests/test_*.c))
-HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
+TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
+HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model imagenet synsets explain_page_html explain_text_html \
   explain_common_css explain_common_js report_html report_css report_js
@@ -96,9 +98,9 @@ $(BUILD)/measured.c: scripts/embed-measured $(wildcard models/measured.jsonl) $(
 	@mkdir -p $(@D)
 	scripts/embed-measured models/measured.jsonl $(PRESETS) > $@
 
-$(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/pytorch_model.py
+$(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/export/pytorch_model.py
 	@mkdir -p $(@D)
-	scripts/embed-text vit_pytorch_model vit/weights/pytorch_model.py > $@
+	scripts/embed-text vit_pytorch_model vit/weights/export/pytorch_model.py > $@
 
 $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 	@mkdir -p $(@D)
@@ -112,13 +114,13 @@ $(BUILD)/explain_common_%.c: scripts/embed-text vit/explain/page/common.%
 	@mkdir -p $(@D)
 	scripts/embed-text vit_explain_common_$* vit/explain/page/common.$* > $@
 
-$(BUILD)/imagenet.c: scripts/embed-text vit/weights/imagenet-1k.txt
+$(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 	@mkdir -p $(@D)
-	scripts/embed-text vit_imagenet_labels vit/weights/imagenet-1k.txt > $@
+	scripts/embed-text vit_imagenet_labels vit/weights/file/imagenet-1k.txt > $@
 
-$(BUILD)/synsets.c: scripts/embed-text vit/weights/imagenet-1k-synsets.txt
+$(BUILD)/synsets.c: scripts/embed-text vit/weights/file/imagenet-1k-synsets.txt
 	@mkdir -p $(@D)
-	scripts/embed-text vit_imagenet_synsets vit/weights/imagenet-1k-synsets.txt > $@
+	scripts/embed-text vit_imagenet_synsets vit/weights/file/imagenet-1k-synsets.txt > $@
 
 $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)
@@ -134,7 +136,7 @@ $(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS)): \
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
 # Rebuilds everything when the compiler or its flags change; FLAGS=kept takes what is built for
-# right, as tests/install.sh does, which is not told how it was built.
+# right, as tests/project/install.sh does, which is not told how it was built.
 .PHONY: FORCE
 ifneq ($(FLAGS),kept)
 $(BUILD)/flags: FORCE
@@ -178,7 +180,8 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs stb)
 
-# In tests, the library's calls of the system go through tests/fault.c, which can make them fail.
+# In tests, the library's calls of the system go through tests/support/fault.c, which can make
+# them fail.
 FAULT_CALLS = posix_memalign open read write fsync close rename unlink mmap opendir readdir
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
     $(BUILD)/lib/libvit.a
@@ -232,7 +235,7 @@ $(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC)
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 
-# The programs look for models in ../share/vit/models beside them (vit/cli/models.h).
+# The programs look for models in ../share/vit/models beside them (vit/cli/parts/models.h).
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MODELS  = $(wildcard models/*.safetensors models/*.json)

@@ -1,9 +1,9 @@
 /* Labelled pictures in memory: those of a caller, or those that numpy.c has read from files. */
 #include "datasets/reader.h"
 #include "vit/base/parallel.h"
-#include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 #include "vit/base/utf8.h"
+#include "vit/formats/sha256.h"
 #include "vit/image/image.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
 #include "datasets/reader.h"
 #include "datasets/tree.h"
 #include "vit/base/parallel.h"
-#include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/sha256.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 

@@ -1,6 +1,6 @@
 #include "datasets/gzip.h"
-#include "vit/base/inflate.h"
 #include "vit/base/size.h"
+#include "vit/formats/inflate.h"
 
 #include <limits.h>
 

@@ -4,8 +4,8 @@
  */
 #include "datasets/gzip.h"
 #include "datasets/reader.h"
-#include "vit/base/sha256.h"
 #include "vit/base/size.h"
+#include "vit/formats/sha256.h"
 
 #include <stdio.h>
 #include <string.h>

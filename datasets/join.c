@@ -1,8 +1,8 @@
 /* Joining sets with pictures of the same size and the same classes. */
 #include "datasets/reader.h"
-#include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/sha256.h"
 #include "vit/text/match.h"
 
 #include <stdio.h>

@@ -4,11 +4,11 @@
  * the names of classes.
  */
 #include "datasets/reader.h"
-#include "vit/base/label_list.h"
-#include "vit/base/npy.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/label_list.h"
+#include "vit/formats/npy.h"
 #include "vit/tensors/tensor.h"
 #include "vit/tensors/zip.h"
 

@@ -3,9 +3,9 @@
  * one each in train/, val/ and test/. Pictures become grey; their paths are relative to the table.
  */
 #include "datasets/reader.h"
-#include "vit/base/sha256.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/sha256.h"
 #include "vit/image/codec/decode.h"
 
 #include <stdio.h>

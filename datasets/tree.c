@@ -1,8 +1,8 @@
 #include "datasets/tree.h"
 #include "datasets/reader.h"
-#include "vit/base/sha256.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/formats/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>

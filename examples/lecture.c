@@ -4,13 +4,13 @@
  *
  * usage: lecture
  *
- * All numbers are the network's own, read from its state (vit/model/network.h), which programs that
- * use vit/vit.h do not see; only what it does not keep is computed here: the scores before the
+ * All numbers are the network's own, read from its state (vit/model/run/network.h), which programs
+ * that use vit/vit.h do not see; only what it does not keep is computed here: the scores before the
  * softmax and outputs of norms. Weights are multiples of 1/2 from -1 to 1, biases 0, gamma 1, beta
  * 0.
  */
 #include "vit/base/sys.h"
-#include "vit/model/network.h"
+#include "vit/model/run/network.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <stdio.h>

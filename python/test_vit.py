@@ -1,4 +1,4 @@
-"""Tests of the package; tests/python.sh runs them against build/lib/libvit.so."""
+"""Tests of the package; tests/project/python.sh runs them against build/lib/libvit.so."""
 import gc
 import os
 import pathlib

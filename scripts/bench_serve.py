@@ -14,7 +14,7 @@ import time
 
 from PIL import Image
 
-sys.path.insert(0, "tests")
+sys.path.insert(0, "tests/support")
 from serving import BUILD, Server
 
 LUA = """wrk.method = "POST"

@@ -80,7 +80,7 @@ def compare(directory, name):
 
 
 def logits(directory):
-    run = subprocess.run([BUILD / "tests/test_readers"], cwd=ROOT, capture_output=True,
+    run = subprocess.run([BUILD / "tests/weights/test_readers"], cwd=ROOT, capture_output=True,
                          text=True, env=os.environ | {"VIT_READER": str(directory)})
     if run.returncode:
         print(run.stdout + run.stderr)

@@ -9,7 +9,7 @@ import requests
 import tritonclient.http as triton
 from prometheus_client.parser import text_string_to_metric_families
 
-sys.path.insert(0, "tests")
+sys.path.insert(0, "tests/support")
 import serving
 from serving import Server, check, draw
 

@@ -1,5 +1,5 @@
 """What TensorBoard and tbparse read of a directory of event files, beside what is in them by the
-strict reader of tests/event_files.py: scripts/check-tensorboard.
+strict reader of tests/support/event_files.py: scripts/check-tensorboard.
 
 usage: check_tensorboard.py DIRECTORY SOURCE_DATE_EPOCH      the time of the last file's events
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from tbparse import SummaryReader
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 from event_files import read, scalars  # noqa: E402
 
 

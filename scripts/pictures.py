@@ -21,7 +21,7 @@ KINDS = ("table", "school")  # of tests/fixtures/photograph.py
 CIFAR = 13  # the test picture shown: a horse
 COLOURS = 128  # of a picture's palette, which keeps it small
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 from chromium import Browser  # noqa: E402
 
 STYLE = """body { margin: 0; padding: 10px; font: 14px/1.3 sans-serif }

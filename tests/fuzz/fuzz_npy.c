@@ -1,5 +1,5 @@
 /* Any bytes as a .npy array. */
-#include "vit/base/npy.h"
+#include "vit/formats/npy.h"
 
 #include <stdlib.h>
 

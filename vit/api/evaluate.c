@@ -2,13 +2,13 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
-#include "vit/base/json.h"
 #include "vit/base/text.h"
+#include "vit/formats/json.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/train/measure/edit_distance.h"
 #include "vit/train/measure/score.h"
 #include "vit/train/step/loader.h"
-#include "vit/weights/labels.h"
+#include "vit/weights/file/labels.h"
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

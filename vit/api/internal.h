@@ -4,9 +4,9 @@
 
 #include "vit/explain/explainer.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/model/infer.h"
-#include "vit/report/answers.h"
-#include "vit/weights/model_file.h"
+#include "vit/model/run/infer.h"
+#include "vit/report/answer_rows.h"
+#include "vit/weights/file/model_file.h"
 
 /* A network with linear weights that were converted from those of a model in f32. */
 typedef struct vit_rounded {

@@ -1,5 +1,5 @@
 /* The system layer: every allocation, file and clock of the library goes through here, so that
- * tests can make the n-th call fail (see tests/fault.h).
+ * tests can make the n-th call fail (see tests/support/fault.h).
  *
  * All functions may be called from any thread; objects belong to one thread at a time.
  */
@@ -95,7 +95,7 @@ char *vit_path_join(const char *directory, const char *name);
  * vit_free. */
 vit_status vit_list_directory(char ***names, size_t *count, const char *path, vit_error *error);
 
-vit_status vit_make_directory(const char *path, vit_error *error); /* it may exist already */
+vit_status vit_make_directory(const char *path, vit_error *error);   /* it may exist already */
 vit_status vit_make_directories(const char *path, vit_error *error); /* and those it lies in */
 
 /* Removes an empty directory. */

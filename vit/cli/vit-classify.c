@@ -3,14 +3,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "vit/base/npy.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/answers.h"
-#include "vit/cli/model_list.h"
-#include "vit/cli/models.h"
-#include "vit/cli/pictures.h"
+#include "vit/cli/parts/answers.h"
+#include "vit/cli/parts/model_list.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/pictures.h"
+#include "vit/formats/npy.h"
 #include "vit/texts.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };

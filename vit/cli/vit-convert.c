@@ -2,8 +2,8 @@
 #include <stddef.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/models.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/program.h"
 
 typedef struct settings {
     const char *config, *labels;

@@ -2,13 +2,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "vit/base/npy.h"
 #include "vit/base/sys.h"
-#include "vit/cli/csv.h"
-#include "vit/cli/json_out.h"
-#include "vit/cli/models.h"
-#include "vit/cli/program.h"
-#include "vit/cli/results.h"
+#include "vit/cli/parts/csv.h"
+#include "vit/cli/parts/json_out.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/program.h"
+#include "vit/cli/parts/results.h"
+#include "vit/formats/npy.h"
 #include "vit/texts.h"
 
 typedef struct settings {

@@ -2,12 +2,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "vit/base/npy.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/models.h"
-#include "vit/cli/out_files.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/out_files.h"
+#include "vit/cli/parts/program.h"
+#include "vit/formats/npy.h"
 #include "vit/maps.h"
 
 enum { MOST_NUMBERS = 256 };

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vit/base/json.h"
 #include "vit/base/sys.h"
-#include "vit/cli/models.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/program.h"
+#include "vit/formats/json.h"
 #include "vit/texts.h"
 
 typedef struct settings {

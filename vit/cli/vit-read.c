@@ -4,11 +4,11 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/json_out.h"
-#include "vit/cli/models.h"
-#include "vit/cli/name_list.h"
-#include "vit/cli/out_files.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/json_out.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/name_list.h"
+#include "vit/cli/parts/out_files.h"
+#include "vit/cli/parts/program.h"
 #include "vit/texts.h"
 
 typedef struct settings {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/models.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/program.h"
 
 typedef struct settings {
     const char *out, *model, *config, *data;

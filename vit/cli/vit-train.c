@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/interrupt.h"
-#include "vit/cli/models.h"
-#include "vit/cli/train_report.h"
+#include "vit/cli/parts/interrupt.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/train_report.h"
 
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;

@@ -1,7 +1,7 @@
 #include "vit/explain/explainer.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/model/infer.h"
+#include "vit/model/run/infer.h"
 #include <string.h>
 
 /* ---- memory ---- */

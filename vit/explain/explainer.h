@@ -8,7 +8,7 @@
 #ifndef VIT_EXPLAIN_EXPLAINER_H
 #define VIT_EXPLAIN_EXPLAINER_H
 
-#include "vit/model/network.h"
+#include "vit/model/run/network.h"
 
 typedef struct vit_explainer {
     const vit_network *network; /* borrowed */

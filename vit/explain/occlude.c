@@ -2,7 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/explain/maps.h"
-#include "vit/model/infer.h"
+#include "vit/model/run/infer.h"
 #include <string.h>
 
 /* The context of `fill`. */

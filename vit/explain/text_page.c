@@ -1,8 +1,8 @@
 #include "vit/explain/text_page.h"
-#include "vit/base/page.h"
 #include "vit/base/size.h"
 #include "vit/explain/draw.h"
-#include "vit/explain/page.h"
+#include "vit/explain/explain_page.h"
+#include "vit/formats/page.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define VIT_EXPLAIN_TEXT_PAGE_H
 
 #include "vit/base/sys.h"
-#include "vit/model/network.h"
+#include "vit/model/run/network.h"
 
 /* A text that was written, and the input: a picture or a source text; a language model has none. */
 typedef struct vit_text_page_call {

@@ -5,7 +5,7 @@
 #include "vit/model/parameters.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/model/positions.h"
+#include "vit/model/fixed_positions.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -114,7 +114,7 @@ typedef struct vit_block_weights {
     vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
 
-/* Pooling by attention, vit/model/map_pool.c. */
+/* Pooling by attention, vit/model/parts/map_pool.c. */
 typedef struct vit_map_weights {
     const float *latent; /* [D], from which the one query is computed */
     vit_linear q, kv, proj, fc1, fc2;

@@ -3,7 +3,7 @@
 #ifndef VIT_MODEL_SWITCHES_H
 #define VIT_MODEL_SWITCHES_H
 
-#include "vit/base/json.h"
+#include "vit/formats/json.h"
 #include "vit/model/config.h"
 
 /* More patches could overflow the sizes of activations; their attention would take weeks anyway. */

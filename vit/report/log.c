@@ -1,6 +1,6 @@
 #include "vit/report/log.h"
-#include "vit/base/json.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json.h"
 
 #include <math.h>
 #include <stdio.h>

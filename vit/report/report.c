@@ -1,8 +1,8 @@
 #include "vit/report/report.h"
-#include "vit/base/json.h"
-#include "vit/base/page.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json.h"
+#include "vit/formats/page.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 #include "vit/report/tensorboard.h"
 #include "vit/base/append.h"
-#include "vit/base/protobuf.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/protobuf.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "vit/report/weights.h"
-#include "vit/base/page.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/formats/page.h"
 #include "vit/image/codec/png_write.h"
-#include "vit/model/positions.h"
+#include "vit/model/fixed_positions.h"
 
 #include <math.h>
 #include <stdio.h>

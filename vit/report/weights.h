@@ -4,7 +4,7 @@
 #define VIT_REPORT_WEIGHTS_H
 
 #include "vit/model/parameters.h"
-#include "vit/report/answers.h"
+#include "vit/report/answer_rows.h"
 
 typedef struct vit_shown_weights {
     const vit_config *config;

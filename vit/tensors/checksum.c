@@ -1,5 +1,5 @@
 #include "vit/tensors/checksum.h"
-#include "vit/base/sha256.h"
+#include "vit/formats/sha256.h"
 #include <string.h>
 
 const char vit_checksum_zeros[65] =

@@ -2,7 +2,7 @@
 #ifndef VIT_TENSORS_CONTAINER_H
 #define VIT_TENSORS_CONTAINER_H
 
-#include "vit/base/npy.h"
+#include "vit/formats/npy.h"
 #include "vit/tensors/tensor.h"
 
 typedef struct vit_container {

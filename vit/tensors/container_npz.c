@@ -1,7 +1,7 @@
 /* .npz: a zip archive of .npy arrays, each of which is a tensor. */
-#include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/npy.h"
 #include "vit/tensors/container.h"
 #include "vit/tensors/zip.h"
 

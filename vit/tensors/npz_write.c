@@ -1,8 +1,8 @@
 #include "vit/tensors/npz_write.h"
 
-#include "vit/base/npy.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/formats/npy.h"
 
 #include <limits.h>
 #include <string.h>

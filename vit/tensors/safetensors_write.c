@@ -1,5 +1,5 @@
-#include "vit/base/sha256.h"
 #include "vit/base/text.h"
+#include "vit/formats/sha256.h"
 #include "vit/tensors/safetensors.h"
 
 #include <stdlib.h>

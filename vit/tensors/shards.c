@@ -1,7 +1,7 @@
 #include "vit/tensors/shards.h"
 
-#include "vit/base/json.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json.h"
 #include "vit/tensors/tensor.h"
 
 #include <string.h>

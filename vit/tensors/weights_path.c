@@ -1,9 +1,9 @@
 #include "vit/tensors/weights_path.h"
 
-#include "vit/base/sha256.h"
-#include "vit/base/signature.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/sha256.h"
+#include "vit/formats/signature.h"
 
 #include <string.h>
 

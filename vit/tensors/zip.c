@@ -1,10 +1,10 @@
 /* The fields and their offsets are those of PKWARE's APPNOTE.TXT, 4.3 and 4.5.3. */
 #include "vit/tensors/zip.h"
 
-#include "vit/base/inflate.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/inflate.h"
 #include "vit/tensors/tensor.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 #include "vit/text/tokenizer_files.h"
-#include "vit/base/json.h"
+#include "vit/formats/json.h"
 #include "vit/text/vocabulary.h"
 #include <string.h>
 

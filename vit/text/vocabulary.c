@@ -1,8 +1,8 @@
 #include "vit/text/vocabulary.h"
-#include "vit/base/json.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 #include "vit/train/checkpoint.h"
-#include "vit/base/json.h"
-#include "vit/base/sha256.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json.h"
+#include "vit/formats/sha256.h"
 #include "vit/tensors/checksum.h"
 #include "vit/tensors/safetensors.h"
-#include "vit/weights/model_file.h"
+#include "vit/weights/file/model_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "vit/text/match.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/trainer.h"
-#include "vit/weights/model_file.h"
+#include "vit/weights/file/model_file.h"
 
 #define VIT_CHECKPOINT_NEW "checkpoint.new" /* name of the one that is being written */
 

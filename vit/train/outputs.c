@@ -1,7 +1,7 @@
 /* Finds out before the first step what would otherwise fail after hours: whether model and
  * checkpoints can be written, and whether the files that are already there may be replaced. */
-#include "vit/base/json.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json.h"
 #include "vit/train/run.h"
 #include <string.h>
 

@@ -7,12 +7,12 @@
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H
 
-#include "vit/model/infer.h"
+#include "vit/model/run/infer.h"
 #include "vit/train/checkpoint.h"
 #include "vit/train/monitor.h"
 #include "vit/train/step/loader.h"
 #include "vit/train/step/teacher.h"
-#include "vit/weights/model_file.h"
+#include "vit/weights/file/model_file.h"
 
 /* Where the weights come from that a training starts with: a model (--init), or random numbers. */
 typedef struct vit_start {

@@ -5,10 +5,10 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/tensors/checksum.h"
-#include "vit/weights/declared.h"
-#include "vit/weights/facts.h"
-#include "vit/weights/labels.h"
-#include "vit/weights/reader.h"
+#include "vit/weights/configs/their_config.h"
+#include "vit/weights/file/labels.h"
+#include "vit/weights/layout/decoder.h"
+#include "vit/weights/layout/shapes.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #ifndef VIT_WEIGHTS_PUBLISHED_H
 #define VIT_WEIGHTS_PUBLISHED_H
 
-#include "vit/base/json.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json.h"
 #include "vit/tensors/tensors.h"
-#include "vit/weights/model_file.h"
+#include "vit/weights/file/model_file.h"
 
 /* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
 typedef struct vit_wanted {

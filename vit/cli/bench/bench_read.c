@@ -3,7 +3,7 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/model/write.h"
+#include "vit/model/run/write.h"
 #include <stdio.h>
 
 typedef struct reading {

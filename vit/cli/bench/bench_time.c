@@ -1,7 +1,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/program.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "vit/api/internal.h"
 #include "vit/base/cpu.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/program.h"
 #include <string.h>
 
 typedef struct settings {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/serve/log.h"
+#include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/route.h"
 
 struct serve_http {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "vit/cli/json_out.h"
+#include "vit/cli/parts/json_out.h"
 
 /* ---- what was asked ---- */
 

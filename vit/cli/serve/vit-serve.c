@@ -7,9 +7,9 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/program.h"
+#include "vit/cli/parts/program.h"
+#include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/http.h"
-#include "vit/cli/serve/log.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
 

@@ -1,7 +1,7 @@
 #include "vit/image/codec/decode.h"
-#include "vit/base/signature.h"
 #include "vit/base/sys.h"
-#include "vit/image/codec/container.h"
+#include "vit/formats/signature.h"
+#include "vit/image/codec/codecs.h"
 
 #include <string.h>
 

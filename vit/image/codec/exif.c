@@ -1,4 +1,4 @@
-#include "vit/image/codec/container.h"
+#include "vit/image/codec/codecs.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/image/codec/container.h"
+#include "vit/image/codec/codecs.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "vit/base/sys.h"
-#include "vit/image/codec/container.h"
+#include "vit/image/codec/codecs.h"
 
 #include <string.h>
 

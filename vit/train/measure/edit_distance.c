@@ -2,7 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/model/write.h"
+#include "vit/model/run/write.h"
 #include <math.h>
 
 /* Writing texts, `samples` at once, and comparing them with the right ones. */

@@ -3,7 +3,7 @@
 #define VIT_TRAIN_MEASURE_EDIT_DISTANCE_H
 
 #include "datasets/dataset.h"
-#include "vit/model/network.h"
+#include "vit/model/run/network.h"
 
 /* The records that are answered. All is borrowed. */
 typedef struct vit_text_records {

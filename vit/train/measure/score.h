@@ -4,7 +4,7 @@
 
 #include "datasets/dataset.h"
 #include "vit/image/image.h"
-#include "vit/model/infer.h"
+#include "vit/model/run/infer.h"
 #include "vit/train/measure/calibration.h"
 
 /* Arrays are the caller's and filled if they are not NULL. */

@@ -1,7 +1,7 @@
 #include "vit/train/recipe/preset.h"
-#include "vit/base/json.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

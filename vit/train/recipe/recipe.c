@@ -1,8 +1,8 @@
 #include "vit/train/recipe/recipe.h"
-#include "vit/base/json.h"
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
+#include "vit/formats/json.h"
 #include "vit/ops/precision.h"
 #include <math.h>
 #include <string.h>

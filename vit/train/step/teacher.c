@@ -1,10 +1,10 @@
 #include "vit/train/step/teacher.h"
-#include "vit/base/npy.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/npy.h"
 #include "vit/tensors/container.h"
 #include "vit/tensors/weights_path.h"
-#include "vit/weights/labels.h"
+#include "vit/weights/file/labels.h"
 #include "vit/weights/published.h"
 #include <math.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #define VIT_TRAIN_STEP_TEACHER_H
 
 #include "datasets/dataset.h"
-#include "vit/model/network.h"
+#include "vit/model/run/network.h"
 #include "vit/text/match.h"
-#include "vit/weights/model_file.h"
+#include "vit/weights/file/model_file.h"
 
 typedef struct vit_teacher {
     bool answers;        /* it is a model */

@@ -3,7 +3,7 @@
 #ifndef VIT_TRAIN_STEP_TRAINER_H
 #define VIT_TRAIN_STEP_TRAINER_H
 
-#include "vit/model/network.h"
+#include "vit/model/run/network.h"
 #include "vit/train/recipe/recipe.h"
 #include "vit/train/step/batch.h"
 #include "vit/train/step/teacher.h"

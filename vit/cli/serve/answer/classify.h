@@ -3,7 +3,7 @@
 #ifndef VIT_CLI_SERVE_ANSWER_CLASSIFY_H
 #define VIT_CLI_SERVE_ANSWER_CLASSIFY_H
 
-#include "vit/cli/json_out.h"
+#include "vit/cli/parts/json_out.h"
 #include "vit/cli/serve/answer/pictures.h"
 
 typedef struct serve_answers {

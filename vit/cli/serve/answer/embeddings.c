@@ -1,10 +1,10 @@
 /* POST /v1/embeddings: features of pictures, in the form of OpenAI's API. */
 #include <string.h>
 
-#include "vit/base/page.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
+#include "vit/formats/page.h"
 
 static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, bool as_base64) {
     const size_t width = a->model->info.features;

@@ -2,7 +2,7 @@
 #ifndef VIT_CLI_SERVE_ANSWER_KSERVE_H
 #define VIT_CLI_SERVE_ANSWER_KSERVE_H
 
-#include "vit/cli/json_out.h"
+#include "vit/cli/parts/json_out.h"
 #include "vit/cli/serve/work/served.h"
 
 /* The inputs, one of which is sent. */

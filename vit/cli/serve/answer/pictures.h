@@ -2,8 +2,8 @@
 #ifndef VIT_CLI_SERVE_ANSWER_PICTURES_H
 #define VIT_CLI_SERVE_ANSWER_PICTURES_H
 
-#include "vit/base/json.h"
 #include "vit/cli/serve/request.h"
+#include "vit/formats/json.h"
 
 typedef struct serve_pictures {
     vit_picture *pictures; /* [count] */

@@ -1,5 +1,5 @@
 /* Classes of pictures, for the clients of TorchServe and of Hugging Face. */
-#include "vit/cli/answers.h"
+#include "vit/cli/parts/answers.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"

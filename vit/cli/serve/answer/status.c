@@ -1,6 +1,6 @@
 /* What the server says about itself. */
 #include "vit/base/sys.h"
-#include "vit/cli/json_out.h"
+#include "vit/cli/parts/json_out.h"
 #include "vit/cli/serve/route.h"
 
 /* An empty job takes its turn in the queue like a picture: if answers hang, so does this one. */

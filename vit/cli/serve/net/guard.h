@@ -8,7 +8,7 @@
 #define VIT_CLI_SERVE_NET_GUARD_H
 
 #include "vit/base/error.h"
-#include "vit/cli/options.h"
+#include "vit/cli/parts/options.h"
 
 typedef struct serve_guard {
     const vit_option_list

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/models.h"
+#include "vit/cli/parts/models.h"
 #include "vit/cli/serve/work/shipped.h"
 
 typedef struct entry {

@@ -5,7 +5,7 @@
 #ifndef VIT_CLI_SERVE_WORK_SERVED_H
 #define VIT_CLI_SERVE_WORK_SERVED_H
 
-#include "vit/cli/options.h"
+#include "vit/cli/parts/options.h"
 
 /* A model that was read. Only the queue's thread computes with its sessions; any thread may call
  * vit_prepare_memory, which does not change a session. */

@@ -1,0 +1,209 @@
+/* `options` may be NULL: for every function of the public headers that takes them, it is as if all
+ * were zero. A function that is not in the table, but in a header, fails the test. */
+#include "tests/support/check.h"
+#include "vit/base/sys.h"
+#include "vit/maps.h"
+#include "vit/texts.h"
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MNIST "models/mnist.safetensors"
+
+static vit_model *model;
+static vit_session *session;
+static uint8_t digit[28 * 28];
+
+/* Each calls its function with NULL or with zeroed options. */
+typedef vit_status call(bool null, vit_error *error);
+#define OPTIONS(type) (null ? NULL : &(type){0})
+
+static vit_status load_with(bool null, vit_error *error) {
+    vit_model *m;
+    const vit_status status = vit_model_load_with(&m, MNIST, OPTIONS(vit_model_options), error);
+    vit_model_free(m);
+    return status;
+}
+
+static vit_status load_memory(bool null, vit_error *error) {
+    vit_bytes bytes;
+    vit_model *m;
+    assert_int_equal(vit_read_file(&bytes, MNIST, 1 << 26, NULL), VIT_OK);
+    const vit_status status =
+        vit_model_load_memory(&m, bytes.data, bytes.size, MNIST, OPTIONS(vit_model_options), error);
+    vit_free(bytes.data);
+    vit_model_free(m);
+    return status;
+}
+
+static vit_status convert(bool null, vit_error *error) {
+    return vit_convert(OPTIONS(vit_convert_options), error);
+}
+
+static vit_status new_session(bool null, vit_error *error) {
+    vit_session *s;
+    const vit_status status = vit_session_new(&s, model, OPTIONS(vit_session_options), error);
+    vit_session_free(s);
+    return status;
+}
+
+static vit_status explain(bool null, vit_error *error) {
+    vit_map map;
+    const vit_status status = vit_explain(session, digit, OPTIONS(vit_map_options), &map, error);
+    vit_map_clear(&map);
+    return status;
+}
+
+static vit_status page(bool null, vit_error *error) {
+    vit_buffer html;
+    const vit_status status =
+        vit_explain_page(session, digit, OPTIONS(vit_page_options), &html, error);
+    vit_buffer_clear(&html);
+    return status;
+}
+
+static vit_status evaluate(bool null, vit_error *error) {
+    vit_evaluation result;
+    const vit_status status = vit_evaluate(model, OPTIONS(vit_evaluate_options), &result, error);
+    vit_evaluation_clear(&result);
+    return status;
+}
+
+static vit_status report(bool null, vit_error *error) {
+    return vit_write_report(OPTIONS(vit_report_options), error);
+}
+
+static vit_status train(bool null, vit_error *error) {
+    return vit_train(NULL, OPTIONS(vit_train_options), error);
+}
+
+static vit_status find_lr(bool null, vit_error *error) {
+    vit_lr_search search;
+    return vit_find_lr(&search, OPTIONS(vit_train_options), error);
+}
+
+static vit_status text_session(bool null, vit_error *error) {
+    vit_text_session *s;
+    const vit_status status = vit_text_session_new(&s, model, OPTIONS(vit_text_options), error);
+    vit_text_session_free(s);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    call *call;
+    vit_status status;
+    const char *says; /* where it fails, as something is needed */
+} functions[] = {
+    {"vit_model_load_with", load_with, VIT_OK, ""},
+    {"vit_model_load_memory", load_memory, VIT_OK, ""},
+    {"vit_convert", convert, VIT_ERROR_ARGUMENT, "a model to read"},
+    {"vit_session_new", new_session, VIT_OK, ""},
+    {"vit_explain", explain, VIT_OK, ""},
+    {"vit_explain_page", page, VIT_OK, ""},
+    {"vit_evaluate", evaluate, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_write_report", report, VIT_ERROR_ARGUMENT, "needs a log"},
+    {"vit_train", train, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_find_lr", find_lr, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_text_session_new", text_session, VIT_ERROR_MISMATCH, "writes no texts"},
+};
+#define COUNT (sizeof functions / sizeof *functions)
+
+static void test_calls(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT; i++) {
+        vit_error error = {0};
+        const vit_status status = functions[i / 2].call(i % 2 == 0, &error);
+        if (status != functions[i / 2].status || !strstr(error.message, functions[i / 2].says))
+            fail_msg("%s: %s: %s", functions[i / 2].name, vit_status_name(status), error.message);
+    }
+}
+
+/* ---- none is left out ---- */
+
+static size_t place_of(const char *name, size_t length) {
+    size_t i = 0;
+    while (i < COUNT &&
+           (strncmp(functions[i].name, name, length) != 0 || functions[i].name[length]))
+        i++;
+    return i;
+}
+
+/* A prototype runs from VIT_API to its semicolon. Returns how many take options. */
+static size_t check_header(const char *text, const char *path) {
+    size_t found = 0;
+    for (const char *at = strstr(text, "\nVIT_API "); at; at = strstr(at + 1, "\nVIT_API ")) {
+        const char *end = strchr(at, ';'), *options = strstr(at, "_options *options");
+        const char *name = strstr(at + 9, "vit_");
+        assert_non_null(end);
+        if (!options || options > end) continue;
+        if (strncmp(name, "vit_status ", 11) == 0) name += 11;
+        const size_t length = strcspn(name, "(");
+        if (place_of(name, length) == COUNT)
+            fail_msg("%s: %.*s takes options and is not tried with NULL", path, (int)length, name);
+        found++;
+    }
+    return found;
+}
+
+static void test_headers(void **state) {
+    (void)state;
+    glob_t headers;
+    size_t found = 0;
+    assert_int_equal(glob("vit/*.h", 0, NULL, &headers), 0);
+    for (size_t i = 0; i < headers.gl_pathc; i++) {
+        vit_bytes bytes;
+        char *text;
+        assert_int_equal(vit_read_file(&bytes, headers.gl_pathv[i], 1 << 20, NULL), VIT_OK);
+        text = vit_alloc(bytes.size + 1, 1);
+        assert_non_null(text);
+        memcpy(text, bytes.data, bytes.size);
+        found += check_header(text, headers.gl_pathv[i]);
+        vit_free(bytes.data);
+        vit_free(text);
+    }
+    globfree(&headers);
+    assert_int_equal(found, COUNT);
+}
+
+static int open_model(void **state) {
+    (void)state;
+    vit_draw_digit(digit, 3, 1);
+    return vit_model_load(&model, MNIST, NULL) != VIT_OK ||
+           vit_session_new(&session, model, NULL, NULL) != VIT_OK;
+}
+
+static int close_model(void **state) {
+    (void)state;
+    vit_session_free(session);
+    vit_model_free(model);
+    return 0;
+}
+
+/* Nothing is cleared or freed without a fault. */
+static void test_nothing(void **state) {
+    (void)state;
+    vit_evaluation_clear(NULL);
+    vit_map_clear(NULL);
+    vit_curves_clear(NULL);
+    vit_buffer_clear(NULL);
+    vit_text_answers_clear(NULL, 0);
+    vit_model_free(NULL);
+    vit_session_free(NULL);
+    vit_text_session_free(NULL);
+    vit_tensor_list_free(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_nothing),
+    };
+    return cmocka_run_group_tests(tests, open_model, close_model);
+}

@@ -1,0 +1,201 @@
+#!/bin/sh
+# A training as others see it: the page of --report and of vit-report, driven in Chromium, and the
+# event files of --tensorboard, read by event_files.py.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+case ${BUILD:=build} in
+/*) ;;
+*) BUILD=$PWD/$BUILD ;;
+esac
+PATH=$BUILD/bin:$PATH
+tests=$PWD/tests
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset VIT_CPU VIT_MODELS SOURCE_DATE_EPOCH
+LC_ALL=C
+export LC_ALL
+number=0
+command -v python3 >/dev/null || { echo "ok 1 - report # SKIP no python3"; exit 0; }
+
+# check NAME COMMAND...
+check() {
+    number=$((number + 1))
+    name=$1
+    shift
+    "$@" >out 2>&1
+    case $? in
+    0) echo "ok $number - $name" ;;
+    77) echo "ok $number - $name # SKIP no Chromium" ;;
+    *)
+        echo "not ok $number - $name"
+        sed 's/^/# /' out
+        ;;
+    esac
+}
+not() {
+    ! "$@"
+}
+# refuses STATUS TEXT COMMAND...
+refuses() {
+    want=$1 text=$2
+    shift 2
+    "$@" >refused 2>&1
+    got=$?
+    cat refused
+    [ $got = "$want" ] && grep -qF -e "$text" refused
+}
+# data FILE.html EXPRESSION of `d`, what the page holds
+data() {
+    python3 - "$1" "$2" <<'PYTHON'
+import json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+text = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S).group(1)
+d = json.loads(text)
+assert eval("(" + sys.argv[2] + ")"), {k: v for k, v in d.items() if k != "pictures"}
+PYTHON
+}
+# events EXPRESSION of `f`, the files in their order, `read` and `scalars`
+events() {
+    python3 - "$tests/support" "$1" board/* <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+from event_files import read, scalars
+f = sys.argv[3:]
+assert eval("(" + sys.argv[2] + ")"), [vars(e) for path in f for e in read(path, False)][:9]
+PYTHON
+}
+# The rates are not the same; the stopped one has an epoch point more, where it stopped.
+same_page() {
+    for page; do
+        grep -v -e '^"rate": ' -e '^"epochs": ' -e '^"val_' -e '^"train_' "$page" >"$page.same"
+        grep -q loss "$page.same" && grep -q cells "$page.same"
+    done
+    cmp "$1.same" "$2.same"
+}
+
+# A network that learns something of drawn digits in a second.
+echo '{"model": {"image": [28, 28], "channels": 1, "patch": 7, "dim": 16, "depth": 1, "heads": 2,
+"mlp": 32, "init": "torch"}, "train": {"batch": 64, "lr": 0.004}}' >tiny.json
+train="vit-train --data digits --preset ./tiny.json"
+
+# ---- the page ----
+
+check "a training with everything that shows it" \
+    $train --steps 450 --out a.safetensors --report a.html --tensorboard board --log a.jsonl
+check "changes no byte of the model" sh -c "$train --steps 450 --threads 1 --out b.safetensors \
+    >said 2>&1; cmp a.safetensors b.safetensors"
+check "it holds the curves" data a.html \
+    'd["title"]["state"] == "done" and d["points"]["step"][-1] == 450 and
+     len(d["points"]["loss"]) == 225 and d["points"]["loss"][0] > d["points"]["loss"][-1] > 0 and
+     d["epochs"]["step"] == [297, 450] and min(d["points"]["grad_norm"]) > 0'
+vit-evaluate --model a.safetensors --data digits --json --confusion >evaluated
+check "its confusion matrix is vit-evaluate's" data a.html \
+    '[[sum(c["count"] for c in d["answers"]["cells"] if (c["truth"], c["answer"]) == (i, j))
+       for j in range(10)] for i in range(10)] == json.load(open("evaluated"))["confusion"] and
+     d["answers"]["right"] == json.load(open("evaluated"))["correct"]'
+check "it shows pictures of every cell, and the worst first" data a.html \
+    'all(len(c["pictures"]) == min(12, c["count"]) for c in d["answers"]["cells"]) and
+     len(d["answers"]["worst"]) == 24 and
+     (lambda w: w == sorted(w))([d["pictures"][i]["truth_probability"]
+                                 for i in d["answers"]["worst"]]) and
+     all(d["pictures"][i]["truth"] == c["truth"] and d["pictures"][i]["answer"] == c["answer"]
+         for c in d["answers"]["cells"] for i in c["pictures"])'
+check "it says what to try" data a.html 'd["advice"] and all(a["try"] for a in d["advice"])'
+check "in Chromium: curves, cells, places; no error, no request" \
+    python3 "$tests/cli/report_page.py" a.html
+
+# ---- from a log ----
+
+check "vit-report" vit-report a.jsonl -o log.html
+check "a log has a point an epoch" data log.html \
+    'd["points"]["step"] == [297, 450] and d["answers"] is None and d["filters"] is None and
+     d["title"]["test_top1"] > .3 and min(d["points"]["grad_norm"]) > 0'
+check "with model and data" \
+    vit-report a.jsonl --out full.html --model a.safetensors --data digits
+check "the same pictures" python3 -c "
+import re
+pick = lambda f: re.search(r'\"cells\".*', open(f).read(), re.S).group(0).split('</script>')[0]
+assert pick('a.html') == pick('full.html')"
+check "in Chromium, a log alone" \
+    python3 "$tests/support/chromium.py" log.html 'is=document.querySelector("#confusion").hidden' \
+    'is=document.querySelectorAll("#curves path").length > 3' size=390x844 dark
+check "no log" refuses 1 "line 1" vit-report tiny.json -o x.html
+check "no page for a file of another kind" \
+    refuses 1 "no report of a training" vit-report a.jsonl -o a.safetensors
+check "nor for the log" refuses 2 "same file" vit-report a.jsonl -o a.jsonl
+check "data without a model" refuses 2 "--model" vit-report a.jsonl -o x.html --data digits
+head -c -9 a.jsonl >cut.jsonl
+check "a log that is cut off" vit-report cut.jsonl -o cut.html
+check "and has not ended" data cut.html 'd["title"]["state"] == "log"'
+echo "{}" >page.html
+check "a training refuses it, too, before it begins" \
+    refuses 1 "no report of a training" $train --steps 1 --out x.safetensors --report page.html
+check "and that two names are one" \
+    refuses 2 "same file" $train --steps 1 --out x.safetensors --report x.safetensors
+
+# ---- labels that are no good for HTML ----
+
+mkdir -p 'pets/<script>alert(1)' pets/dog
+i=0
+while [ $i -lt 12 ]; do
+    "$BUILD/examples/draw_digit" "pets/dog/$i.png" $i >/dev/null
+    i=$((i + 1))
+done
+cp pets/dog/*.png 'pets/<script>alert(1)/'
+check "a class that is called a script" vit-train --data pets --steps 3 --out pets.safetensors \
+    --report pets.html
+check "stays a name" data pets.html 'd["labels"] == ["<script>alert(1)", "dog"]'
+check "in Chromium" python3 "$tests/support/chromium.py" pets.html \
+    'is=document.querySelector(".matrix th[scope=row]").textContent == "<script>alert(1)"'
+
+# ---- event files ----
+
+check "the events, strictly" events 'len(f) == 1 and len(read(f[0])) > 200 and
+    max(e.step for e in read(f[0])) == 450 and
+    all(abs(e.time - __import__("time").time()) < 600 for e in read(f[0]))'
+check "scalars" events '{k: len(v) for k, v in scalars(f).items()} == {"loss/train": 225, "lr": 225,
+    "gradient_norm": 225, "images_per_second": 225, "loss/val": 2, "accuracy/val": 2,
+    "accuracy/train": 2, "loss/test": 1, "accuracy/test": 1}'
+check "pictures" events '[(e.step, e.images) for e in read(f[0]) if e.images][-2:] ==
+    [(450, {"filters": (127, 7, 1)}), (450, {"most_wrong": (231, 86, 1)})]'
+rm -r board
+$train --steps 200/450 --out d.safetensors --checkpoint state --tensorboard board --report d.html \
+    >said 2>&1
+check "a training stopped on its way" data d.html \
+    'd["title"]["state"] == "stopped" and d["points"]["step"][-1] == 200'
+for file in board/*; do head -c -5 "$file" >short && cp short "$file"; done
+check "goes on" env SOURCE_DATE_EPOCH=4102444800 $train --steps 450 --out d.safetensors \
+    --checkpoint state --resume --tensorboard board --report d.html
+check "behind a record that was cut off" events \
+    'len(f) == 2 and len(scalars(f)["loss/train"]) == 225 and
+     {e.time for e in read(f[1])} == {4102444800.0} and [e.step for e in read(f[1]) if e.started] ==
+     [201] and max(e.step for e in read(f[0], False)) == 200'
+check "and has the page of one that was not stopped" same_page a.html d.html
+check "a time that is none" refuses 2 "SOURCE_DATE_EPOCH" \
+    env SOURCE_DATE_EPOCH=yesterday $train --steps 1 --out e.safetensors --tensorboard board
+
+# ---- which learning rate ----
+
+check "--find-lr" sh -c "$train --find-lr --seed 3 --threads 1 >one &&
+    grep -q '^suggested: --lr 0.0' one"
+check "is a function of the seed" sh -c "$train --find-lr --seed 3 >two && cmp one two &&
+    $train --find-lr --seed 4 >two && ! cmp -s one two"
+check "as JSON" sh -c "$train --find-lr --seed 3 --json >json && python3 -c '
+import json
+r = json.load(open(\"json\"))
+least = r[\"lr\"][r[\"loss\"].index(min(r[\"loss\"]))]
+assert abs(r[\"suggested\"] / (least / 5) - 1) < .06 and r[\"preset\"] == .004, r
+assert r[\"lr\"][0] == 1e-5 and len(r[\"lr\"]) == len(r[\"loss\"]) > 100, r'"
+check "and writes nothing" not ls tiny.safetensors
+
+# ---- interrupted ----
+
+$train --steps 100000 --out i.safetensors --report i.html >said 2>&1 &
+pid=$!
+while [ ! -s i.html ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done
+kill -TERM $pid
+wait $pid
+check "an interrupted training leaves the report so far" data i.html \
+    'd["title"]["state"] == "stopped" and d["answers"]["count"] == 1000 and
+     "held-back" in d["answers"]["which"]'

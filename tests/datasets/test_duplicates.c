@@ -1,0 +1,114 @@
+/* Test pictures that are training pictures, and those that nearly are: counted in sets made for it.
+ */
+#include "datasets/duplicates.h"
+#include "tests/support/folders.h"
+#include "tests/support/scratch.h"
+#include "vit/base/random.h"
+#include "vit/base/sys.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SIDE 32
+#define BYTES (SIDE * SIDE)
+#define TRAIN 40
+#define TEST 10
+
+/* A picture of its own: sixteen blocks, each of a brightness drawn from `seed`. */
+static void draw(uint8_t *pixels, uint32_t seed) {
+    vit_random r = vit_random_start(seed, VIT_RANDOM_SHUFFLE, 0, 0);
+    uint8_t blocks[8][8];
+    for (size_t i = 0; i < 64; i++)
+        blocks[i / 8][i % 8] = (uint8_t)(40 + vit_random_below(&r, 170));
+    for (size_t i = 0; i < BYTES; i++) pixels[i] = blocks[i / SIDE / 4][i % SIDE / 4];
+}
+
+static vit_duplicates find(uint8_t *test, int threads) {
+    static uint8_t train[TRAIN * BYTES];
+    for (uint32_t i = 0; i < TRAIN; i++) draw(train + i * BYTES, i);
+    const vit_dataset set = {.height = SIDE,
+                             .width = SIDE,
+                             .channels = 1,
+                             .train = {.count = TRAIN, .pixels = train},
+                             .test = {.count = TEST, .pixels = test}};
+    vit_duplicates d;
+    vit_error error;
+    assert_int_equal(vit_duplicates_find(&d, &set, &set.test, threads, &error), VIT_OK);
+    return d;
+}
+
+static void others_are_none(void **state) {
+    (void)state;
+    uint8_t test[TEST * BYTES];
+    for (uint32_t i = 0; i < TEST; i++) draw(test + i * BYTES, 1000 + i);
+    const vit_duplicates d = find(test, 1);
+    assert_int_equal(d.same, 0);
+    assert_int_equal(d.near, 0);
+}
+
+static void copies_are_counted(void **state) {
+    (void)state;
+    uint8_t test[TEST * BYTES];
+    for (uint32_t i = 0; i < TEST; i++) draw(test + i * BYTES, 1000 + i);
+    draw(test + 3 * BYTES, 17); /* itself */
+    draw(test + 5 * BYTES, 8);
+    draw(test + 6 * BYTES, 9);
+    draw(test + 7 * BYTES, 10);
+    for (size_t i = 0; i < BYTES; i++) {
+        test[5 * BYTES + i] = (uint8_t)(test[5 * BYTES + i] + 30);          /* brighter */
+        test[6 * BYTES + i] = (uint8_t)(test[6 * BYTES + i] + i * 37 % 11); /* as JPEG leaves it */
+        test[7 * BYTES + i] = (uint8_t)(255 - test[7 * BYTES + i]);         /* another picture */
+    }
+    for (int threads = 1; threads <= 3; threads++) {
+        const vit_duplicates d = find(test, threads);
+        assert_int_equal(d.same, 1);
+        assert_int_equal(d.near, 2);
+        assert_int_equal(d.record, 3);
+        assert_int_equal(d.train, 17);
+    }
+}
+
+/* Of pictures without content only equal ones are duplicates. */
+static void flat_pictures_are_not_near(void **state) {
+    (void)state;
+    uint8_t pixels[4 * BYTES];
+    for (size_t i = 0; i < 4; i++) memset(pixels + i * BYTES, (int)(50 * i), BYTES);
+    vit_dataset set = {.height = SIDE,
+                       .width = SIDE,
+                       .channels = 1,
+                       .train = {.count = 2, .pixels = pixels},
+                       .test = {.count = 3, .pixels = pixels + BYTES}};
+    vit_duplicates d;
+    vit_error error;
+    assert_int_equal(vit_duplicates_find(&d, &set, &set.test, 1, &error), VIT_OK);
+    assert_int_equal(d.same, 1);
+    assert_int_equal(d.near, 0);
+}
+
+/* A folder says so, and names two files. */
+static void a_folder_says_so(void **state) {
+    (void)state;
+    vit_dataset set;
+    put_class("d/train/a", 3, SIDE, 10);
+    put_class("d/train/b", 3, SIDE, 100);
+    put_class("d/test/a", 3, SIDE, 40);
+    put_class("d/test/b", 2, SIDE, 100);
+    open_set(&set, "d",
+             &(vit_dataset_options){.want = VIT_PART_TRAIN | VIT_PART_TEST, .threads = 2});
+    assert_true(has_note(&set, "2 test pictures are also training pictures and 0 more nearly so, "
+                               "such as d/test/b/0.png and d/train/b/0.png"));
+    vit_dataset_close(&set);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(others_are_none),
+        cmocka_unit_test(copies_are_counted),
+        cmocka_unit_test(flat_pictures_are_not_near),
+        IN_MEMORY(a_folder_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

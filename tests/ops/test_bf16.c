@@ -1,0 +1,356 @@
+/* bfloat16: products against a scalar emulation of VDPBF16PS, bit by bit; threads and batch leave
+ * no trace; where the instructions are missing it is refused. Without them the rest is skipped. */
+#include "tests/support/check.h"
+#include "tests/support/few_digits.h"
+#include "tests/support/scratch.h"
+#include "vit/api/internal.h"
+#include "vit/ops/linear.h"
+#include "vit/train/step/trainer.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CLASSES 10
+#define PIXELS (28 * 28)
+
+static float *room; /* of four threads */
+
+static const vit_kernels *kernels_or_skip(void) {
+    vit_cpu cpu;
+    if (!check_bf16_cpu() || !vit_cpu_parse(check_bf16_cpu(), &cpu)) skip();
+    return vit_kernels_choose(cpu);
+}
+
+/* ---- products ---- */
+
+typedef struct product {
+    size_t m, n, k;
+    bool transposed, packed;
+    float *a, *b, *packed_b, *want;
+    vit_operand_a operand_a;
+    vit_operand_b operand_b;
+} product;
+
+static void define(product *p) {
+    const size_t b_row = p->packed ? p->k : 1, b_col = p->packed ? 1 : p->n;
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t j = 0; j < p->n; j++)
+            p->want[i * p->n + j] =
+                check_pair_chain(p->operand_a.data + i * p->operand_a.row, p->operand_a.col,
+                                 p->b + j * b_row, b_col, p->k);
+}
+
+static product product_new(const vit_kernels *k, size_t m, size_t n, size_t depth, bool transposed,
+                           bool packed) {
+    vit_random r = check_random((uint32_t)(m * 31 + n * 7 + depth));
+    product p = {.m = m, .n = n, .k = depth, .transposed = transposed, .packed = packed};
+    const vit_exec exec = {.kernels = k, .threads = 1, .precision = VIT_PRECISION_BF16};
+    p.a = check_floats(m * depth);
+    p.b = check_floats(n * depth);
+    p.packed_b = check_floats(vit_packed_size(n, depth));
+    p.want = check_floats(m * n);
+    check_fill(p.a, m * depth, 1, &r);
+    check_fill(p.b, n * depth, 1, &r);
+    p.operand_a = transposed ? (vit_operand_a){p.a, 1, m} : (vit_operand_a){p.a, depth, 1};
+    p.operand_b = vit_b_plain(p.b, n);
+    if (packed) {
+        vit_pack_transposed(&exec, p.packed_b, p.b, n, depth, depth);
+        p.operand_b = vit_b_packed(p.packed_b, vit_words(exec.precision, depth));
+    }
+    define(&p);
+    return p;
+}
+
+static void check_product(const product *p, const vit_kernels *k, int threads) {
+    const vit_exec exec = {k, threads, room, VIT_PRECISION_BF16, VIT_PRECISION_BF16};
+    const vit_epilogue none = vit_epilogue_none();
+    float *c = check_floats(p->m * p->n);
+    vit_gemm(&exec, c, p->n, p->m, p->n, p->k, p->operand_a, p->operand_b, &none);
+    const size_t other = check_first_other(c, p->want, p->m * p->n);
+    if (other < p->m * p->n)
+        fail_msg("%zu x %zu x %zu, %d threads, %s %s: element %zu is %a, expected %a", p->m, p->n,
+                 p->k, threads, p->transposed ? "transposed" : "", p->packed ? "packed" : "", other,
+                 (double)c[other], (double)p->want[other]);
+    free(c);
+}
+
+static void test_products(void **state) {
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1},       {1, 1, 2},        {3, 5, 7},
+                                      {13, 47, 33},    {12, 32, 64},     {25, 100, 31},
+                                      {97, 65, 300},   {197, 130, 1100}, {400, 33, 15},
+                                      {700, 35, 1100}, {300, 310, 1024}};
+    const vit_kernels *k = kernels_or_skip();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const bool is_large = sizes[i][0] * sizes[i][1] * sizes[i][2] > (size_t)40 << 20;
+        for (int form = 0; form < 4; form++) {
+            if (is_large && form != 2) continue; /* B packed and A not transposed: B stays */
+            product p = product_new(k, sizes[i][0], sizes[i][1], sizes[i][2], form & 1, form & 2);
+            for (int threads = 1; threads <= 4; threads++) check_product(&p, k, threads);
+            float *const all[] = {p.a, p.b, p.packed_b, p.want};
+            for (size_t j = 0; j < 4; j++) free(all[j]);
+        }
+    }
+}
+
+/* dx of a layer whose W was packed beforehand is dx of that which packs it. */
+static void check_packed_rows(const vit_kernels *k, vit_precision precision, size_t in, size_t out,
+                              size_t rows) {
+    const vit_exec exec = {k, 1, room, precision, precision};
+    vit_random r = check_random((uint32_t)(in * 31 + out * 7 + rows));
+    float *w = check_floats(in * out), *dy = check_floats(rows * out),
+          *dx = check_floats(rows * in);
+    float *want = check_floats(rows * in), *packed = check_floats(vit_packed_size(in, out));
+    check_fill(w, in * out, 1, &r);
+    check_fill(dy, rows * out, 1, &r);
+    vit_pack_rows(&exec, packed, w, in, out, in);
+    const vit_linear plain = {.in = in, .out = out, .weight = w, .packed = packed};
+    vit_linear with = plain;
+    with.packed_rows = vit_b_packed(packed, vit_words(precision, out));
+    for (size_t first = 0; first < out; first += first < 3 ? 1 : out / 3) {
+        for (size_t count = 1; first + count <= out; count += count < 3 ? 1 : out / 4) {
+            const vit_linear a = vit_linear_part(&exec, &plain, first, count);
+            const vit_linear b = vit_linear_part(&exec, &with, first, count);
+            vit_linear_input_gradient(&exec, want, false, dy, out, &a, rows);
+            vit_linear_input_gradient(&exec, dx, false, dy, out, &b, rows);
+            if (memcmp(dx, want, rows * in * sizeof *dx) != 0)
+                fail_msg("%zu x %zu x %zu, outputs %zu .. %zu", rows, in, out, first,
+                         first + count);
+        }
+    }
+    float *const all[] = {w, dy, dx, want, packed};
+    for (size_t i = 0; i < 5; i++) free(all[i]);
+}
+
+static void test_packed_rows(void **state) {
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1},  {2, 5, 7},    {33, 31, 13},
+                                      {70, 9, 5}, {96, 48, 60}, {40, 1100, 700}};
+    const vit_kernels *k = kernels_or_skip();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_packed_rows(k, VIT_PRECISION_F32, sizes[i][0], sizes[i][1], sizes[i][2]);
+        check_packed_rows(k, VIT_PRECISION_BF16, sizes[i][0], sizes[i][1], sizes[i][2]);
+    }
+}
+
+/* Neither reads nor writes outside. */
+static void test_packing_stays_inside(void **state) {
+    (void)state;
+    const vit_kernels *k = kernels_or_skip();
+    check_memory in = check_memory_new(70 * 70), out = check_memory_new(70 * 80);
+    for (size_t rows = 1; rows <= 34; rows += 3) {
+        for (size_t n = 1; n <= 67; n += 3) {
+            const float *from = check_memory_take(&in, rows * n, CHECK_AT_END);
+            float *to = check_memory_take(&out, (n + 1) / 2 * vit_padded(rows), CHECK_AT_END);
+            k->products[VIT_PRECISION_BF16]->transpose(to, vit_padded(rows), from, n, rows, n);
+            assert_true(check_memory_intact(&out));
+            to = check_memory_take(&out, (rows + 1) / 2 * vit_padded(n), CHECK_AT_END);
+            k->products[VIT_PRECISION_BF16]->copy_across(to, vit_padded(n), from, n, rows, n);
+            assert_true(check_memory_intact(&out));
+            to = check_memory_take(&out, rows * vit_padded((n + 1) / 2), CHECK_AT_END);
+            k->products[VIT_PRECISION_BF16]->copy_along(to, vit_padded((n + 1) / 2), from, n, rows,
+                                                        n);
+            assert_true(check_memory_intact(&out) && check_memory_intact(&in));
+        }
+    }
+    check_memory_free(&in);
+    check_memory_free(&out);
+}
+
+static void test_not_finite(void **state) {
+    (void)state;
+    const vit_kernels *k = kernels_or_skip();
+    const float values[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        product p = product_new(k, 5, 40, 9, false, false);
+        float c[5 * 40];
+        const vit_exec exec = {k, 1, room, VIT_PRECISION_BF16, VIT_PRECISION_BF16};
+        const vit_epilogue none = vit_epilogue_none();
+        p.a[2 * 9 + 4] = values[i];
+        vit_gemm(&exec, c, 40, 5, 40, 9, p.operand_a, p.operand_b, &none);
+        for (size_t j = 0; j < 5 * 40; j++) assert_int_equal(!isfinite(c[j]), j / 40 == 2);
+        float *const all[] = {p.a, p.b, p.packed_b, p.want};
+        for (size_t j = 0; j < 4; j++) free(all[j]);
+    }
+}
+
+/* ---- training and answering ---- */
+
+#define TRAINED "trained.safetensors"
+
+/* In plain C that of the preset "digits" takes long. */
+static const char *preset(void) {
+    put_file("small.json",
+             "{\"model\": {\"image\": [28, 28], \"channels\": 1, \"patch\": 14, \"dim\": 24, "
+             "\"depth\": 2, \"heads\": 3, \"mlp\": 50, \"classes\": 10}, "
+             "\"train\": {\"batch\": 64, \"epochs\": 1}}");
+    return kernels_or_skip()->cpu == VIT_CPU_SCALAR ? "small.json" : "digits";
+}
+
+static vit_model *trained(vit_precision precision, int threads) {
+    const vit_train_options o = {.arrays = few_digits(),
+                                 .preset = preset(),
+                                 .steps = 12,
+                                 .batch = 64,
+                                 .out = TRAINED,
+                                 .overwrite = true,
+                                 .threads = threads,
+                                 .cpu = vit_cpu_name(kernels_or_skip()->cpu),
+                                 .precision = precision};
+    vit_model *m;
+    vit_error e = {0};
+    if (vit_train(&m, &o, &e) != VIT_OK) fail_msg("%s", e.message);
+    return m;
+}
+
+static void answer(const vit_model *m, vit_precision precision, int threads, size_t count,
+                   size_t at_a_time, float *logits) {
+    static uint8_t images[9 * PIXELS];
+    const char *cpu = vit_cpu_name(kernels_or_skip()->cpu);
+    const vit_session_options o = {.threads = threads, .cpu = cpu, .precision = precision};
+    vit_session *s;
+    for (uint32_t i = 0; i < count; i++) vit_draw_digit(images + i * PIXELS, 2, i);
+    assert_int_equal(vit_session_new(&s, m, &o, NULL), VIT_OK);
+    for (size_t i = 0; i < count; i += at_a_time)
+        assert_int_equal(
+            vit_classify_prepared(s, images + i * PIXELS, at_a_time, logits + i * CLASSES, NULL),
+            VIT_OK);
+    vit_session_free(s);
+}
+
+/* Not equal, but near: a rounding is 2^-9 at most. */
+static void assert_near(const float *got, const float *want, size_t count) {
+    const double difference = check_difference(got, want, count);
+    assert_true(difference > 0 && difference < .05);
+}
+
+static void test_threads_and_batch_change_no_byte(void **state) {
+    (void)state;
+    kernels_or_skip();
+    float f32[9 * CLASSES], want[9 * CLASSES], got[9 * CLASSES];
+    vit_model *one = trained(VIT_PRECISION_BF16, 1), *three = trained(VIT_PRECISION_BF16, 3);
+    assert_non_null(strstr(vit_model_describe(one).recipe, "\"precision\": \"bf16\""));
+    answer(one, VIT_PRECISION_F32, 1, 9, 9, f32);
+    answer(three, VIT_PRECISION_F32, 1, 9, 9, want);
+    assert_memory_equal(f32, want, sizeof want); /* the same weights */
+    answer(one, VIT_PRECISION_BF16, 1, 9, 9, want);
+    assert_near(want, f32, 9 * CLASSES);
+    for (int threads = 1; threads <= 3; threads++) {
+        for (size_t at_a_time = 1; at_a_time <= 9; at_a_time *= 3) {
+            answer(one, VIT_PRECISION_BF16, threads, 9, at_a_time, got);
+            assert_memory_equal(got, want, sizeof want);
+        }
+    }
+    vit_model_free(one);
+    vit_model_free(three);
+}
+
+static void test_training_is_near_float32(void **state) {
+    (void)state;
+    kernels_or_skip();
+    float f32[9 * CLASSES], bf16[9 * CLASSES];
+    vit_model *a = trained(VIT_PRECISION_F32, 1), *b = trained(VIT_PRECISION_BF16, 1);
+    assert_null(strstr(vit_model_describe(a).recipe, "precision"));
+    answer(a, VIT_PRECISION_F32, 1, 9, 9, f32);
+    answer(b, VIT_PRECISION_F32, 1, 9, 9, bf16);
+    assert_near(bf16, f32, 9 * CLASSES);
+    vit_model_free(a);
+    vit_model_free(b);
+}
+
+static vit_model *opened(vit_precision precision) {
+    const vit_model_options o = {.cpu = vit_cpu_name(kernels_or_skip()->cpu),
+                                 .precision = precision};
+    vit_model *m;
+    vit_error e;
+    if (vit_model_load_with(&m, TRAINED, &o, &e) != VIT_OK) fail_msg("%s", e.message);
+    return m;
+}
+
+/* What was trained, and what a file gives in whichever precision it is opened for. */
+static void test_a_file_is_the_model(void **state) {
+    (void)state;
+    kernels_or_skip();
+    float want[9 * CLASSES], got[9 * CLASSES];
+    vit_error e;
+    vit_session *s;
+    vit_model *models[] = {trained(VIT_PRECISION_F32, 1), opened(VIT_PRECISION_F32),
+                           opened(VIT_PRECISION_BF16)};
+    for (int p = VIT_PRECISION_F32; p <= VIT_PRECISION_BF16; p++) {
+        answer(models[0], p, 1, 9, 9, want);
+        for (size_t i = 1; i < 3; i++) {
+            if (i == 2 && p == VIT_PRECISION_F32) continue;
+            answer(models[i], p, 2, 9, 9, got);
+            assert_memory_equal(got, want, sizeof want);
+        }
+    }
+    assert_int_equal(vit_session_new(&s, models[2], NULL, &e), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(e.message, "opened for bf16"));
+    assert_null(s);
+    for (size_t i = 0; i < 3; i++) vit_model_free(models[i]);
+}
+
+/* Of a model in f32, each precision has a network of its own, made once, in its precision, however
+ * many precisions there are and in whichever order they are asked for. */
+static void test_a_network_for_each_precision(void **state) {
+    (void)state;
+    vit_model *m = trained(VIT_PRECISION_F32, 1);
+    const vit_network *found[VIT_PRECISION_COUNT];
+    for (int round = 0; round < 2; round++) {
+        for (int p = VIT_PRECISION_COUNT - 1; p >= 0; p--) {
+            const vit_exec exec = {
+                .kernels = kernels_or_skip(), .threads = 1, .precision = (vit_precision)p};
+            const vit_network *n;
+            vit_error e;
+            if (!exec.kernels->products[p]) continue;
+            assert_int_equal(vit_model_network(&n, m, &exec, &e), VIT_OK);
+            assert_int_equal(n->weights.precision, p);
+            assert_true(round == 0 || n == found[p]);
+            found[p] = n;
+        }
+    }
+    vit_model_free(m);
+}
+
+static void test_refusal(void **state) {
+    (void)state;
+    vit_error e;
+    const vit_train_options o = {
+        .data = "digits", .steps = 1, .cpu = "avx512", .precision = VIT_PRECISION_BF16};
+    assert_int_equal(vit_train(NULL, &o, &e), VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(e.message, "avx512bf16"));
+    assert_non_null(strstr(e.message, "slower than f32"));
+    assert_int_equal(vit_precision_check(VIT_PRECISION_F32, vit_kernels_scalar(), &e), VIT_OK);
+}
+
+static int take_room(void **state) {
+    (void)state;
+    room = check_floats(4 * VIT_GEMM_ROOM);
+    return 0;
+}
+
+static int give_room(void **state) {
+    (void)state;
+    free(room);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_packed_rows),
+        cmocka_unit_test(test_packing_stays_inside),
+        cmocka_unit_test(test_not_finite),
+        IN_DIRECTORY(test_threads_and_batch_change_no_byte),
+        IN_DIRECTORY(test_training_is_near_float32),
+        IN_DIRECTORY(test_a_network_for_each_precision),
+        IN_DIRECTORY(test_a_file_is_the_model),
+        cmocka_unit_test(test_refusal),
+    };
+    return cmocka_run_group_tests(tests, take_room, give_room);
+}

@@ -1,0 +1,318 @@
+/* How the network's matrix products are cut up: which operand stays in the cache, what is packed,
+ * in which blocks of k. A change of a constant in plan.c shows here, product by product. */
+#include "tests/support/check.h"
+#include "vit/base/size.h"
+#include "vit/ops/gemm/plan.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS };
+
+/* Sets: floats on AVX2, tiles of 6 x 16 and blocks of 256; on AVX-512, of 12 x 32 and 512; pairs of
+ * bfloat16, whose W is packed for dx, too, on AVX-512. */
+enum { AVX2, AVX512, PAIRS, SETS };
+
+#define LAYERS 5
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A linear layer, y = x W^T: rows of x of one picture. plans[i][j][k]: instruction set i, one
+ * picture or eight, product k; "B" or "A" stays, "a", "b" are packed by the thread; words of a
+ * block of k times blocks; bands. */
+typedef struct layer {
+    const char *name;
+    size_t rows, in, out;
+    const char *plans[SETS][2][FORMS];
+} layer;
+
+static const layer mnist[LAYERS] = {
+    {"mnist patch",
+     16,
+     49,
+     64,
+     {{{"A 49x1 1", "A 64x1 1", "A 16x1 1"}, {"A 49x1 1", "B 64x1 1", "A 128x1 1"}},
+      {{"A 49x1 1", "A 64x1 1", "A 16x1 1"}, {"A 49x1 1", "A 64x1 1", "A 128x1 1"}},
+      {{"Aa 25x1 1", "Aa 32x1 1", "Aab 8x1 1"}, {"Aa 25x1 1", "Aa 32x1 1", "Aab 64x1 1"}}}},
+    {"mnist qkv",
+     17,
+     64,
+     192,
+     {{{"A 64x1 1", "A 192x1 1", "B 17x1 1"}, {"A 64x1 1", "B 192x1 1", "B 136x1 1"}},
+      {{"A 64x1 1", "A 192x1 1", "B 17x1 1"}, {"A 64x1 1", "B 192x1 1", "B 136x1 1"}},
+      {{"Aa 32x1 1", "Aa 96x1 1", "Aab 9x1 1"}, {"Aa 32x1 1", "Aa 96x1 1", "Aab 68x1 1"}}}},
+    {"mnist proj",
+     17,
+     64,
+     64,
+     {{{"A 64x1 1", "A 64x1 1", "A 17x1 1"}, {"A 64x1 1", "B 64x1 1", "A 136x1 1"}},
+      {{"A 64x1 1", "A 64x1 1", "A 17x1 1"}, {"A 64x1 1", "B 64x1 1", "A 136x1 1"}},
+      {{"Aa 32x1 1", "Aa 32x1 1", "Aab 9x1 1"}, {"Aa 32x1 1", "Aa 32x1 1", "Aab 68x1 1"}}}},
+    {"mnist fc1",
+     17,
+     64,
+     128,
+     {{{"A 64x1 1", "A 128x1 1", "B 17x1 1"}, {"A 64x1 1", "B 128x1 1", "B 136x1 1"}},
+      {{"A 64x1 1", "A 128x1 1", "A 17x1 1"}, {"A 64x1 1", "B 128x1 1", "A 136x1 1"}},
+      {{"Aa 32x1 1", "Aa 64x1 1", "Aab 9x1 1"}, {"Aa 32x1 1", "Aa 64x1 1", "Aab 68x1 1"}}}},
+    {"mnist fc2",
+     17,
+     128,
+     64,
+     {{{"A 128x1 1", "A 64x1 1", "A 17x1 1"}, {"A 128x1 1", "B 64x1 1", "A 136x1 1"}},
+      {{"A 128x1 1", "A 64x1 1", "A 17x1 1"}, {"A 128x1 1", "B 64x1 1", "A 136x1 1"}},
+      {{"Aa 64x1 1", "Aa 32x1 1", "Aab 9x1 1"}, {"Aa 64x1 1", "Aa 32x1 1", "Aab 68x1 1"}}}},
+};
+
+static const layer vit_ti[LAYERS] = {
+    {"ViT-Ti patch",
+     196,
+     768,
+     192,
+     {{{"A 256x3 1", "B 192x1 1", "Aa 196x1 1"}, {"B 256x3 1", "B 192x1 1", "Aab 224x7 1"}},
+      {{"A 384x2 1", "B 192x1 1", "B 196x1 1"}, {"B 384x2 1", "B 192x1 1", "B 400x4 1"}},
+      {{"Aa 384x1 1", "Aa 96x1 1", "Aab 98x1 1"}, {"Ba 384x1 66", "Ba 96x1 66", "Aab 400x2 1"}}}},
+    {"ViT-Ti qkv",
+     197,
+     192,
+     576,
+     {{{"A 192x1 1", "B 192x3 1", "Aa 197x1 2"}, {"B 192x1 1", "B 192x3 1", "Aa 240x7 2"}},
+      {{"A 192x1 1", "B 288x2 1", "B 197x1 1"}, {"B 192x1 1", "B 288x2 1", "B 400x4 1"}},
+      {{"Aa 96x1 1", "Aa 288x1 1", "Aab 99x1 2"}, {"Ba 96x1 66", "Ba 288x1 66", "Aab 400x2 2"}}}},
+    {"ViT-Ti proj",
+     197,
+     192,
+     192,
+     {{{"A 192x1 1", "B 192x1 1", "Aa 197x1 1"}, {"B 192x1 1", "B 192x1 1", "Aa 240x7 1"}},
+      {{"A 192x1 1", "B 192x1 1", "B 197x1 1"}, {"B 192x1 1", "B 192x1 1", "B 400x4 1"}},
+      {{"Aa 96x1 1", "Aa 96x1 1", "Aab 99x1 1"}, {"Ba 96x1 66", "Ba 96x1 66", "Aab 400x2 1"}}}},
+    {"ViT-Ti fc1",
+     197,
+     192,
+     768,
+     {{{"A 192x1 1", "B 256x3 1", "Aa 197x1 2"}, {"B 192x1 1", "B 256x3 1", "Aa 240x7 2"}},
+      {{"A 192x1 1", "B 384x2 1", "B 197x1 1"}, {"B 192x1 1", "B 384x2 1", "B 400x4 1"}},
+      {{"Aa 96x1 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Ba 96x1 66", "Ba 384x1 66", "Aab 400x2 2"}}}},
+    {"ViT-Ti fc2",
+     197,
+     768,
+     192,
+     {{{"A 256x3 1", "B 192x1 1", "Aa 197x1 1"}, {"B 256x3 1", "B 192x1 1", "Aab 240x7 1"}},
+      {{"A 384x2 1", "B 192x1 1", "B 197x1 1"}, {"B 384x2 1", "B 192x1 1", "B 400x4 1"}},
+      {{"Aa 384x1 1", "Aa 96x1 1", "Aab 99x1 1"}, {"Ba 384x1 66", "Ba 96x1 66", "Aab 400x2 1"}}}},
+};
+
+static const layer vit_s[LAYERS] = {
+    {"ViT-S patch",
+     196,
+     768,
+     384,
+     {{{"A 256x3 1", "B 192x2 1", "Aa 196x1 1"}, {"B 256x3 1", "B 192x2 1", "Aab 224x7 1"}},
+      {{"A 384x2 1", "B 384x1 1", "B 196x1 1"}, {"B 384x2 1", "B 384x1 1", "B 400x4 1"}},
+      {{"Aa 384x1 1", "Aa 192x1 1", "Aab 98x1 1"}, {"Ba 384x1 66", "Ba 192x1 66", "Aab 400x2 1"}}}},
+    {"ViT-S qkv",
+     197,
+     384,
+     1152,
+     {{{"A 192x2 1", "B 240x5 1", "Aa 197x1 3"}, {"B 192x2 1", "B 240x5 1", "Aab 240x7 3"}},
+      {{"A 384x1 1", "B 384x3 1", "B 197x1 1"}, {"B 384x1 1", "B 384x3 1", "Bb 400x4 1"}},
+      {{"Aa 192x1 1", "Aa 288x2 1", "Aab 99x1 3"}, {"Aa 192x1 5", "Ba 288x2 66", "Aab 400x2 3"}}}},
+    {"ViT-S proj",
+     197,
+     384,
+     384,
+     {{{"A 192x2 1", "B 192x2 1", "Aa 197x1 1"}, {"B 192x2 1", "B 192x2 1", "Aab 240x7 1"}},
+      {{"A 384x1 1", "B 384x1 1", "B 197x1 1"}, {"B 384x1 1", "B 384x1 1", "B 400x4 1"}},
+      {{"Aa 192x1 1", "Aa 192x1 1", "Aab 99x1 1"}, {"Ba 192x1 66", "Ba 192x1 66", "Aab 400x2 1"}}}},
+    {"ViT-S fc1",
+     197,
+     384,
+     1536,
+     {{{"A 192x2 1", "B 256x6 1", "Aa 197x1 4"}, {"B 192x2 1", "B 256x6 1", "Aab 240x7 4"}},
+      {{"A 384x1 1", "B 384x4 1", "B 197x1 1"}, {"B 384x1 1", "B 384x4 1", "Bb 400x4 1"}},
+      {{"Aa 192x1 1", "Aa 384x2 1", "Aab 99x1 4"}, {"Aa 192x1 5", "Ba 384x2 66", "Aab 400x2 4"}}}},
+    {"ViT-S fc2",
+     197,
+     1536,
+     384,
+     {{{"A 256x6 1", "Ab 192x2 1", "Aa 197x1 1"}, {"B 256x6 1", "Bb 192x2 1", "Aab 240x7 1"}},
+      {{"A 512x3 1", "A 384x1 1", "A 197x1 1"}, {"B 384x4 1", "Bb 384x1 1", "Aab 400x4 1"}},
+      {{"Aa 384x2 1", "Aa 192x1 1", "Aab 99x1 1"}, {"Ba 384x2 66", "Aa 192x1 5", "Aab 400x2 1"}}}},
+};
+
+static const layer vit_b[LAYERS] = {
+    {"ViT-B patch",
+     196,
+     768,
+     768,
+     {{{"A 256x3 1", "B 256x3 1", "Aa 196x1 2"}, {"B 256x3 1", "B 256x3 1", "Aab 224x7 2"}},
+      {{"A 384x2 1", "B 384x2 1", "B 196x1 1"}, {"B 384x2 1", "B 384x2 1", "B 400x4 1"}},
+      {{"Aa 384x1 1", "Aa 384x1 1", "Aab 98x1 2"}, {"Aa 384x1 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
+    {"ViT-B qkv",
+     197,
+     768,
+     2304,
+     {{{"A 256x3 1", "B 256x9 1", "Aa 197x1 6"}, {"B 256x3 1", "B 256x9 1", "Aab 240x7 6"}},
+      {{"A 384x2 1", "B 384x6 1", "B 197x1 1"}, {"B 384x2 1", "B 384x6 1", "Bb 400x4 1"}},
+      {{"Aa 384x1 1", "Aa 384x3 1", "Aab 99x1 6"}, {"Aa 384x1 5", "Aa 384x3 5", "Aab 400x2 6"}}}},
+    {"ViT-B proj",
+     197,
+     768,
+     768,
+     {{{"A 256x3 1", "B 256x3 1", "Aa 197x1 2"}, {"B 256x3 1", "B 256x3 1", "Aab 240x7 2"}},
+      {{"A 384x2 1", "B 384x2 1", "B 197x1 1"}, {"B 384x2 1", "B 384x2 1", "B 400x4 1"}},
+      {{"Aa 384x1 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Aa 384x1 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
+    {"ViT-B fc1",
+     197,
+     768,
+     3072,
+     {{{"A 256x3 1", "Aab 256x12 1", "Aa 197x1 8"}, {"B 256x3 1", "Aab 256x12 5", "Aab 240x7 8"}},
+      {{"A 384x2 1", "Aa 512x6 1", "Aa 197x1 8"}, {"B 384x2 1", "Aab 512x6 5", "Aab 400x4 8"}},
+      {{"Aa 384x1 1", "Aa 512x3 1", "Aab 99x1 8"}, {"Aa 384x1 5", "Aa 512x3 5", "Aab 400x2 8"}}}},
+    {"ViT-B fc2",
+     197,
+     3072,
+     768,
+     {{{"Aa 256x12 1", "Ab 256x3 1", "Aab 197x1 2"}, {"Aa 256x12 5", "Bb 256x3 1", "Aab 240x7 2"}},
+      {{"Aa 512x6 1", "A 384x2 1", "Ab 197x1 2"}, {"Aa 512x6 5", "Bb 384x2 1", "Aab 400x4 2"}},
+      {{"Aa 512x3 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Aa 512x3 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
+};
+
+/* ---- plans ---- */
+
+static vit_gemm_shape shape_of(const layer *l, size_t form, size_t batch, vit_precision precision) {
+    const size_t rows = l->rows * batch;
+    const bool packs = precision == VIT_PRECISION_BF16;
+    const vit_gemm_shape shapes[FORMS] = {
+        [FORWARD] = {.m = rows, .n = l->out, .k = l->in, .a_row = l->in, .b_packed = true},
+        [INPUT_GRADIENT] = {.m = rows,
+                            .n = l->in,
+                            .k = l->out,
+                            .a_row = l->out,
+                            .b_packed = packs,
+                            .b_row = l->in},
+        [WEIGHT_GRADIENT] = {.m = l->out,
+                             .n = l->in,
+                             .k = rows,
+                             .a_transposed = true,
+                             .a_row = l->out,
+                             .b_row = l->in}};
+    vit_gemm_shape shape = shapes[form];
+    shape.precision = precision;
+    return shape;
+}
+
+static void assert_plan(const char *want, const layer *l, const vit_gemm_shape *shape,
+                        const vit_tile_size *tile) {
+    static const char *const products[FORMS] = {"y", "dx", "dW"};
+    const vit_gemm_plan p = vit_gemm_plan_of(shape, tile, 1);
+    char found[64];
+    snprintf(found, sizeof found, "%s%s%s %zux%zu %zu", p.b_stays ? "B" : "A", p.pack_a ? "a" : "",
+             p.pack_b ? "b" : "", p.depth, p.blocks_of_k, p.bands);
+    const size_t form = shape->a_transposed ? WEIGHT_GRADIENT : shape->n == l->in;
+    if (strcmp(found, want) != 0)
+        fail_msg("%s, %s, [%zu][%zu] of %zu, tiles of %zu rows: plan %s, expected %s", l->name,
+                 products[form], shape->m, shape->n, shape->k, tile->rows, found, want);
+    assert_int_equal(p.groups, 1); /* of one thread */
+    assert_int_equal(p.runs, p.numbers > 1 && p.b_stays ? 1 : p.bands);
+}
+
+static void assert_layers(size_t set, const vit_kernels *kernels, vit_precision precision) {
+    static const layer *const models[] = {mnist, vit_ti, vit_s, vit_b};
+    if (!kernels) skip();
+    for (size_t i = 0; i < COUNT(models) * LAYERS * 2 * FORMS; i++) {
+        const size_t form = i % FORMS, batch = i / FORMS % 2;
+        const layer *l = &models[i / FORMS / 2 / LAYERS][i / FORMS / 2 % LAYERS];
+        const vit_gemm_shape shape = shape_of(l, form, batch == 0 ? 1 : 8, precision);
+        assert_plan(l->plans[set][batch][form], l, &shape, &kernels->tile);
+    }
+}
+
+static void test_avx2(void **state) {
+    (void)state;
+    assert_layers(AVX2, vit_kernels_avx2(), VIT_PRECISION_F32);
+}
+
+static void test_avx512(void **state) {
+    (void)state;
+    assert_layers(AVX512, vit_kernels_avx512(), VIT_PRECISION_F32);
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    assert_layers(PAIRS, vit_kernels_avx512(), VIT_PRECISION_BF16);
+}
+
+/* Rows of A 4 KiB apart compete for the sets of a cache: A is packed, however many tiles pass by.
+ */
+static void test_rows_that_clash(void **state) {
+    (void)state;
+    const vit_tile_size tile = {12, 32, 512};
+    vit_gemm_shape s = {.m = 6304, .n = 1024, .k = 1024, .a_row = 1024, .b_packed = true};
+    vit_gemm_plan p = vit_gemm_plan_of(&s, &tile, 1);
+    assert_true(p.pack_a && !p.b_stays);
+    s.a_row = 1024 + 16;
+    p = vit_gemm_plan_of(&s, &tile, 1);
+    assert_true(!p.pack_a && p.b_stays);
+}
+
+/* ---- what every plan must keep to ---- */
+
+static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size_t threads) {
+    const vit_gemm_plan p = vit_gemm_plan_of(s, tile, threads);
+    const size_t band = vit_ceil_div(p.tiles, p.bands), rows = band * (p.height + 1);
+    const size_t a =
+        s->a_transposed ? band * p.packed_tile : vit_min(rows, band * tile->rows) * p.packed_row;
+    assert_true(p.height + (p.higher > 0) <= tile->rows);
+    assert_int_equal(p.tiles * p.height + p.higher, s->m);
+    assert_true(p.panels * VIT_PANEL >= s->n);
+    assert_true(p.depth <= VIT_K_BLOCK && p.blocks_of_k * p.depth >= p.words);
+    assert_true(p.words == 0 || (p.blocks_of_k - 1) * p.depth < p.words);
+    assert_true(p.bands >= p.runs && p.runs >= 1 && p.groups >= 1 && p.groups <= p.panels);
+    assert_true(p.breadth >= 1 && p.breadth <= p.panels);
+    if (p.numbers > 1) assert_true(p.pack_a && (p.pack_b || s->b_packed));
+    /* what is packed into the thread's room */
+    if (p.b_stays && p.pack_b) {
+        assert_false(p.pack_a);
+        assert_true(p.breadth * p.depth * VIT_PANEL <= VIT_PACKED_B);
+    }
+    if (p.pack_a) assert_true(a <= (p.b_stays ? VIT_LOW_BAND : VIT_HIGH_BAND));
+}
+
+static void test_every_plan_fits(void **state) {
+    (void)state;
+    static const vit_tile_size tiles[] = {{4, 16, 512}, {6, 16, 256}, {6, 16, 512}, {12, 32, 512}};
+    static const size_t sizes[] = {1,   5,   12,  17,   33,   64,   197,
+                                   256, 384, 577, 1024, 1025, 3072, 12608};
+    static const size_t threads[] = {1, 2, 3, 8, 64};
+    const size_t n = COUNT(sizes);
+    for (size_t i = 0; i < n * n * n * 8; i++) {
+        const unsigned options = i % 8;
+        const size_t at = i / 8;
+        vit_gemm_shape s = {.m = sizes[at % n],
+                            .n = sizes[at / n % n],
+                            .k = sizes[at / n / n] - (at / n / n == 0), /* 0, too */
+                            .precision = options & 1 ? VIT_PRECISION_BF16 : VIT_PRECISION_F32,
+                            .a_transposed = options & 2,
+                            .b_packed = options & 4};
+        s.a_row = s.a_transposed ? s.m : s.k;
+        s.b_row = s.n;
+        for (size_t t = 0; t < COUNT(tiles); t++)
+            for (size_t j = 0; j < COUNT(threads); j++) assert_fits(&s, &tiles[t], threads[j]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_avx2),
+        cmocka_unit_test(test_avx512),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_rows_that_clash),
+        cmocka_unit_test(test_every_plan_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

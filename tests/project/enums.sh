@@ -1,0 +1,194 @@
+#!/bin/sh
+# Plants a value in each of our enums, one at a time: every file with a switch over the enum, and
+# every file with a table of it, must then stop the build. And an enum's values are told apart by
+# switches and tables alone: a comparison, == or !=, which a new value passes unseen, is a failure
+# unless it stands in the list below with its reason.
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export CCACHE_DISABLE=1 # a compiler cache may miss that a header now hides another
+flags="-std=c17 -D_POSIX_C_SOURCE=200809L $(pkg-config --cflags stb jansson zlib) -fopenmp"
+jobs=$(nproc 2>/dev/null || echo 1)
+
+# Enums whose values nothing tells apart one by one: numbers of random streams, strokes of a pen.
+free='vit_purpose vit_pen'
+# The last value of an enum that counts the others.
+counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS|OPERATORS)'
+
+# Comparisons that are allowed: an enum or a value, the files, and why no other value matters.
+allowed() {
+    cat <<'LIST'
+vit_status * whether a call failed, not how
+vit_path_kind * whether there is a file, or a directory
+vit_pickle_kind * what a file holds is checked: any other kind is refused
+vit_png_color * PNG's own five, given by its specification
+serve_state vit/cli/serve/net/connections.c the life of a connection, all of it in this file
+SERVE_ADMITTED vit/cli/serve/net/connections.c whether it was, not why not
+SERVE_TURN_DONE * whether there is an answer, not why not
+VIT_REQUEST_RUN vit/cli/parts/options.c whether the program goes on
+vit_option_kind vit/cli/parts/options.c a flag takes no value, a list may be given again
+vit_event_kind * what only such an event has, or brings with it
+vit_field_kind * what only such a field has, as a range; fields are read and written by switches
+vit_operation_kind * looks for the operations of that kind
+vit_query * where the map begins; which methods take which is in the table of maps.c
+vit_method vit/explain/maps.c options that only that method takes
+VIT_FUSE_MEAN * a sum over the heads is divided at its end
+TRAIN datasets/idx.c a set has two parts
+LABELS datasets/idx.c a part has two files
+IMAGES datasets/numpy.c a part has two arrays
+SERVE_OUTPUT_FEATURES vit/cli/serve/answer/kserve_infer.c the one output that has no classes
+SERVE_INPUT_VALUES vit/cli/serve/answer/kserve_infer.c the one input of floats
+VIT_FILTER_NEAREST * copies pixels, has no weights
+VIT_ARITHMETIC_PILLOW * the default, which is not written, and the one that begins with columns
+VIT_FIT_STRETCH * the default, which is not written
+VIT_FIT_COVER vit/image/prepare/preprocess_size.c what timm makes of a square
+VIT_ROUNDING_EVEN * the default, which is not written, and the one of timm and torchvision
+VIT_F32 * the type that weights have in memory: nothing is converted
+VIT_STEM_LINEAR vit/model/config.c the one stem that norms its patches
+VIT_PATCH_PIXEL vit/model/config.c the one order whose patches are normed
+VIT_SCALE_HEAD_DIM vit/weights/export/describe.c the one that other libraries have
+VIT_SILU vit/weights/export/describe.c the one function that timm gates by
+VIT_OF_DECODERS vit/model/switches.c whether an encoder can have the key
+VIT_PARAMETER_EMBEDDING vit/model/parameters.c the one table that can also be the head
+VIT_PARAMETER_POSITIONS vit/weights/file/model_file.c the one tensor that depends on the size
+VIT_TARGET_ONNX vit/api/model_convert.c the one layout that is a single file
+VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers cleans up
+VIT_STOP_EARLY vit/model/run/search.c whether to stop at once
+VIT_POLICY_NONE vit/train/step/loader.c whether there is one
+VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
+VIT_REPORT_DONE vit/train/monitor.c whether it is over
+VIT_PREPARE_UNKNOWN * whether it is known
+VIT_PREPARE_SHORTER vit/weights/configs/hugging_face.c the one that needs a crop
+VIT_PREPARE_STRETCH vit/weights/configs/pictures.c the one whose resize can be the end
+LIST
+}
+
+# file, line and name of every enum of several values; those without a name have a count
+enums() {
+    grep -rnE --include='*.[ch]' "^(typedef enum [a-z_]+ \{|enum \{.*[ ,]$counts \};)" \
+        vit datasets | sort | sed -E 's/^([^:]*):([0-9]*):(typedef enum ([a-z_]+)|enum).*/\1 \2 \4/'
+}
+
+# The file with one value more: before the count, or as the last.
+plant() {
+    awk -v at="$2" -v counts="$counts" '
+    NR == at { inside = 1 }
+    inside && $0 ~ "(^|[ ,])" counts ",?( }|$)" {
+        n = match($0, counts ",?( }|$)")
+        $0 = substr($0, 1, n - 1) "PLANTED_VALUE, " substr($0, n); done = 1
+    }
+    inside && /} ?[a-z_]*;$/ {
+        if (!done) sub(/ ?}/, (/^}/ ? "" : ",") " PLANTED_VALUE }")
+        inside = 0
+    }
+    { print }' "$1"
+}
+
+# The values of the enum at a line, as an expression.
+values() {
+    awk -v at="$2" 'NR >= at { print } NR >= at && /} ?[a-z_]*;$/ { exit }' "$1" | tr '\n' ' ' |
+        sed 's|/\*[^*]*\*/||g; s/^[^{]*{//; s/}.*//' | grep -oE '\b[A-Z][A-Z0-9_]+\b' |
+        paste -sd'|' -
+}
+
+# file, line, value and text of each comparison with one of the values, in the files given.
+comparisons() {
+    values=$1
+    shift
+    awk -v values="($values)" '
+    FNR == 1 { before = "" }
+    {
+        line = before $0
+        before = line ~ /[=!]=$/ ? line " " : ""
+        if (before == "" && (match(line, "[=!]= " values "([^A-Z0-9_]|$)") ||
+                             match(line, "(^|[^A-Z0-9_])" values " [=!]="))) {
+            found = substr(line, RSTART, RLENGTH)
+            match(found, values)
+            sub(/^ */, "", line)
+            print FILENAME, FNR, substr(found, RSTART, RLENGTH), line
+        }
+    }' "$@"
+}
+
+number=0 bad=0
+# ok or not ok, and what it is about
+tell() {
+    number=$((number + 1))
+    [ "$1" = ok ] || bad=$((bad + 1))
+    echo "$1 $number - $2"
+}
+
+# Says which of the files do not stop with the planted value: a switch over it or a table of it that
+# the compiler does not complain about.
+unstopped() {
+    file=$1 count=$2
+    shift 2
+    export work flags file count
+    printf '%s\n' "$@" | xargs -P "$jobs" -I{} sh -c '
+        [ "{}" = "$file" ] && source=$work/{} || source={}
+        # shellcheck disable=SC2086
+        said=$(${CC:-cc} $flags -I"$work" -I. -fsyntax-only -Werror=switch "$source" 2>&1)
+        if grep -qE "case ($values):" {} && ! echo "$said" | grep -q "PLANTED_VALUE.*not handled"
+        then echo "{}: a switch"; fi
+        if grep -qE "VIT_CHECK_ROWS\(.*\<$count\>" {} &&
+            ! echo "$said" | grep -q "one row for every value"; then echo "{}: a table"; fi'
+}
+
+allowed >"$work/allowed"
+: >"$work/used"
+while read -r file line name; do
+    what="${name:-enum} in $file:$line"
+    values=$(values "$file" "$line")
+    count=$(echo "$values" | tr '|' '\n' | grep -xE "$counts" | tail -1)
+    case $file in
+    *.c) all=$file ;;
+    *) all=$(grep -rlwE --include='*.[ch]' "$values" vit datasets) ;;
+    esac
+
+    export values
+    # shellcheck disable=SC2086
+    users=$(grep -lE "case ($values):|VIT_CHECK_ROWS\(.*\<${count:-no count}\>" $all)
+    case " $free " in
+    *" ${name:-?} "*) ;;
+    *)
+        rm -rf "$work/vit" "$work/datasets"
+        mkdir -p "$work/${file%/*}"
+        plant "$file" "$line" >"$work/$file"
+        # shellcheck disable=SC2086
+        missed=$([ -z "$users" ] || unstopped "$file" "${count:-no count}" $users | paste -sd' ' -)
+        if [ -z "$users" ]; then
+            tell "not ok" "a value more of $what goes unnoticed: no switch, no table"
+        elif [ -n "$missed" ]; then
+            tell "not ok" "a value more of $what goes unnoticed by $missed"
+        else
+            tell ok "a value more of $what stops each of $(echo "$users" | wc -l)"
+        fi
+        ;;
+    esac
+
+    case " $free " in *" ${name:-?} "*) continue ;; esac
+    others=$(echo "$values" | tr '|' '\n' | grep -vxE "$counts" | paste -sd'|' -)
+    # shellcheck disable=SC2086
+    comparisons "$others" $all >"$work/compared"
+    awk -v name="${name:-enum}" -v used="$work/used" '
+    NR == FNR { key[NR] = $1; where[NR] = $2; n = NR; next }
+    {
+        for (i = 1; i <= n; i++)
+            if ((key[i] == name || key[i] == $3) && (where[i] == "*" || where[i] == $1)) break
+        if (i <= n) print key[i], where[i] >>used
+        else print "# " $0
+    }' "$work/allowed" "$work/compared" >"$work/refused"
+    if [ -s "$work/refused" ]; then
+        cat "$work/refused"
+        tell "not ok" "values of $what are compared in $(cut -d' ' -f2 "$work/refused" |
+            sort -u | paste -sd' ' -): a switch or a row would stop at a new value"
+    fi
+done <<LIST
+$(enums)
+LIST
+
+unused=$(cut -d' ' -f1,2 "$work/allowed" | grep -vxFf "$work/used" | paste -sd',' -)
+[ -z "$unused" ] && tell ok "each allowance is needed" ||
+    tell "not ok" "allowed, but not there any more: $unused"
+echo "1..$number"
+[ "$bad" -eq 0 ]

@@ -1,0 +1,151 @@
+#include "vit/cli/parts/answers.h"
+
+#include <string.h>
+
+#include "vit/cli/parts/csv.h"
+
+/* ---- text ---- */
+
+/* A bar, 24 columns long for a probability of 1, in eighths of a column if the terminal can show
+ * them. */
+static void add_bar(vit_text *text, float probability) {
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    enum { COLUMNS = 24 };
+    int eighths = probability > 0 ? (int)(probability * 8 * COLUMNS + 0.5f) : 0;
+    bool fine = vit_speaks_utf8();
+    int whole = fine ? eighths / 8 : (eighths + 4) / 8;
+    for (int i = 0; i < whole; i++) vit_text_add(text, "%s", fine ? "█" : "#");
+    const char *part = fine ? parts[eighths % 8] : "";
+    int used = whole + (*part != '\0');
+    vit_text_add(text, "%s%*s", part, COLUMNS - used, "");
+}
+
+/* Whether the answer's probability is lower than for 99 % of the held-back training pictures. */
+static bool is_unsure(const vit_answered *a) {
+    return (double)a->probabilities[a->best[0]] < vit_model_describe(a->model).threshold;
+}
+
+/* Whether the scores are those of a regression, no probabilities. */
+static bool is_number(const vit_answered *a) {
+    return vit_model_describe(a->model).scoring == VIT_SCORING_NONE;
+}
+
+bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
+    char number[32];
+    vit_text text = {0};
+    size_t width = 0; /* of the labels' column, at most 40 */
+    for (size_t i = 0; i < a->top; i++) {
+        size_t columns = vit_text_columns(vit_model_label(a->model, a->best[i]));
+        width = columns > width ? columns : width;
+    }
+    if (width > 40) width = 40;
+    vit_text_add(&text, "%s", is_first ? "" : "\n");
+    vit_text_add_visible(&text, a->name, 0);
+    vit_text_add(&text, "\n");
+    for (size_t i = 0; i < a->top; i++) {
+        float probability = a->probabilities[a->best[i]];
+        vit_text_add(&text, "  ");
+        vit_text_add_visible(&text, vit_model_label(a->model, a->best[i]), width);
+        vit_text_add(&text, "  ");
+        if (is_number(a)) {
+            vit_text_add(&text, "%s\n", vit_format_float(number, probability));
+            continue;
+        }
+        add_bar(&text, probability);
+        vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
+    }
+    if (is_unsure(a)) vit_text_add(&text, "  unsure\n");
+    for (size_t i = 0; i < a->classes && a->logits; i++) {
+        vit_text_add(&text, "%s%s", i == 0 ? "  logits " : " ",
+                     vit_format_g9(number, a->logits[i]));
+    }
+    vit_text_add(&text, "%s", a->logits ? "\n" : "");
+    return vit_print(command, &text);
+}
+
+/* ---- JSON ---- */
+
+/* {"file": ..., and "error" for a picture that failed */
+static void open_object(vit_json_out *json, const vit_answered *a) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "file", a->name);
+    if (a->failure) vit_json_text(json, "error", a->failure->message);
+}
+
+static bool close_object(const vit_command *command, vit_json_out *json, const vit_answered *a) {
+    if (!a->failure && a->warning) vit_json_text(json, "warning", a->warning);
+    vit_json_close(json, '}');
+    return vit_print_json(command, json);
+}
+
+static void add_floats(vit_json_out *json, const char *key, const float *values, size_t count) {
+    vit_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++) vit_json_g9(json, NULL, values[i]);
+    vit_json_close(json, ']');
+}
+
+void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
+    open_object(json, a);
+    if (!a->failure) {
+        vit_json_open(json, "predictions", '[');
+        for (size_t i = 0; i < a->top; i++) {
+            vit_json_open(json, NULL, '{');
+            vit_json_count(json, "index", a->best[i]);
+            vit_json_text(json, "label", vit_model_label(a->model, a->best[i]));
+            vit_json_float(json, is_number(a) ? "score" : "probability",
+                           a->probabilities[a->best[i]]);
+            vit_json_close(json, '}');
+        }
+        vit_json_close(json, ']');
+        if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
+        if (a->warning) vit_json_text(json, "warning", a->warning);
+        if (a->logits) add_floats(json, "logits", a->logits, a->classes);
+    }
+    vit_json_close(json, '}');
+}
+
+bool vit_answer_json(const vit_command *command, const vit_answered *a) {
+    vit_json_out json = {0};
+    vit_answer_add_json(&json, a);
+    return vit_print_json(command, &json);
+}
+
+bool vit_answer_embedding(const vit_command *command, const vit_answered *a) {
+    vit_json_out json = {0};
+    open_object(&json, a);
+    if (!a->failure) add_floats(&json, "embedding", a->features, a->width);
+    return close_object(command, &json, a);
+}
+
+bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t row) {
+    vit_json_out json = {0};
+    open_object(&json, a);
+    vit_json_count(&json, "row", row);
+    return close_object(command, &json, a);
+}
+
+/* ---- CSV ---- */
+
+bool vit_answer_csv_head(const vit_command *command, size_t top) {
+    vit_text text = {0};
+    vit_text_add(&text, "file,label,probability");
+    for (size_t i = 2; i <= top; i++) vit_text_add(&text, ",label%zu,probability%zu", i, i);
+    vit_text_add(&text, ",error\n");
+    return vit_print(command, &text);
+}
+
+bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
+    char number[32];
+    vit_text text = {0};
+    vit_csv_field(&text, a->name);
+    for (size_t i = 0; i < a->top; i++) {
+        vit_text_add(&text, ",");
+        if (!a->failure) vit_csv_field(&text, vit_model_label(a->model, a->best[i]));
+        vit_text_add(&text, ",%s",
+                     a->failure ? "" : vit_format_float(number, a->probabilities[a->best[i]]));
+    }
+    vit_text_add(&text, ",");
+    if (a->failure) vit_csv_field(&text, a->failure->message);
+    vit_text_add(&text, "\n");
+    return vit_print(command, &text);
+}

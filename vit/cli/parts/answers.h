@@ -1,0 +1,42 @@
+/* What vit-classify writes about a picture, in each of its formats. Functions return false if there
+ * was no memory, as vit_print does. */
+#ifndef VIT_CLI_PARTS_ANSWERS_H
+#define VIT_CLI_PARTS_ANSWERS_H
+
+#include "vit/cli/parts/program.h"
+
+typedef struct vit_answered {
+    const char *name;         /* of the picture */
+    const vit_error *failure; /* why there is no answer; NULL: there is one, and the rest is set */
+    const char *warning;      /* or NULL */
+    const vit_model *model;
+    const float *probabilities, *logits; /* [classes]; logits NULL: not asked for */
+    size_t classes, top;
+    const size_t *best;    /* [top] classes, the likeliest first */
+    const float *features; /* [width] */
+    size_t width;
+} vit_answered;
+
+/* A paragraph with a line for each of the top classes; an empty line before it unless it is the
+ * first. */
+bool vit_answer_text(const vit_command *command, const vit_answered *answer, bool is_first);
+
+/* {"file": ..., "predictions": [{"index": ..., "label": ..., "probability": ...}, ...]}, also
+ * "logits" and "warning" if there are any; or {"file": ..., "error": ...}. The second one appends
+ * the object to *json and writes nothing. */
+bool vit_answer_json(const vit_command *command, const vit_answered *answer);
+void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
+
+/* The heading file,label,probability,label2,probability2,...,error, and a line of it for a picture,
+ * as CSV (csv.h). */
+bool vit_answer_csv_head(const vit_command *command, size_t top);
+bool vit_answer_csv(const vit_command *command, const vit_answered *answer);
+
+/* {"file": ..., "embedding": [...]}; or {"file": ..., "error": ...}. */
+bool vit_answer_embedding(const vit_command *command, const vit_answered *answer);
+
+/* {"file": ..., "row": ...} for a picture whose features are that row of a matrix; with "error" if
+ * it failed. */
+bool vit_answer_row(const vit_command *command, const vit_answered *answer, uint64_t row);
+
+#endif

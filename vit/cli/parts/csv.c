@@ -1,0 +1,46 @@
+#include "vit/cli/parts/csv.h"
+
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/parts/program.h"
+
+void vit_csv_field(vit_text *text, const char *field) {
+    vit_text visible = {0};
+    vit_text_add_visible(&visible, field, 0);
+    const bool quotes = visible.text && strpbrk(visible.text, ",\"");
+    vit_text_add(text, "%s", quotes ? "\"" : "");
+    for (size_t i = 0; i < visible.length; i++) {
+        vit_text_add_bytes(text, visible.text + i, 1);
+        if (visible.text[i] == '"') vit_text_add_bytes(text, "\"", 1);
+    }
+    vit_text_add(text, "%s", quotes ? "\"" : "");
+    text->failed = text->failed || visible.failed;
+    vit_text_free(&visible);
+}
+
+vit_status vit_csv_check(const char *file, const char *option, const char *head, vit_error *error) {
+    vit_bytes bytes = {0};
+    vit_writer *writer;
+    vit_status status = VIT_OK;
+    if (vit_path_look(file) == VIT_PATH_FILE) {
+        status = vit_map_file(&bytes, file, error);
+        const size_t length = strlen(head);
+        if (status == VIT_OK && bytes.size > 0 &&
+            (bytes.size < length || memcmp(bytes.data, head, length) != 0))
+            status = vit_fail(error, VIT_ERROR_IO,
+                              "--%s: %s exists and is no file of this kind, which begins with "
+                              "\"%s\": it is not replaced",
+                              option, file, head);
+        vit_unmap_file(&bytes);
+    }
+    if (status != VIT_OK) return status;
+    status = vit_writer_open(&writer, file, error);
+    if (status == VIT_OK) vit_writer_abort(writer);
+    return status;
+}
+
+vit_status vit_csv_write(const char *file, const vit_text *text, vit_error *error) {
+    if (text->failed) return vit_fail_memory(error, file, text->length);
+    return vit_write_file(file, text->text, text->length, error);
+}

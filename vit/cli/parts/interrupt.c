@@ -1,0 +1,29 @@
+#include "vit/cli/parts/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t received;
+
+static void on_signal(int number) {
+    if (received != 0) _exit(128 + number);
+    received = number;
+}
+
+/* System calls go on (SA_RESTART), so that a checkpoint that is being written is finished. Signals
+ * are ignored from the start under nohup, and SIGINT in a background job of a shell without job
+ * control: these stay ignored. */
+void vit_interrupt_catch(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, inherited;
+        sigemptyset(&action.sa_mask);
+        if (sigaction(signals[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+int vit_interrupted(void) {
+    return received;
+}

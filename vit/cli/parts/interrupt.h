@@ -1,0 +1,14 @@
+/* SIGINT, SIGTERM and SIGHUP: the first one asks the program to stop, a second one ends it at once.
+ */
+#ifndef VIT_CLI_PARTS_INTERRUPT_H
+#define VIT_CLI_PARTS_INTERRUPT_H
+
+/* From now on the signals are caught, except those that the program was started to ignore. */
+void vit_interrupt_catch(void);
+
+/* The number of the signal that came, or 0. A program that is stopped by it exits with 128 +
+ * number.
+ */
+int vit_interrupted(void);
+
+#endif

@@ -1,0 +1,12 @@
+/* The list of named models: vit-classify --list. */
+#ifndef VIT_CLI_PARTS_MODEL_LIST_H
+#define VIT_CLI_PARTS_MODEL_LIST_H
+
+#include "vit/cli/parts/options.h"
+
+/* Writes them to standard output, as a table or as one JSON object a line, with the accuracy that
+ * the card beside a model states (docs/formats.md); returns the exit status. A model or card with a
+ * fault is reported, and the others are listed. */
+int vit_show_models(const vit_command *command, bool json);
+
+#endif

@@ -1,0 +1,203 @@
+#include "vit/cli/parts/models.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/cli/parts/out_files.h"
+
+static const char ending[] = ".safetensors";
+
+/* Directories where named models are looked for, in this order. */
+typedef struct places {
+    vit_text directories[3];
+    size_t count;
+    bool failed; /* there was no memory */
+} places;
+
+/* Cuts the last name off a path; false if it has only one. */
+static bool go_up(char *path) {
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = '\0';
+    return slash != NULL;
+}
+
+static void add_place(places *p, const char *base, const char *below) {
+    vit_text_add(&p->directories[p->count], "%s%s", base, below);
+    p->failed = p->failed || p->directories[p->count].failed;
+    p->count++;
+}
+
+static places find_places(void) {
+    places found = {0};
+    char path[4096]; /* of this program, links resolved */
+    const char *models = getenv("VIT_MODELS");
+    if (models && *models != '\0') add_place(&found, models, "");
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || (size_t)length == sizeof path - 1) return found;
+    path[length] = '\0';
+    if (go_up(path) && go_up(path)) {
+        add_place(&found, path, "/share/vit/models");
+        if (go_up(path)) add_place(&found, path, "/models");
+    }
+    return found;
+}
+
+static void free_places(places *p) {
+    for (size_t i = 0; i < p->count; i++) vit_text_free(&p->directories[i]);
+}
+
+/* *path: the first NAME.safetensors in the places, or NULL; false: no memory. */
+static bool look_everywhere(char **path, const places *p, const char *name) {
+    *path = NULL;
+    for (size_t i = 0; i < p->count && !*path; i++) {
+        vit_text candidate = {0};
+        vit_text_add(&candidate, "%s/%s%s", p->directories[i].text, name, ending);
+        bool found = !candidate.failed && vit_path_look(candidate.text) == VIT_PATH_FILE;
+        if (found) *path = vit_strdup(candidate.text);
+        bool memory = !candidate.failed && (!found || *path);
+        vit_text_free(&candidate);
+        if (!memory) return false;
+    }
+    return true;
+}
+
+static vit_status no_such_model(const places *p, const char *name, vit_error *error) {
+    char here[1024];
+    vit_text looked = {0};
+    snprintf(here, sizeof here, "./%s%s", name, ending);
+    if (vit_path_look(here) == VIT_PATH_FILE)
+        return vit_fail(error, VIT_ERROR_IO,
+                        "no model \"%s\" is shipped, but there is a file here: did you mean %s?",
+                        name, here);
+    for (size_t i = 0; i < p->count; i++)
+        vit_text_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
+    vit_status status =
+        vit_fail(error, VIT_ERROR_IO,
+                 "no model \"%s\": it is neither a file, nor is %s%s in %s; "
+                 "\"vit-train --data DATA --out %s%s\" makes one, to be named with its ending",
+                 name, name, ending,
+                 looked.length > 0 && !looked.failed ? looked.text : "$VIT_MODELS", name, ending);
+    vit_text_free(&looked);
+    return status;
+}
+
+static vit_status find_named(char **path, const char *name, vit_error *error) {
+    places p = find_places();
+    vit_status status = VIT_OK;
+    if (p.failed || !look_everywhere(path, &p, name)) {
+        *path = NULL;
+        status = vit_fail_memory(error, "the path of a model", strlen(name));
+    } else if (!*path) {
+        status = no_such_model(&p, name, error);
+    }
+    free_places(&p);
+    return status;
+}
+
+/* *found: whether a directory contains weights; it may as well be one of data. False: no memory. */
+static bool holds_weights(bool *found, const char *directory) {
+    static const char *const names[] = {"model.safetensors", "config.json", "pytorch_model.bin",
+                                        "model.npz"};
+    char **files;
+    size_t count;
+    *found = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !*found; i++) {
+        char *path = vit_path_join(directory, names[i]);
+        if (!path) return false;
+        *found = vit_path_look(path) == VIT_PATH_FILE;
+        vit_free(path);
+    }
+    if (*found || vit_list_directory(&files, &count, directory, NULL) != VIT_OK) return true;
+    for (size_t i = 0; i < count && !*found; i++) {
+        *found = strncmp(files[i], "checkpoint-", strlen("checkpoint-")) == 0 &&
+                 vit_has_ending(files[i], ending);
+    }
+    vit_free(files);
+    return true;
+}
+
+vit_status vit_find_model(char **path, const char *name, vit_error *error) {
+    static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
+    vit_path_kind kind = vit_path_look(name);
+    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/');
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        is_path = is_path || vit_has_ending(name, endings[i]);
+    if (kind == VIT_PATH_DIRECTORY && !is_path && !holds_weights(&is_path, name))
+        return vit_fail_memory(error, "a path", strlen(name));
+    /* A path is not checked: the error of reading it says best what is wrong. */
+    if (is_path) {
+        *path = vit_strdup(name);
+        return *path ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
+    }
+    return find_named(path, name, error);
+}
+
+vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
+                                vit_error *error) {
+    char *path;
+    *out = NULL;
+    vit_status status = vit_find_model(&path, name, error);
+    if (status != VIT_OK) return status;
+    status = vit_model_load_with(out, path, options, error);
+    vit_free(path);
+    return status;
+}
+
+static void free_model(vit_named_model *model) {
+    vit_free(model->name);
+    vit_free(model->path);
+}
+
+/* Adds DIRECTORY/FILE, unless an earlier place has a model of that name. */
+static vit_status add_model(vit_model_list *list, const char *directory, const char *file,
+                            vit_error *error) {
+    vit_named_model found = {.name = vit_strdup(file), .path = vit_path_join(directory, file)};
+    vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
+                                            sizeof *models, "the list of models", error);
+    vit_status status = models ? VIT_OK : VIT_ERROR_MEMORY;
+    if (models) list->models = models;
+    if (models && (!found.name || !found.path))
+        status = vit_fail_memory(error, "the list of models", strlen(file));
+    bool is_new = status == VIT_OK && vit_path_look(found.path) == VIT_PATH_FILE;
+    if (status == VIT_OK) found.name[vit_stem_length(file, ending)] = '\0';
+    for (size_t i = 0; i < list->count && is_new; i++)
+        is_new = strcmp(list->models[i].name, found.name) != 0;
+    if (is_new)
+        models[list->count++] = found;
+    else
+        free_model(&found);
+    return status;
+}
+
+static vit_status add_directory(vit_model_list *list, const char *directory, vit_error *error) {
+    char **names;
+    size_t count;
+    if (vit_path_look(directory) != VIT_PATH_DIRECTORY) return VIT_OK;
+    vit_status status = vit_list_directory(&names, &count, directory, error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        if (vit_has_ending(names[i], ending)) status = add_model(list, directory, names[i], error);
+    vit_free(names);
+    return status;
+}
+
+vit_status vit_list_models(vit_model_list *list, vit_error *error) {
+    *list = (vit_model_list){0};
+    places p = find_places();
+    vit_status status = p.failed ? vit_fail_memory(error, "the list of models", 0) : VIT_OK;
+    for (size_t i = 0; i < p.count && status == VIT_OK; i++)
+        status = add_directory(list, p.directories[i].text, error);
+    free_places(&p);
+    if (status != VIT_OK) vit_free_model_list(list);
+    return status;
+}
+
+void vit_free_model_list(vit_model_list *list) {
+    for (size_t i = 0; i < list->count; i++) free_model(&list->models[i]);
+    vit_free(list->models);
+    *list = (vit_model_list){0};
+}

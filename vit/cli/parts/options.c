@@ -1,0 +1,357 @@
+#include "vit/cli/parts/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 64 };
+
+typedef struct parser {
+    const vit_command *command;
+    char *settings;
+    bool given[OPTIONS_MAX]; /* by index in the table */
+    vit_error *error;
+} parser;
+
+static bool refuse_value(parser *p, const vit_option *option, const char *value,
+                         const char *expected) {
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: \"%s\" is not %s", option->name, value, expected);
+    return false;
+}
+
+static bool in_range(parser *p, const vit_option *option, const char *value, double number,
+                     bool above) {
+    bool low = above ? !(number > option->min) : !(number >= option->min);
+    if (!low && (option->max == 0 || number <= option->max)) return true;
+    char min[32], max[32];
+    vit_text limits = {0};
+    vit_text_add(&limits, "expected %s %s", above ? "more than" : "at least",
+                 vit_format_double(min, option->min));
+    if (option->max != 0)
+        vit_text_add(&limits, " and at most %s", vit_format_double(max, option->max));
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, %s", option->name, value,
+             limits.failed ? "see --help" : limits.text);
+    vit_text_free(&limits);
+    return false;
+}
+
+/* "n" or "nSm", where S is the separator; *has_second says which. */
+static bool parse_pair(const char *value, char separator, uint64_t *first, uint64_t *second,
+                       bool *has_second) {
+    char text[32];
+    const char *end = strchr(value, separator);
+    size_t length = end ? (size_t)(end - value) : strlen(value);
+    *has_second = end != NULL;
+    if (length >= sizeof text) return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    return vit_parse_u64(text, first) && (!end || vit_parse_u64(end + 1, second));
+}
+
+/* "N" or "HxW". */
+static bool take_size(parser *p, const vit_option *option, const char *value, vit_size *out) {
+    uint64_t height = 0, width = 0;
+    bool has_width;
+    if (!parse_pair(value, 'x', &height, &width, &has_width))
+        return refuse_value(p, option, value, "a size in pixels such as 384, or 192x320");
+    if (!has_width) width = height;
+    if (height < 1 || height > 65535 || width < 1 || width > 65535) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected 1 to 65535",
+                 option->name, value);
+        return false;
+    }
+    *out = (vit_size){(size_t)height, (size_t)width};
+    return true;
+}
+
+/* "n" or "n/N". */
+static bool take_steps(parser *p, const vit_option *option, const char *value, vit_steps *out) {
+    bool slash;
+    *out = (vit_steps){0};
+    if (!parse_pair(value, '/', &out->steps, &out->schedule, &slash))
+        return refuse_value(p, option, value, "a whole number, or two as in 300/4000");
+    if (out->steps == 0 || (slash && out->steps > out->schedule)) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected %s",
+                 option->name, value, slash ? "n/N with n at least 1 and at most N" : "at least 1");
+        return false;
+    }
+    return true;
+}
+
+static bool take_choice(parser *p, const vit_option *option, const char *value, int *out) {
+    vit_text words = {0};
+    for (int i = 0; option->choices[i]; i++) {
+        if (strcmp(value, option->choices[i]) == 0) {
+            *out = i;
+            vit_text_free(&words);
+            return true;
+        }
+        const char *separator = i == 0 ? "" : option->choices[i + 1] ? ", " : " or ";
+        vit_text_add(&words, "%s%s", separator, option->choices[i]);
+    }
+    refuse_value(p, option, value, words.failed ? "a word it knows" : words.text);
+    vit_text_free(&words);
+    return false;
+}
+
+static bool take_text(parser *p, const vit_option *option, const char *value, const char **out) {
+    if (*value == '\0') {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is empty, expected %s",
+                 option->name, option->argument);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+/* Puts the value at `place`; false: it is refused. */
+static bool put_value(parser *p, const vit_option *option, const char *value, void *place) {
+    uint64_t *count = place;
+    double *number = place;
+    vit_option_list *list = place;
+    switch (option->kind) {
+    case VIT_OPTION_FLAG:
+        *(bool *)place = true;
+        return true;
+    case VIT_OPTION_TEXT:
+        return take_text(p, option, value, place);
+    case VIT_OPTION_COUNT:
+        return vit_parse_u64(value, count) ? in_range(p, option, value, (double)*count, false)
+                                           : refuse_value(p, option, value, "a whole number");
+    case VIT_OPTION_NUMBER:
+        return vit_parse_double(value, number)
+                   ? in_range(p, option, value, *number, !option->from_min)
+                   : refuse_value(p, option, value, "a number");
+    case VIT_OPTION_CHOICE:
+        return take_choice(p, option, value, place);
+    case VIT_OPTION_STEPS:
+        return take_steps(p, option, value, place);
+    case VIT_OPTION_SIZE:
+        return take_size(p, option, value, place);
+    case VIT_OPTION_LIST:
+        if (list->count < sizeof list->values / sizeof list->values[0])
+            return take_text(p, option, value, &list->values[list->count++]);
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times", option->name,
+                 list->count);
+        return false;
+    case VIT_OPTION_GROUP:
+        break;
+    }
+    return false;
+}
+
+/* Puts the value into the settings, in the form that the row asks for; false: it is refused. */
+static bool take_value(parser *p, const vit_option *option, const char *value) {
+    void *place = p->settings + option->offset;
+    union {
+        bool flag;
+        uint64_t count;
+        double number;
+        int choice;
+    } one = {0};
+    if (!option->key && !option->optional) return put_value(p, option, value, place);
+    if (!put_value(p, option, value, &one)) return false;
+    const bool is_count = option->kind == VIT_OPTION_COUNT;
+    const bool is_number = option->kind == VIT_OPTION_NUMBER;
+    if (option->optional) {
+        *(vit_optional *)place = vit_given(is_count    ? (double)one.count
+                                           : is_number ? one.number
+                                                       : one.choice);
+        return true;
+    }
+    char text[32];
+    if (is_count) snprintf(text, sizeof text, "%llu", (unsigned long long)one.count);
+    if (is_number) vit_format_double(text, one.number);
+    vit_option_keys *keys = place;
+    snprintf(keys->values[keys->count++], sizeof keys->values[0], "%s=%s", option->key,
+             option->kind == VIT_OPTION_FLAG ? "true"
+             : is_count || is_number         ? text
+                                             : value);
+    return true;
+}
+
+static void refuse_unknown(parser *p, const char *name, size_t length) {
+    const char *names[OPTIONS_MAX + 2] = {"help", "version"};
+    size_t count = 2;
+    for (size_t i = 0; i < p->command->option_count; i++)
+        if (p->command->options[i].name) names[count++] = p->command->options[i].name;
+    vit_text word = {0};
+    vit_text_add_bytes(&word, name, length);
+    const char *nearest = word.failed ? NULL : vit_nearest(word.text, names, count);
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "unknown option --%s%s%s%s",
+             word.failed ? "" : word.text, nearest ? "; did you mean --" : "",
+             nearest ? nearest : "", nearest ? "?" : "");
+    vit_text_free(&word);
+}
+
+/* The option called name[0..length), or NULL. */
+static const vit_option *find_option(const vit_command *command, const char *name, size_t length) {
+    for (size_t i = 0; i < command->option_count; i++) {
+        const vit_option *option = &command->options[i];
+        if (option->name && strlen(option->name) == length &&
+            memcmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/* The option that "-x" is short for, or NULL. */
+static const vit_option *find_letter(const vit_command *command, const char *argument) {
+    for (size_t i = 0; i < command->option_count; i++) {
+        const vit_option *option = &command->options[i];
+        if (option->letter != 0 && argument[1] == option->letter && argument[2] == '\0')
+            return option;
+    }
+    return NULL;
+}
+
+/* Records that an option is given; false: it was given before, or one that it excludes. */
+static bool mark_given(parser *p, const vit_option *option) {
+    size_t place = (size_t)(option - p->command->options);
+    if (p->given[place] && option->kind != VIT_OPTION_LIST) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given twice", option->name);
+        return false;
+    }
+    for (size_t i = 0; i < p->command->option_count && option->exclusive != 0; i++) {
+        const vit_option *other = &p->command->options[i];
+        if (p->given[i] && other->exclusive == option->exclusive) {
+            vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                     "--%s and --%s exclude each other: give one of them", other->name,
+                     option->name);
+            return false;
+        }
+    }
+    p->given[place] = true;
+    return true;
+}
+
+/* The value of an option: after its '=', or the next argument; "" for a flag. NULL: refused. */
+static const char *find_value(parser *p, const vit_option *option, const char *equals,
+                              const char *next, bool *took_next) {
+    const char *value = equals ? equals + 1 : next;
+    if (option->kind == VIT_OPTION_FLAG && !equals) return "";
+    if (option->kind == VIT_OPTION_FLAG) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value, got \"%s\"", option->name,
+                 value);
+        return NULL;
+    }
+    if (!equals && (!next || strncmp(next, "--", 2) == 0)) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is missing, expected --%s %s",
+                 option->name, option->name, option->argument);
+        return NULL;
+    }
+    *took_next = equals == NULL;
+    return value;
+}
+
+/* Parses an argument that begins with '-'; *took_next: the next one is its value. */
+static vit_request take_option(parser *p, const char *argument, const char *next, bool *took_next) {
+    if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) return VIT_REQUEST_HELP;
+    if (strcmp(argument, "--version") == 0) return VIT_REQUEST_VERSION;
+    const vit_option *option = find_letter(p->command, argument);
+    if (!option && strncmp(argument, "--", 2) != 0) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                 "unknown option %s: options begin with two dashes, and a file of that name is "
+                 "written ./%s",
+                 argument, argument);
+        return VIT_REQUEST_REFUSED;
+    }
+    const char *name = argument + 2;
+    const char *equals = option ? NULL : strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    if (!option) option = find_option(p->command, name, length);
+    if (!option) {
+        refuse_unknown(p, name, length);
+        return VIT_REQUEST_REFUSED;
+    }
+    const char *value = find_value(p, option, equals, next, took_next);
+    bool fine = value && mark_given(p, option) && take_value(p, option, value);
+    return fine ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
+}
+
+/* Checks that operands are taken, and required options given. */
+static bool check_all(parser *p, int operands, char **argv) {
+    const vit_command *command = p->command;
+    if (operands > 0 && !command->operands) {
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "unexpected argument \"%s\": %s takes only options",
+                 argv[1], command->name);
+        return false;
+    }
+    for (size_t i = 0; i < command->option_count; i++) {
+        const vit_option *option = &command->options[i];
+        if (option->required && !p->given[i]) {
+            vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s %s is missing", option->name,
+                     option->argument);
+            return false;
+        }
+    }
+    return true;
+}
+
+vit_request vit_options_parse(const vit_command *command, void *settings, int *argc, char **argv,
+                              vit_error *error) {
+    parser p = {.command = command, .settings = settings, .error = error};
+    int operands = 0;
+    bool options_end = false;
+    for (int i = 1; i < *argc; i++) {
+        char *argument = argv[i];
+        if (options_end || argument[0] != '-' || argument[1] == '\0') {
+            argv[1 + operands++] = argument;
+        } else if (strcmp(argument, "--") == 0) {
+            options_end = true;
+        } else {
+            bool took_next = false;
+            const char *next = i + 1 < *argc ? argv[i + 1] : NULL;
+            vit_request request = take_option(&p, argument, next, &took_next);
+            if (request != VIT_REQUEST_RUN) return request;
+            i += took_next;
+        }
+    }
+    *argc = 1 + operands;
+    return check_all(&p, operands, argv) ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
+}
+
+/* ---- --help ---- */
+
+static size_t label_width(const vit_option *option) {
+    return strlen(option->name) + (option->argument ? strlen(option->argument) + 1 : 0);
+}
+
+static void add_option_help(vit_text *out, const vit_option *option, size_t width) {
+    vit_text_add(out, "  --%s%s%s%*s", option->name, option->argument ? " " : "",
+                 option->argument ? option->argument : "", (int)(width - label_width(option) + 2),
+                 "");
+    const char *line = option->help;
+    for (const char *end = strchr(line, '\n'); end; end = strchr(line, '\n')) {
+        vit_text_add_bytes(out, line, (size_t)(end - line));
+        vit_text_add(out, "\n%*s", (int)width + 6, "");
+        line = end + 1;
+    }
+    vit_text_add(out, "%s\n", line);
+}
+
+void vit_options_help(vit_text *out, const vit_command *command) {
+    static const vit_option always[] = {
+        {.kind = VIT_OPTION_GROUP, .help = "Help"},
+        {.name = "help", .help = "this text; also -h"},
+        {.name = "version", .help = "the version"},
+    };
+    const vit_option *const tables[] = {command->options, always};
+    const size_t counts[] = {command->option_count, sizeof always / sizeof always[0]};
+    size_t width = strlen("version");
+    for (size_t i = 0; i < command->option_count; i++) {
+        size_t w = command->options[i].name ? label_width(&command->options[i]) : 0;
+        width = w > width ? w : width;
+    }
+    vit_text_add(out, "%s", command->usage);
+    for (size_t t = 0; t < 2; t++) {
+        for (size_t i = 0; i < counts[t]; i++) {
+            if (!tables[t][i].name) {
+                vit_text_add(out, "\n%s:\n", tables[t][i].help);
+            } else {
+                add_option_help(out, &tables[t][i], width);
+            }
+        }
+    }
+    vit_text_add(out, "\n%s", command->notes);
+}

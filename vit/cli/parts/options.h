@@ -1,0 +1,98 @@
+/* The options of a program, described by one table from which they are parsed and checked and
+ * --help is written.
+ *
+ *     struct settings { const char *data; uint64_t batch; bool json; };
+ *     static const vit_option options[] = {
+ *         {.kind = VIT_OPTION_GROUP, .help = "What"},
+ *         {.name = "batch",
+ *          .kind = VIT_OPTION_COUNT,
+ *          .offset = offsetof(struct settings, batch),
+ *          .argument = "N",
+ *          .help = "pictures a step (default: 128)",
+ *          .min = 1,
+ *          .max = 65536},
+ *     };
+ *
+ * `--name VALUE` and `--name=VALUE` mean the same; `--` ends the options; options and operands may
+ * be mixed; `-` alone is an operand. Every program has `--help` (or `-h`) and `--version`. An
+ * option that is unknown, given twice, out of range or without its value is refused.
+ */
+#ifndef VIT_CLI_PARTS_OPTIONS_H
+#define VIT_CLI_PARTS_OPTIONS_H
+
+#include "vit/base/error.h"
+#include "vit/base/text.h"
+
+typedef enum vit_option_kind {
+    VIT_OPTION_GROUP,  /* not an option, but a heading in --help */
+    VIT_OPTION_FLAG,   /* bool; takes no value */
+    VIT_OPTION_TEXT,   /* const char *, not empty; points into argv */
+    VIT_OPTION_COUNT,  /* uint64_t, min <= value <= max */
+    VIT_OPTION_NUMBER, /* double, min < value <= max; with `from_min` min <= value <= max */
+    VIT_OPTION_CHOICE, /* int: the index of the word in `choices` */
+    VIT_OPTION_STEPS,  /* vit_steps: "n", or "n/N" with 1 <= n <= N */
+    VIT_OPTION_SIZE,   /* vit_size: "N", or "HxW", each 1 .. 65535 */
+    VIT_OPTION_LIST,   /* vit_option_list; may be given several times */
+} vit_option_kind;
+
+typedef struct vit_steps {
+    uint64_t steps, schedule; /* schedule: 0 if no "/N" was given */
+} vit_steps;
+
+typedef struct vit_size {
+    size_t height, width; /* pixels */
+} vit_size;
+
+typedef struct vit_option_list {
+    const char *values[64]; /* not empty; they point into argv */
+    size_t count;
+} vit_option_list;
+
+/* What options with a `key` were given, as "KEY=VALUE". */
+typedef struct vit_option_keys {
+    char values[16][64];
+    size_t count;
+} vit_option_keys;
+
+typedef struct vit_option {
+    const char *name; /* without its dashes */
+    vit_option_kind kind;
+    size_t offset;        /* of the value within the program's settings */
+    const char *key;      /* of a recipe that the option sets: it goes into a vit_option_keys */
+    bool optional;        /* COUNT, NUMBER, CHOICE: the value is a vit_optional */
+    const char *argument; /* placeholder for the value in --help: "N" */
+    const char *help;     /* what it does, and its default; '\n' begins another line */
+    double min, max;      /* COUNT and NUMBER; max 0: no limit */
+    bool from_min;
+    const char *const *choices; /* CHOICE: ended by NULL */
+    char letter;                /* 'o': "-o" is short for it; 0: it has no short form */
+    bool required;
+    int exclusive; /* not 0: only one of the options with this number may be given */
+} vit_option;
+
+typedef struct vit_command {
+    const char *name;     /* "vit-train" */
+    const char *usage;    /* the part of --help before the options */
+    const char *operands; /* what the operands are: "PICTURE"; NULL: the program takes none */
+    const char *notes;    /* the part of --help after the options */
+    const vit_option *options;
+    size_t option_count;
+} vit_command;
+
+/* What to do. REFUSED: error->message says why. HELP and VERSION: what follows is not looked at. */
+typedef enum vit_request {
+    VIT_REQUEST_RUN,
+    VIT_REQUEST_HELP,
+    VIT_REQUEST_VERSION,
+    VIT_REQUEST_REFUSED,
+} vit_request;
+
+/* Fills *settings, leaving values that are not given as they are. Afterwards argv[1 .. *argc - 1]
+ * are the operands. */
+vit_request vit_options_parse(const vit_command *command, void *settings, int *argc, char **argv,
+                              vit_error *error);
+
+/* Appends the text of --help. */
+void vit_options_help(vit_text *out, const vit_command *command);
+
+#endif

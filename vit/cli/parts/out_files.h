@@ -1,0 +1,14 @@
+/* The names of files that programs write. */
+#ifndef VIT_CLI_PARTS_OUT_FILES_H
+#define VIT_CLI_PARTS_OUT_FILES_H
+
+#include "vit/vit.h"
+
+/* The file that --out OUT means for a picture: the last % of OUT stands for the picture's file name
+ * without its ending. Freed by vit_free; NULL: no memory. */
+char *vit_out_file(const char *out, const char *picture);
+
+/* ARGUMENT if two of the pictures would be written to the same file. out NULL: no file is. */
+vit_status vit_out_check(const char *out, int count, char *const *pictures, vit_error *error);
+
+#endif

@@ -1,0 +1,157 @@
+#include "vit/cli/parts/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vit/base/cpu.h"
+
+/* If a program is started with a standard stream closed, a file that it opens takes the stream's
+ * descriptor, and messages would be printed into that file. So the descriptor is taken first,
+ * opened the wrong way round: then using the stream fails. */
+static void occupy_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
+            int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+            (void)opened; /* the lowest free number, which is fd */
+        }
+    }
+}
+
+void vit_text_add_visible(vit_text *t, const char *text, size_t width) {
+    size_t columns = vit_text_columns(text);
+    while (*text != '\0') {
+        const unsigned char *c = (const unsigned char *)text;
+        const bool control = c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
+        size_t length = vit_utf8_length(text);
+        if (length == 0 || control) {
+            vit_text_add_bytes(t, "?", 1);
+        } else {
+            vit_text_add_bytes(t, text, length);
+        }
+        text += length > 0 ? length : 1;
+    }
+    vit_text_add(t, "%*s", columns < width ? (int)(width - columns) : 0, "");
+}
+
+size_t vit_text_columns(const char *text) {
+    size_t columns = 0;
+    for (; *text != '\0'; columns++) {
+        size_t length = vit_utf8_length(text);
+        text += length > 0 ? length : 1;
+    }
+    return columns;
+}
+
+bool vit_print(const vit_command *command, vit_text *text) {
+    bool fine = !text->failed;
+    if (!fine) {
+        vit_say(command, "out of memory");
+    } else if (text->length > 0) {
+        fwrite(text->text, 1, text->length, stdout);
+        fflush(stdout);
+    }
+    vit_text_free(text);
+    return fine;
+}
+
+bool vit_print_json(const vit_command *command, vit_json_out *json) {
+    vit_text_add(&json->line, "\n");
+    return vit_print(command, &json->line);
+}
+
+void vit_say(const vit_command *command, const char *sentence) {
+    vit_text text = {0};
+    vit_text_add_visible(&text, sentence, 0);
+    fprintf(stderr, "%s: %s\n", command->name, text.failed ? "out of memory" : text.text);
+    vit_text_free(&text);
+}
+
+int vit_say_usage(const vit_command *command, const char *sentence) {
+    vit_say(command, sentence);
+    fprintf(stderr, "try '%s --help'\n", command->name);
+    return VIT_EXIT_USAGE;
+}
+
+int vit_say_error(const vit_command *command, const vit_error *error) {
+    vit_say(command, error->message);
+    return error->status == VIT_ERROR_ARGUMENT ? VIT_EXIT_USAGE : VIT_EXIT_FAILED;
+}
+
+char *vit_format_count(char text[32], uint64_t count) {
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    char *out = text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return text;
+}
+
+bool vit_speaks_utf8(void) {
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        if (value && *value != '\0') return strstr(value, "UTF-8") || strstr(value, "utf8");
+    }
+    return false;
+}
+
+const char *vit_chosen_cpu(void) {
+    const char *word = getenv("VIT_CPU");
+    return word && *word != '\0' ? word : NULL;
+}
+
+/* A usage error if VIT_CPU is not an instruction set; returns the exit status. */
+static int check_cpu(const vit_command *command) {
+    const char *word = vit_chosen_cpu();
+    vit_cpu cpu;
+    vit_error error;
+    if (!word || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
+    vit_fail(&error, VIT_ERROR_ARGUMENT,
+             "the environment variable VIT_CPU is \"%s\", expected scalar, neon, avx2, avx512 "
+             "or avx512bf16",
+             word);
+    return vit_say_usage(command, error.message);
+}
+
+bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
+                       int *exit_status) {
+    vit_error error;
+    vit_text help = {0};
+    occupy_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* so that a file that may not grow is an error with a sentence */
+    switch (vit_options_parse(command, settings, argc, argv, &error)) {
+    case VIT_REQUEST_HELP:
+        vit_options_help(&help, command);
+        *exit_status = vit_print(command, &help) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+        *exit_status = vit_program_end(command, *exit_status);
+        return false;
+    case VIT_REQUEST_VERSION:
+        printf("%s %s\n", command->name, VIT_VERSION);
+        *exit_status = vit_program_end(command, VIT_EXIT_OK);
+        return false;
+    case VIT_REQUEST_REFUSED:
+        *exit_status = vit_say_usage(command, error.message);
+        return false;
+    case VIT_REQUEST_RUN:
+        break;
+    }
+    *exit_status = check_cpu(command);
+    return *exit_status == VIT_EXIT_OK;
+}
+
+int vit_program_end(const vit_command *command, int exit_status) {
+    bool failed = ferror(stdout) != 0;
+    failed |= fflush(stdout) != 0;
+    if (failed) {
+        vit_say(command, "cannot write standard output: is it closed, or its disk full?");
+        return exit_status == VIT_EXIT_OK ? VIT_EXIT_FAILED : exit_status;
+    }
+    return exit_status;
+}

@@ -1,0 +1,111 @@
+/* What all programs share: options, messages, the environment, the exit status. */
+#ifndef VIT_CLI_PARTS_PROGRAM_H
+#define VIT_CLI_PARTS_PROGRAM_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "vit/cli/parts/json_out.h"
+#include "vit/cli/parts/options.h"
+
+enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
+
+/* Parses the options into *settings and checks VIT_CPU; *exit_status becomes VIT_EXIT_OK. False:
+ * the program must end with *exit_status, as --help or --version was printed, or a usage error. */
+bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
+                       int *exit_status);
+
+/* Prints "NAME: SENTENCE" to standard error. */
+void vit_say(const vit_command *command, const char *sentence);
+
+/* The same for a usage error, with a hint at --help; returns the exit status. */
+int vit_say_usage(const vit_command *command, const char *sentence);
+
+/* Prints error->message; returns the exit status that belongs to it. */
+int vit_say_error(const vit_command *command, const vit_error *error);
+
+/* Appends `text`, padded with spaces to `width` columns. Control characters, and bytes that are not
+ * UTF-8, become '?': names of files and labels of models may come from strangers. */
+void vit_text_add_visible(vit_text *t, const char *text, size_t width);
+
+/* The columns that `text` takes then. */
+size_t vit_text_columns(const char *text);
+
+/* 1234567 as "1,234,567"; returns `text`. */
+char *vit_format_count(char text[32], uint64_t count);
+
+/* Whether the locale's variables say that UTF-8 is understood. */
+bool vit_speaks_utf8(void);
+
+extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
+
+/* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
+ * default, as text. */
+#define VIT_PRECISION_ROW(otherwise)                                 \
+    .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", \
+    .help = "f32 or bf16: the matrix products; bfloat16 is faster\n" \
+            "if the processor has it (default: " otherwise ")",      \
+    .choices = vit_precision_names
+#define VIT_PRECISION_OPTION(settings, otherwise) \
+    { VIT_PRECISION_ROW(otherwise), .offset = offsetof(settings, precision) }
+
+/* A sentence in the notes of a program, which continues it. */
+#define VIT_CPU_NOTE                                                              \
+    "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n" \
+    "used"
+
+/* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */
+#define VIT_THREADS_OPTION(settings, explanation)                                           \
+    {                                                                                       \
+        .name = "threads", .kind = VIT_OPTION_COUNT, .offset = offsetof(settings, threads), \
+        .argument = "N", .help = explanation, .min = 1, .max = 1024                         \
+    }
+
+/* The help of --data. */
+#define VIT_DATA_HELP                                       \
+    "a directory: IDX or CIFAR files, or one folder a\n"    \
+    "class of PNG or JPEG files; FILE.npz or a directory\n" \
+    "with NumPy's images and labels; or mnist, fashion,\n"  \
+    "cifar10, cifar100 (looked up in $VIT_DATA, then\n"     \
+    "data/); or digits, drawn; or strips, numbers:en-de\n"  \
+    "and others of docs/data.md, whose answers are texts"
+
+/* --config, --labels and --size of the model, for `const char *config`, `const char *labels` and
+ * `vit_size size` in the settings. */
+#define VIT_CONFIG_OPTION(settings)                                                      \
+    {                                                                                    \
+        .name = "config", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, config), \
+        .argument = "FILE",                                                              \
+        .help = "of published weights: the config, instead of the\n"                     \
+                "config.json beside them"                                                \
+    }
+#define VIT_LABELS_OPTION(settings)                                                      \
+    {                                                                                    \
+        .name = "labels", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, labels), \
+        .argument = "FILE",                                                              \
+        .help = "names of the classes, in place of the model's: one a\n"                 \
+                "line, or a JSON list or object; or imagenet-1k"                         \
+    }
+#define VIT_SIZE_OPTION(settings)                                                    \
+    {                                                                                \
+        .name = "size", .kind = VIT_OPTION_SIZE, .offset = offsetof(settings, size), \
+        .argument = "N|HxW",                                                         \
+        .help = "the network's input in pixels, instead of the\n"                    \
+                "model's: positions are resampled"                                   \
+    }
+
+/* The value of VIT_CPU, which vit_program_start has checked; NULL if it is not set. */
+const char *vit_chosen_cpu(void);
+
+/* Writes `text` to standard output, flushes it, and frees it. False, with a message, if the text is
+ * incomplete for want of memory; errors of standard output itself are left to vit_program_end. */
+bool vit_print(const vit_command *command, vit_text *text);
+
+/* The same for a line of JSON, which it ends. */
+bool vit_print_json(const vit_command *command, vit_json_out *json);
+
+/* Returns the exit status of main: failed, with a message, if standard output could not be written.
+ */
+int vit_program_end(const vit_command *command, int exit_status);
+
+#endif

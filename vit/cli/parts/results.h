@@ -1,0 +1,20 @@
+/* What vit-evaluate writes about an evaluation: a table with a row for each figure, from which both
+ * forms are made. */
+#ifndef VIT_CLI_PARTS_RESULTS_H
+#define VIT_CLI_PARTS_RESULTS_H
+
+#include "vit/cli/parts/program.h"
+
+typedef struct vit_results {
+    const vit_command *command;
+    const char *name, *split; /* of the model, as it was given; "test" */
+    bool confusion;           /* also the confusion matrix */
+    const vit_model *model;
+    const vit_evaluation *result;
+} vit_results;
+
+/* Print them; false: there was no memory. */
+bool vit_results_text(const vit_results *results);
+bool vit_results_json(const vit_results *results);
+
+#endif

@@ -1,0 +1,107 @@
+#include "vit/cli/serve/access_log.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vit/cli/parts/program.h"
+
+/* "2026-01-31T12:34:56.789Z" */
+static void format_time(char *text, size_t size) {
+    struct timespec now;
+    struct tm parts;
+    char seconds[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text, size, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
+}
+
+static void add_json(vit_json_out *json, const serve_entry *e, const char *time) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "time", time);
+    vit_json_text(json, "client", e->client);
+    vit_json_text(json, "method", e->method);
+    vit_json_text(json, "path", e->path);
+    vit_json_count(json, "status", e->status);
+    vit_json_number(json, "seconds", e->seconds);
+    vit_json_count(json, "received", e->received);
+    vit_json_count(json, "sent", e->sent);
+    if (e->model[0] != '\0') vit_json_text(json, "model", e->model);
+    if (e->pictures > 0) vit_json_count(json, "pictures", e->pictures);
+    if (e->is_cut) vit_json_text(json, "error", "cut off");
+    vit_json_close(json, '}');
+}
+
+static void add_text(vit_text *text, const serve_entry *e, const char *time) {
+    char number[32];
+    vit_text_add(text, "%s %s %s ", time, e->client, e->method);
+    vit_text_add_visible(text, e->path, 0);
+    vit_text_add(text, " %u %s s%s", e->status, vit_format_fixed(number, e->seconds, 4),
+                 e->is_cut ? ", cut off" : "");
+}
+
+/* ---- writing ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long lost; /* lines that nobody read; guarded by the lock */
+
+/* Whether a line can be written without waiting. A pipe that is ready takes PIPE_BUF bytes, which
+ * is more than any line has. */
+static bool is_ready(void) {
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0;
+}
+
+/* Writes the line in one call, so that lines do not mix, and frees it. */
+static void write_line(vit_text *line) {
+    char said[96];
+    pthread_mutex_lock(&lock);
+    if (lost > 0 && is_ready()) {
+        const int length = snprintf(said, sizeof said,
+                                    "vit-serve: nobody read this log: %lu lines are lost\n", lost);
+        if (write(STDERR_FILENO, said, (size_t)length) == length) lost = 0;
+    }
+    if (line->failed || line->length > PIPE_BUF || !is_ready() ||
+        write(STDERR_FILENO, line->text, line->length) < 0)
+        lost++;
+    pthread_mutex_unlock(&lock);
+    vit_text_free(line);
+}
+
+void serve_log_say(const char *format, ...) {
+    char sentence[2048];
+    vit_text line = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    vit_text_add(&line, "vit-serve: ");
+    vit_text_add_visible(&line, sentence, 0);
+    vit_text_add(&line, "\n");
+    write_line(&line);
+}
+
+void serve_log_request(serve_log log, const serve_entry *e) {
+    vit_json_out json = {0};
+    char time[64];
+    format_time(time, sizeof time);
+    switch (log) {
+    case SERVE_LOG_NONE:
+    case SERVE_LOG_COUNT:
+        return;
+    case SERVE_LOG_TEXT:
+        add_text(&json.line, e, time);
+        break;
+    case SERVE_LOG_JSON:
+        add_json(&json, e, time);
+        break;
+    }
+    vit_text_add(&json.line, "\n");
+    write_line(&json.line);
+}

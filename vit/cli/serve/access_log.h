@@ -1,0 +1,25 @@
+/* The log: a line on standard error for each request. It contains no picture and no key. Functions
+ * may be called from any thread. */
+#ifndef VIT_CLI_SERVE_ACCESS_LOG_H
+#define VIT_CLI_SERVE_ACCESS_LOG_H
+
+#include "vit/cli/serve/server.h"
+
+typedef struct serve_entry {
+    char method[16], path[512]; /* as they were sent, truncated to fit */
+    const char *client, *model; /* address; name or "" */
+    unsigned status;            /* 0: there was no answer */
+    size_t received, sent;      /* bytes of the bodies */
+    size_t pictures;
+    double seconds;
+    bool is_cut; /* the client, or the deadline, ended the connection */
+} serve_entry;
+
+/* Writes the line, in the form `log`. If nobody reads standard error, lines are lost rather than
+ * requests held up; the next line that can be written says how many. */
+void serve_log_request(serve_log log, const serve_entry *entry);
+
+/* Writes a sentence in the same way. */
+void serve_log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,271 @@
+/* POST /v1/explain: a map of what an answer comes from, as vit-explain --json writes it. */
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/route.h"
+#include "vit/formats/page.h"
+#include "vit/maps.h"
+
+enum { STEPS_MAX = 256 };
+
+typedef struct question {
+    serve_request *request;
+    serve_reply *reply;
+    json_t *object; /* the body; NULL: the body is the picture, and arguments follow '?' */
+    serve_model *model;
+    uint8_t *pixels; /* the picture, prepared */
+    vit_map_options options;
+    vit_map map;
+} question;
+
+/* ---- options ---- */
+
+/* word: the value of a key, a word or a whole number; "", which no option accepts, for any other
+ * value. False: there is none. */
+static bool find_word(const question *q, const char *key, char *word, size_t size) {
+    const json_t *value = q->object ? json_object_get(q->object, key) : NULL;
+    const char *text = q->object ? NULL : serve_argument(q->request, key);
+    word[0] = '\0';
+    if (json_is_integer(value))
+        snprintf(word, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_string(value))
+        text = json_string_value(value);
+    if (text && strlen(text) < size) memcpy(word, text, strlen(text) + 1);
+    return value || text;
+}
+
+static bool refuse(const question *q, const char *key, const char *word, const char *expected) {
+    serve_fail(q->reply, 400, "%s: \"%.64s\" is not %s", key, word, expected);
+    return false;
+}
+
+/* A number from 0, if there is one. */
+static bool read_number(const question *q, const char *key, vit_optional *number) {
+    char word[64];
+    uint64_t value;
+    if (!find_word(q, key, word, sizeof word)) return true;
+    if (!vit_parse_u64(word, &value)) return refuse(q, key, word, "a whole number");
+    *number = vit_given((double)value);
+    return true;
+}
+
+static bool read_method(question *q) {
+    char word[64];
+    if (!find_word(q, "method", word, sizeof word)) {
+        q->options.method = VIT_METHOD_RELEVANCE;
+        return true;
+    }
+    for (int i = 0; i < VIT_METHOD_COUNT; i++) {
+        if (strcmp(word, vit_method_name((vit_method)i)) != 0) continue;
+        q->options.method = (vit_method)i;
+        return true;
+    }
+    return refuse(q, "method", word, "a method such as attention, rollout or relevance");
+}
+
+/* A class's number or its label. */
+static bool read_class(question *q) {
+    char word[SERVE_NAME_MAX + 1];
+    uint64_t number;
+    const size_t classes = q->model->info.classes;
+    if (!find_word(q, "class", word, sizeof word)) return true;
+    for (size_t i = 0; i < classes; i++) {
+        q->options.class_index = vit_given((double)i);
+        if (strcmp(word, vit_model_label(q->model->model, i)) == 0) return true;
+    }
+    if (!vit_parse_u64(word, &number) || number >= classes)
+        return refuse(q, "class", word, "a label or a number of the model's classes");
+    q->options.class_index = vit_given((double)number);
+    return true;
+}
+
+/* "cls", "mean", or a patch's number, row by row. */
+static bool read_query(question *q) {
+    char word[64];
+    uint64_t patch;
+    const size_t patches = q->model->info.tokens - q->model->info.prefix;
+    if (!find_word(q, "query", word, sizeof word) || strcmp(word, "cls") == 0) return true;
+    q->options.query = strcmp(word, "mean") == 0 ? VIT_QUERY_MEAN : VIT_QUERY_TOKEN;
+    if (q->options.query == VIT_QUERY_MEAN) return true;
+    if (!vit_parse_u64(word, &patch) || patch >= patches)
+        return refuse(q, "query", word, "cls, mean or the number of a patch");
+    q->options.token = q->model->info.prefix + (size_t)patch;
+    return true;
+}
+
+static bool read_options(question *q) {
+    char head[64];
+    vit_optional steps = {0};
+    q->options.fused = find_word(q, "head", head, sizeof head) && strcmp(head, "mean") == 0;
+    if (!read_method(q) || !read_class(q) || !read_query(q) ||
+        (!q->options.fused && !read_number(q, "head", &q->options.head)) ||
+        !read_number(q, "layer", &q->options.layer) || !read_number(q, "steps", &steps))
+        return false;
+    if (steps.value > STEPS_MAX) {
+        serve_fail(q->reply, 400, "steps: %.0f, expected at most %d", steps.value, STEPS_MAX);
+        return false;
+    }
+    q->options.steps = (size_t)steps.value;
+    return true;
+}
+
+static bool read_model(question *q) {
+    serve_models *models = q->request->server->models;
+    char *name = q->request->model;
+    if (!find_word(q, "model", name, SERVE_NAME_MAX + 1))
+        snprintf(name, SERVE_NAME_MAX + 1, "%s", serve_models_name(models, 0));
+    q->model = serve_model_take(models, name);
+    if (!q->model)
+        serve_fail(q->reply, 404,
+                   "no model is called \"%s\": GET /v2/models names those that are "
+                   "served",
+                   name);
+    return q->model != NULL;
+}
+
+/* ---- the map ---- */
+
+/* A serve_job's work: the map, with the model's session. */
+static vit_status work(serve_job *job, vit_error *error) {
+    question *q = job->context;
+    return vit_explain(job->model->session, q->pixels, &q->options, &q->map, error);
+}
+
+/* Whether a map may take seconds: integrated gradients take a forward and a backward pass for each
+ * step, occlusion a forward pass for each patch. Such maps are made in the queue `aside`, so that
+ * other requests do not wait for them. */
+static bool is_long(vit_method method) {
+    switch (method) {
+    case VIT_METHOD_INTEGRATED:
+    case VIT_METHOD_OCCLUSION:
+        return true;
+    case VIT_METHOD_ATTENTION:
+    case VIT_METHOD_ROLLOUT:
+    case VIT_METHOD_RELEVANCE:
+    case VIT_METHOD_GRADCAM:
+    case VIT_METHOD_GRADIENT:
+    case VIT_METHOD_RANDOM:
+    case VIT_METHOD_LENS:
+    case VIT_METHOD_SIMILARITY:
+    case VIT_METHOD_POSITIONS:
+    case VIT_METHOD_COUNT:
+        break;
+    }
+    return false;
+}
+
+static bool goes_on(void *server) {
+    return !atomic_load(&((serve_server *)server)->impatient);
+}
+
+/* The same with a session of its own, for the queue `aside`. */
+static vit_status work_aside(serve_job *job, vit_error *error) {
+    question *q = job->context;
+    vit_session *session;
+    vit_status status =
+        serve_model_session_aside(&session, q->request->server->models, job->model, error);
+    if (status != VIT_OK) return status;
+    q->options.goes_on = goes_on;
+    q->options.user = q->request->server;
+    status = vit_explain(session, q->pixels, &q->options, &q->map, error);
+    vit_session_free(session);
+    return status;
+}
+
+static bool make_map(question *q, const vit_picture *picture) {
+    serve_server *server = q->request->server;
+    const bool aside = is_long(q->options.method);
+    serve_job job = {.model = q->model, .work = aside ? work_aside : work, .context = q};
+    vit_answer answer;
+    q->pixels = vit_alloc_unset(q->model->pixels, 1);
+    if (!q->pixels) {
+        serve_fail(q->reply, 503, "no memory for the picture: try again later");
+        return false;
+    }
+    serve_prepare(q->model, server, picture, q->pixels, &answer);
+    if (answer.error.status != VIT_OK) {
+        serve_fail_with(q->reply, &answer.error);
+        return false;
+    }
+    const serve_turn turn = serve_queue_do(aside ? server->aside : server->queue, &job);
+    if (turn != SERVE_TURN_DONE)
+        serve_fail_turn(q->reply, turn);
+    else if (job.error.status == VIT_ERROR_CANCELLED)
+        serve_fail(q->reply, 503, "the server ends before this map would have been made");
+    else if (job.error.status != VIT_OK)
+        serve_fail_computed(q->reply, &job.error);
+    return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
+}
+
+/* The picture as the network saw it, to be shown under the map. */
+static void add_input(vit_json_out *json, const question *q) {
+    const size_t shape[] = {q->model->info.height, q->model->info.width, q->model->info.channels};
+    vit_text data = {0};
+    vit_text_add_base64(&data, q->pixels, q->model->pixels);
+    vit_json_open(json, "input", '{');
+    vit_json_open(json, "shape", '[');
+    for (size_t i = 0; i < 3; i++) vit_json_count(json, NULL, shape[i]);
+    vit_json_close(json, ']');
+    vit_json_text(json, "data", data.failed ? "" : data.text);
+    vit_json_close(json, '}');
+    json->line.failed |= data.failed;
+    vit_text_free(&data);
+}
+
+static void write_map(const question *q, const char *name) {
+    const vit_map *map = &q->map;
+    char word[16];
+    vit_json_out json = {0};
+    size_t count = 1;
+    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "file", name);
+    vit_json_text(&json, "method", vit_method_name(q->options.method));
+    vit_json_count(&json, "class", map->class_index);
+    vit_json_text(&json, "label", vit_model_label(q->model->model, map->class_index));
+    vit_json_number(&json, "probability", map->probability);
+    vit_json_open(&json, "grid", '[');
+    vit_json_count(&json, NULL, map->rows);
+    vit_json_count(&json, NULL, map->columns);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "shape", '[');
+    for (size_t i = 0; i < map->dims; i++) vit_json_count(&json, NULL, map->shape[i]);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "map", '[');
+    for (size_t i = 0; i < count; i++) vit_json_g9(&json, NULL, map->values[i]);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "outliers", '[');
+    for (size_t i = 0; map->outliers && i < map->rows * map->columns; i++)
+        if (map->outliers[i]) vit_json_count(&json, NULL, i);
+    vit_json_close(&json, ']');
+    if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
+    vit_json_close(&json, '}');
+    vit_text_add(&json.line, "\n");
+    q->reply->body = json.line;
+}
+
+/* The body is {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query",
+ * "steps", "pixels"}; or a picture, and the other keys are arguments after '?'. */
+void serve_explain(serve_request *request, serve_reply *reply) {
+    const bool is_json = serve_is_json(request);
+    question q = {.request = request, .reply = reply};
+    serve_pictures sent = {0};
+    if (is_json) q.object = serve_read_json(request, request->size, reply);
+    if (is_json && !q.object) return;
+    const bool has_pictures = is_json ? serve_read_strings(&sent, request, q.object, "image", reply)
+                                      : serve_read_pictures(&sent, request, reply);
+    if (has_pictures && sent.count != 1) {
+        serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
+    } else if (has_pictures && read_model(&q) && read_options(&q) &&
+               make_map(&q, &sent.pictures[0])) {
+        write_map(&q, sent.pictures[0].name);
+    }
+    request->pictures = sent.count;
+    vit_map_clear(&q.map);
+    vit_free(q.pixels);
+    serve_model_release(request->server->models, q.model);
+    serve_pictures_free(&sent);
+    json_decref(q.object);
+}

@@ -1,0 +1,54 @@
+#include "vit/formats/page.h"
+
+#include <string.h>
+
+/* The part that a line "@name@\n" is the place of, or NULL. */
+static const vit_page_part *part_of(const char *line, const vit_page_part *parts, size_t count) {
+    const size_t length = strlen(line);
+    for (size_t i = 0; i < count && line[0] == '@'; i++) {
+        const size_t name = strlen(parts[i].name);
+        if (length == name + 3 && memcmp(line + 1, parts[i].name, name) == 0 &&
+            line[name + 1] == '@')
+            return &parts[i];
+    }
+    return NULL;
+}
+
+void vit_text_add_page(vit_text *t, const char *const *lines, const vit_page_part *parts,
+                       size_t count) {
+    for (; *lines; lines++) {
+        const vit_page_part *part = part_of(*lines, parts, count);
+        if (!part)
+            vit_text_add_bytes(t, *lines, strlen(*lines));
+        else if (!part->lines)
+            vit_text_add_bytes(t, part->text, strlen(part->text));
+        for (const char *const *more = part ? part->lines : NULL; more && *more; more++)
+            vit_text_add_bytes(t, *more, strlen(*more));
+    }
+}
+
+void vit_text_add_script_json(vit_text *t, const char *json) {
+    while (*json) {
+        const size_t plain = strcspn(json, "<");
+        vit_text_add_bytes(t, json, plain);
+        json += plain;
+        if (*json == '<') {
+            vit_text_add(t, "\\u003c");
+            json++;
+        }
+    }
+}
+
+void vit_text_add_base64(vit_text *t, const void *bytes, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *b = bytes;
+    for (size_t i = 0; i < size; i += 3) {
+        const size_t have = size - i < 3 ? size - i : 3;
+        uint32_t group = (uint32_t)b[i] << 16;
+        if (have > 1) group |= (uint32_t)b[i + 1] << 8;
+        if (have > 2) group |= b[i + 2];
+        char out[4] = {'=', '=', '=', '='};
+        for (size_t k = 0; k <= have; k++) out[k] = digits[group >> (18 - 6 * k) & 63];
+        vit_text_add_bytes(t, out, sizeof out);
+    }
+}

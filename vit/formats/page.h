@@ -1,0 +1,27 @@
+/* HTML pages that need no other files: a template into which parts are put, and bytes as base64. */
+#ifndef VIT_FORMATS_PAGE_H
+#define VIT_FORMATS_PAGE_H
+
+#include "vit/base/text.h"
+
+/* A part of a page: a line "@name@" of the template is replaced by the lines (as scripts/embed-text
+ * makes them, NULL at the end) or by the text. */
+typedef struct vit_page_part {
+    const char *name;
+    const char *const *lines; /* or NULL: text */
+    const char *text;
+} vit_page_part;
+
+/* Appends the lines of the template with the parts in their places. A line "@name@" for which there
+ * is no part is copied. */
+void vit_text_add_page(vit_text *t, const char *const *lines, const vit_page_part *parts,
+                       size_t count);
+
+/* Appends JSON for a <script type="application/json">: '<', which JSON has in strings only, becomes
+ * \u003c, so that no name of a class or a file can end the script. */
+void vit_text_add_script_json(vit_text *t, const char *json);
+
+/* Appends bytes in base64 (RFC 4648, padded). */
+void vit_text_add_base64(vit_text *t, const void *bytes, size_t size);
+
+#endif

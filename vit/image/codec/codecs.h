@@ -1,0 +1,83 @@
+/* The file formats, for decode.c. `name` is what messages call a file; its bytes are borrowed.
+ *
+ * JPEG: libjpeg-turbo decodes; jpeg.c sets its limits and refuses files that it would repair.
+ * PNG: stb_image decodes. It ignores checksums and trusts the size that a file claims, so
+ * png_check.c checks the file first, and stb_image may allocate a limited amount only.
+ */
+#ifndef VIT_IMAGE_CODEC_CODECS_H
+#define VIT_IMAGE_CODEC_CODECS_H
+
+#include "vit/image/image.h"
+
+/* The orientation in EXIF data (from the TIFF header on), 1 to 8; 0: missing or invalid. */
+unsigned vit_exif_orientation(const uint8_t *tiff, size_t size);
+
+/* Bytes of a PNG chunk other than its data: length, type, CRC. */
+enum { VIT_PNG_FRAME = 12 };
+
+/* A number in a PNG, which is big-endian. */
+static inline uint32_t vit_png_number(const uint8_t *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Whether the file begins like a PNG. */
+bool vit_png_recognise(const uint8_t *bytes, size_t size);
+
+typedef enum vit_png_color {
+    VIT_PNG_GREY = 0,
+    VIT_PNG_RGB = 2,
+    VIT_PNG_PALETTE = 3,
+    VIT_PNG_GREY_ALPHA = 4,
+    VIT_PNG_RGB_ALPHA = 6,
+} vit_png_color;
+
+/* A PNG file that was checked; the pointers are into its bytes. */
+typedef struct vit_png {
+    size_t width, height;
+    unsigned depth; /* bits per sample */
+    vit_png_color color;
+    size_t samples; /* per pixel, in the data: 1 to 4 */
+    bool interlaced;
+    const uint8_t *palette; /* [palette_count] RGB */
+    size_t palette_count;
+    const uint8_t *transparency; /* the tRNS chunk; NULL: none */
+    size_t transparency_size;
+    const uint8_t *data; /* the first IDAT chunk; the others follow it */
+    size_t data_size;    /* of all IDAT chunks together */
+    size_t inflated;     /* bytes of the data when decompressed: filter types and samples */
+    unsigned orientation;
+} vit_png;
+
+/* Checks all chunks up to IEND: sizes, checksums, order, header, palette. Errors: FORMAT,
+ * UNSUPPORTED. */
+vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const char *name,
+                         vit_error *error);
+
+/* Decodes the pixels of a file that was checked; as vit_image_decode. */
+vit_status vit_png_decode(vit_image *out, const vit_png *png, const uint8_t *bytes,
+                          const char *name, vit_error *error);
+
+/* Whether the file begins like a JPEG. */
+bool vit_jpeg_recognise(const uint8_t *bytes, size_t size);
+
+/* A JPEG that is read row by row. `bytes` must stay until it is closed. */
+typedef struct vit_jpeg vit_jpeg;
+
+/* Reads up to the first scan: *header is the picture without pixels. *out is NULL on failure. */
+vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes, size_t size,
+                         const char *name, vit_error *error);
+
+/* As vit_image_narrow. */
+vit_status vit_jpeg_narrow(vit_jpeg *jpeg, size_t *left, size_t *width, vit_error *error);
+
+/* rows = the next `count` rows, which must exist. With the last row the file is checked to its end,
+ * so only then is it known to be complete. After an error it can only be closed. */
+vit_status vit_jpeg_rows(vit_jpeg *jpeg, uint8_t *rows, size_t count, vit_error *error);
+void vit_jpeg_close(vit_jpeg *jpeg); /* takes NULL */
+
+/* Decodes a PNG that was checked with stb_image, which may allocate `budget` bytes altogether.
+ * Errors: FORMAT, MEMORY. */
+vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, size_t budget,
+                          const char *name, vit_error *error);
+
+#endif

@@ -1,0 +1,208 @@
+/* One block, forward and backward, each in the order of its formula. What differs between networks
+ * and calls stands in the parts' files, see block.h.
+ *
+ * R rows: the tokens of all samples; D = dim; d = D / heads; M = width of the MLP. d_x stands for
+ * the gradient of the loss with respect to x. */
+#include "vit/model/parts/block.h"
+#include <string.h>
+
+/* ---- forward ---- */
+
+/* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z' (Dosovitskiy et al., eq. 2 and 3). z_next NULL:
+ * only what the backward pass needs is computed. */
+static void pre_norm_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    const vit_block_weights *w = c->weights;
+    const vit_attention_shape shape = vit_qkv_shape(c);
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, NULL);
+    const vit_branch mlp = vit_mlp_branch(c, &s->branch2, NULL);
+    float *x = s->norm, *z_prime = s->sum1;
+    /* x = LN(z) */
+    vit_layernorm_forward(c->exec, x, &s->stats1, s->z, &w->norm1, vit_rows_in(c));
+    /* Q = x W^Q, K = x W^K, V = x W^V, of every head */
+    const vit_qkv p = vit_qkv_forward(c, &s->qkv, x);
+    /* o = softmax(Q K^T / sqrt(d)) V, the heads side by side */
+    vit_attention_forward(c->exec, s->o, s->p, p.q, p.k, p.v, &shape, c->scratch);
+    /* z' = o W^O + z */
+    const float *z = vit_first_residual(c, &s->qkv, s->z);
+    vit_branch_forward(c, z_prime, s->o, &w->proj, z, &msa);
+    if (c->encoder) z_prime = vit_cross_pre_norm_forward(c, &s->cross, s->norm, z_prime);
+    /* x = LN(z') */
+    vit_layernorm_forward(c->exec, x, &s->stats2, z_prime, &w->norm2, vit_rows_out(c));
+    /* z_next = MLP(x) + z', MLP: Linear, GELU, Linear */
+    vit_mlp_forward(c, &s->mlp, z_next, x, z_prime, &mlp);
+}
+
+/* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)) (Vaswani et al., section 3.1): the same steps, the
+ * norms after the sums. */
+static void post_norm_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    const vit_block_weights *w = c->weights;
+    const vit_attention_shape shape = vit_qkv_shape(c);
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, NULL);
+    const vit_branch mlp = vit_mlp_branch(c, &s->branch2, NULL);
+    float *h = s->norm;
+    /* h = LN(z + MSA(z)) */
+    const vit_qkv p = vit_qkv_forward(c, &s->qkv, s->z);
+    vit_attention_forward(c->exec, s->o, s->p, p.q, p.k, p.v, &shape, c->scratch);
+    const float *z = vit_first_residual(c, &s->qkv, s->z);
+    vit_branch_forward(c, s->sum1, s->o, &w->proj, z, &msa);
+    vit_layernorm_forward(c->exec, h, &s->stats1, s->sum1, &w->norm1, vit_rows_out(c));
+    if (c->encoder) vit_cross_post_norm_forward(c, &s->cross, h);
+    /* z_next = LN(h + MLP(h)), MLP: Linear, ReLU or GELU, Linear */
+    vit_mlp_forward(c, &s->mlp, s->sum2, h, h, &mlp);
+    vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum2, &w->norm2, vit_rows_out(c));
+}
+
+void vit_block_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    switch (c->config->norm) {
+    case VIT_NORM_PRE:
+        pre_norm_forward(c, z_next, s);
+        break;
+    case VIT_NORM_POST:
+        post_norm_forward(c, z_next, s);
+        break;
+    case VIT_NORM_COUNT:
+        break;
+    }
+}
+
+void vit_block_recompute(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    switch (c->config->norm) {
+    case VIT_NORM_PRE:
+        pre_norm_forward(c, NULL, s);
+        break;
+    case VIT_NORM_POST:
+        post_norm_forward(c, z_next, s);
+        break;
+    case VIT_NORM_COUNT:
+        break;
+    }
+}
+
+/* ---- backward ---- */
+
+/* back->d_narrow = d_x, [R][D], of MSA's input x, given d_sum, the gradient of the sum that MSA's
+ * output is part of, which is not changed. Overwrites back->d_wide and back->d_branch. */
+static void attention_backward(const vit_block_call *c, const vit_backward *back,
+                               const vit_block_state *s, const vit_block_gradients *g,
+                               const float *x, const float *d_sum) {
+    const vit_attention_shape shape = vit_qkv_shape(c);
+    const vit_qkv p = vit_qkv_of(c, s->qkv.values, s->qkv.first_q);
+    const vit_qkv d = vit_qkv_of(c, back->d_wide, back->d_branch);
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, g);
+    float *d_o = back->d_narrow;
+    /* through W^O */
+    const float *dy = vit_branch_backward(c, back->d_branch, d_sum, &msa);
+    vit_linear_backward(c->exec, d_o, &g->proj, dy, s->o, &c->weights->proj, vit_rows_out(c));
+    /* through softmax(Q K^T / sqrt(d)) V */
+    vit_attention_backward(c->exec, d.q, d.k, d.v, d_o, s->p, p.q, p.k, p.v, &shape, c->scratch,
+                           c->d_p);
+    /* through W^Q, W^K, W^V */
+    vit_qkv_backward(c, back, &s->qkv, g, &d, x);
+}
+
+/* Hands the gradient of the first norm's output to the caller, where maps want it. */
+static void keep_gradient(const vit_block_call *c, const float *d_norm1) {
+    if (c->d_norm1) memcpy(c->d_norm1, d_norm1, vit_rows_out(c) * c->config->dim * sizeof *d_norm1);
+}
+
+static void pre_norm_backward(const vit_block_call *c, const vit_backward *back,
+                              const vit_block_state *s, const vit_block_gradients *g) {
+    const vit_block_weights *w = c->weights;
+    const vit_branch mlp = vit_mlp_branch(c, &s->branch2, g);
+    const size_t rows = vit_rows_out(c), rows_in = vit_rows_in(c);
+    const float *z_prime = c->encoder ? s->cross.sum : s->sum1;
+    float *x = s->norm, *d_x = back->d_narrow;
+    /* back->d_z is the gradient of the residual path; each norm adds its branch's to it. */
+    vit_layernorm_recompute(c->exec, x, &s->stats2, z_prime, &w->norm2, rows);
+    vit_mlp_backward(c, back, &s->mlp, g, x, back->d_z, &mlp, back->d_branch);
+    vit_layernorm_backward(c->exec, back->d_z, &g->norm2, d_x, z_prime, &s->stats2, &w->norm2,
+                           rows);
+    if (c->encoder) vit_cross_pre_norm_backward(c, back, &s->cross, g, x, s->sum1);
+    vit_layernorm_recompute(c->exec, x, &s->stats1, s->z, &w->norm1, rows_in);
+    attention_backward(c, back, s, g, x, back->d_z);
+    keep_gradient(c, d_x);
+    if (vit_first_only(c)) vit_first_spread(c, back->d_z);
+    vit_layernorm_backward(c->exec, back->d_z, &g->norm1, d_x, s->z, &s->stats1, &w->norm1,
+                           rows_in);
+}
+
+static void post_norm_backward(const vit_block_call *c, const vit_backward *back,
+                               const vit_block_state *s, const vit_block_gradients *g) {
+    const vit_block_weights *w = c->weights;
+    const vit_branch mlp = vit_mlp_branch(c, &s->branch2, g);
+    const size_t rows = vit_rows_out(c), count = rows * c->config->dim;
+    float *h = s->norm, *d_h = back->d_branch;
+    /* z_next = LN(h + MLP(h)) */
+    memset(d_h, 0, count * sizeof *d_h);
+    vit_layernorm_backward(c->exec, d_h, &g->norm2, back->d_z, s->sum2, &s->stats2, &w->norm2,
+                           rows);
+    if (c->encoder)
+        vit_layernorm_recompute(c->exec, h, &s->cross.stats, s->cross.sum, &w->cross_norm, rows);
+    else
+        vit_layernorm_recompute(c->exec, h, &s->stats1, s->sum1, &w->norm1, rows);
+    vit_mlp_backward(c, back, &s->mlp, g, h, d_h, &mlp, back->d_z);
+    c->exec->kernels->add(d_h, back->d_narrow, count);
+    if (c->encoder) {
+        vit_layernorm_recompute(c->exec, h, &s->stats1, s->sum1, &w->norm1, rows);
+        vit_cross_post_norm_backward(c, back, &s->cross, g, h, d_h);
+    }
+    keep_gradient(c, d_h);
+    /* h = LN(z + MSA(z)) */
+    memset(back->d_z, 0, count * sizeof *back->d_z);
+    vit_layernorm_backward(c->exec, back->d_z, &g->norm1, d_h, s->sum1, &s->stats1, &w->norm1,
+                           rows);
+    attention_backward(c, back, s, g, s->z, back->d_z);
+    if (vit_first_only(c)) vit_first_spread(c, back->d_z);
+    c->exec->kernels->add(back->d_z, back->d_narrow, vit_rows_in(c) * c->config->dim);
+}
+
+void vit_block_backward(const vit_block_call *c, const vit_backward *back, const vit_block_state *s,
+                        const vit_block_gradients *g) {
+    switch (c->config->norm) {
+    case VIT_NORM_PRE:
+        pre_norm_backward(c, back, s, g);
+        break;
+    case VIT_NORM_POST:
+        post_norm_backward(c, back, s, g);
+        break;
+    case VIT_NORM_COUNT:
+        break;
+    }
+}
+
+/* ---- memory ---- */
+
+void vit_block_carve_shared(vit_block_state *s, const vit_carving *k) {
+    /* The backward pass computes it again before it reads it. */
+    s->norm = vit_arena_floats(k->arena, vit_carving_rows(k) * k->config->dim);
+    vit_cross_carve_shared(&s->cross, k);
+    vit_mlp_carve_shared(&s->mlp, k);
+}
+
+void vit_block_carve(vit_block_state *s, const vit_carving *k) {
+    const vit_config *c = k->config;
+    const size_t tokens = vit_config_tokens(c), a = vit_config_attention_dim(c);
+    const size_t rows = vit_carving_rows_out(k), floats = rows * c->dim;
+    s->z = vit_arena_floats(k->arena, vit_carving_rows(k) * c->dim);
+    vit_qkv_carve(&s->qkv, k);
+    if (vit_keeps_weights(k->kept, tokens))
+        s->p = vit_arena_floats(k->arena, rows * c->heads * vit_padded(tokens));
+    s->o = vit_arena_floats(k->arena, rows * a);
+    s->sum1 = vit_arena_floats(k->arena, floats); /* not z: a residual may not be its own output */
+    vit_branch_carve(&s->branch1, k);
+    vit_cross_carve(&s->cross, k);
+    vit_mlp_carve(&s->mlp, k);
+    vit_branch_carve(&s->branch2, k);
+    s->stats2 = vit_carve_stats(k->arena, rows);
+    switch (c->norm) {
+    case VIT_NORM_PRE:
+        s->stats1 = vit_carve_stats(k->arena, vit_carving_rows(k));
+        break;
+    case VIT_NORM_POST:
+        s->stats1 = vit_carve_stats(k->arena, rows);
+        s->sum2 = vit_kept_trains(k->kept) ? vit_arena_floats(k->arena, floats) : s->sum1;
+        break;
+    case VIT_NORM_COUNT:
+        break;
+    }
+}

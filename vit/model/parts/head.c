@@ -1,0 +1,74 @@
+#include "vit/model/parts/head.h"
+#include <string.h>
+
+/* Rows of the features: the samples, or where nothing is pooled their tokens. */
+static size_t rows_of(const vit_config *c, size_t samples, size_t tokens) {
+    return vit_pools[c->pool].tokens ? tokens : samples;
+}
+
+void vit_head_carve(vit_head_state *s, const vit_carving *k) {
+    const vit_config *c = k->config;
+    const size_t rows = rows_of(c, k->capacity, vit_carving_rows(k));
+    switch (c->head) {
+    case VIT_HEAD_NONE:
+        if (vit_pools[c->pool].tokens) return;
+        break;
+    case VIT_HEAD_MLP:
+        s->hidden = vit_arena_floats(k->arena, rows * c->mlp);
+        s->active = vit_arena_floats(k->arena, rows * c->mlp);
+        break;
+    case VIT_HEAD_LINEAR:
+    case VIT_HEAD_COUNT:
+        break;
+    }
+    s->logits = vit_arena_floats(k->arena, rows * c->classes);
+    if (vit_kept_trains(k->kept)) s->d_logits = vit_arena_floats(k->arena, rows * c->classes);
+}
+
+void vit_head_forward(const vit_call *call, const vit_head_state *s, const float *features) {
+    const vit_config *c = call->config;
+    const vit_linear *head = call->weights->head;
+    const size_t rows = rows_of(c, call->batch, call->rows);
+    switch (c->head) {
+    case VIT_HEAD_NONE:
+        if (s->logits) memcpy(s->logits, features, rows * c->classes * sizeof *features);
+        break;
+    case VIT_HEAD_LINEAR:
+        vit_linear_forward(call->exec, s->logits, features, &head[0], NULL, rows);
+        break;
+    case VIT_HEAD_MLP:
+        vit_linear_forward(call->exec, s->hidden, features, &head[0], NULL, rows);
+        vit_activation_forward(call->exec, VIT_GELU, s->active, s->hidden, rows * c->mlp);
+        vit_linear_forward(call->exec, s->logits, s->active, &head[1], NULL, rows);
+        break;
+    case VIT_HEAD_COUNT:
+        break;
+    }
+}
+
+void vit_head_backward(const vit_call *call, const vit_backward *back, const vit_head_state *s,
+                       const vit_gradients *g, const float *features) {
+    const vit_config *c = call->config;
+    const vit_linear *head = call->weights->head;
+    const size_t rows = rows_of(c, call->batch, call->rows);
+    float *d_features = back->d_branch, *d_hidden = back->d_wide;
+    switch (c->head) {
+    case VIT_HEAD_NONE: /* without logits, the decoder has left d_features there */
+        if (s->logits) memcpy(d_features, s->d_logits, rows * c->classes * sizeof *d_features);
+        break;
+    case VIT_HEAD_LINEAR:
+        vit_linear_backward(call->exec, d_features, &g->head[0], s->d_logits, features, &head[0],
+                            rows);
+        break;
+    case VIT_HEAD_MLP:
+        vit_linear_backward(call->exec, d_hidden, &g->head[1], s->d_logits, s->active, &head[1],
+                            rows);
+        vit_activation_backward(call->exec, VIT_GELU, d_hidden, NULL, d_hidden, s->hidden,
+                                rows * c->mlp);
+        vit_linear_backward(call->exec, d_features, &g->head[0], d_hidden, features, &head[0],
+                            rows);
+        break;
+    case VIT_HEAD_COUNT:
+        break;
+    }
+}

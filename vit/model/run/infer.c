@@ -1,0 +1,180 @@
+#include "vit/model/run/infer.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Tokens of a slice: enough to fill the tiles of matrix products, few enough for the activations to
+ * stay in the cache. */
+#define SLICE_ROWS 192
+
+typedef struct worker {
+    const vit_inference *of;
+    vit_arena arena;
+    vit_state state;
+    float *images;
+    vit_ids *texts[2]; /* sources, targets */
+    vit_status status; /* of the source, in the run in progress */
+    vit_error error;
+} worker;
+
+struct vit_inference {
+    const vit_network *network;
+    const vit_kernels *kernels;
+    int threads;
+    size_t capacity; /* pictures of a worker's slice, at most */
+    worker *workers; /* [threads], made when first needed */
+    /* of the run in progress: */
+    float *logits, *features;
+    vit_image_source *source;
+    vit_text_source *text_source; /* of vit_inference_visit */
+    vit_visit *visit;             /* NULL: the run is vit_inference_run's */
+    void *context;
+    size_t count, slice;
+    int inner_threads;
+};
+
+vit_status vit_inference_new(vit_inference **out, const vit_network *network,
+                             const vit_kernels *kernels, int threads, vit_error *error) {
+    const size_t tokens = vit_config_rows(&network->config);
+    *out = vit_alloc(1, sizeof **out);
+    worker *workers = vit_alloc((size_t)threads, sizeof *workers);
+    if (!*out || !workers) {
+        vit_free(*out);
+        vit_free(workers);
+        *out = NULL;
+        return vit_fail_memory(error, "a session", sizeof **out);
+    }
+    **out = (vit_inference){.network = network,
+                            .kernels = kernels,
+                            .threads = threads,
+                            .capacity = vit_ceil_div(SLICE_ROWS, tokens),
+                            .workers = workers};
+    return VIT_OK;
+}
+
+void vit_inference_free(vit_inference *inference) {
+    if (!inference) return;
+    for (int i = 0; i < inference->threads; i++) vit_arena_free(&inference->workers[i].arena);
+    vit_free(inference->workers);
+    vit_free(inference);
+}
+
+/* Worker 0 has scratch memory for all threads, so that it can also compute with all of them. */
+static void carve_worker(vit_arena *arena, void *context) {
+    worker *w = context;
+    const vit_inference *of = w->of;
+    const vit_config *c = &of->network->config;
+    vit_state_carve(&w->state, arena, c, of->capacity, w == of->workers ? of->threads : 1,
+                    VIT_KEPT_NOTHING, 0);
+    w->images = vit_arena_floats(arena, of->capacity * c->height * c->width * c->channels);
+    for (size_t i = 0; i < 2; i++)
+        w->texts[i] = vit_arena_take(arena, of->capacity * sizeof **w->texts);
+}
+
+static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t count) {
+    const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
+    if (w->status == VIT_OK)
+        w->status = i->text_source(w->images, w->texts[0], w->texts[1], first, count, i->context,
+                                   &w->error);
+    if (w->status != VIT_OK) return;
+    w->state.texts = w->texts[0];
+    w->state.decoder->texts = w->texts[1];
+    vit_network_forward(i->network, &exec, &w->state, w->images, count);
+    i->visit(&w->state, first, count, i->context);
+}
+
+/* Samples index * slice .. */
+static void slice_task(size_t index, int thread, void *context) {
+    vit_inference *i = context;
+    const vit_config *c = &i->network->config;
+    worker *w = &i->workers[thread];
+    const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
+    const size_t first = index * i->slice, left = i->count - first;
+    const size_t count = left < i->slice ? left : i->slice, width = vit_config_features(c);
+    if (i->visit) {
+        visit_slice(i, w, first, count);
+        return;
+    }
+    if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
+    if (w->status != VIT_OK) return;
+    vit_network_forward(i->network, &exec, &w->state, w->images, count);
+    memcpy(i->logits + first * c->classes, w->state.head.logits,
+           count * c->classes * sizeof(float));
+    if (i->features)
+        memcpy(i->features + first * width, w->state.pool.features, count * width * sizeof(float));
+}
+
+static void run_slices(void *context) {
+    vit_inference *i = context;
+    vit_parallel(i->inner_threads > 1 ? 1 : i->threads, vit_ceil_div(i->count, i->slice),
+                 slice_task, i);
+}
+
+static vit_status run(vit_inference *i, void *context, size_t count, vit_error *error) {
+    const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
+    const bool spread = count >= threads;
+    const int workers = spread ? i->threads : 1;
+    if (count == 0) return VIT_OK;
+    for (int n = 0; n < workers; n++) {
+        worker *w = &i->workers[n];
+        w->of = i;
+        w->status = VIT_OK;
+        if (w->arena.base) continue;
+        const vit_status status = vit_arena_fit(&w->arena, carve_worker, w, "a session", error);
+        if (status != VIT_OK) return status;
+    }
+    i->context = context;
+    i->count = count;
+    i->slice = share < i->capacity ? share : i->capacity;
+    i->inner_threads = spread ? 1 : i->threads;
+    vit_with_team(i->inner_threads, run_slices, i);
+    for (int w = 0; w < workers; w++)
+        if (i->workers[w].status != VIT_OK)
+            return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);
+    return VIT_OK;
+}
+
+vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
+                             vit_image_source *source, void *context, size_t count,
+                             vit_error *error) {
+    i->logits = logits;
+    i->features = features;
+    i->source = source;
+    i->visit = NULL;
+    return run(i, context, count, error);
+}
+
+vit_status vit_inference_visit(vit_inference *i, vit_text_source *source, vit_visit *visit,
+                               void *context, size_t count, vit_error *error) {
+    i->text_source = source;
+    i->visit = visit;
+    return run(i, context, count, error);
+}
+
+vit_status vit_fail_answer(vit_error *error, const char *where) {
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "the model's answer is not finite%s: what it computes is beyond the largest "
+                    "float32, so its weights are damaged or of a training that failed; use another "
+                    "model, or an earlier checkpoint of this one",
+                    where);
+}
+
+static vit_status check_numbers(const char *what, const float *values, size_t count,
+                                vit_error *error) {
+    size_t i = 0;
+    while (i < count && isfinite(values[i])) i++;
+    if (i == count) return VIT_OK;
+    char where[64];
+    snprintf(where, sizeof where, " (%s %zu is %s)", what, i,
+             isnan(values[i]) ? "NaN" : "infinite");
+    return vit_fail_answer(error, where);
+}
+
+vit_status vit_check_answer(const float *logits, size_t classes, const float *features,
+                            size_t width, vit_error *error) {
+    const vit_status status = check_numbers("logit", logits, classes, error);
+    if (status != VIT_OK || !features) return status;
+    return check_numbers("feature", features, width, error);
+}

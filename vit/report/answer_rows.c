@@ -1,0 +1,290 @@
+#include "vit/report/answer_rows.h"
+#include "vit/base/math.h"
+#include "vit/base/order.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/formats/page.h"
+#include "vit/image/codec/png_write.h"
+#include "vit/image/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_SIDE 96              /* of a picture on the page */
+#define OF_A_CELL 12                 /* pictures of one pair (truth, answer) */
+#define WORST 24                     /* pictures answered most wrong */
+#define MOST_BYTES ((size_t)3 << 20) /* of all pictures together */
+#define ACROSS 8                     /* pictures in a row of the sheet */
+
+/* ---- which answers to show ---- */
+
+/* An answer beside the truth. */
+typedef struct judged {
+    uint32_t picture;                     /* number among the answers */
+    uint32_t truth, answer;               /* classes */
+    float probability, truth_probability; /* of the answer, of the truth */
+    uint32_t shown; /* its place among the pictures of the page, from 1; 0: not there */
+} judged;
+
+static size_t record_of(const vit_answers *a, size_t picture) {
+    return a->numbers ? a->numbers[picture] : picture;
+}
+
+/* The class with the largest logit (vit_comes_before), and its probability. */
+static judged judge(const vit_answers *a, size_t picture) {
+    const float *z = a->logits + picture * a->classes;
+    const size_t truth = a->records->labels[record_of(a, picture)];
+    size_t best = 0;
+    double sum = 0;
+    for (size_t i = 1; i < a->classes; i++)
+        if (vit_comes_before(z, i, best)) best = i;
+    for (size_t i = 0; i < a->classes; i++)
+        sum += vit_exp(((double)z[i] - (double)z[best]) / a->temperature);
+    const double gap = (double)z[truth] - (double)z[best];
+    return (judged){.picture = (uint32_t)picture,
+                    .truth = (uint32_t)truth,
+                    .answer = (uint32_t)best,
+                    .probability = (float)(1 / sum),
+                    .truth_probability = (float)(vit_exp(gap / a->temperature) / sum)};
+}
+
+static bool is_right(const judged *j) {
+    return j->answer == j->truth;
+}
+
+static int compare_floats(float a, float b) {
+    return (a > b) - (a < b);
+}
+
+/* By (truth, answer); among equals wrong answers with the highest probability, right ones with the
+ * lowest, come first. */
+static int by_cell(const void *left, const void *right) {
+    const judged *a = left, *b = right;
+    if (a->truth != b->truth) return a->truth < b->truth ? -1 : 1;
+    if (a->answer != b->answer) return a->answer < b->answer ? -1 : 1;
+    const int order = compare_floats(a->probability, b->probability);
+    if (order != 0) return is_right(a) ? order : -order;
+    return a->picture < b->picture ? -1 : 1;
+}
+
+/* Wrong answers first, those to whose truth the model gives the lowest probability first of all. */
+static int by_fault(const void *left, const void *right) {
+    const judged *a = *(judged *const *)left, *b = *(judged *const *)right;
+    const int right_a = is_right(a), right_b = is_right(b);
+    if (right_a != right_b) return right_a - right_b;
+    const int order = compare_floats(a->truth_probability, b->truth_probability);
+    return order != 0 ? order : a->picture < b->picture ? -1 : 1;
+}
+
+/* A cell of the confusion matrix: all answers with the same (truth, answer). */
+typedef struct cell {
+    size_t first, count; /* in ranking.all */
+} cell;
+
+/* Cells with many pictures first. */
+static int by_count(const void *left, const void *right) {
+    const cell *a = *(cell *const *)left, *b = *(cell *const *)right;
+    if (a->count != b->count) return a->count > b->count ? -1 : 1;
+    return a->first < b->first ? -1 : 1;
+}
+
+typedef struct ranking {
+    const vit_answers *answers;
+    judged *all;   /* [count], sorted by_cell */
+    judged **list; /* [count], sorted by_fault */
+    cell *cells;   /* [cell_count] */
+    cell **order;  /* [cell_count], those of wrong answers first, each part sorted by_count */
+    size_t cell_count, right;
+    vit_text pictures; /* JSON, of those that are on the page */
+    size_t shown;      /* how many these are */
+    uint8_t *scratch;  /* for vit_record_get */
+} ranking;
+
+static void ranking_free(ranking *c) {
+    vit_free(c->all);
+    vit_free(c->list);
+    vit_free(c->cells);
+    vit_free(c->order);
+    vit_text_free(&c->pictures);
+    vit_free(c->scratch);
+}
+
+static void find_cells(ranking *c) {
+    const size_t n = c->answers->count;
+    for (size_t i = 0; i < n; i++) {
+        const judged *j = &c->all[i], *last = &c->all[i > 0 ? i - 1 : 0];
+        if (i == 0 || j->truth != last->truth || j->answer != last->answer)
+            c->cells[c->cell_count++] = (cell){i, 0};
+        c->cells[c->cell_count - 1].count++;
+        c->right += is_right(j);
+    }
+    size_t wrong = 0, at = 0;
+    for (size_t i = 0; i < c->cell_count; i++) wrong += !is_right(&c->all[c->cells[i].first]);
+    const size_t right = c->cell_count - wrong;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < c->cell_count; i++)
+            if (is_right(&c->all[c->cells[i].first]) == turn) c->order[at++] = &c->cells[i];
+    qsort(c->order, wrong, sizeof *c->order, by_count);
+    if (right > 0) qsort(c->order + wrong, right, sizeof *c->order, by_count);
+}
+
+static vit_status ranking_init(ranking *c, const vit_answers *a, vit_error *error) {
+    *c = (ranking){.answers = a,
+                   .all = vit_alloc(a->count, sizeof *c->all),
+                   .list = vit_alloc(a->count, sizeof *c->list),
+                   .cells = vit_alloc(a->count, sizeof *c->cells),
+                   .order = vit_alloc(a->count, sizeof *c->order)};
+    if (!c->all || !c->list || !c->cells || !c->order)
+        return vit_fail_memory(error, "the answers of a report", a->count * sizeof *c->all);
+    for (size_t i = 0; i < a->count; i++) c->all[i] = judge(a, i);
+    qsort(c->all, a->count, sizeof *c->all, by_cell);
+    for (size_t i = 0; i < a->count; i++) c->list[i] = &c->all[i];
+    qsort(c->list, a->count, sizeof *c->list, by_fault);
+    find_cells(c);
+    return VIT_OK;
+}
+
+static size_t count_worst(const ranking *c) {
+    return vit_min(c->answers->count - c->right, WORST);
+}
+
+/* ---- pictures ---- */
+
+/* The size at which pictures are shown: no side above LARGEST_SIDE. */
+static void shown_size(size_t *height, size_t *width, const vit_dataset *d) {
+    const size_t side = d->height > d->width ? d->height : d->width;
+    *height = d->height;
+    *width = d->width;
+    if (side <= LARGEST_SIDE) return;
+    *height = (d->height * LARGEST_SIDE + side - 1) / side;
+    *width = (d->width * LARGEST_SIDE + side - 1) / side;
+}
+
+/* The picture in that size; freed by vit_image_free. */
+static vit_status get_picture(vit_image *out, ranking *c, size_t picture, vit_error *error) {
+    const vit_dataset *d = c->answers->data;
+    const uint8_t *pixels;
+    size_t height, width;
+    *out = (vit_image){0};
+    shown_size(&height, &width, d);
+    vit_status status = vit_record_get(&pixels, &c->scratch, d, c->answers->records,
+                                       record_of(c->answers, picture), error);
+    if (status != VIT_OK) return status;
+    status = vit_image_from_pixels(out, pixels, d->width, d->height, d->channels,
+                                   d->width * d->channels, error);
+    if (status != VIT_OK || (height == d->height && width == d->width)) return status;
+    vit_image whole = *out;
+    status = vit_image_resize(out, &whole, width, height, VIT_FILTER_BOX, d->kernels, error);
+    vit_image_free(&whole);
+    return status;
+}
+
+/* Adds the picture to those of the page, unless it is there or the page is full. */
+static vit_status show(ranking *c, judged *j, vit_error *error) {
+    char probability[32], truth[32];
+    vit_image image;
+    vit_bytes png = {0};
+    if (j->shown > 0 || c->pictures.length > MOST_BYTES) return VIT_OK;
+    vit_status status = get_picture(&image, c, j->picture, error);
+    if (status == VIT_OK)
+        status =
+            vit_png_write(&png, image.pixels, image.width, image.height, image.channels, error);
+    vit_image_free(&image);
+    if (status != VIT_OK) return status;
+    j->shown = (uint32_t)++c->shown;
+    vit_text_add(&c->pictures,
+                 "%s{\"number\": %zu, \"truth\": %u, \"answer\": %u, \"probability\": %s, "
+                 "\"truth_probability\": %s, \"png\": \"",
+                 c->shown > 1 ? ",\n" : "", record_of(c->answers, j->picture), (unsigned)j->truth,
+                 (unsigned)j->answer, vit_format_fixed(probability, j->probability, 4),
+                 vit_format_fixed(truth, j->truth_probability, 4));
+    vit_text_add_base64(&c->pictures, png.data, png.size);
+    vit_text_add(&c->pictures, "\"}");
+    vit_free(png.data);
+    return VIT_OK;
+}
+
+/* The worst; then the first picture of every cell, the second of every cell, ... */
+static vit_status show_all(ranking *c, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < count_worst(c) && status == VIT_OK; i++)
+        status = show(c, c->list[i], error);
+    for (size_t turn = 0; turn < OF_A_CELL; turn++)
+        for (size_t i = 0; i < c->cell_count && status == VIT_OK; i++)
+            if (turn < c->order[i]->count)
+                status = show(c, &c->all[c->order[i]->first + turn], error);
+    return status;
+}
+
+static void write_cell(vit_text *json, const ranking *c, const cell *at) {
+    const judged *first = &c->all[at->first];
+    const char *comma = "";
+    vit_text_add(json, "{\"truth\": %u, \"answer\": %u, \"count\": %zu, \"pictures\": [",
+                 (unsigned)first->truth, (unsigned)first->answer, at->count);
+    for (size_t i = 0; i < vit_min(at->count, OF_A_CELL); i++)
+        if (first[i].shown > 0) {
+            vit_text_add(json, "%s%u", comma, (unsigned)first[i].shown - 1);
+            comma = ", ";
+        }
+    vit_text_add(json, "]}");
+}
+
+vit_status vit_answers_write(vit_text *json, const vit_answers *a, vit_error *error) {
+    ranking c;
+    size_t height, width;
+    vit_status status = ranking_init(&c, a, error);
+    if (status == VIT_OK) status = show_all(&c, error);
+    if (status == VIT_OK) {
+        shown_size(&height, &width, a->data);
+        vit_text_add(json, "\"answers\": {\"which\": ");
+        vit_text_add_json(json, a->which);
+        vit_text_add(json, ", \"count\": %zu, \"right\": %zu, \"size\": [%zu, %zu],\n\"cells\": [",
+                     a->count, c.right, height, width);
+        for (size_t i = 0; i < c.cell_count; i++) {
+            if (i > 0) vit_text_add(json, ",\n");
+            write_cell(json, &c, &c.cells[i]);
+        }
+        vit_text_add(json, "],\n\"worst\": [");
+        for (size_t i = 0; i < count_worst(&c); i++)
+            if (c.list[i]->shown > 0)
+                vit_text_add(json, "%s%u", i > 0 ? ", " : "", (unsigned)c.list[i]->shown - 1);
+        vit_text_add(json, "]},\n\"pictures\": [\n");
+        vit_text_add_bytes(json, c.pictures.text, c.pictures.length);
+        vit_text_add(json, "]");
+        json->failed |= c.pictures.failed;
+    }
+    ranking_free(&c);
+    return status;
+}
+
+/* ---- the sheet ---- */
+
+vit_status vit_answers_sheet(vit_sheet *out, const vit_answers *a, vit_error *error) {
+    ranking c;
+    size_t height, width;
+    uint8_t *pixels = NULL;
+    *out = (vit_sheet){.channels = a->data->channels};
+    vit_status status = ranking_init(&c, a, error);
+    const size_t count = status == VIT_OK ? count_worst(&c) : 0;
+    if (count > 0) {
+        shown_size(&height, &width, a->data);
+        out->width = (width + 1) * vit_min(count, ACROSS) - 1;
+        out->height = (height + 1) * ((count + ACROSS - 1) / ACROSS) - 1;
+        pixels = vit_alloc(out->height, out->width * out->channels);
+        if (!pixels) status = vit_fail_memory(error, "a sheet of pictures", out->height);
+    }
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        vit_image image;
+        const size_t top = i / ACROSS * (height + 1), left = i % ACROSS * (width + 1);
+        status = get_picture(&image, &c, c.list[i]->picture, error);
+        for (size_t y = 0; y < height && status == VIT_OK; y++)
+            memcpy(pixels + ((top + y) * out->width + left) * out->channels,
+                   image.pixels + y * width * out->channels, width * out->channels);
+        vit_image_free(&image);
+    }
+    if (count > 0 && status == VIT_OK)
+        status = vit_png_write(&out->png, pixels, out->width, out->height, out->channels, error);
+    vit_free(pixels);
+    ranking_free(&c);
+    return status;
+}

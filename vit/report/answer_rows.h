@@ -1,0 +1,39 @@
+/* Answers to labelled pictures, for the report: the confusion matrix with pictures of its cells,
+ * and the pictures that were answered most wrong. */
+#ifndef VIT_REPORT_ANSWER_ROWS_H
+#define VIT_REPORT_ANSWER_ROWS_H
+
+#include "datasets/dataset.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+
+typedef struct vit_answers {
+    const char *which; /* the pictures in a few words: "the 10,000 test pictures" */
+    const vit_dataset *data;
+    const vit_records *records;
+    const uint32_t *numbers; /* [count] of the records; NULL: the first `count` */
+    size_t count, classes;
+    const float *logits; /* [count][classes] */
+    double temperature;  /* probabilities are softmax(logits / temperature) */
+} vit_answers;
+
+/* Appends two members of a JSON object:
+ *   "answers": {"which", "count", "right", "size": [height, width], "cells": [{"truth", "answer",
+ *     "count", "pictures": [...]}, ...] sorted by (truth, answer), "worst": [...]}
+ *   "pictures": [{"number", "truth", "answer", "probability", "truth_probability", "png"}, ...], to
+ * whose places "pictures" and "worst" of the first refer. Pictures are as the network sees them,
+ * before they are normalised, and at most 96 pixels a side. A cell has up to 12: the wrong answers
+ * of the highest probability, the right ones of the lowest; all together take at most 3 MB. Errors:
+ * MEMORY, those of reading a record. */
+vit_status vit_answers_write(vit_text *json, const vit_answers *answers, vit_error *error);
+
+/* Several pictures side by side in one PNG. */
+typedef struct vit_sheet {
+    vit_bytes png; /* data freed by vit_free; NULL: there are no pictures */
+    size_t width, height, channels;
+} vit_sheet;
+
+/* The pictures answered most wrong, up to 24; none where all answers are right. Errors as above. */
+vit_status vit_answers_sheet(vit_sheet *out, const vit_answers *answers, vit_error *error);
+
+#endif

@@ -1,0 +1,390 @@
+/* Hugging Face: config.json and preprocessor_config.json of ViT, DeiT, DINOv2 and their kin. */
+#include "vit/base/size.h"
+#include "vit/base/text.h"
+#include "vit/weights/configs/their_config.h"
+#include "vit/weights/file/labels.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- config.json ---- */
+
+/* The kinds of network whose blocks are ours, and everything in which they differ. */
+typedef struct family {
+    const char *type; /* "model_type" */
+    double norm_eps;  /* the library's default */
+    bool is_dinov2; /* the MLPs' width is a ratio; classifiers pool class token and mean; positions
+                       are resampled to the size of the pictures */
+    int position_rule; /* where it is not that of the library's other networks; or VIT_UNSPECIFIED
+                        */
+    const char *processor; /* the class that the library takes where a file names none */
+} family;
+
+static const family families[] = {
+    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT"},
+    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT"},
+    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT"},
+    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT"},
+    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit"},
+    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit"},
+};
+
+static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
+                              vit_error *error) {
+    const char *type = "";
+    const vit_status status = vit_read_text(&type, d, object, "model_type", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        *found = &families[i];
+        if (strcmp(families[i].type, type) == 0) return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
+                    "dinov2_with_registers, vit_mae or vit_msn",
+                    d->name, type);
+}
+
+static vit_status read_switches(vit_their_config *d, const json_t *object, vit_error *error) {
+    vit_status status = vit_read_image(d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_read_patch(d, object, "patch_size", error);
+    for (size_t i = 0; i < VIT_KEYS && status == VIT_OK; i++)
+        if (vit_switches[i].hf)
+            status = vit_read_switch(d, &vit_switches[i], object, vit_switches[i].hf, error);
+    if (status != VIT_OK) return status;
+    if (d->said.heads > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s does not say how many heads the network has: add \"num_attention_heads\"",
+                    d->name);
+}
+
+/* The width of the MLPs. DINOv2's configs have a ratio instead, and its gated MLPs are two thirds
+ * as wide, which the tensors show. */
+static vit_status read_mlp(vit_their_config *d, bool is_dinov2, const json_t *object,
+                           vit_error *error) {
+    double ratio = 0;
+    int gated = false;
+    if (!is_dinov2) return vit_read_size(&d->said.mlp, d, object, "intermediate_size", error);
+    vit_status status = vit_read_number(&ratio, d, object, "mlp_ratio", error);
+    if (status == VIT_OK) status = vit_read_flag(&gated, d, object, "use_swiglu_ffn", error);
+    if (gated) d->gate = VIT_SILU;
+    VIT_SAY(d, gated, gated);
+    if (ratio > 0 && ratio < 1000 && !gated) d->said.mlp = (size_t)((double)d->said.dim * ratio);
+    return status;
+}
+
+/* Whether all names are "LABEL_0", "LABEL_1", ..., which the library writes where there are none.
+ */
+static bool are_numbers(const json_t *labels) {
+    static const char start[] = "LABEL_";
+    const char *key;
+    json_t *label;
+    json_object_foreach((json_t *)labels, key, label) {
+        const char *text = json_string_value(label);
+        if (!text || strncmp(text, start, sizeof start - 1) != 0 ||
+            strcmp(text + sizeof start - 1, key) != 0)
+            return false;
+    }
+    return json_object_size(labels) > 0;
+}
+
+/* "problem_type", as the library's pipeline takes it. */
+static vit_status read_problem(vit_their_config *d, const json_t *object, vit_error *error) {
+    static const char *const types[] = {"single_label_classification", "multi_label_classification",
+                                        "regression"};
+    VIT_CHECK_ROWS(types, VIT_SCORING_COUNT);
+    const char *type = types[0];
+    const vit_status status = vit_read_text(&type, d, object, "problem_type", error);
+    if (status != VIT_OK) return status;
+    for (int i = 0; i < VIT_SCORING_COUNT; i++) {
+        d->scoring = (vit_scoring)i;
+        if (strcmp(types[i], type) == 0) return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"problem_type\" \"%s\" is not supported, expected %s, %s or %s", d->name,
+                    type, types[0], types[1], types[2]);
+}
+
+/* Few files have "num_labels"; all that were fine-tuned have "id2label". */
+static vit_status read_labels(vit_their_config *d, const json_t *object, vit_error *error) {
+    if (d->is_backbone) return VIT_OK;
+    const vit_status status = vit_read_size(&d->said.classes, d, object, "num_labels", error);
+    if (status != VIT_OK) return status;
+    const json_t *labels = json_object_get(object, "id2label");
+    d->is_imagenet = !labels || json_is_null(labels) || are_numbers(labels);
+    if (d->is_imagenet && json_object_size(labels) == VIT_IMAGENET_CLASSES) return VIT_OK;
+    return vit_read_labels(d, labels, "id2label", error);
+}
+
+/* Whether "architectures" names a network without a classifier, such as "ViTModel"; those with one
+ * are
+ * "...ForImageClassification...". */
+static bool names_backbone(const json_t *object) {
+    const json_t *list = json_object_get(object, "architectures");
+    const char *name = json_string_value(json_array_get(list, 0));
+    return name && !strstr(name, "ForImageClassification");
+}
+
+static vit_status read_config(vit_their_config *d, const family *f, const json_t *object,
+                              vit_error *error) {
+    const char *act = "gelu";
+    d->said.norm_eps = f->norm_eps;
+    d->position_rule = f->position_rule;
+    vit_status status = read_switches(d, object, error);
+    if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, object, error);
+    if (status == VIT_OK) status = vit_read_text(&act, d, object, "hidden_act", error);
+    if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
+    if (status != VIT_OK) return status;
+    d->is_backbone = names_backbone(object);
+    VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
+    status = d->is_backbone ? VIT_OK : read_problem(d, object, error);
+    return status == VIT_OK ? read_labels(d, object, error) : status;
+}
+
+/* ---- preprocessor_config.json ---- */
+
+/* The classes of processors that are read, and their defaults for keys that a file leaves out. */
+typedef struct processor {
+    const char *name;  /* before "ImageProcessor", "ImageProcessorFast", "FeatureExtractor" */
+    bool square;       /* a number as "size" is both sides, else the shorter one */
+    size_t size;       /* a number */
+    bool stretches;    /* without "size" both sides become that number, else as `square` says */
+    bool crops;        /* "do_center_crop" */
+    bool has_crop_pct; /* up to 383 the shorter side becomes size / crop_pct, and the middle is cut
+                          out; from 384 on pictures are stretched */
+    vit_filter filter; /* "resample" */
+    bool is_normalized_as_clip;
+} processor;
+
+static const processor processors[] = {
+    {"ViT", true, 224, true, false, false, VIT_FILTER_BILINEAR, false},
+    {"DeiT", true, 256, true, true, false, VIT_FILTER_BICUBIC, false},
+    {"Beit", true, 224, true, false, false, VIT_FILTER_BICUBIC, false},
+    {"CLIP", false, 224, false, true, false, VIT_FILTER_BICUBIC, true},
+    {"Bit", false, 224, false, true, false, VIT_FILTER_BICUBIC, true},
+    {"ConvNext", false, 384, false, false, true, VIT_FILTER_BICUBIC, false},
+    {"Siglip", false, 224, true, false, false, VIT_FILTER_BICUBIC, false},
+};
+
+/* The class that the file names, else the one that the library takes for the "model_type". */
+static vit_status find_processor(const processor **found, const char **type,
+                                 const vit_their_config *d, const char *usual, const json_t *object,
+                                 vit_error *error) {
+    static const char *const endings[] = {"ImageProcessor", "ImageProcessorFast",
+                                          "ImageProcessorPil", "FeatureExtractor", ""};
+    *type = usual;
+    vit_status status = vit_read_text(type, d, object, "feature_extractor_type", error);
+    if (status == VIT_OK) status = vit_read_text(type, d, object, "image_processor_type", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
+        const size_t n = strlen(processors[i].name);
+        *found = &processors[i];
+        for (size_t k = 0; strncmp(*type, (*found)->name, n) == 0 && k < 5; k++)
+            if (strcmp(*type + n, endings[k]) == 0) return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: pictures are prepared by \"%s\", which is not supported: expected the "
+                    "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext or Siglip",
+                    d->name, *type);
+}
+
+/* Refuses keys that are not read below and could change a pixel. */
+static vit_status check_keys(const vit_their_config *d, json_t *object, vit_error *error) {
+    static const char *const read[] = {
+        "size", "crop_size", "crop_pct", "default_to_square", "resample", "rescale_factor",
+        "image_mean", "image_std", "do_resize", "do_center_crop", "do_rescale", "do_normalize",
+        /* and those that change nothing here */
+        "image_processor_type", "feature_extractor_type", "processor_class", "do_convert_rgb",
+        "data_format", "input_data_format", "return_tensors", "device", "disable_grouping",
+        "do_reduce_labels", "reduce_labels", "_valid_processor_keys", "model_input_names",
+        "transformers_version", "preprocessing"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        size_t i = 0;
+        while (i < sizeof read / sizeof *read && strcmp(read[i], key) != 0) i++;
+        if (i < sizeof read / sizeof *read || json_is_null(value)) continue;
+        if (json_is_false(value) && strcmp(key, "antialias") != 0) continue;
+        if (json_is_true(value) && strcmp(key, "antialias") == 0) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name, key);
+    }
+    return VIT_OK;
+}
+
+/* "resample", by the numbers that PIL gives the filters. */
+static vit_status read_filter(vit_their_config *d, const json_t *object, vit_error *error) {
+    static const vit_filter filters[] = {VIT_FILTER_NEAREST,  VIT_FILTER_LANCZOS,
+                                         VIT_FILTER_BILINEAR, VIT_FILTER_BICUBIC,
+                                         VIT_FILTER_BOX,      VIT_FILTER_HAMMING};
+    size_t number = 0;
+    while (filters[number] != d->prepare.filter) number++;
+    const vit_status status = vit_read_size(&number, d, object, "resample", error);
+    if (status != VIT_OK) return status;
+    if (number >= sizeof filters / sizeof *filters)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: expected \"resample\", a number of 0 to 5: 2 is bilinear, 3 bicubic",
+                        d->name);
+    d->prepare.filter = filters[number];
+    return VIT_OK;
+}
+
+/* ConvNext's rule. */
+static vit_status apply_crop_pct(vit_their_config *d, const json_t *object, vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    double share = .875;
+    const size_t side = p->resize[0];
+    const vit_status status = vit_read_number(&share, d, object, "crop_pct", error);
+    if (status != VIT_OK) return status;
+    if (p->kind != VIT_PREPARE_SHORTER || !(share > 0 && share <= 1))
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "%s: expected \"size\" {\"shortest_edge\": pixels} and \"crop_pct\" above 0 "
+            "to 1",
+            d->name);
+    if (side >= 384) {
+        p->kind = VIT_PREPARE_STRETCH;
+        p->resize[1] = side;
+        return VIT_OK;
+    }
+    p->resize[0] = (size_t)((double)side / share);
+    p->crop[0] = p->crop[1] = side;
+    return VIT_OK;
+}
+
+/* "size": both sides, or {"shortest_edge": S}; a number is the one or the other. */
+static vit_status read_size(vit_their_config *d, const processor *c, json_t *object,
+                            vit_error *error) {
+    static const char *const sides[] = {"height", "width", "shortest_edge"};
+    vit_prepare *p = &d->prepare;
+    json_t *size = json_object_get(object, "size"), *value;
+    int square = c->square;
+    const char *key;
+    vit_status status = vit_read_flag(&square, d, object, "default_to_square", error);
+    if (status != VIT_OK) return status;
+    json_object_foreach(size, key,
+                        value) if (!json_is_null(value) && strcmp(key, sides[0]) != 0 &&
+                                   strcmp(key, sides[1]) != 0 &&
+                                   strcmp(key, sides[2]) !=
+                                       0) return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                                                          "%s: \"%s\" in \"size\" is not supported",
+                                                          d->name, key);
+    const bool is_given = size && !json_is_null(size);
+    value = json_object_get(size, "shortest_edge");
+    const bool is_shorter =
+        is_given ? (value && !json_is_null(value)) || (json_is_integer(size) && !square)
+                 : !c->stretches;
+    p->resize[0] = p->resize[1] = c->size;
+    if (is_given && value && is_shorter)
+        status = vit_read_size(&p->resize[0], d, size, "shortest_edge", error);
+    else
+        status = vit_read_sides(p->resize, d, object, "size", error);
+    p->kind = is_shorter ? VIT_PREPARE_SHORTER : VIT_PREPARE_STRETCH;
+    return status == VIT_OK && c->has_crop_pct ? apply_crop_pct(d, object, error) : status;
+}
+
+static vit_status read_mean(vit_their_config *d, const processor *c, const json_t *object,
+                            vit_error *error) {
+    static const double clip[2][3] = {{.48145466, .4578275, .40821073},
+                                      {.26862954, .26130258, .27577711}};
+    vit_prepare *p = &d->prepare;
+    bool found;
+    int normalizes = true;
+    for (size_t i = 0; i < 3; i++) {
+        p->mean[i] = c->is_normalized_as_clip ? clip[0][i] : .5;
+        p->std[i] = c->is_normalized_as_clip ? clip[1][i] : .5;
+    }
+    vit_status status = vit_read_flag(&normalizes, d, object, "do_normalize", error);
+    if (status == VIT_OK) status = vit_read_triple(p->mean, &found, d, object, "image_mean", error);
+    if (status == VIT_OK) status = vit_read_triple(p->std, &found, d, object, "image_std", error);
+    for (size_t i = 0; i < 3 && !normalizes; i++) {
+        p->mean[i] = 0;
+        p->std[i] = 1;
+    }
+    p->has_mean = true;
+    return status;
+}
+
+static vit_status read_rescale(vit_their_config *d, const json_t *object, vit_error *error) {
+    int rescales = true;
+    vit_status status = vit_read_flag(&rescales, d, object, "do_rescale", error);
+    d->prepare.rescale = 1 / 255.0;
+    if (status == VIT_OK)
+        status = vit_read_number(&d->prepare.rescale, d, object, "rescale_factor", error);
+    if (status != VIT_OK) return status;
+    if (!rescales) d->prepare.rescale = 1;
+    if (d->prepare.rescale > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"rescale_factor\" is %g, expected above 0",
+                    d->name, d->prepare.rescale);
+}
+
+/* The centre crop, which pictures that are resized by their shorter side need. */
+static vit_status read_crop(vit_their_config *d, const processor *c, const json_t *object,
+                            vit_error *error) {
+    vit_prepare *p = &d->prepare;
+    int crops = c->crops;
+    size_t crop[2] = {224, 224};
+    vit_status status = vit_read_flag(&crops, d, object, "do_center_crop", error);
+    if (status == VIT_OK && crops) status = vit_read_sides(crop, d, object, "crop_size", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < 2 && crops; i++) {
+        if (p->crop[i] > 0 && p->crop[i] != crop[i]) /* two crops: the second is of the first */
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "%s: \"crop_size\" %zu besides \"size\" %zu is not supported", d->name,
+                            crop[i], p->crop[i]);
+        p->crop[i] = crop[i];
+    }
+    if (p->kind != VIT_PREPARE_SHORTER || p->crop[0] > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"shortest_edge\" without a crop leaves pictures of every shape, which is "
+                    "not supported: add \"do_center_crop\": true and \"crop_size\"",
+                    d->name);
+}
+
+static vit_status read_steps(vit_their_config *d, const processor *c, json_t *object,
+                             vit_error *error) {
+    int resizes = true;
+    vit_status status = check_keys(d, object, error);
+    if (status == VIT_OK) status = vit_read_flag(&resizes, d, object, "do_resize", error);
+    if (status == VIT_OK) status = read_rescale(d, object, error);
+    if (status != VIT_OK) return status;
+    if (!resizes)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"do_resize\" false is not supported: pictures of another size than "
+                        "the network's could not be answered",
+                        d->name);
+    d->prepare.filter = c->filter;
+    status = read_size(d, c, object, error);
+    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status == VIT_OK) status = read_crop(d, c, object, error);
+    return status == VIT_OK ? read_mean(d, c, object, error) : status;
+}
+
+static vit_status read_processor(vit_their_config *d, const char *usual, json_t *object,
+                                 vit_error *error) {
+    const processor *c;
+    const char *type;
+    vit_prepare *p = &d->prepare;
+    vit_status status = find_processor(&c, &type, d, usual, object, error);
+    if (status == VIT_OK) status = read_steps(d, c, object, error);
+    p->rounding = VIT_ROUNDING_FLOOR;
+    if (status != VIT_OK || !vit_has_ending(type, "Fast")) return status;
+    p->arithmetic = VIT_ARITHMETIC_TORCH;
+    p->rounding = VIT_ROUNDING_ZERO;
+    p->fused = true;
+    return status;
+}
+
+vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictures,
+                              const char *processor_name, vit_error *error) {
+    const char *name = d->name;
+    const family *f;
+    vit_status status = find_family(&f, d, object, error);
+    if (status == VIT_OK) status = read_config(d, f, object, error);
+    if (status != VIT_OK || !pictures) return status;
+    d->name = processor_name;
+    status = read_processor(d, f->processor, pictures, error);
+    d->name = name;
+    if (status != VIT_OK || !f->is_dinov2) return status;
+    const size_t *end = d->prepare.crop[0] > 0 ? d->prepare.crop : d->prepare.resize;
+    d->input_height = end[0];
+    d->input_width = end[1];
+    return VIT_OK;
+}

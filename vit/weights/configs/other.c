@@ -1,0 +1,231 @@
+/* Configs of vit-pytorch and torchvision, which write none, in a form of our own; OpenCLIP's
+ * config; what holds for Google's files without any. */
+#include "vit/weights/configs/their_config.h"
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static vit_status check_keys(const vit_their_config *d, json_t *object, const char *const *keys,
+                             size_t count, vit_error *error) {
+    vit_field fields[32];
+    for (size_t i = 0; i < count; i++)
+        fields[i] = (vit_field){keys[i], VIT_FIELD_OTHER, NULL, NULL};
+    return vit_json_read(object, fields, count, d->name, error);
+}
+
+/* "mean" and "std", both or none; has_usual: the library's own are set where there are none. */
+static vit_status read_mean(vit_their_config *d, const json_t *object, bool has_usual,
+                            vit_error *error) {
+    bool has_mean, has_std;
+    vit_prepare *p = &d->prepare;
+    vit_status status = vit_read_triple(p->mean, &has_mean, d, object, "mean", error);
+    if (status == VIT_OK) status = vit_read_triple(p->std, &has_std, d, object, "std", error);
+    if (status != VIT_OK) return status;
+    p->has_mean = has_mean && has_std;
+    if (p->has_mean || (has_usual && !has_mean && !has_std)) {
+        p->has_mean = true;
+        return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: add \"mean\" and \"std\", by which pixels of 0 to 1 are normalized",
+                    d->name);
+}
+
+static vit_status read_filter(vit_their_config *d, const json_t *object, vit_error *error) {
+    const char *name = NULL;
+    const vit_status status = vit_read_text(&name, d, object, "interpolation", error);
+    if (status != VIT_OK || !name || vit_filter_parse(name, &d->prepare.filter)) return status;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"interpolation\" \"%s\" is not known, expected bilinear, bicubic, ...",
+                    d->name, name);
+}
+
+/* ---- vit-pytorch ---- */
+
+/* "pool", and "attention_scale": its first versions divide scores by sqrt(D), later ones by
+ * sqrt(d_k).
+ */
+static vit_status read_attention(vit_their_config *d, const json_t *object, vit_error *error) {
+    const char *scale = NULL, *pool = "cls";
+    vit_status status = vit_read_text(&scale, d, object, "attention_scale", error);
+    if (status == VIT_OK) status = vit_read_text(&pool, d, object, "pool", error);
+    if (status != VIT_OK) return status;
+    if (scale && strcmp(scale, "dim") == 0)
+        VIT_SAY(d, attention_scale, VIT_SCALE_DIM);
+    else if (scale && strcmp(scale, "head_dim") == 0)
+        VIT_SAY(d, attention_scale, VIT_SCALE_HEAD_DIM);
+    else if (scale)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"attention_scale\" is \"%s\", expected \"dim\" or \"head_dim\"",
+                        d->name, scale);
+    if (strcmp(pool, "cls") != 0 && strcmp(pool, "mean") != 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"pool\" is \"%s\", expected \"cls\" or \"mean\"", d->name, pool);
+    VIT_SAY(d, pool, strcmp(pool, "cls") == 0 ? VIT_POOL_CLASS : VIT_POOL_MEAN);
+    VIT_SAY(d, pool_prefix, vit_pools[d->said.pool].patches);
+    return VIT_OK;
+}
+
+vit_status vit_read_lucidrains_config(vit_their_config *d, json_t *object, vit_error *error) {
+    static const char *const keys[] = {
+        "architecture", "image_size", "patch_size", "channels", "num_classes",   "dim",
+        "depth",        "heads",      "dim_head",   "mlp_dim",  "pool",          "attention_scale",
+        "label_names",  "mean",       "std",        "resize",   "interpolation", "preprocessing"};
+    const struct {
+        const char *key;
+        size_t *size;
+    } sizes[] = {{"patch_size", &d->said.patch},    {"channels", &d->said.channels},
+                 {"num_classes", &d->said.classes}, {"dim", &d->said.dim},
+                 {"depth", &d->said.depth},         {"heads", &d->said.heads},
+                 {"dim_head", &d->said.head_dim},   {"mlp_dim", &d->said.mlp}};
+    vit_status status = check_keys(d, object, keys, COUNT(keys), error);
+    if (status == VIT_OK) status = vit_read_image(d, object, "image_size", error);
+    for (size_t i = 0; i < COUNT(sizes) && status == VIT_OK; i++)
+        status = vit_read_size(sizes[i].size, d, object, sizes[i].key, error);
+    if (status == VIT_OK) status = read_attention(d, object, error);
+    if (status != VIT_OK) return status;
+    d->said.norm_eps = 1e-5;
+    VIT_SAY(d, activation, VIT_GELU);
+    d->prepare.kind = VIT_PREPARE_STRETCH;
+    d->prepare.filter = VIT_FILTER_BILINEAR;
+    if (!json_object_get(object, "preprocessing")) status = read_mean(d, object, false, error);
+    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status != VIT_OK) return status;
+    return vit_read_labels(d, json_object_get(object, "label_names"), "label_names", error);
+}
+
+/* ---- torchvision ---- */
+
+vit_status vit_read_torchvision_config(vit_their_config *d, json_t *object, vit_error *error) {
+    static const char *const keys[] = {
+        "architecture", "num_heads",     "image_size",  "resize",      "crop",         "mean",
+        "std",          "interpolation", "label_names", "num_classes", "preprocessing"};
+    const vit_prepare usual = {.kind = VIT_PREPARE_SHORTER,
+                               .filter = VIT_FILTER_BILINEAR,
+                               .mean = {.485, .456, .406},
+                               .std = {.229, .224, .225}};
+    vit_prepare *p = &d->prepare;
+    *p = usual;
+    d->said.norm_eps = 1e-6;
+    VIT_SAY(d, activation, VIT_GELU);
+    VIT_SAY(d, pool, VIT_POOL_CLASS);
+    vit_status status = check_keys(d, object, keys, COUNT(keys), error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.heads, d, object, "num_heads", error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.classes, d, object, "num_classes", error);
+    if (status == VIT_OK) status = vit_read_image(d, object, "image_size", error);
+    if (status == VIT_OK) status = vit_read_size(&p->resize[0], d, object, "resize", error);
+    if (status == VIT_OK) status = vit_read_sides(p->crop, d, object, "crop", error);
+    if (status == VIT_OK) status = read_mean(d, object, true, error);
+    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status != VIT_OK) return status;
+    if (d->said.height == 0) d->said.height = p->crop[0];
+    if (d->said.width == 0) d->said.width = p->crop[1];
+    if (p->resize[0] == 0 || p->crop[0] == 0) p->kind = VIT_PREPARE_UNKNOWN;
+    return vit_read_labels(d, json_object_get(object, "label_names"), "label_names", error);
+}
+
+/* ---- OpenCLIP ---- */
+
+/* The keys of an image encoder that is ours; others mean a network of another kind. */
+static vit_status check_tower(const vit_their_config *d, json_t *vision, vit_error *error) {
+    static const char *const known[] = {"layers",        "width",         "head_width",
+                                        "mlp_ratio",     "patch_size",    "image_size",
+                                        "ls_init_value", "patch_dropout", "no_ln_pre",
+                                        "pool_type",     "output_tokens", "final_ln_after_pool",
+                                        "pos_embed_type"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(vision, key, value) {
+        size_t i = 0;
+        while (i < COUNT(known) && strcmp(known[i], key) != 0) i++;
+        if (i < COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
+        /* these mean something only together with "attentional_pool" and "timm_model_name" */
+        if (strncmp(key, "attn_pooler_", 12) == 0) continue;
+        if (strncmp(key, "timm_", 5) == 0 && strcmp(key, "timm_model_name") != 0) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"%s\" in \"vision_cfg\" is not supported", d->name, key);
+    }
+    return VIT_OK;
+}
+
+static vit_status read_tower(vit_their_config *d, json_t *vision, vit_error *error) {
+    size_t head_width = 64;
+    int norms_pooled = false;
+    const char *pool = "tok";
+    vit_status status = check_tower(d, vision, error);
+    if (status == VIT_OK) status = vit_read_image(d, vision, "image_size", error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.depth, d, vision, "layers", error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.dim, d, vision, "width", error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.patch, d, vision, "patch_size", error);
+    if (status == VIT_OK) status = vit_read_size(&head_width, d, vision, "head_width", error);
+    if (status == VIT_OK) status = vit_read_text(&pool, d, vision, "pool_type", error);
+    if (status == VIT_OK)
+        status = vit_read_flag(&norms_pooled, d, vision, "final_ln_after_pool", error);
+    if (status != VIT_OK) return status;
+    if (head_width == 0 || d->said.dim % head_width != 0)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"head_width\" %zu does not divide \"width\" %zu", d->name, head_width,
+                        d->said.dim);
+    if (strcmp(pool, "tok") != 0 && strcmp(pool, "avg") != 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"pool_type\" \"%s\" is not supported, expected tok or avg", d->name,
+                        pool);
+    d->said.heads = d->said.dim / head_width;
+    VIT_SAY(d, pool, strcmp(pool, "tok") == 0 ? VIT_POOL_CLASS : VIT_POOL_MEAN);
+    VIT_SAY(d, norm_before_pool, !norms_pooled);
+    return VIT_OK;
+}
+
+static vit_status read_tower_pictures(vit_their_config *d, const json_t *pictures,
+                                      vit_error *error) {
+    const char *mode = "shortest";
+    vit_prepare *p = &d->prepare;
+    vit_status status = read_mean(d, pictures, false, error);
+    if (status == VIT_OK) status = read_filter(d, pictures, error);
+    if (status == VIT_OK) status = vit_read_text(&mode, d, pictures, "resize_mode", error);
+    if (status != VIT_OK) return status;
+    p->crop[0] = p->resize[0] = d->said.height;
+    p->crop[1] = d->said.width;
+    p->kind = VIT_PREPARE_SHORTER;
+    if (strcmp(mode, "shortest") == 0) return VIT_OK;
+    p->kind = VIT_PREPARE_STRETCH;
+    p->resize[1] = d->said.width;
+    if (strcmp(mode, "squash") == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"resize_mode\" \"%s\" is not supported, expected shortest or squash",
+                    d->name, mode);
+}
+
+vit_status vit_read_open_clip_config(vit_their_config *d, json_t *object, vit_error *error) {
+    json_t *model = NULL, *vision = NULL, *pictures = NULL;
+    int quick = false;
+    d->prepare.filter = VIT_FILTER_BICUBIC;
+    vit_status status = vit_read_object(&model, d, object, "model_cfg", error);
+    if (status == VIT_OK) status = vit_read_object(&vision, d, model, "vision_cfg", error);
+    if (status == VIT_OK) status = vit_read_object(&pictures, d, object, "preprocess_cfg", error);
+    if (status == VIT_OK) status = read_tower(d, vision, error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.classes, d, model, "embed_dim", error);
+    if (status == VIT_OK) status = vit_read_flag(&quick, d, model, "quick_gelu", error);
+    if (status == VIT_OK) status = read_tower_pictures(d, pictures, error);
+    d->said.norm_eps = 1e-5;
+    VIT_SAY(d, activation, quick ? VIT_GELU_QUICK : VIT_GELU);
+    return status;
+}
+
+/* ---- Google ---- */
+
+void vit_google_config(vit_their_config *d) {
+    d->said.norm_eps = 1e-6;
+    VIT_SAY(d, activation, VIT_GELU_TANH);
+    d->prepare = (vit_prepare){.kind = VIT_PREPARE_STRETCH,
+                               .filter = VIT_FILTER_BILINEAR,
+                               .has_mean = true,
+                               .mean = {.5, .5, .5},
+                               .std = {.5, .5, .5}};
+}
+
+void vit_big_vision_config(vit_their_config *d) {
+    vit_google_config(d);
+    d->prepare.kind = VIT_PREPARE_BIG_VISION;
+    d->prepare.rounding = VIT_ROUNDING_FLOOR;
+}

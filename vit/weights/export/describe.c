@@ -1,0 +1,488 @@
+/* What a library's config files say of a network, its labels and its preprocessing. */
+#include "vit/weights/export/describe.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/image/prepare/preprocess.h"
+#include <math.h>
+#include <string.h>
+
+/* Appends a sentence to the list, after "; " unless it is the first. */
+static void add_sentence(vit_text *list, const char *sentence) {
+    vit_text_add(list, "%s%s", list->length > 0 ? "; " : "", sentence);
+}
+
+/* "[0.5, 0.25]", one number a channel, in the shortest digits */
+static void add_numbers(vit_text *t, const float *numbers, size_t count) {
+    char number[32];
+    for (size_t i = 0; i < count; i++)
+        vit_text_add(t, "%s%s", i > 0 ? ", " : "[", vit_format_float(number, numbers[i]));
+    vit_text_add(t, "]");
+}
+
+/* `,\n  "key": json`; frees json, which is NULL if there was no memory. */
+static void add_list(vit_text *t, const char *key, char *json) {
+    t->failed = t->failed || !json;
+    vit_text_add(t, ",\n  \"%s\": %s", key, json ? json : "");
+    vit_free(json);
+}
+
+/* ---- what a layout cannot express ---- */
+
+enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
+enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };
+enum { ALL = TIMM | HF | TORCHVISION | NPZ };
+
+/* Whether the switch's value is another than the default, and one of `layouts` lacks it. */
+static bool is_lacking(const vit_switch *row, const vit_config *c, unsigned layouts) {
+    return row->limit.layouts & layouts && vit_switch_get(row, &c->encoder) != row->usual;
+}
+
+/* Whether the network, which has a distillation token, is else one that the library with the fewest
+ * switches has. */
+static bool is_plain(const vit_config *c) {
+    bool plain = c->prefix_positions;
+    for (size_t i = 0; i < VIT_KEYS; i++) plain = plain && !is_lacking(&vit_switches[i], c, HF);
+    return plain;
+}
+
+/* Appends the reasons why the layout cannot express the network. Returns whether the library could
+ * still load it and would compute almost the same; true if there are no reasons. */
+static bool find_limits(vit_text *reasons, vit_target target, const vit_config *c) {
+    const bool has_head = vit_heads[c->head].layers > 0;
+    const vit_pool_row *pool = &vit_pools[c->pool];
+    const struct {
+        bool holds; /* of the network: what several switches make together */
+        vit_layout_limit limit;
+    } together[] = {
+        {true, vit_heads[c->head].limit},
+        {true, pool->limit},
+        {has_head && !c->head_bias, {ALL, "its head has no bias"}},
+        {c->attention_scale != VIT_SCALE_HEAD_DIM && c->heads > 1,
+         {ALL | VIT_LOADS, "its attention is scaled by dim^-0.5, not by that of a head's width"}},
+        {vit_config_attention_dim(c) != c->dim,
+         {ALL, "its heads together are not as wide as its tokens"}},
+        {c->norm_pre == c->patch_bias,
+         {TIMM, "of a norm before the blocks and a bias of the patches it must have one"}},
+        {!c->prefix_positions && vit_config_prefix(c) > 0,
+         {HF | TORCHVISION | NPZ, "only its patches have positions"}},
+        {c->gated && c->activation != VIT_SILU,
+         {TIMM, "its MLPs are gated by another function than SiLU"}},
+        {pool->dist && !is_plain(c),
+         {TIMM | HF, "it has a distillation token and is no plain DeiT"}},
+        {pool->patches, {HF | TORCHVISION, "it pools its patches"}},
+        {pool->choice && !pool->attends && !vit_config_norms_tokens(c),
+         {NPZ, "its final norm comes after pooling"}},
+        {c->height != c->width, {TORCHVISION, "its pictures are not square"}},
+    };
+    bool loads = true;
+    for (size_t i = 0; i < VIT_KEYS + sizeof together / sizeof *together; i++) {
+        const bool single = i < VIT_KEYS;
+        const vit_layout_limit *limit =
+            single ? &vit_switches[i].limit : &together[i - VIT_KEYS].limit;
+        const bool holds =
+            single ? is_lacking(&vit_switches[i], c, ~0u) : together[i - VIT_KEYS].holds;
+        if (!holds || !(limit->layouts & 1u << target)) continue;
+        add_sentence(reasons, limit->reason);
+        loads = loads && limit->layouts & VIT_LOADS;
+    }
+    return loads;
+}
+
+/* ---- pictures ---- */
+
+/* How pictures are prepared, in the libraries' terms: the shorter side, or both, to `resize`, then
+ * the middle, `crop`. */
+typedef struct pictures {
+    const vit_operation *resize, *crop, *normalize; /* resize, crop NULL: there is none */
+    const vit_operation *digit;                     /* NULL: they are not prepared as digits */
+    bool squashes;                                  /* resize does not keep the shape */
+    double share;                                   /* of a side that the crop keeps */
+} pictures;
+
+/* Finds the operations by their kind. What no library can do is a reason not to write the layout;
+ * what libraries leave out, or do before in their own way, is a note. */
+static void find_operations(pictures *p, vit_description *d, const vit_preprocessing *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        const vit_operation *op = &list->operations[i];
+        switch (op->kind) {
+        case VIT_OP_DIGIT:
+            p->digit = op;
+            add_sentence(&d->notes, "its library does not prepare pictures as digits, with "
+                                    "what is \"preprocessing\" in config.json");
+            break;
+        case VIT_OP_ORIENT:
+            add_sentence(&d->notes, "its library does not turn pictures as EXIF says");
+            break;
+        case VIT_OP_COMPOSITE:
+            add_sentence(&d->notes, "its library does not put transparent pictures on a "
+                                    "background");
+            break;
+        case VIT_OP_RESIZE:
+            if (p->resize || p->crop)
+                add_sentence(&d->reasons, "pictures are resized twice, or after cropping");
+            p->resize = op;
+            break;
+        case VIT_OP_CENTER_CROP:
+            if (p->crop) add_sentence(&d->reasons, "pictures are cropped twice");
+            p->crop = op;
+            break;
+        case VIT_OP_NORMALIZE:
+            p->normalize = op;
+            break;
+        case VIT_OP_GREY:
+            add_sentence(&d->notes, "its library does not make pictures grey");
+            break;
+        case VIT_OP_RGB:
+            break;
+        }
+    }
+}
+
+/* timm's crop_pct: the size of the crop as a share of what it is cut from. */
+static double share_of(const pictures *p, const vit_config *c) {
+    const vit_operation *r = p->resize;
+    if (!r || !p->crop) return 1;
+    if (r->crop_share > 0) return r->crop_share;
+    const double whole = (double)(r->shorter > 0 ? r->shorter : r->height);
+    const double share = (double)c->height / whole;
+    return floor((double)c->height / share) < whole ? nextafter(share, 0) : share;
+}
+
+/* Whether timm's two steps, resizing to floor(size / share) and cropping, lead to the same
+ * pictures. */
+static bool has_share(const pictures *p, const vit_config *c) {
+    const vit_operation *r = p->resize;
+    const double height = floor((double)c->height / p->share);
+    const double width = floor((double)c->width / p->share);
+    if (r->shorter > 0) return (double)r->shorter == height && c->height == c->width;
+    return (double)r->height == height && (double)r->width == width;
+}
+
+/* Of Hugging Face's processors on Pillow and on torchvision: how they find the middle of an odd
+ * number, and how their names end. */
+static const vit_rounding hf_rounding[] = {VIT_ROUNDING_FLOOR, VIT_ROUNDING_ZERO};
+static const char *const hf_endings[] = {"", "Fast"};
+VIT_CHECK_ROWS(hf_rounding, VIT_ARITHMETIC_COUNT);
+VIT_CHECK_ROWS(hf_endings, VIT_ARITHMETIC_COUNT);
+
+/* Finds *p, and adds to d->reasons and d->notes what the library cannot do, or does otherwise. */
+static void find_pictures(pictures *p, vit_description *d, vit_target target,
+                          const vit_model_file *m) {
+    const vit_config *c = &m->config;
+    *p = (pictures){0};
+    find_operations(p, d, &m->preprocessing);
+    p->share = share_of(p, c);
+    p->squashes = p->resize && p->resize->shorter == 0 && p->resize->fit == VIT_FIT_STRETCH;
+    if (!p->resize || (p->crop && (p->crop->height != c->height || p->crop->width != c->width))) {
+        if (!p->digit)
+            add_sentence(&d->reasons, "pictures are not resized to what the network takes");
+        return;
+    }
+    bool crops_elsewhere = p->crop && p->crop->rounding != VIT_ROUNDING_EVEN;
+    bool rounds_otherwise = p->resize->arithmetic != VIT_ARITHMETIC_PILLOW;
+    switch (target) {
+    case VIT_TARGET_HF:
+        if (p->resize->fit != VIT_FIT_STRETCH)
+            add_sentence(&d->reasons, "pictures are fitted without being squashed");
+        crops_elsewhere = p->crop && p->crop->rounding != hf_rounding[p->resize->arithmetic];
+        rounds_otherwise = false;
+        break;
+    case VIT_TARGET_TORCHVISION:
+        if (p->resize->shorter == 0 || !p->crop)
+            add_sentence(&d->reasons, "pictures are not resized by their shorter side and cropped");
+        crops_elsewhere = false;
+        break;
+    case VIT_TARGET_TIMM:
+    case VIT_TARGET_NPZ:
+    case VIT_TARGET_ONNX:
+    case VIT_TARGET_PYTORCH:
+    case VIT_TARGET_COUNT:
+        if (!has_share(p, c))
+            add_sentence(&d->reasons,
+                         "pictures are cropped from a size that timm's crop_pct does not give");
+        break;
+    }
+    if (crops_elsewhere)
+        add_sentence(&d->notes, "the middle of an odd number of pixels may be one pixel off");
+    if (rounds_otherwise)
+        add_sentence(&d->notes, "its library resizes with Pillow, which rounds otherwise");
+}
+
+/* Our own list of operations, where the library's words cannot express all of it. */
+static void add_own_pictures(vit_text *t, const vit_description *d, const vit_model_file *m) {
+    if (d->reasons.length > 0 || d->notes.length > 0)
+        add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+}
+
+/* ---- Hugging Face: ViT and DeiT ---- */
+
+/* The numbers that the filters have in PIL. */
+static const unsigned filters[] = {
+    [VIT_FILTER_NEAREST] = 0, [VIT_FILTER_LANCZOS] = 1, [VIT_FILTER_BILINEAR] = 2,
+    [VIT_FILTER_BICUBIC] = 3, [VIT_FILTER_BOX] = 4,     [VIT_FILTER_HAMMING] = 5,
+};
+VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
+
+static void add_config(vit_description *d, const vit_model_file *m) {
+    vit_text *t = &d->config;
+    const vit_config *c = &m->config;
+    const bool is_distilled = vit_pools[c->pool].dist;
+    char number[32];
+    vit_text_add(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\",\n",
+                 is_distilled ? "DeiTForImageClassificationWithTeacher"
+                              : "ViTForImageClassification",
+                 is_distilled ? "deit" : "vit");
+    vit_text_add(t, "  \"hidden_size\": %zu,\n  \"num_hidden_layers\": %zu,\n", c->dim, c->depth);
+    vit_text_add(t, "  \"num_attention_heads\": %zu,\n  \"intermediate_size\": %zu,\n", c->heads,
+                 c->mlp);
+    vit_text_add(t, "  \"hidden_act\": \"%s\",\n  \"layer_norm_eps\": %s,\n",
+                 vit_activations[c->activation].hf, vit_format_double(number, c->norm_eps));
+    vit_text_add(t, "  \"hidden_dropout_prob\": 0.0,\n  \"attention_probs_dropout_prob\": 0.0,\n");
+    if (c->height == c->width)
+        vit_text_add(t, "  \"image_size\": %zu,\n", c->height);
+    else
+        vit_text_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
+    vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
+                 c->patch, c->channels, c->qkv_bias ? "true" : "false");
+    if (m->scoring != VIT_SCORING_SOFTMAX)
+        vit_text_add(t, "  \"problem_type\": \"%s\",\n",
+                     m->scoring == VIT_SCORING_NONE ? "regression" : "multi_label_classification");
+    vit_text_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
+    for (size_t i = 0; i < c->classes; i++) {
+        vit_text_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);
+        if (m->labels)
+            vit_text_add_json(t, m->labels[i]);
+        else
+            vit_text_add(t, "\"LABEL_%zu\"", i);
+    }
+    vit_text_add(t, "}");
+    add_own_pictures(t, d, m);
+    vit_text_add(t, "\n}\n");
+}
+
+/* ViT's processor only squashes pictures, DeiT's squashes and crops, BiT's keeps the shape and
+ * crops. */
+static void add_resize(vit_text *t, const pictures *p, const vit_config *c) {
+    const vit_operation all = {.height = c->height, .width = c->width};
+    const vit_operation *r = p->resize ? p->resize : &all;
+    const bool is_shorter = r->shorter > 0, crops = p->crop;
+    const char *name = is_shorter ? "BitImageProcessor"
+                       : crops    ? "DeiTImageProcessor"
+                                  : "ViTImageProcessor";
+    vit_text_add(t, "  \"image_processor_type\": \"%s%s\",\n  \"do_resize\": true,\n", name,
+                 hf_endings[r->arithmetic]);
+    if (is_shorter)
+        vit_text_add(t, "  \"size\": {\"shortest_edge\": %zu},\n", r->shorter);
+    else
+        vit_text_add(t, "  \"size\": {\"height\": %zu, \"width\": %zu},\n", r->height, r->width);
+    vit_text_add(t, "  \"resample\": %u,\n", filters[r->filter]);
+    if (crops)
+        vit_text_add(t,
+                     "  \"do_center_crop\": true,\n"
+                     "  \"crop_size\": {\"height\": %zu, \"width\": %zu},\n",
+                     c->height, c->width);
+}
+
+static void add_processor(vit_text *t, const vit_model_file *m, const pictures *p) {
+    char number[32];
+    const vit_operation *n = p->normalize;
+    vit_text_add(t, "{\n");
+    add_resize(t, p, &m->config);
+    vit_text_add(t, "  \"do_rescale\": true,\n  \"rescale_factor\": %s,\n",
+                 vit_format_double(number, n->rescale > 0 ? n->rescale : 1 / 255.0));
+    vit_text_add(t, "  \"do_normalize\": true,\n  \"image_mean\": ");
+    add_numbers(t, n->mean, m->config.channels);
+    vit_text_add(t, ",\n  \"image_std\": ");
+    add_numbers(t, n->std, m->config.channels);
+    vit_text_add(t, "\n}\n");
+}
+
+/* config.json and preprocessor_config.json */
+static void describe_hf(vit_description *d, const vit_model_file *m, const pictures *p) {
+    add_config(d, m);
+    add_processor(&d->processor, m, p);
+}
+
+/* ---- timm and torchvision ---- */
+
+static const char *truth(bool value) {
+    return value ? "true" : "false";
+}
+
+/* The architecture's name decides which class of network and of MLP timm builds; the arguments
+ * decide all else. */
+static const char *architecture(const vit_config *c) {
+    if (vit_pools[c->pool].dist) return "deit_base_distilled_patch16_224";
+    return c->gated ? "vit_giant_patch14_dinov2" : "vit_base_patch16_224";
+}
+
+/* timm's word; what it lacks is among the reasons. */
+static const char *pool_name(const vit_config *c) {
+    return vit_pools[c->pool].timm ? vit_pools[c->pool].timm : vit_pools[c->pool].name;
+}
+
+/* The ratio from which timm computes the MLP's width again, as int(dim * ratio). */
+static double mlp_ratio(const vit_config *c) {
+    const size_t hidden = vit_config_hidden(c);
+    double ratio = (double)hidden / (double)c->dim;
+    if ((size_t)((double)c->dim * ratio) < hidden) ratio *= 1 + 0x1p-52;
+    return ratio;
+}
+
+static void add_timm_arguments(vit_text *t, const vit_config *c) {
+    char number[32];
+    vit_text_add(t, "  \"model_args\": {\n    \"img_size\": [%zu, %zu],\n", c->height, c->width);
+    vit_text_add(t, "    \"patch_size\": %zu,\n    \"in_chans\": %zu,\n", c->patch, c->channels);
+    vit_text_add(t, "    \"embed_dim\": %zu,\n    \"depth\": %zu,\n    \"num_heads\": %zu,\n",
+                 c->dim, c->depth, c->heads);
+    vit_text_add(t, "    \"mlp_ratio\": %s,\n", vit_format_double(number, mlp_ratio(c)));
+    vit_text_add(t, "    \"qkv_bias\": %s", truth(c->qkv_bias));
+    if (!vit_pools[c->pool].dist) {
+        vit_text_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
+                     truth(c->class_token));
+        if (vit_pools[c->pool].choice)
+            vit_text_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
+        vit_text_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
+    }
+    if (!c->prefix_positions) vit_text_add(t, ",\n    \"no_embed_class\": true");
+    for (size_t i = 0; i < VIT_KEYS; i++) {
+        const vit_switch *row = &vit_switches[i];
+        const bool written = !row->rare || i == VIT_KEY_class_token;
+        const double value = vit_switch_get(row, &c->encoder);
+        if (written || !row->timm || row->timm[0] == '!' || value == row->usual) continue;
+        vit_text_add(t, ",\n    \"%s\": ", row->timm);
+        if (row->kind == VIT_FIELD_BOOL)
+            vit_text_add(t, "%s", truth(value > 0));
+        else
+            vit_text_add(t, "%s", vit_format_double(number, value));
+    }
+    if (!c->final_norm) vit_text_add(t, ",\n    \"final_norm\": false");
+    if (c->activation != (c->gated ? VIT_SILU : VIT_GELU))
+        vit_text_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
+    vit_text_add(t, "\n  },\n");
+}
+
+static const char *crop_mode(const pictures *p) {
+    static const char *const modes[] = {"center", "center", "border"}; /* of each vit_fit */
+    VIT_CHECK_ROWS(modes, VIT_FIT_COUNT);
+    return p->squashes ? "squash" : modes[p->resize ? p->resize->fit : VIT_FIT_STRETCH];
+}
+
+static void add_timm_pictures(vit_text *t, const vit_config *c, const pictures *p) {
+    char number[32];
+    const vit_operation *n = p->normalize;
+    vit_text_add(t, "  \"pretrained_cfg\": {\n    \"input_size\": [%zu, %zu, %zu],\n", c->channels,
+                 c->height, c->width);
+    vit_text_add(t, "    \"fixed_input_size\": true,\n");
+    if (p->resize) {
+        vit_text_add(t, "    \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+        vit_text_add(t, "    \"crop_pct\": %s,\n    \"crop_mode\": \"%s\",\n",
+                     vit_format_double(number, p->share), crop_mode(p));
+    }
+    vit_text_add(t, "    \"mean\": ");
+    add_numbers(t, n->mean, c->channels);
+    vit_text_add(t, ",\n    \"std\": ");
+    add_numbers(t, n->std, c->channels);
+    vit_text_add(t, ",\n    \"num_classes\": %zu,\n    \"first_conv\": \"patch_embed.proj\",\n",
+                 c->classes);
+    vit_text_add(t, "    \"classifier\": %s\n  }",
+                 vit_pools[c->pool].dist ? "[\"head\", \"head_dist\"]" : "\"head\"");
+}
+
+/* config.json with "architecture", "model_args" and "pretrained_cfg" */
+static void describe_timm(vit_description *d, const vit_model_file *m, const pictures *p) {
+    vit_text *t = &d->config;
+    const vit_config *c = &m->config;
+    vit_text_add(t, "{\n  \"architecture\": \"%s\",\n  \"num_classes\": %zu,\n", architecture(c),
+                 c->classes);
+    vit_text_add(t, "  \"num_features\": %zu,\n  \"global_pool\": \"%s\",\n", c->dim, pool_name(c));
+    add_timm_arguments(t, c);
+    add_timm_pictures(t, c, p);
+    if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
+    add_own_pictures(t, d, m);
+    vit_text_add(t, "\n}\n");
+}
+
+/* torchvision has no config of its own; this is the one that vit_read_torchvision_config reads. */
+static void describe_torchvision(vit_description *d, const vit_model_file *m, const pictures *p) {
+    vit_text *t = &d->config;
+    const vit_config *c = &m->config;
+    vit_text_add(t, "{\n  \"architecture\": \"torchvision\",\n  \"num_heads\": %zu,\n", c->heads);
+    if (p->resize) {
+        vit_text_add(t, "  \"resize\": %zu,\n  \"crop\": %zu,\n",
+                     p->resize->shorter > 0 ? p->resize->shorter : p->resize->height, c->height);
+        vit_text_add(t, "  \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+    }
+    vit_text_add(t, "  \"mean\": ");
+    add_numbers(t, p->normalize->mean, c->channels);
+    vit_text_add(t, ",\n  \"std\": ");
+    add_numbers(t, p->normalize->std, c->channels);
+    if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
+    add_own_pictures(t, d, m);
+    vit_text_add(t, "\n}\n");
+}
+
+/* ---- a PyTorch class of our own ---- */
+
+extern const char
+    *const vit_pytorch_model[]; /* vit/weights/export/pytorch_model.py, line by line */
+
+/* config.json in our own form, and model.py */
+static void describe_pytorch(vit_description *d, const vit_model_file *m) {
+    vit_text *t = &d->config;
+    char *config = vit_config_write(&m->config);
+    t->failed = !config;
+    vit_text_add(t, "{\n  \"model\": %s", config ? config : "");
+    vit_free(config);
+    add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+    if (m->labels) add_list(t, "labels", vit_model_file_labels(m));
+    vit_text_add(t, "\n}\n");
+    for (size_t i = 0; vit_pytorch_model[i]; i++)
+        vit_text_add(&d->module, "%s", vit_pytorch_model[i]);
+}
+
+/* ---- the whole ---- */
+
+vit_status vit_describe(vit_description *d, vit_target target, const vit_model_file *m,
+                        vit_error *error) {
+    pictures p;
+    *d = (vit_description){0};
+    d->builds = find_limits(&d->reasons, target, &m->config);
+    if (m->scoring != VIT_SCORING_SOFTMAX && target != VIT_TARGET_HF)
+        add_sentence(&d->notes,
+                     "its library does not know that the classes' scores are no softmax");
+    switch (target) {
+    case VIT_TARGET_TIMM:
+    case VIT_TARGET_NPZ:
+        find_pictures(&p, d, target, m);
+        describe_timm(d, m, &p);
+        break;
+    case VIT_TARGET_HF:
+        find_pictures(&p, d, target, m);
+        describe_hf(d, m, &p);
+        break;
+    case VIT_TARGET_TORCHVISION:
+        find_pictures(&p, d, target, m);
+        describe_torchvision(d, m, &p);
+        break;
+    case VIT_TARGET_PYTORCH:
+        describe_pytorch(d, m);
+        break;
+    case VIT_TARGET_ONNX: /* one file, which onnx.c writes */
+    case VIT_TARGET_COUNT:
+        break;
+    }
+    if (!d->config.failed && !d->processor.failed && !d->module.failed && !d->reasons.failed &&
+        !d->notes.failed)
+        return VIT_OK;
+    vit_description_clear(d);
+    return vit_fail_memory(error, "the description of a network", 0);
+}
+
+void vit_description_clear(vit_description *d) {
+    vit_text_free(&d->config);
+    vit_text_free(&d->processor);
+    vit_text_free(&d->module);
+    vit_text_free(&d->reasons);
+    vit_text_free(&d->notes);
+}

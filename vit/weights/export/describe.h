@@ -1,0 +1,25 @@
+/* The config files that a library needs beside weights in its layout: the opposite direction of
+ * declared.h. */
+#ifndef VIT_WEIGHTS_EXPORT_DESCRIBE_H
+#define VIT_WEIGHTS_EXPORT_DESCRIBE_H
+
+#include "vit/model/switches.h"
+#include "vit/weights/file/model_file.h"
+
+typedef struct vit_description {
+    vit_text config;    /* config.json */
+    vit_text processor; /* preprocessor_config.json; empty: the library has none */
+    vit_text module;    /* model.py, the network itself; empty: the library has it */
+    vit_text reasons;   /* what the layout cannot express, separated by "; "; empty: nothing */
+    bool builds;        /* the library can load the result in spite of the reasons */
+    vit_text notes;     /* what the library does slightly differently, separated likewise */
+} vit_description;
+
+/* Describes the network, its labels and its preprocessing as `target` does. What cannot be
+ * expressed is left out, or replaced by what comes closest, and named in `reasons`. Freed by
+ * vit_description_clear. Errors: MEMORY. */
+vit_status vit_describe(vit_description *out, vit_target target, const vit_model_file *model,
+                        vit_error *error);
+void vit_description_clear(vit_description *description);
+
+#endif

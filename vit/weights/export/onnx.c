@@ -1,0 +1,238 @@
+/* The ONNX file: the message ModelProto, written field by field; the graph's nodes are made in
+ * onnx_graph.c. The weights come last, so that all before them is in memory and they are not. */
+#include "vit/weights/export/onnx.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/weights/export/onnx_graph.h"
+#include <stdio.h>
+
+/* Field numbers of ModelProto, OperatorSetIdProto, StringStringEntryProto, GraphProto,
+ * ValueInfoProto and the types in it. */
+enum {
+    MODEL_IR = 1,
+    MODEL_PRODUCER,
+    MODEL_VERSION,
+    MODEL_GRAPH = 7,
+    MODEL_OPSET,
+    MODEL_METADATA = 14
+};
+enum { OPSET_VERSION = 2, ENTRY_KEY = 1, ENTRY_VALUE };
+enum { GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT };
+enum { INFO_NAME = 1, INFO_TYPE, TYPE_TENSOR = 1, TENSOR_ELEMENT = 1, TENSOR_SHAPE };
+enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME };
+
+enum { IR_VERSION = 8, OPSET = 17 }; /* those of ONNX 1.12 */
+#define LARGEST ((size_t)INT32_MAX)  /* a message's size is a signed number of 32 bits */
+
+typedef struct onnx_file {
+    const vit_model_file *model;
+    vit_dtype dtype;
+    vit_onnx_nodes nodes;
+    vit_text before; /* the file up to its weights, which are its end */
+    vit_writer *writer;
+} onnx_file;
+
+/* ---- what comes before the weights ---- */
+
+static void add_dimension(vit_text *shape, size_t size, const char *name) {
+    vit_text dimension = {0};
+    if (name)
+        vit_protobuf_string(&dimension, DIM_NAME, name);
+    else
+        vit_protobuf_int(&dimension, DIM_VALUE, (int64_t)size);
+    vit_protobuf_message(shape, SHAPE_DIM, &dimension);
+}
+
+/* An input or output of the graph, of shape [batch][sizes...]. */
+static void add_info(vit_text *graph, unsigned field, const char *name, const size_t *sizes,
+                     size_t count) {
+    vit_text shape = {0}, tensor = {0}, type = {0}, info = {0};
+    add_dimension(&shape, 0, "batch");
+    for (size_t i = 0; i < count; i++) add_dimension(&shape, sizes[i], NULL);
+    vit_protobuf_int(&tensor, TENSOR_ELEMENT, VIT_ONNX_FLOAT);
+    vit_protobuf_message(&tensor, TENSOR_SHAPE, &shape);
+    vit_protobuf_message(&type, TYPE_TENSOR, &tensor);
+    vit_protobuf_string(&info, INFO_NAME, name);
+    vit_protobuf_message(&info, INFO_TYPE, &type);
+    vit_protobuf_message(graph, field, &info);
+}
+
+static void add_metadata(vit_text *t, const char *key, const char *value) {
+    vit_text entry = {0};
+    vit_protobuf_string(&entry, ENTRY_KEY, key);
+    vit_protobuf_string(&entry, ENTRY_VALUE, value);
+    vit_protobuf_message(t, MODEL_METADATA, &entry);
+}
+
+/* The metadata of a model file. */
+static void add_description(vit_text *t, const vit_model_file *m) {
+    char *config = vit_config_write(&m->config);
+    char *preprocessing = vit_preprocessing_write(&m->preprocessing);
+    char *labels = m->labels ? vit_model_file_labels(m) : NULL;
+    t->failed = t->failed || !config || !preprocessing || (m->labels && !labels);
+    add_metadata(t, "vit.config", config ? config : "");
+    add_metadata(t, "vit.preprocessing", preprocessing ? preprocessing : "");
+    if (labels) add_metadata(t, "vit.labels", labels);
+    add_metadata(t, "vit.recipe", m->recipe);
+    vit_free(labels);
+    vit_free(config);
+    vit_free(preprocessing);
+}
+
+/* ---- weights ---- */
+
+/* The types of stored weights; ending NULL: weights are not stored in it. */
+static const struct {
+    const char *ending; /* of the name */
+    int onnx;
+} types[] = {{NULL, 0},
+             {"", VIT_ONNX_FLOAT},
+             {"_f16", VIT_ONNX_FLOAT16},
+             {"_bf16", VIT_ONNX_BFLOAT16},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0},
+             {NULL, 0}};
+VIT_CHECK_ROWS(types, VIT_DTYPE_COUNT);
+
+/* Weights in 16 bits are stored under a name of their own; a node converts them to float32 under
+ * the name of the parameter table. */
+static vit_onnx_value stored_name(const onnx_file *f, const vit_parameter *p) {
+    char name[sizeof p->name + 8];
+    snprintf(name, sizeof name, "%s%s", p->name, types[f->dtype].ending);
+    return vit_onnx_named(name);
+}
+
+/* [out][in], which is stored as [in][out]. */
+static bool is_matrix(const vit_parameter *p) {
+    return vit_is_weight(p) && p->dims == 2;
+}
+
+/* The field of the graph that holds a weight, up to its elements. */
+static void add_weight_head(vit_text *t, const onnx_file *f, const vit_parameter *p) {
+    const int type = types[f->dtype].onnx;
+    const size_t size = p->count * vit_dtype_size(f->dtype);
+    const size_t turned[2] = {p->shape[1], p->shape[0]};
+    vit_text tensor = {0};
+    vit_onnx_tensor_head(&tensor, stored_name(f, p).name, type, is_matrix(p) ? turned : p->shape,
+                         p->dims, size);
+    vit_protobuf_head(t, GRAPH_INITIALIZER, tensor.length + size);
+    vit_text_add_bytes(t, tensor.text, tensor.length);
+    t->failed = t->failed || tensor.failed;
+    vit_text_free(&tensor);
+}
+
+/* scratch: [of the largest tensor] each, for the transposed weight and for its stored elements. */
+static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float *scratch[2],
+                               vit_error *error) {
+    const size_t out = p->shape[0], in = p->count / out;
+    const float *values = f->model->values + p->offset;
+    const void *elements = values;
+    vit_text head = {0};
+    if (is_matrix(p)) {
+        for (size_t i = 0; i < in; i++)
+            for (size_t o = 0; o < out; o++) scratch[0][i * out + o] = values[o * in + i];
+        elements = values = scratch[0];
+    }
+    if (f->dtype != VIT_F32) {
+        const size_t done = vit_tensor_encode(scratch[1], f->dtype, values, p->count);
+        elements = scratch[1];
+        if (done < p->count)
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "tensor %s: an element is %g, which float16 cannot hold: use bf16 or "
+                            "f32",
+                            p->name, (double)values[done]);
+    }
+    add_weight_head(&head, f, p);
+    vit_status status = head.failed ? vit_fail_memory(error, "a tensor", 0)
+                                    : vit_writer_put(f->writer, head.text, head.length, error);
+    if (status == VIT_OK)
+        status = vit_writer_put(f->writer, elements, p->count * vit_dtype_size(f->dtype), error);
+    vit_text_free(&head);
+    return status;
+}
+
+static vit_status write_weights(const onnx_file *f, vit_error *error) {
+    const vit_table *table = &f->model->table;
+    size_t most = 0;
+    for (size_t i = 0; i < table->count; i++)
+        most = table->rows[i].count > most ? table->rows[i].count : most;
+    float *scratch[2] = {vit_alloc_unset(most, sizeof(float)),
+                         vit_alloc_unset(most, sizeof(float))};
+    vit_status status = scratch[0] && scratch[1]
+                            ? VIT_OK
+                            : vit_fail_memory(error, "a tensor", 2 * most * sizeof(float));
+    for (size_t i = 0; i < table->count && status == VIT_OK; i++)
+        status = write_weight(f, &table->rows[i], scratch, error);
+    vit_free(scratch[0]);
+    vit_free(scratch[1]);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* Bytes of all weights in the graph. */
+static size_t weights_size(const onnx_file *f, vit_text *head) {
+    size_t size = 0;
+    for (size_t i = 0; i < f->model->table.count; i++) {
+        const vit_parameter *p = &f->model->table.rows[i];
+        head->length = 0;
+        add_weight_head(head, f, p);
+        size += head->length + p->count * vit_dtype_size(f->dtype);
+    }
+    return size;
+}
+
+/* Makes f->before: the metadata, then the graph up to its weights. */
+static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
+    const vit_config *c = &f->model->config;
+    const size_t pixels[] = {c->channels, c->height, c->width};
+    vit_text graph = {0}, opset = {0}, heads = {0}; /* heads: of tensors, only for their sizes */
+    const size_t weights = weights_size(f, &heads);
+    vit_protobuf_string(&graph, GRAPH_NAME, "vit");
+    add_info(&graph, GRAPH_INPUT, VIT_ONNX_INPUT, pixels, 3);
+    add_info(&graph, GRAPH_OUTPUT, VIT_ONNX_OUTPUT, &c->classes, 1);
+    vit_text_add_bytes(&graph, f->nodes.nodes.text, f->nodes.nodes.length);
+    vit_text_add_bytes(&graph, f->nodes.constants.text, f->nodes.constants.length);
+    vit_protobuf_int(&f->before, MODEL_IR, IR_VERSION);
+    vit_protobuf_string(&f->before, MODEL_PRODUCER, "vit");
+    vit_protobuf_string(&f->before, MODEL_VERSION, VIT_VERSION);
+    vit_protobuf_int(&opset, OPSET_VERSION, OPSET);
+    vit_protobuf_message(&f->before, MODEL_OPSET, &opset);
+    add_description(&f->before, f->model);
+    vit_protobuf_head(&f->before, MODEL_GRAPH, graph.length + weights);
+    vit_text_add_bytes(&f->before, graph.text, graph.length);
+    const bool failed = heads.failed || graph.failed || f->before.failed;
+    vit_text_free(&heads);
+    vit_text_free(&graph);
+    if (failed) return vit_fail_memory(error, "an ONNX graph", 0);
+    if (weights <= LARGEST && f->before.length <= LARGEST - weights) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s would have %zu bytes, an ONNX file has at most %zu%s", path,
+                    f->before.length + weights, LARGEST,
+                    f->dtype == VIT_F32 ? ": type bf16 or f16 halves that" : "");
+}
+
+vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype dtype,
+                          vit_error *error) {
+    onnx_file f = {.model = m, .dtype = dtype, .nodes.scope = ""};
+    for (size_t i = 0; i < m->table.count && dtype != VIT_F32; i++) {
+        const vit_parameter *p = &m->table.rows[i];
+        vit_onnx_cast(&f.nodes, stored_name(&f, p), VIT_ONNX_FLOAT, p->name);
+    }
+    vit_status status = vit_onnx_network(&f.nodes, &m->config, error);
+    if (status == VIT_OK) status = plan(&f, path, error);
+    if (status == VIT_OK) status = vit_writer_open(&f.writer, path, error);
+    if (status == VIT_OK) status = vit_writer_put(f.writer, f.before.text, f.before.length, error);
+    if (status == VIT_OK) status = write_weights(&f, error);
+    if (status == VIT_OK)
+        status = vit_writer_commit(f.writer, error);
+    else
+        vit_writer_abort(f.writer);
+    vit_text_free(&f.nodes.nodes);
+    vit_text_free(&f.nodes.constants);
+    vit_text_free(&f.before);
+    return status;
+}

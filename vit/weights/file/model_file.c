@@ -1,0 +1,442 @@
+#include "vit/weights/file/model_file.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/formats/json.h"
+#include "vit/tensors/safetensors.h"
+#include <string.h>
+
+#define NAME_SIZE 96
+
+/* ---- tensors of a table ---- */
+
+vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table *table,
+                             const float *values, const char *prefix, vit_error *error) {
+    *names = vit_alloc(table->count, NAME_SIZE);
+    if (!*names) return vit_fail_memory(error, "tensor names", table->count * NAME_SIZE);
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        char *name = *names + i * NAME_SIZE;
+        snprintf(name, NAME_SIZE, "%s%s", prefix, p->name);
+        tensors[i] = (vit_tensor){.name = name,
+                                  .dtype = VIT_F32,
+                                  .dims = p->dims,
+                                  .count = p->count,
+                                  .data = values + p->offset};
+        memcpy(tensors[i].shape, p->shape, p->dims * sizeof *p->shape);
+    }
+    return VIT_OK;
+}
+
+/* values: [p->count] = the tensor `name`, which must have the shape of p. */
+static vit_status load_one(float *values, const vit_parameter *p, const vit_tensors *file,
+                           const char *name, vit_error *error) {
+    const vit_tensor *t = vit_tensors_find(file, name);
+    if (!t)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is missing",
+                        vit_tensors_name(file), name);
+    if (t->dims != p->dims || memcmp(t->shape, p->shape, p->dims * sizeof *p->shape) != 0) {
+        char found[128], expected[128];
+        vit_shape_text(found, t->shape, t->dims);
+        vit_shape_text(expected, p->shape, p->dims);
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: tensor %s has shape %s, its config asks for %s",
+                        vit_tensors_name(file), name, found, expected);
+    }
+    vit_status status = vit_tensors_read(file, t, values, error);
+    if (status != VIT_OK) return status;
+    status = vit_tensor_check_finite(t, values, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
+}
+
+vit_status vit_table_load(float *values, const vit_table *table, const vit_tensors *file,
+                          const char *prefix, vit_error *error) {
+    for (size_t i = 0; i < table->count; i++) {
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s%s", prefix, table->rows[i].name);
+        const vit_parameter *p = &table->rows[i];
+        const vit_status status = load_one(values + p->offset, p, file, name, error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+/* ---- tensors one by one ---- */
+
+static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs,
+                              vit_error *error) {
+    const size_t words = vit_words(packs->precision, m->table.packed_size);
+    size_t largest = 0;
+    for (size_t i = 0; i < m->table.count; i++)
+        if (vit_is_weight(&m->table.rows[i])) largest = vit_max(largest, m->table.rows[i].count);
+    vit_table_omit_weights(&m->table);
+    m->packed = (vit_packed_weights){.precision = packs->precision,
+                                     .transposed = vit_alloc_unset(words, sizeof(float))};
+    s->weight = vit_alloc_unset(largest, sizeof(float));
+    if (m->packed.transposed && s->weight) return VIT_OK;
+    return vit_fail_memory(error, "the weights", (words + largest) * sizeof(float));
+}
+
+vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs,
+                          vit_error *error) {
+    *s = (vit_store){.table = &m->table, .packs = packs};
+    const vit_status status = packs ? make_panels(s, m, packs, error) : VIT_OK;
+    if (status == VIT_OK) m->values = vit_alloc(m->table.size, sizeof(float));
+    if (status == VIT_OK && !m->values)
+        return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
+    s->values = m->values;
+    s->packed = m->packed;
+    return status;
+}
+
+float *vit_store_place(const vit_store *s, const vit_parameter *p) {
+    return p->offset == VIT_ONLY_PACKED ? s->weight : s->values + p->offset;
+}
+
+void vit_store_keep(const vit_store *s, const vit_parameter *p) {
+    vit_parameter weight = *p;
+    if (!p->packs || !s->packed.transposed) return;
+    weight.offset = 0;
+    vit_table_pack(s->packs, &s->packed, vit_store_place(s, p),
+                   &(vit_table){.rows = &weight, .count = 1});
+}
+
+void vit_store_close(vit_store *s) {
+    vit_free(s->weight);
+    *s = (vit_store){0};
+}
+
+/* ---- reading ---- */
+
+bool vit_model_file_is_checkpoint(const vit_tensors *file) {
+    return vit_tensors_metadata(file, "vit.step") != NULL;
+}
+
+static vit_status refuse_unexpected(const vit_table *table, const vit_tensors *file,
+                                    vit_error *error) {
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        const char *name = vit_tensors_at(file, i)->name;
+        const bool is_of_training =
+            vit_model_file_is_checkpoint(file) &&
+            (strncmp(name, "adamw.", 6) == 0 || strncmp(name, "ema.", 4) == 0);
+        if (!vit_table_find(table, name) && !is_of_training)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor %s does not belong to the network of its config",
+                            vit_tensors_name(file), name);
+    }
+    return VIT_OK;
+}
+
+/* A value of the metadata without which there is no model. */
+static vit_status need(const char **value, const vit_tensors *file, const char *key,
+                       vit_error *error) {
+    *value = vit_tensors_metadata(file, key);
+    if (*value) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: no \"%s\" in its metadata: not a model file of this program",
+                    vit_tensors_name(file), key);
+}
+
+static vit_status read_labels(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *text = vit_tensors_metadata(file, "vit.labels");
+    const char *name = vit_tensors_name(file);
+    size_t count = 0;
+    json_error_t reason;
+    if (!text) return VIT_OK;
+    json_t *array = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
+    if (!array) return vit_fail(error, VIT_ERROR_FORMAT, "%s: vit.labels: %s", name, reason.text);
+    vit_status status = vit_json_strings(&m->labels, &count, array, "vit.labels", error);
+    json_decref(array);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, name);
+    if (count == m->config.classes) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: %zu labels for %zu classes", name, count,
+                    m->config.classes);
+}
+
+static vit_status read_numbers(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *text = vit_tensors_metadata(file, "vit.temperature");
+    if (text && !(vit_parse_double(text, &m->temperature) && m->temperature >= 1e-3 &&
+                  m->temperature <= 1e3))
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "%s: \"vit.temperature\" is \"%.40s\", expected a number from 0.001 to 1000",
+            vit_tensors_name(file), text);
+    text = vit_tensors_metadata(file, "vit.threshold");
+    if (text && !(vit_parse_double(text, &m->threshold) && m->threshold > 0 && m->threshold <= 1))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"vit.threshold\" is \"%.40s\", expected a number above 0, at most 1",
+                        vit_tensors_name(file), text);
+    text = vit_tensors_metadata(file, "vit.scoring");
+    for (int i = 0; text && i < VIT_SCORING_COUNT; i++) {
+        m->scoring = (vit_scoring)i;
+        if (strcmp(vit_scoring_name(m->scoring), text) == 0) return VIT_OK;
+    }
+    if (text)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: \"vit.scoring\" is \"%.40s\", expected softmax, sigmoid or none",
+                        vit_tensors_name(file), text);
+    return VIT_OK;
+}
+
+/* Keeps the JSON as one line: white space between its words may be of any kind. */
+static vit_status read_recipe(vit_model_file *m, const char *text, vit_error *error) {
+    json_t *object;
+    const vit_status status = vit_json_parse(&object, text, strlen(text), "vit.recipe", error);
+    if (status != VIT_OK) return status;
+    json_decref(object);
+    m->recipe = vit_strdup(text);
+    if (!m->recipe) return vit_fail_memory(error, "the recipe", 0);
+    for (char *c = m->recipe; *c; c++)
+        if (*c == '\n' || *c == '\r' || *c == '\t') *c = ' ';
+    return VIT_OK;
+}
+
+/* A vocabulary, which must have `ids` ids, as the config says. */
+static vit_status read_vocabulary(vit_vocabulary *out, const vit_tensors *file, const char *key,
+                                  size_t ids, vit_error *error) {
+    const char *text, *name = vit_tensors_name(file);
+    vit_status status = need(&text, file, key, error);
+    if (status == VIT_OK) status = vit_vocabulary_read(out, text, key, error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, name);
+    if (out->count == ids) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: \"%s\" has %zu ids, its config asks for %zu",
+                    name, key, out->count, ids);
+}
+
+static vit_status read_vocabularies(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const vit_config *c = &m->config;
+    vit_status status = VIT_OK;
+    if (vit_config_has_decoder(c))
+        status =
+            read_vocabulary(&m->vocabulary, file, "vit.vocabulary", c->decoder.vocabulary, error);
+    if (status == VIT_OK && vit_config_takes_texts(c))
+        status = read_vocabulary(&m->source_vocabulary, file, "vit.source_vocabulary",
+                                 c->vocabulary, error);
+    return status;
+}
+
+static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_error *error) {
+    const char *config, *preprocessing, *recipe = vit_tensors_metadata(file, "vit.recipe");
+    vit_status status = need(&config, file, "vit.config", error);
+    if (status != VIT_OK) return status;
+    m->config = vit_config_default();
+    status = vit_config_read(&m->config, config, "vit.config", error);
+    if (status == VIT_OK) status = vit_table_new(&m->table, &m->config, error);
+    if (status == VIT_OK && vit_config_takes_pictures(&m->config)) {
+        status = need(&preprocessing, file, "vit.preprocessing", error);
+        if (status != VIT_OK) return status;
+        status =
+            vit_preprocessing_read(&m->preprocessing, preprocessing, "vit.preprocessing", error);
+    }
+    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
+    status = read_recipe(m, recipe ? recipe : "{}", error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
+    status = read_numbers(m, file, error);
+    if (status == VIT_OK) status = read_vocabularies(m, file, error);
+    return status == VIT_OK ? read_labels(m, file, error) : status;
+}
+
+static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error) {
+    vit_store store;
+    char name[NAME_SIZE];
+    vit_status status = vit_store_open(&store, m, packs, error);
+    /* a checkpoint with an average of the weights: that is the model */
+    snprintf(name, sizeof name, "ema.%s", m->table.rows[0].name);
+    const bool has_average = vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name);
+    const char *prefix = has_average ? "ema." : "";
+    for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
+        const vit_parameter *p = &m->table.rows[i];
+        snprintf(name, sizeof name, "%s%s", prefix, p->name);
+        status = load_one(vit_store_place(&store, p), p, file, name, error);
+        if (status == VIT_OK) vit_store_keep(&store, p);
+    }
+    vit_store_close(&store);
+    return status;
+}
+
+vit_status vit_model_file_load(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error) {
+    *m = (vit_model_file){0};
+    vit_status status = read_metadata(m, file, error);
+    if (status == VIT_OK) status = refuse_unexpected(&m->table, file, error);
+    if (status == VIT_OK) status = load_tensors(m, file, packs, error);
+    if (status != VIT_OK) vit_model_file_clear(m);
+    return status;
+}
+
+void vit_model_file_clear(vit_model_file *m) {
+    vit_table_free(&m->table);
+    vit_free(m->values);
+    vit_free(m->packed.transposed);
+    vit_free(m->labels);
+    vit_free(m->recipe);
+    vit_vocabulary_free(&m->source_vocabulary);
+    vit_vocabulary_free(&m->vocabulary);
+    vit_tokenizer_free(&m->tokenizer);
+    *m = (vit_model_file){0};
+}
+
+/* ---- writing ---- */
+
+char *vit_model_file_labels(const vit_model_file *m) {
+    vit_text t = {0};
+    for (size_t i = 0; i < m->config.classes; i++) {
+        vit_text_add(&t, i ? ", " : "[");
+        vit_text_add_json(&t, m->labels[i]);
+    }
+    vit_text_add(&t, "]");
+    if (t.failed) vit_text_free(&t);
+    return t.text;
+}
+
+static char *vocabulary_text(const vit_vocabulary *v) {
+    return v->count > 0 ? vit_vocabulary_write(v) : NULL;
+}
+
+vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype, void **memory,
+                              vit_error *error) {
+    const size_t size = vit_dtype_size(dtype);
+    size_t elements = 0;
+    for (size_t i = 0; i < count; i++) elements += tensors[i].count;
+    char *at = *memory = vit_alloc(elements, size);
+    if (!at) return vit_fail_memory(error, "the tensors", elements * size);
+    for (size_t i = 0; i < count; i++) {
+        vit_tensor *t = &tensors[i];
+        const float *values = t->data;
+        const size_t done = vit_tensor_encode(at, dtype, values, t->count);
+        if (done < t->count)
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "tensor %s: element %zu is %g, which float16 cannot hold: use bf16 or "
+                            "f32",
+                            t->name, done, (double)values[done]);
+        t->dtype = dtype;
+        t->data = at;
+        at += t->count * size;
+    }
+    return VIT_OK;
+}
+
+enum { VALUES = 9 };
+
+static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
+                             char *const values[VALUES], vit_error *error) {
+    static const char *const keys[] = {"vit.config",     "vit.preprocessing",     "vit.recipe",
+                                       "vit.labels",     "vit.temperature",       "vit.threshold",
+                                       "vit.vocabulary", "vit.source_vocabulary", "vit.scoring"};
+    const bool wanted[] = {true,
+                           vit_config_takes_pictures(&m->config),
+                           true,
+                           m->labels != NULL,
+                           m->temperature > 0,
+                           m->threshold > 0,
+                           m->vocabulary.count > 0,
+                           m->source_vocabulary.count > 0,
+                           m->scoring != VIT_SCORING_SOFTMAX};
+    vit_metadata metadata[VALUES];
+    char *names = NULL;
+    void *elements = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < VALUES; i++) {
+        if (!wanted[i]) continue;
+        if (!values[i]) return vit_fail_memory(error, keys[i], 0);
+        metadata[count++] = (vit_metadata){keys[i], values[i]};
+    }
+    vit_tensor *tensors = vit_alloc(m->table.count, sizeof *tensors);
+    if (!tensors) return vit_fail_memory(error, "tensor list", m->table.count * sizeof *tensors);
+    vit_status status = vit_table_tensors(tensors, &names, &m->table, m->values, "", error);
+    if (status == VIT_OK && dtype != VIT_F32)
+        status = vit_tensors_encode(tensors, m->table.count, dtype, &elements, error);
+    if (status == VIT_OK)
+        status = vit_safetensors_write(path, tensors, m->table.count, metadata, count, error);
+    vit_free(elements);
+    vit_free(names);
+    vit_free(tensors);
+    return status;
+}
+
+vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_error *error) {
+    return vit_model_file_save_as(path, m, VIT_F32, error);
+}
+
+vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit_dtype dtype,
+                                  vit_error *error) {
+    char temperature[32], threshold[32];
+    if (m->tokenizer.count > 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: a model file has no place for the tokenizer of a published reader: "
+                        "vit-read and vit-info take its directory as it is",
+                        path);
+    vit_format_double(temperature, m->temperature);
+    vit_format_double(threshold, m->threshold);
+    char *values[VALUES] = {vit_config_write(&m->config),
+                            vit_preprocessing_write(&m->preprocessing),
+                            m->recipe,
+                            m->labels ? vit_model_file_labels(m) : NULL,
+                            temperature,
+                            threshold,
+                            vocabulary_text(&m->vocabulary),
+                            vocabulary_text(&m->source_vocabulary),
+                            (char *)vit_scoring_name(m->scoring)};
+    const vit_status status = write_file(path, m, dtype, values, error);
+    vit_free(values[0]);
+    vit_free(values[1]);
+    vit_free(values[3]);
+    vit_free(values[6]);
+    vit_free(values[7]);
+    return status;
+}
+
+/* ---- another size of picture ---- */
+
+static vit_grid grid_of(const vit_config *c) {
+    return (vit_grid){c->height / c->patch, c->width / c->patch};
+}
+
+/* Copies tensor i, or if it is the positions, resamples it. */
+static vit_status take_over(const vit_model_file *to, const vit_model_file *from, size_t i,
+                            vit_error *error) {
+    const vit_parameter *p = &from->table.rows[i];
+    if (p->offset == VIT_ONLY_PACKED) return VIT_OK; /* packed weights do not depend on the size */
+    const float *in = from->values + p->offset;
+    float *out = to->values + to->table.rows[i].offset;
+    if (p->kind != VIT_PARAMETER_POSITIONS) {
+        memcpy(out, in, p->count * sizeof *out);
+        return VIT_OK;
+    }
+    const size_t dim = from->config.dim,
+                 prefix = p->count / dim - vit_config_patches(&from->config);
+    return vit_positions_resample(out, in, prefix, dim, grid_of(&to->config),
+                                  grid_of(&from->config), from->position_rule, error);
+}
+
+static vit_status fill(vit_model_file *to, const vit_model_file *from, vit_error *error) {
+    vit_status status =
+        vit_preprocessing_at(&to->preprocessing, from->config.height, from->config.width,
+                             to->config.height, to->config.width, error);
+    if (status == VIT_OK) status = vit_table_new(&to->table, &to->config, error);
+    if (status != VIT_OK) return status;
+    if (from->packed.transposed) vit_table_omit_weights(&to->table);
+    to->values = vit_alloc(to->table.size, sizeof *to->values);
+    if (!to->values)
+        return vit_fail_memory(error, "the weights", to->table.size * sizeof *to->values);
+    for (size_t i = 0; status == VIT_OK && i < from->table.count; i++)
+        status = take_over(to, from, i, error);
+    return status;
+}
+
+vit_status vit_model_file_resize(vit_model_file *m, size_t height, size_t width, vit_error *error) {
+    vit_model_file resized = *m;
+    resized.config.height = height;
+    resized.config.width = width;
+    resized.table = (vit_table){0};
+    resized.values = NULL;
+    if (height == m->config.height && width == m->config.width) return VIT_OK;
+    vit_status status = vit_config_check(&resized.config, error);
+    if (status == VIT_OK) status = fill(&resized, m, error);
+    vit_model_file *useless = status == VIT_OK ? m : &resized;
+    vit_table_free(&useless->table);
+    vit_free(useless->values);
+    if (status == VIT_OK) *m = resized;
+    return status;
+}

@@ -1,0 +1,108 @@
+/* Our model file: safetensors with timm's names of tensors, and in __metadata__ all else that a
+ * prediction needs, as JSON: vit.config, vit.preprocessing, vit.recipe, vit.labels,
+ * vit.temperature, vit.threshold; of networks that write texts vit.vocabulary, of those that read
+ * them vit.source_vocabulary. */
+#ifndef VIT_WEIGHTS_FILE_MODEL_FILE_H
+#define VIT_WEIGHTS_FILE_MODEL_FILE_H
+
+#include "vit/image/prepare/preprocess.h"
+#include "vit/model/parameters.h"
+#include "vit/model/resample_positions.h"
+#include "vit/model/run/write.h"
+#include "vit/tensors/tensors.h"
+#include "vit/text/tokenizer.h"
+#include "vit/text/vocabulary.h"
+
+typedef struct vit_model_file {
+    vit_config config;
+    vit_table table;
+    float *values;             /* [table.size] */
+    vit_packed_weights packed; /* transposed, owned: the linear layers' weights, which then are not
+                                  among the values; NULL: they are */
+    char **labels;             /* [config.classes], one block; NULL: classes are numbers */
+    vit_preprocessing preprocessing;
+    vit_position_rule position_rule; /* of the library that the file comes from; not written */
+    char *recipe;                    /* JSON, one line */
+    vit_vocabulary source_vocabulary, vocabulary; /* count 0: there is none */
+    double temperature; /* probabilities are softmax(logits / temperature); 0: unspecified, 1 */
+    double threshold;   /* answers of a lower probability are unsure; 0: unspecified */
+    vit_scoring scoring;
+    /* Of published models that write texts; not written: */
+    vit_tokenizer tokenizer; /* in place of the vocabularies; count 0: there is none */
+    vit_writing writing;     /* from generation_config.json; beams 0: unspecified */
+} vit_model_file;
+
+/* Whether it is a checkpoint of a training: a model file with more tensors. */
+bool vit_model_file_is_checkpoint(const vit_tensors *file);
+
+/* Reads and checks everything: each tensor of the table must be there with its shape and finite
+ * elements, and no others; there must be as many labels as classes. Of a checkpoint, the
+ * optimiser's tensors are ignored, and if it has an average of the weights, that is the model.
+ * packs: the linear layers' weights are packed with it, in its precision, one after the other, so
+ * that there never is more than one copy of all and one tensor more; NULL: all are among the
+ * values. *out is freed by vit_model_file_clear. Errors: MISMATCH, FORMAT, UNSUPPORTED for a file
+ * that is no model file, MEMORY. */
+vit_status vit_model_file_load(vit_model_file *out, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error);
+
+/* The memory of a model while its tensors are loaded one by one. */
+typedef struct vit_store {
+    const vit_table *table;
+    float *values;             /* [table->size] */
+    vit_packed_weights packed; /* as in vit_model_file */
+    const vit_exec *packs;     /* as for vit_model_file_load */
+    float *weight;             /* [the largest weight's count]: one that will be packed */
+} vit_store;
+
+/* Allocates the memory of model->table; packs as for vit_model_file_load. Errors: MEMORY. */
+vit_status vit_store_open(vit_store *out, vit_model_file *model, const vit_exec *packs,
+                          vit_error *error);
+
+/* Where the elements of p, a row of the table, are to be written: [p->count]. */
+float *vit_store_place(const vit_store *store, const vit_parameter *p);
+
+/* To be called when they are: packs them, if they are a weight that is kept packed. */
+void vit_store_keep(const vit_store *store, const vit_parameter *p);
+
+/* Frees what only loading needs; the values and packed weights belong to the model. */
+void vit_store_close(vit_store *store);
+
+/* Writes the file atomically, in float32; its bytes depend on *model alone. Errors: UNSUPPORTED for
+ * a model with a tokenizer; IO, MEMORY. */
+vit_status vit_model_file_save(const char *path, const vit_model_file *model, vit_error *error);
+
+/* The same with elements of type F32, BF16 or F16. UNSUPPORTED, naming the tensor, for a number
+ * that F16 cannot hold. */
+vit_status vit_model_file_save_as(const char *path, const vit_model_file *model, vit_dtype dtype,
+                                  vit_error *error);
+
+/* The labels as a JSON list, ["cat", "dog"], freed by vit_free; NULL: no memory. model->labels is
+ * not NULL.
+ */
+char *vit_model_file_labels(const vit_model_file *model);
+
+/* Converts tensors: [count] from float32 to dtype; their data are then in *memory, freed by
+ * vit_free. Errors: UNSUPPORTED, naming the tensor, for a number that F16 cannot hold; MEMORY. */
+vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype, void **memory,
+                              vit_error *error);
+
+/* Changes the size of the network's input: learned positions are resampled by the model's rule, and
+ * the preprocessing's sizes change with it. Errors: ARGUMENT, and *model is unchanged, if the
+ * patches do not divide the size or the preprocessing has no such size; MEMORY. */
+vit_status vit_model_file_resize(vit_model_file *model, size_t height, size_t width,
+                                 vit_error *error);
+
+void vit_model_file_clear(vit_model_file *model);
+
+/* For writing: tensors: [table->count] = the tensors of values: [table->size], named prefix + the
+ * table's name. The names are in one block, *names, freed by vit_free. Errors: MEMORY. */
+vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table *table,
+                             const float *values, const char *prefix, vit_error *error);
+
+/* values: [table->size] = the tensors of `file` that are named prefix + the table's name. Errors:
+ * MISMATCH if one is missing or has another shape, FORMAT if an element is not finite; those of
+ * reading. */
+vit_status vit_table_load(float *values, const vit_table *table, const vit_tensors *file,
+                          const char *prefix, vit_error *error);
+
+#endif

@@ -1,0 +1,443 @@
+/* Finds a file's layout, and binds its tensors to the rows of that layout. */
+#include "vit/weights/layout/layout.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+#define NO_BLOCK SIZE_MAX
+#define MOST_BLOCKS 4096 /* larger numbers are no block's */
+
+void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
+                        const vit_parameter *p) {
+    const bool is_weight = vit_is_weight(p);
+    *in = is_weight ? p->count / p->shape[0] : 1;
+    *out = p->count / *in;
+    switch (row->join) {
+    case VIT_WHOLE:
+        break;
+    case VIT_ROWS:
+        *out /= row->parts;
+        break;
+    case VIT_COLUMNS:
+        if (is_weight) *in /= row->parts;
+        break;
+    case VIT_JOIN_COUNT:
+        break;
+    }
+}
+
+/* ---- names and patterns ---- */
+
+/* What follows the prefix; NULL: text does not begin with it. */
+static const char *skip(const char *text, const char *prefix) {
+    const size_t n = strlen(prefix);
+    return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+/* What names begin with if a wrapper of the model was saved. */
+static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "net.", "network."};
+
+/* Names of what a training saved of its loss, such as weights of classes; they are ignored. */
+static const char *const losses[] = {"criterion.", "loss.", "loss_fn.", "loss_function."};
+
+/* What follows the pattern, which may have one '%', in `name`; NULL: name does not begin with it.
+ */
+static const char *match_start(const char *pattern, const char *name, size_t *block) {
+    for (; *pattern; pattern++) {
+        if (*pattern != '%') {
+            if (*pattern != *name++) return NULL;
+            continue;
+        }
+        if (*name < '0' || *name > '9' || (*name == '0' && name[1] >= '0' && name[1] <= '9'))
+            return NULL;
+        for (*block = 0; *name >= '0' && *name <= '9'; name++) {
+            *block = *block * 10 + (size_t)(*name - '0');
+            if (*block >= MOST_BLOCKS) return NULL;
+        }
+    }
+    return name;
+}
+
+/* Whether `name` matches the pattern of a row; *ending: what '@' stands for, or "". */
+static bool match_row(const char *pattern, const char *name, const char **ending) {
+    const size_t n = strlen(pattern), stem = n - 1;
+    const char last = n > 0 ? pattern[stem] : '\0';
+    *ending = "";
+    if (last != '@' && last != '*') return strcmp(pattern, name) == 0;
+    if (strncmp(pattern, name, stem) != 0) return false;
+    if (last == '*') return true;
+    *ending = name + stem;
+    return strcmp(*ending, ".weight") == 0 || strcmp(*ending, ".bias") == 0;
+}
+
+/* A name of the file, matched by one layout. */
+typedef struct match {
+    const vit_layout_row *row;
+    size_t block; /* NO_BLOCK: it is of no block */
+    const char *ending;
+    const char *block_pattern;
+    size_t prefix; /* characters of the name before what the table has */
+} match;
+
+static bool match_rows(match *m, const vit_layout_rows *rows, const char *name) {
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!match_row(rows->rows[i].theirs, name, &m->ending)) continue;
+        m->row = &rows->rows[i];
+        return true;
+    }
+    return false;
+}
+
+/* A layout with its alternatives chosen. */
+typedef struct choice {
+    const vit_layout *layout;
+    const char *part;
+    const vit_layout_rows *stem, *head;
+    const char
+        *wrapper;   /* what names begin with, see find_wrapper: the first `wrapped` characters */
+    size_t wrapped; /* 0: there is none */
+} choice;
+
+static bool match_plain(match *m, const choice *c, const char *name) {
+    const vit_layout *l = c->layout;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
+        const char *rest = match_start(l->blocks[i], name, &m->block);
+        m->block_pattern = l->blocks[i];
+        if (rest && match_rows(m, &l->in_block, rest)) return true;
+    }
+    m->block = NO_BLOCK;
+    return match_rows(m, &l->beside, name) || (c->stem && match_rows(m, c->stem, name)) ||
+           (c->head && match_rows(m, c->head, name));
+}
+
+/* Whether it is the name of a tensor in a block. */
+static bool match_block(const vit_layout *l, const char *name) {
+    match m;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
+        const char *rest = match_start(l->blocks[i], name, &m.block);
+        if (rest && match_rows(&m, &l->in_block, rest)) return true;
+    }
+    return false;
+}
+
+/* The end of the name that is the name of a tensor in a block; NULL: there is none. */
+static const char *find_block(const vit_layout *l, const char *name) {
+    while (name && !match_block(l, name)) {
+        const char *dot = strchr(name, '.');
+        name = dot ? dot + 1 : NULL;
+    }
+    return name;
+}
+
+/* A training's own module may keep the network under an attribute, "backbone.", "0.model.", ...:
+ * finds what names begin with, from the first tensor of a block. */
+static void find_wrapper(choice *c, const vit_tensors *file) {
+    const vit_layout *l = c->layout;
+    const char *block = NULL, *name = NULL;
+    for (size_t i = 0; i < vit_tensors_count(file) && !block; i++) {
+        name = vit_tensors_at(file, i)->name;
+        block = find_block(l, name);
+    }
+    if (!block || c->part) return;
+    c->wrapper = name;
+    c->wrapped = (size_t)(block - name);
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->prefixes[i]; i++) {
+        const size_t n = strlen(l->prefixes[i]);
+        if (c->wrapped < n || strncmp(block - n, l->prefixes[i], n) != 0) continue;
+        c->wrapped -= n;
+        break;
+    }
+}
+
+/* What follows the wrapper; NULL: the name does not begin with it. */
+static const char *inside_wrapper(const choice *c, const char *name) {
+    if (c->wrapped == 0 || strncmp(name, c->wrapper, c->wrapped) != 0) return NULL;
+    return name + c->wrapped;
+}
+
+static const char *unwrapped(const char *name) {
+    for (size_t w = 0; w < sizeof wrappers / sizeof *wrappers; w++) {
+        const char *rest = skip(name, wrappers[w]);
+        if (rest) name = rest;
+    }
+    return name;
+}
+
+/* The name without its part's prefix; NULL: it belongs to the other part. */
+static const char *name_in(const char *part, const char *name) {
+    if (!part) return name;
+    const char *start = unwrapped(name), *rest = skip(start, part);
+    if (rest || strcmp(part, VIT_PART_ENCODER) == 0) return rest;
+    return skip(start, VIT_PART_ENCODER) ? NULL : start;
+}
+
+/* Matches `start`, an end of the name, as it is and without one of the library's prefixes. */
+static bool match_start_of(match *m, const choice *c, const char *name, const char *start) {
+    m->prefix = (size_t)(start - name);
+    if (match_plain(m, c, start)) return true;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && c->layout->prefixes[i]; i++) {
+        const char *rest = skip(start, c->layout->prefixes[i]);
+        m->prefix = rest ? (size_t)(rest - name) : 0;
+        if (rest && match_plain(m, c, rest)) return true;
+    }
+    return false;
+}
+
+/* Matches the name as it is, without the known wrappers, and without the one that was found. */
+static bool match_name(match *m, const choice *c, const char *name) {
+    const char *inside = name_in(c->part, name), *start = unwrapped(inside);
+    const char *wrapped = inside_wrapper(c, name);
+    m->prefix = (size_t)(inside - name);
+    return match_plain(m, c, inside) || match_start_of(m, c, name, start) ||
+           (wrapped && match_start_of(m, c, name, wrapped));
+}
+
+/* ---- which layout ---- */
+
+static size_t matches(const choice *c, const vit_tensors *file) {
+    size_t count = 0;
+    match m;
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        const char *name = vit_tensors_at(file, i)->name;
+        count += name_in(c->part, name) && match_name(&m, c, name);
+    }
+    return count;
+}
+
+/* The alternative that knows most names of the file. */
+static const vit_layout_rows *choose_rows(const choice *base, const vit_layout_rows *alternatives,
+                                          bool is_head, const vit_tensors *file) {
+    const vit_layout_rows *best = alternatives[0].count > 0 ? &alternatives[0] : NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && alternatives[i].count > 0; i++) {
+        choice c = *base;
+        if (is_head)
+            c.head = &alternatives[i];
+        else
+            c.stem = &alternatives[i];
+        const size_t count = matches(&c, file);
+        if (count <= most) continue;
+        most = count;
+        best = &alternatives[i];
+    }
+    return best;
+}
+
+static bool is_decoder(const char *part) {
+    return part && strcmp(part, VIT_PART_DECODER) == 0;
+}
+
+static choice choose(const vit_tensors *file, const char *part, size_t *most) {
+    choice best = {0};
+    *most = 0;
+    for (size_t i = 0; i < vit_layout_count; i++) {
+        choice c = {.layout = &vit_layouts[i], .part = part};
+        if (c.layout->decodes != is_decoder(part)) continue;
+        find_wrapper(&c, file);
+        c.stem = choose_rows(&c, c.layout->stems, false, file);
+        c.head = choose_rows(&c, c.layout->heads, true, file);
+        const size_t count = matches(&c, file);
+        if (count <= *most) continue;
+        *most = count;
+        best = c;
+    }
+    return best;
+}
+
+/* ---- messages ---- */
+
+static vit_status no_layout(const vit_tensors *file, const char *part, vit_error *error) {
+    char shown[VIT_NAME_TEXT], list[200] = "";
+    for (size_t i = 0; i < vit_layout_count; i++) {
+        const size_t used = strlen(list);
+        if (vit_layouts[i].decodes != is_decoder(part)) continue;
+        snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
+                 vit_layouts[i].name);
+    }
+    if (vit_tensors_count(file) == 0)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: the file holds no tensors",
+                        vit_tensors_name(file));
+    if (part)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: holds no tensor %s... that is known here (%s)", vit_tensors_name(file),
+                        part, list);
+    return vit_fail(
+        error, VIT_ERROR_MISMATCH, "%s: tensor %s is of no Vision Transformer known here (%s)",
+        vit_tensors_name(file), vit_name_text(shown, vit_tensors_at(file, 0)->name), list);
+}
+
+#define NAME_SIZE VIT_THEIR_NAME
+#define MOST_NAMES 256
+
+/* All names that a layout knows, with one block's number, and with both endings. */
+typedef struct name_set {
+    char text[MOST_NAMES][NAME_SIZE];
+    const char *names[MOST_NAMES];
+    size_t count;
+} name_set;
+
+/* text = prefix, block with its number, name with '@' replaced by the ending. */
+static void join_name(char text[NAME_SIZE], const char *prefix, const char *block, size_t number,
+                      const char *name, const char *ending) {
+    const char *percent = strchr(block, '%');
+    const size_t length = strlen(name), stem = length - (length > 0 && name[length - 1] == '@');
+    if (percent)
+        snprintf(text, NAME_SIZE, "%s%.*s%zu%s%.*s%s", prefix, (int)(percent - block), block,
+                 number, percent + 1, (int)stem, name, stem < length ? ending : "");
+    else
+        snprintf(text, NAME_SIZE, "%s%.*s%s", prefix, (int)stem, name, stem < length ? ending : "");
+}
+
+static void add_names(name_set *set, const vit_layout_rows *rows, const char *prefix,
+                      const char *block, size_t number) {
+    static const char *const endings[] = {".weight", ".bias"};
+    for (size_t i = 0; rows && i < rows->count; i++) {
+        for (size_t e = 0; e < 2 && rows->rows[i].ours && set->count < MOST_NAMES; e++) {
+            set->names[set->count] = set->text[set->count];
+            join_name(set->text[set->count++], prefix, block, number, rows->rows[i].theirs,
+                      endings[e]);
+        }
+    }
+}
+
+static vit_status unexpected(const choice *c, const vit_binding *b, const char *name,
+                             vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    size_t number = 0;
+    const vit_layout *l = c->layout;
+    name_set *set = vit_alloc(1, sizeof *set);
+    if (!set) return vit_fail_memory(error, "names of tensors", sizeof *set);
+    const char *inside =
+        strncmp(name, b->prefix, strlen(b->prefix)) == 0 ? name + strlen(b->prefix) : name;
+    match_start(b->block, inside, &number);
+    add_names(set, &l->in_block, b->prefix, b->block, number);
+    add_names(set, &l->beside, b->prefix, "", 0);
+    add_names(set, c->stem, "", "", 0);
+    add_names(set, c->head, "", "", 0);
+    const char *near = vit_nearest(name, set->names, set->count);
+    const vit_status status =
+        vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is none of a %s in the layout of %s%s%s",
+                 vit_tensors_name(b->file), vit_name_text(shown, name),
+                 l->decodes ? "decoder" : "Vision Transformer", l->name,
+                 near ? "; the nearest known name is " : "", near ? near : "");
+    vit_free(set);
+    return status;
+}
+
+const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *b, const char *ours) {
+    size_t number = 0;
+    const char *inside = match_start("blocks.%.", ours, &number), *ending;
+    const vit_layout_rows *const all[] = {inside ? &b->layout->in_block : &b->layout->beside,
+                                          inside ? NULL : b->stem, inside ? NULL : b->head};
+    const vit_layout_row *found = NULL;
+    char here[48];
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; all[k] && i < all[k]->count; i++) {
+            const vit_layout_row *row = &all[k]->rows[i];
+            if (!row->ours || !match_row(row->ours, inside ? inside : ours, &ending)) continue;
+            if (!found) found = row;
+            /* The spelling that other tensors of the file have. */
+            for (size_t s = 0; s < b->count; s++)
+                if (b->sources[s].row == row) found = row;
+        }
+    }
+    if (!found) {
+        snprintf(text, VIT_THEIR_NAME, "%s", ours);
+        return text;
+    }
+    match_row(found->ours, inside ? inside : ours, &ending);
+    snprintf(here, sizeof here, "%s", ending);
+    const bool is_head =
+        b->head && found >= b->head->rows && found < b->head->rows + b->head->count;
+    join_name(text, is_head ? "" : b->prefix, inside ? b->block : "", number, found->theirs, here);
+    return text;
+}
+
+/* ---- binding ---- */
+
+/* MISMATCH if an earlier tensor is the same part of the same tensor of ours. */
+static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_error *error) {
+    char shown[VIT_NAME_TEXT], other[VIT_NAME_TEXT];
+    for (const vit_source *o = b->sources; o < s; o++)
+        if (strcmp(o->ours, s->ours) == 0 &&
+            (vit_is_whole(o->row) || vit_is_whole(s->row) || o->row->part == s->row->part))
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensors %s and %s are the same part of a network, expected one of "
+                            "them",
+                            vit_tensors_name(b->file), vit_name_text(other, o->tensor->name),
+                            vit_name_text(shown, s->tensor->name));
+    return VIT_OK;
+}
+
+/* Not the network's but the training module's: of the loss, or, where the network is wrapped,
+ * outside of it and no second network. */
+static bool is_beside(const choice *c, const char *name) {
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (skip(name, losses[i])) return true;
+    return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
+}
+
+/* Binds every tensor of the part, and notes how the names of blocks begin. */
+static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
+    const char *strange = NULL;
+    char text[NAME_SIZE];
+    for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
+        const vit_tensor *tensor = vit_tensors_at(b->file, i);
+        match m;
+        if (!name_in(c->part, tensor->name)) continue;
+        if (!match_name(&m, c, tensor->name)) {
+            if (!strange && !is_beside(c, tensor->name)) strange = tensor->name;
+            continue;
+        }
+        if (m.block != NO_BLOCK) {
+            if (m.block + 1 > b->depth) b->depth = m.block + 1;
+            b->block = m.block_pattern;
+            snprintf(b->prefix, sizeof b->prefix, "%.*s", (int)m.prefix, tensor->name);
+        }
+        if (!m.row->ours || tensor->count == 0) continue; /* some have a class token of no rows */
+        vit_source *s = &b->sources[b->count];
+        *s = (vit_source){.tensor = tensor, .row = m.row};
+        join_name(text, "", m.block != NO_BLOCK ? "blocks.%." : "", m.block, m.row->ours, m.ending);
+        snprintf(s->ours, sizeof s->ours, "%.47s", text);
+        const vit_status status = check_twice(b, s, error);
+        if (status != VIT_OK) return status;
+        b->count++;
+    }
+    return strange ? unexpected(c, b, strange, error) : VIT_OK;
+}
+
+vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
+                           vit_error *error) {
+    size_t most;
+    const choice c = choose(file, part, &most);
+    *out = (vit_binding){
+        .file = file, .layout = c.layout, .part = part, .stem = c.stem, .head = c.head};
+    if (most == 0) return no_layout(file, part, error);
+    out->block = c.layout->blocks[0];
+    out->sources = vit_alloc(vit_tensors_count(file), sizeof *out->sources);
+    if (!out->sources)
+        return vit_fail_memory(error, "the tensors' names",
+                               vit_tensors_count(file) * sizeof *out->sources);
+    const vit_status status = bind_all(out, &c, error);
+    if (status != VIT_OK) vit_binding_free(out);
+    return status;
+}
+
+void vit_binding_free(vit_binding *b) {
+    vit_free(b->sources);
+    *b = (vit_binding){0};
+}
+
+const vit_source *vit_binding_find(const vit_binding *b, const char *ours) {
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->sources[i].ours, ours) == 0) return &b->sources[i];
+    return NULL;
+}
+
+size_t vit_binding_elements(const vit_binding *b, const char *ours) {
+    size_t sum = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->sources[i].ours, ours) == 0) sum += b->sources[i].tensor->count;
+    return sum;
+}

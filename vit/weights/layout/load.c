@@ -1,0 +1,252 @@
+/* From the tensors of a file to those of the parameter table: their shapes are checked, elements
+ * reordered, parts joined. */
+#include "vit/base/sys.h"
+#include "vit/weights/layout/layout.h"
+#include <stdio.h>
+#include <string.h>
+
+/* A tensor of the file and where its elements go. */
+typedef struct place {
+    const vit_binding *binding;
+    const vit_table *table;
+    const char *config;
+    const vit_parameter *p;
+    const vit_source *s;
+    size_t out, in; /* vit_layout_measure */
+} place;
+
+/* ---- shapes ---- */
+
+/* out = shape without dimensions of 1; returns how many are left. */
+static size_t squeeze(size_t out[VIT_MAX_DIMS], const size_t *shape, size_t dims) {
+    size_t n = 0;
+    for (size_t i = 0; i < dims; i++)
+        if (shape[i] != 1) out[n++] = shape[i];
+    return n;
+}
+
+static size_t registers_of(const vit_table *table) {
+    const vit_parameter *p = vit_table_find(table, "reg_token");
+    return p ? p->shape[1] : 0;
+}
+
+/* The shape that the file's tensor should have. */
+static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
+    const vit_parameter *p = at->p;
+    const vit_layout_row *row = at->s->row;
+    const bool is_weight = vit_is_weight(p);
+    memcpy(shape, p->shape, p->dims * sizeof *shape);
+    if (vit_reshapes[row->reshape].inserts_registers && at->s->tensor->count != p->count)
+        shape[1] -= registers_of(at->table); /* the file has no positions for them */
+    if (is_weight && vit_reshapes[row->reshape].transposes) {
+        shape[0] = at->in;
+        shape[1] = at->out;
+        return 2;
+    }
+    if (is_weight && vit_reshapes[row->reshape].turns_pixels && p->dims == 4) {
+        const size_t turned[4] = {p->shape[2], p->shape[3], p->shape[1], p->shape[0]};
+        memcpy(shape, turned, sizeof turned);
+        return 4;
+    }
+    if (vit_joins[row->join].rows) shape[0] /= row->parts;
+    if (vit_joins[row->join].columns && is_weight) shape[p->dims - 1] /= row->parts;
+    return p->dims;
+}
+
+/* Whether t has the shape, apart from dimensions that are split: Google's kernels and biases have
+ * the heads as a dimension of their own, [in][h][d], [h][d]. */
+static bool splits(const vit_tensor *t, const size_t *shape, size_t dims) {
+    size_t product = 1, k = 0;
+    for (size_t i = 0; i < t->dims && k < dims; i++) {
+        product *= t->shape[i];
+        if (product > shape[k]) return false;
+        if (product == shape[k]) {
+            product = 1;
+            k++;
+        }
+    }
+    size_t count = 1;
+    for (size_t i = 0; i < dims; i++) count *= shape[i];
+    return k == dims && t->count == count;
+}
+
+static vit_status check_shape(const place *at, vit_error *error) {
+    size_t shape[VIT_MAX_DIMS], a[VIT_MAX_DIMS], b[VIT_MAX_DIMS];
+    char found[128], expected[128], name[VIT_NAME_TEXT];
+    const vit_tensor *t = at->s->tensor;
+    const size_t dims = expected_shape(shape, at);
+    const size_t count = squeeze(a, t->shape, t->dims);
+    if (count == squeeze(b, shape, dims) && memcmp(a, b, count * sizeof *a) == 0) return VIT_OK;
+    if (strchr(t->name, '/') && splits(t, shape, dims)) return VIT_OK;
+    vit_shape_text(found, t->shape, t->dims);
+    vit_shape_text(expected, shape, dims);
+    return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s has shape %s, by %s it should be %s",
+                    vit_tensors_name(at->binding->file), vit_name_text(name, t->name), found,
+                    at->config, expected);
+}
+
+/* ---- elements ---- */
+
+/* Puts the file's tensor `from`, as a part or the whole, into our tensor `to`. */
+static void put_matrix(float *to, const place *at, const float *from) {
+    const vit_layout_row *row = at->s->row;
+    const bool is_weight = vit_is_weight(at->p);
+    const bool is_transposed = is_weight && vit_reshapes[row->reshape].transposes;
+    const size_t stride = vit_joins[row->join].columns && is_weight ? at->in * row->parts : at->in;
+    if (vit_joins[row->join].rows) to += row->part * at->out * at->in;
+    if (vit_joins[row->join].columns && is_weight) to += row->part * at->in;
+    const float factor = vit_joins[row->join].columns ? 1 / (float)row->parts : 1;
+    const bool adds = vit_joins[row->join].columns && !is_weight && row->part > 0;
+    for (size_t o = 0; o < at->out; o++)
+        for (size_t i = 0; i < at->in; i++) {
+            const float x = factor * (is_transposed ? from[i * at->out + o] : from[o * at->in + i]);
+            to[o * stride + i] = adds ? to[o * stride + i] + x : x;
+        }
+}
+
+/* [P][P][C][out] -> [out][C][P][P] */
+static void put_pixels(float *to, const vit_parameter *p, const float *from) {
+    const size_t out = p->shape[0], channels = p->shape[1], area = p->shape[2] * p->shape[3];
+    for (size_t o = 0; o < out; o++)
+        for (size_t c = 0; c < channels; c++)
+            for (size_t i = 0; i < area; i++) *to++ = from[(i * channels + c) * out + o];
+}
+
+/* Positions without the registers', after which zeros for these are inserted. */
+static void put_around_registers(float *to, const place *at, const float *from) {
+    const size_t dim = at->p->shape[2], none = registers_of(at->table) * dim;
+    size_t before = vit_table_find(at->table, "cls_token") ? dim : 0;
+    if (vit_table_find(at->table, "dist_token")) before += dim;
+    memcpy(to, from, before * sizeof *to);
+    memset(to + before, 0, none * sizeof *to);
+    memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
+}
+
+/* values: [count], the tensor as it is in the file, converted to float. */
+static vit_status read_tensor(float *values, const place *at, vit_error *error) {
+    const vit_tensors *file = at->binding->file;
+    vit_status status = vit_tensors_read(file, at->s->tensor, values, error);
+    if (status != VIT_OK) return status;
+    status = vit_tensor_check_finite(at->s->tensor, values, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
+}
+
+/* Checks the tensor's shape, and puts it into our tensor `to`; NULL: only checks. */
+static vit_status load_source(float *to, const place *at, vit_error *error) {
+    const vit_tensor *t = at->s->tensor;
+    const vit_layout_row *row = at->s->row;
+    vit_status status = check_shape(at, error);
+    if (status != VIT_OK || !to) return status;
+    const bool is_plain = vit_is_whole(row) && t->count == at->p->count &&
+                          !vit_reshapes[row->reshape].transposes &&
+                          !vit_reshapes[row->reshape].turns_pixels;
+    if (is_plain) return read_tensor(to, at, error);
+    float *from = vit_alloc(t->count, sizeof *from);
+    if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
+    status = read_tensor(from, at, error);
+    if (status == VIT_OK) {
+        switch (row->reshape) {
+        case VIT_SAME:
+        case VIT_TRANSPOSED:
+            put_matrix(to, at, from);
+            break;
+        case VIT_FROM_PIXELS:
+            put_pixels(to, at->p, from);
+            break;
+        case VIT_AROUND_REGISTERS:
+            put_around_registers(to, at, from);
+            break;
+        case VIT_RESHAPE_COUNT:
+            break;
+        }
+    }
+    vit_free(from);
+    return status;
+}
+
+/* ---- rows of the table ---- */
+
+/* Whether `ours`, a name that a layout gives, is the row of that name. Two tensors have two names
+ * each: the norm after pooling ("norm", "fc_norm"), and a distillation token without a head of its
+ * own, which is a register. */
+static bool means(const char *ours, const char *row) {
+    if (strcmp(ours, row) == 0) return true;
+    if (strcmp(ours, "dist_token") == 0) return strcmp(row, "reg_token") == 0;
+    const char *a = strncmp(ours, "fc_norm.", 8) == 0 ? ours + 3 : ours;
+    const char *b = strncmp(row, "fc_norm.", 8) == 0 ? row + 3 : row;
+    return strcmp(a, b) == 0;
+}
+
+/* The row's name without "decoder."; NULL: it belongs to the part that is not bound. */
+static const char *name_here(const vit_binding *b, const vit_parameter *p) {
+    const size_t n = sizeof VIT_PART_DECODER - 1;
+    const bool decodes = strncmp(p->name, VIT_PART_DECODER, n) == 0;
+    if (decodes != b->layout->decodes) return NULL;
+    return decodes ? p->name + n : p->name;
+}
+
+static vit_status missing(const vit_binding *b, const char *ours, const char *config,
+                          vit_error *error) {
+    char name[VIT_THEIR_NAME];
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: tensor %s is missing: by %s there should be one",
+                    vit_tensors_name(b->file), vit_binding_name(name, b, ours), config);
+}
+
+/* One row of the table, from all its parts. to: as in load_source. */
+static vit_status load_row(float *to, const vit_binding *b, const vit_table *table,
+                           const vit_parameter *p, const char *config, vit_error *error) {
+    const char *ours = name_here(b, p);
+    size_t found = 0, parts = 1;
+    if (!ours) return VIT_OK;
+    for (size_t i = 0; i < b->count; i++) {
+        place at = {b, table, config, p, &b->sources[i], 0, 0};
+        if (!means(at.s->ours, ours)) continue;
+        if (!vit_is_whole(at.s->row)) parts = at.s->row->parts;
+        vit_layout_measure(&at.out, &at.in, at.s->row, p);
+        const vit_status status = load_source(to, &at, error);
+        if (status != VIT_OK) return status;
+        found++;
+    }
+    return found == parts ? VIT_OK : missing(b, ours, config, error);
+}
+
+static vit_status check_unused(const vit_binding *b, const vit_table *table, const char *config,
+                               vit_error *error) {
+    char name[VIT_NAME_TEXT];
+    for (size_t i = 0; i < b->count; i++) {
+        size_t k = 0;
+        for (; k < table->count; k++) {
+            const char *ours = name_here(b, &table->rows[k]);
+            if (ours && means(b->sources[i].ours, ours)) break;
+        }
+        if (k == table->count)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor %s does not belong to the network that %s describes",
+                            vit_tensors_name(b->file),
+                            vit_name_text(name, b->sources[i].tensor->name), config);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_binding_check(const vit_binding *b, const vit_table *table, const char *config,
+                             vit_error *error) {
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_status status = load_row(NULL, b, table, &table->rows[i], config, error);
+        if (status != VIT_OK) return status;
+    }
+    return check_unused(b, table, config, error);
+}
+
+vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const char *config,
+                            vit_error *error) {
+    for (size_t i = 0; i < store->table->count; i++) {
+        const vit_parameter *p = &store->table->rows[i];
+        if (!name_here(b, p)) continue;
+        const vit_status status =
+            load_row(vit_store_place(store, p), b, store->table, p, config, error);
+        if (status != VIT_OK) return status;
+        vit_store_keep(store, p);
+    }
+    return VIT_OK;
+}

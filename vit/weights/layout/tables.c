@@ -1,0 +1,424 @@
+/* The layouts. A row: their name, ours, and how one becomes the other where it is not a mere copy.
+ */
+#include "vit/base/size.h"
+#include "vit/weights/layout/layout.h"
+
+const vit_reshape_traits vit_reshapes[] = {
+    {false, false, false},
+    {.transposes = true},
+    {.turns_pixels = true},
+    {.inserts_registers = true},
+};
+VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
+
+const vit_join_traits vit_joins[] = {{false, false}, {.rows = true}, {.columns = true}};
+VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
+
+#define ROWS(array) \
+    { (array), sizeof(array) / sizeof *(array) }
+
+#define ROW(their_name, our_name) \
+    { .theirs = (their_name), .ours = (our_name) }
+#define ROW_AS(their_name, our_name, ...) \
+    { .theirs = (their_name), .ours = (our_name), __VA_ARGS__ }
+#define PART(i, n) .join = VIT_ROWS, .part = (i), .parts = (n)
+#define TURNED .reshape = VIT_TRANSPOSED
+#define TURNED_PART(i, n) TURNED, PART(i, n)
+
+/* Part i of a head that is the mean of two: of the class token's and the distillation token's. */
+#define HALF(i) .join = VIT_COLUMNS, .part = (i), .parts = 2
+
+/* ---- timm, and DeiT, DINOv2 and MAE as their authors published them ---- */
+
+static const vit_layout_row timm_beside[] = {
+    ROW("cls_token", "cls_token"),
+    ROW("dist_token", "dist_token"),
+    ROW("patch_embed.proj@", "patch_embed.proj@"),
+    ROW("norm_pre@", "norm_pre@"),
+    ROW("norm@", "norm@"),
+    ROW("fc_norm@", "fc_norm@"),
+    ROW("attn_pool.latent", "attn_pool.latent"),
+    ROW("attn_pool.q@", "attn_pool.q@"),
+    ROW("attn_pool.kv@", "attn_pool.kv@"),
+    ROW("attn_pool.proj@", "attn_pool.proj@"),
+    ROW("attn_pool.norm@", "attn_pool.norm@"),
+    ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),
+    ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@"),
+    ROW("mask_token", NULL),
+    ROW("pre_logits.*", NULL),
+};
+static const vit_layout_row timm_block[] = {
+    ROW("norm1@", "norm1@"),
+    ROW("attn.qkv@", "attn.qkv@"),
+    ROW("attn.q_norm@", "attn.q_norm@"),
+    ROW("attn.k_norm@", "attn.k_norm@"),
+    ROW("attn.proj@", "attn.proj@"),
+    ROW("ls1.gamma", "ls1.gamma"),
+    ROW("gamma_1", "ls1.gamma"),
+    ROW("norm2@", "norm2@"),
+    ROW("mlp.fc1@", "mlp.fc1@"),
+    ROW_AS("mlp.fc1_g@", "mlp.fc1@", PART(0, 2)),
+    ROW_AS("mlp.fc1_x@", "mlp.fc1@", PART(1, 2)),
+    ROW("mlp.w12@", "mlp.fc1@"),
+    ROW("mlp.fc2@", "mlp.fc2@"),
+    ROW("mlp.w3@", "mlp.fc2@"),
+    ROW("ls2.gamma", "ls2.gamma"),
+    ROW("gamma_2", "ls2.gamma"),
+};
+static const vit_layout_row timm_tokens[] = {
+    ROW("reg_token", "reg_token"),
+    ROW("pos_embed", "pos_embed"),
+};
+static const vit_layout_row dinov2_tokens[] = {
+    ROW("register_tokens", "reg_token"),
+    ROW_AS("pos_embed", "pos_embed", .reshape = VIT_AROUND_REGISTERS),
+};
+static const vit_layout_row timm_head[] = {
+    ROW("head@", "head@"),
+};
+static const vit_layout_row timm_distilled_head[] = {
+    ROW_AS("head@", "head@", HALF(0)),
+    ROW_AS("head_dist@", "head@", HALF(1)),
+};
+
+/* ---- Hugging Face: versions 4 and 5, ViT, DeiT, DINOv2 ---- */
+
+static const vit_layout_row hf_beside[] = {
+    ROW("embeddings.cls_token", "cls_token"),
+    ROW("embeddings.distillation_token", "dist_token"),
+    ROW("embeddings.register_tokens", "reg_token"),
+    ROW("embeddings.mask_token", NULL),
+    ROW_AS("embeddings.position_embeddings", "pos_embed", .reshape = VIT_AROUND_REGISTERS),
+    ROW("embeddings.patch_embeddings.projection@", "patch_embed.proj@"),
+    ROW("layernorm@", "norm@"),
+    ROW("pooler.*", NULL),
+    ROW("decoder.*", NULL),
+};
+static const vit_layout_row hf_block[] = {
+    ROW("layernorm_before@", "norm1@"),
+    ROW("norm1@", "norm1@"),
+    ROW_AS("attention.attention.query@", "attn.qkv@", PART(0, 3)),
+    ROW_AS("attention.attention.key@", "attn.qkv@", PART(1, 3)),
+    ROW_AS("attention.attention.value@", "attn.qkv@", PART(2, 3)),
+    ROW_AS("attention.q_proj@", "attn.qkv@", PART(0, 3)),
+    ROW_AS("attention.k_proj@", "attn.qkv@", PART(1, 3)),
+    ROW_AS("attention.v_proj@", "attn.qkv@", PART(2, 3)),
+    ROW("attention.output.dense@", "attn.proj@"),
+    ROW("attention.o_proj@", "attn.proj@"),
+    ROW("layer_scale1.lambda1", "ls1.gamma"),
+    ROW("layernorm_after@", "norm2@"),
+    ROW("norm2@", "norm2@"),
+    ROW("intermediate.dense@", "mlp.fc1@"),
+    ROW("mlp.fc1@", "mlp.fc1@"),
+    ROW("mlp.weights_in@", "mlp.fc1@"),
+    ROW_AS("mlp.gate_proj@", "mlp.fc1@", PART(0, 2)),
+    ROW_AS("mlp.up_proj@", "mlp.fc1@", PART(1, 2)),
+    ROW("output.dense@", "mlp.fc2@"),
+    ROW("mlp.fc2@", "mlp.fc2@"),
+    ROW("mlp.weights_out@", "mlp.fc2@"),
+    ROW("mlp.down_proj@", "mlp.fc2@"),
+    ROW("layer_scale2.lambda1", "ls2.gamma"),
+};
+static const vit_layout_row hf_head[] = {
+    ROW("classifier@", "head@"),
+};
+static const vit_layout_row hf_distilled_head[] = {
+    ROW_AS("cls_classifier@", "head@", HALF(0)),
+    ROW_AS("distillation_classifier@", "head@", HALF(1)),
+};
+
+/* ---- torchvision ---- */
+
+static const vit_layout_row torchvision_beside[] = {
+    ROW("class_token", "cls_token"),
+    ROW("conv_proj@", "patch_embed.proj@"),
+    ROW("encoder.pos_embedding", "pos_embed"),
+    ROW("encoder.ln@", "norm@"),
+    ROW("heads.head@", "head@"),
+};
+static const vit_layout_row torchvision_block[] = {
+    ROW("ln_1@", "norm1@"),
+    ROW("self_attention.in_proj_weight", "attn.qkv.weight"),
+    ROW("self_attention.in_proj_bias", "attn.qkv.bias"),
+    ROW("self_attention.out_proj@", "attn.proj@"),
+    ROW("ln_2@", "norm2@"),
+    ROW("mlp.0@", "mlp.fc1@"),
+    ROW("mlp.linear_1@", "mlp.fc1@"),
+    ROW("mlp.3@", "mlp.fc2@"),
+    ROW("mlp.linear_2@", "mlp.fc2@"),
+};
+
+/* ---- Google's vision_transformer and big_vision: kernels are [in][out] ---- */
+
+static const vit_layout_row google_beside[] = {
+    ROW("cls", "cls_token"),
+    ROW("Transformer/posembed_input/pos_embedding", "pos_embed"),
+    ROW("pos_embedding", "pos_embed"),
+    ROW_AS("embedding/kernel", "patch_embed.proj.weight", .reshape = VIT_FROM_PIXELS),
+    ROW("embedding/bias", "patch_embed.proj.bias"),
+    ROW("Transformer/encoder_norm/scale", "norm.weight"),
+    ROW("Transformer/encoder_norm/bias", "norm.bias"),
+    ROW_AS("head/kernel", "head.weight", TURNED),
+    ROW("head/bias", "head.bias"),
+    ROW("pre_logits/*", NULL),
+    ROW("MAPHead_0/probe", "attn_pool.latent"),
+    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/query/kernel", "attn_pool.q.weight", TURNED),
+    ROW("MAPHead_0/MultiHeadDotProductAttention_0/query/bias", "attn_pool.q.bias"),
+    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/key/kernel", "attn_pool.kv.weight",
+           TURNED_PART(0, 2)),
+    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/key/bias", "attn_pool.kv.bias", PART(0, 2)),
+    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/value/kernel", "attn_pool.kv.weight",
+           TURNED_PART(1, 2)),
+    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/value/bias", "attn_pool.kv.bias", PART(1, 2)),
+    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/out/kernel", "attn_pool.proj.weight", TURNED),
+    ROW("MAPHead_0/MultiHeadDotProductAttention_0/out/bias", "attn_pool.proj.bias"),
+    ROW("MAPHead_0/LayerNorm_0/scale", "attn_pool.norm.weight"),
+    ROW("MAPHead_0/LayerNorm_0/bias", "attn_pool.norm.bias"),
+    ROW_AS("MAPHead_0/MlpBlock_0/Dense_0/kernel", "attn_pool.mlp.fc1.weight", TURNED),
+    ROW("MAPHead_0/MlpBlock_0/Dense_0/bias", "attn_pool.mlp.fc1.bias"),
+    ROW_AS("MAPHead_0/MlpBlock_0/Dense_1/kernel", "attn_pool.mlp.fc2.weight", TURNED),
+    ROW("MAPHead_0/MlpBlock_0/Dense_1/bias", "attn_pool.mlp.fc2.bias"),
+};
+
+/* Flax numbers the modules of a block; the two libraries count differently. */
+#define GOOGLE_BLOCK(attention, norm2, mlp)                                                        \
+    ROW("LayerNorm_0/scale", "norm1.weight"), ROW("LayerNorm_0/bias", "norm1.bias"),               \
+        ROW_AS(attention "/query/kernel", "attn.qkv.weight", TURNED_PART(0, 3)),                   \
+        ROW_AS(attention "/query/bias", "attn.qkv.bias", PART(0, 3)),                              \
+        ROW_AS(attention "/key/kernel", "attn.qkv.weight", TURNED_PART(1, 3)),                     \
+        ROW_AS(attention "/key/bias", "attn.qkv.bias", PART(1, 3)),                                \
+        ROW_AS(attention "/value/kernel", "attn.qkv.weight", TURNED_PART(2, 3)),                   \
+        ROW_AS(attention "/value/bias", "attn.qkv.bias", PART(2, 3)),                              \
+        ROW_AS(attention "/out/kernel", "attn.proj.weight", TURNED),                               \
+        ROW(attention "/out/bias", "attn.proj.bias"), ROW(norm2 "/scale", "norm2.weight"),         \
+        ROW(norm2 "/bias", "norm2.bias"), ROW_AS(mlp "/Dense_0/kernel", "mlp.fc1.weight", TURNED), \
+        ROW(mlp "/Dense_0/bias", "mlp.fc1.bias"),                                                  \
+        ROW_AS(mlp "/Dense_1/kernel", "mlp.fc2.weight", TURNED),                                   \
+        ROW(mlp "/Dense_1/bias", "mlp.fc2.bias"),
+
+static const vit_layout_row google_block[] = {
+    GOOGLE_BLOCK("MultiHeadDotProductAttention_1", "LayerNorm_2", "MlpBlock_3")};
+static const vit_layout_row big_vision_block[] = {
+    GOOGLE_BLOCK("MultiHeadDotProductAttention_0", "LayerNorm_1", "MlpBlock_0")};
+
+/* ---- vit-pytorch, from the version of the course to the latest ---- */
+
+static const vit_layout_row lucidrains_beside[] = {
+    ROW("pos_embedding", "pos_embed"),
+    ROW("cls_token", "cls_token"),
+    ROW("transformer.norm@", "norm@"),
+};
+static const vit_layout_row lucidrains_block[] = {
+    ROW("0.fn.norm@", "norm1@"),
+    ROW("0.fn.fn.to_qkv@", "attn.qkv@"),
+    ROW("0.fn.fn.to_out@", "attn.proj@"),
+    ROW("0.fn.fn.to_out.0@", "attn.proj@"),
+    ROW("1.fn.norm@", "norm2@"),
+    ROW("1.fn.fn.net.0@", "mlp.fc1@"),
+    ROW("1.fn.fn.net.2@", "mlp.fc2@"),
+    ROW("1.fn.fn.net.3@", "mlp.fc2@"),
+    ROW("0.norm@", "norm1@"),
+    ROW("0.fn.to_qkv@", "attn.qkv@"),
+    ROW("0.fn.to_out.0@", "attn.proj@"),
+    ROW("1.norm@", "norm2@"),
+    ROW("1.fn.net.0@", "mlp.fc1@"),
+    ROW("1.fn.net.3@", "mlp.fc2@"),
+    ROW("0.to_qkv@", "attn.qkv@"),
+    ROW("0.to_out.0@", "attn.proj@"),
+    ROW("1.net.0@", "norm2@"),
+    ROW("1.net.1@", "mlp.fc1@"),
+    ROW("1.net.4@", "mlp.fc2@"),
+};
+static const vit_layout_row lucidrains_first_stem[] = {
+    ROW("patch_to_embedding@", "patch_embed.proj@"),
+};
+static const vit_layout_row lucidrains_plain_stem[] = {
+    ROW("to_patch_embedding.1@", "patch_embed.proj@"),
+};
+static const vit_layout_row lucidrains_normed_stem[] = {
+    ROW("to_patch_embedding.1@", "patch_embed.norm@"),
+    ROW("to_patch_embedding.2@", "patch_embed.proj@"),
+    ROW("to_patch_embedding.3@", "patch_embed.norm_after@"),
+};
+static const vit_layout_row lucidrains_mlp_head[] = {
+    ROW("mlp_head.0@", "head.0@"),
+    ROW("mlp_head.2@", "head.2@"),
+};
+static const vit_layout_row lucidrains_normed_head[] = {
+    ROW("mlp_head.0@", "norm@"),
+    ROW("mlp_head.1@", "head@"),
+};
+static const vit_layout_row lucidrains_normed_mlp_head[] = {
+    ROW("mlp_head.0@", "norm@"),
+    ROW("mlp_head.1@", "head.0@"),
+    ROW("mlp_head.4@", "head.2@"),
+};
+static const vit_layout_row lucidrains_linear_head[] = {
+    ROW("mlp_head@", "head@"),
+};
+
+/* ---- OpenCLIP's image encoder; its text encoder is not needed ---- */
+
+static const vit_layout_row open_clip_beside[] = {
+    ROW("visual.class_embedding", "cls_token"),
+    ROW("visual.positional_embedding", "pos_embed"),
+    ROW("visual.conv1.weight", "patch_embed.proj.weight"),
+    ROW("visual.ln_pre@", "norm_pre@"),
+    ROW("visual.ln_post@", "norm@"),
+    ROW_AS("visual.proj", "head.weight", TURNED),
+    ROW("transformer.*", NULL),
+    ROW("token_embedding.*", NULL),
+    ROW("positional_embedding", NULL),
+    ROW("ln_final.*", NULL),
+    ROW("text_projection", NULL),
+    ROW("logit_scale", NULL),
+    ROW("logit_bias", NULL),
+    ROW("text.*", NULL),
+    ROW("attn_mask", NULL),
+};
+static const vit_layout_row open_clip_block[] = {
+    ROW("ln_1@", "norm1@"),
+    ROW("attn.in_proj_weight", "attn.qkv.weight"),
+    ROW("attn.in_proj_bias", "attn.qkv.bias"),
+    ROW("attn.out_proj@", "attn.proj@"),
+    ROW("ls_1.gamma", "ls1.gamma"),
+    ROW("ln_2@", "norm2@"),
+    ROW("mlp.c_fc@", "mlp.fc1@"),
+    ROW("mlp.c_proj@", "mlp.fc2@"),
+    ROW("ls_2.gamma", "ls2.gamma"),
+};
+
+/* ---- the decoders of Hugging Face's VisionEncoderDecoder ---- */
+
+/* Older versions saved an empty tensor for fixed positions. */
+static const vit_layout_row trocr_beside[] = {
+    ROW("enc_to_dec_proj@", "memory_proj@"),
+    ROW("model.decoder.embed_tokens.weight", "embed.weight"),
+    ROW("model.decoder.embed_positions.weight", "pos_embed"),
+    ROW("model.decoder.embed_positions._float_tensor", NULL),
+    ROW("model.decoder.layernorm_embedding@", "norm_pre@"),
+    ROW("output_projection@", "head@"),
+};
+static const vit_layout_row trocr_block[] = {
+    ROW_AS("self_attn.q_proj@", "attn.qkv@", PART(0, 3)),
+    ROW_AS("self_attn.k_proj@", "attn.qkv@", PART(1, 3)),
+    ROW_AS("self_attn.v_proj@", "attn.qkv@", PART(2, 3)),
+    ROW("self_attn.out_proj@", "attn.proj@"),
+    ROW("self_attn_layer_norm@", "norm1@"),
+    ROW("encoder_attn.q_proj@", "cross_attn.q@"),
+    ROW_AS("encoder_attn.k_proj@", "cross_attn.kv@", PART(0, 2)),
+    ROW_AS("encoder_attn.v_proj@", "cross_attn.kv@", PART(1, 2)),
+    ROW("encoder_attn.out_proj@", "cross_attn.proj@"),
+    ROW("encoder_attn_layer_norm@", "cross_norm@"),
+    ROW("fc1@", "mlp.fc1@"),
+    ROW("fc2@", "mlp.fc2@"),
+    ROW("final_layer_norm@", "norm2@"),
+};
+
+/* Linear layers are [in][out]; older versions saved the causal masks, too. */
+static const vit_layout_row gpt2_beside[] = {
+    ROW("enc_to_dec_proj@", "memory_proj@"),
+    ROW("transformer.wte.weight", "embed.weight"),
+    ROW("transformer.wpe.weight", "pos_embed"),
+    ROW("transformer.ln_f@", "norm@"),
+    ROW("lm_head@", "head@"),
+};
+static const vit_layout_row gpt2_block[] = {
+    ROW("ln_1@", "norm1@"),
+    ROW_AS("attn.c_attn@", "attn.qkv@", TURNED),
+    ROW_AS("attn.c_proj@", "attn.proj@", TURNED),
+    ROW("attn.bias", NULL),
+    ROW("attn.masked_bias", NULL),
+    ROW("ln_cross_attn@", "cross_norm@"),
+    ROW_AS("crossattention.q_attn@", "cross_attn.q@", TURNED),
+    ROW_AS("crossattention.c_attn@", "cross_attn.kv@", TURNED),
+    ROW_AS("crossattention.c_proj@", "cross_attn.proj@", TURNED),
+    ROW("crossattention.bias", NULL),
+    ROW("crossattention.masked_bias", NULL),
+    ROW("ln_2@", "norm2@"),
+    ROW_AS("mlp.c_fc@", "mlp.fc1@", TURNED),
+    ROW_AS("mlp.c_proj@", "mlp.fc2@", TURNED),
+};
+
+const vit_layout vit_layouts[] = {
+    {.name = "timm",
+     .config = VIT_CONFIG_TIMM,
+     .hint = "timm's, with \"architecture\", \"num_classes\", \"model_args\" and "
+             "\"pretrained_cfg\"",
+     .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
+     .names_norm = true,
+     .pools_dist = true,
+     .blocks = {"blocks.%."},
+     .in_block = ROWS(timm_block),
+     .beside = ROWS(timm_beside),
+     .stems = {ROWS(timm_tokens), ROWS(dinov2_tokens)},
+     .heads = {ROWS(timm_head), ROWS(timm_distilled_head)}},
+    {.name = "Hugging Face",
+     .config = VIT_CONFIG_HF,
+     .hint = "the library's own, and preprocessor_config.json",
+     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
+     .wraps = true,
+     .prefixes = {"vit.", "deit.", "dinov2.", "dinov2_with_registers."},
+     .blocks = {"encoder.layer.%.", "layers.%."},
+     .in_block = ROWS(hf_block),
+     .beside = ROWS(hf_beside),
+     .heads = {ROWS(hf_head), ROWS(hf_distilled_head)}},
+    {.name = "torchvision",
+     .config = VIT_CONFIG_TORCHVISION,
+     .hint = "{\"architecture\": \"torchvision\", \"num_heads\": 12, \"resize\": 256, "
+             "\"crop\": 224}",
+     .positions = {VIT_POSITIONS_OF_TORCHVISION, VIT_POSITIONS_OF_TORCHVISION},
+     .blocks = {"encoder.layers.encoder_layer_%."},
+     .in_block = ROWS(torchvision_block),
+     .beside = ROWS(torchvision_beside)},
+    {.name = "vit-pytorch",
+     .config = VIT_CONFIG_LUCIDRAINS,
+     .hint = "{\"architecture\": \"vit-pytorch\", \"image_size\": 28, \"patch_size\": 14, "
+             "\"channels\": 1, \"heads\": 8, \"attention_scale\": \"dim\" or \"head_dim\", "
+             "\"mean\": 0.5, \"std\": 0.5}",
+     .heads_key = "heads",
+     .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
+     .blocks = {"transformer.layers.%."},
+     .in_block = ROWS(lucidrains_block),
+     .beside = ROWS(lucidrains_beside),
+     .stems = {ROWS(lucidrains_first_stem), ROWS(lucidrains_plain_stem),
+               ROWS(lucidrains_normed_stem)},
+     .heads = {ROWS(lucidrains_mlp_head), ROWS(lucidrains_normed_head),
+               ROWS(lucidrains_normed_mlp_head), ROWS(lucidrains_linear_head)}},
+    {.name = "Google",
+     .config = VIT_CONFIG_TIMM,
+     .usual = vit_google_config,
+     .positions = {VIT_POSITIONS_OF_GOOGLE, VIT_POSITIONS_OF_TIMM_NPZ},
+     .prefixes = {"opt/target/", "params/"},
+     .blocks = {"Transformer/encoderblock_%/"},
+     .in_block = ROWS(google_block),
+     .beside = ROWS(google_beside)},
+    {.name = "big_vision",
+     .config = VIT_CONFIG_TIMM,
+     .usual = vit_big_vision_config,
+     .positions = {VIT_POSITIONS_OF_GOOGLE, VIT_POSITIONS_OF_TIMM_NPZ},
+     .prefixes = {"params/img/", "params/"},
+     .blocks = {"Transformer/encoderblock_%/"},
+     .in_block = ROWS(big_vision_block),
+     .beside = ROWS(google_beside)},
+    {.name = "OpenCLIP",
+     .config = VIT_CONFIG_OPEN_CLIP,
+     .hint = "the library's own, open_clip_config.json",
+     .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
+     .blocks = {"visual.transformer.resblocks.%."},
+     .in_block = ROWS(open_clip_block),
+     .beside = ROWS(open_clip_beside)},
+    {.name = "TrOCR",
+     .config = VIT_CONFIG_HF,
+     .decodes = true,
+     .blocks = {"model.decoder.layers.%."},
+     .in_block = ROWS(trocr_block),
+     .beside = ROWS(trocr_beside)},
+    {.name = "GPT-2",
+     .config = VIT_CONFIG_HF,
+     .decodes = true,
+     .blocks = {"transformer.h.%."},
+     .in_block = ROWS(gpt2_block),
+     .beside = ROWS(gpt2_beside)},
+};
+const size_t vit_layout_count = sizeof vit_layouts / sizeof *vit_layouts;
