@@ -2,6 +2,7 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/image/prepare/preprocess.h"
@@ -223,6 +224,7 @@ static vit_status match_classes(chosen *c, vit_evaluation *result, vit_dataset *
                                 const vit_model *m, const vit_evaluate_options *o,
                                 vit_error *error) {
     static const char *const ways[] = {"name", "number", "order"};
+    VIT_CHECK_ROWS(ways, VIT_BY_COUNT);
     const vit_classes data = {d->labels, d->classes};
     vit_match match;
     vit_status status = vit_labels_match(&match, &data, &m->file, error);

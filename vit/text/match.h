@@ -14,7 +14,8 @@ typedef struct vit_classes {
 typedef enum vit_match_by {
     VIT_BY_NAME,   /* the usual case; numbers that stand on both sides are names, too */
     VIT_BY_NUMBER, /* one side has numbers alone, which are indices of the other side's names */
-    VIT_BY_ORDER   /* one side has no names, and there are as many classes on both sides */
+    VIT_BY_ORDER,  /* one side has no names, and there are as many classes on both sides */
+    VIT_BY_COUNT,
 } vit_match_by;
 
 #define VIT_NO_CLASS SIZE_MAX

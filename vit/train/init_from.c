@@ -86,7 +86,7 @@ vit_status vit_run_adopt_init(vit_run *run, vit_error *error) {
 
 /* Whether a tensor has a row for each class: the last layer of the head. */
 static bool is_of_classes(const vit_parameter *p, const vit_config *c) {
-    const char *layer = c->head == VIT_HEAD_MLP ? "head.2." : "head.";
+    const char *layer = vit_heads[c->head].layers == 2 ? "head.2." : "head.";
     return strncmp(p->name, layer, strlen(layer)) == 0 && p->shape[0] == c->classes;
 }
 
