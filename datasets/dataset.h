@@ -115,6 +115,7 @@ typedef struct vit_dataset_options {
     /* Vocabularies of a model, for tables of texts; NULL: they are made of the training texts. */
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
     bool empty_classes;         /* classes may have no training picture */
+    bool parts_are_classes;     /* classes may be called train, val or test, as parts are */
     size_t cache;               /* instead of VIT_DATASET_CACHE; 0: that */
     int threads;                /* threads that decode pictures on opening; 0: one */
     const vit_kernels *kernels; /* kernels that resample them; NULL: the best of this processor */

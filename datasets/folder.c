@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- preparation ---- */
 
@@ -248,18 +247,6 @@ static vit_status note_left_out(vit_dataset *out, left_out *l, vit_error *error)
     return status;
 }
 
-/* Whether every class has the name of a part, as others spell it. */
-static bool named_as_parts(const vit_tree *tree) {
-    static const char *const names[] = {"train", "training", "test", "testing",
-                                        "val",   "valid",    "dev",  "validation"};
-    for (size_t i = 0; i < tree->class_count; i++) {
-        size_t k = 0;
-        while (k < sizeof names / sizeof *names && strcasecmp(tree->classes[i], names[k]) != 0) k++;
-        if (k == sizeof names / sizeof *names) return false;
-    }
-    return tree->class_count > 1;
-}
-
 static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
                               vit_error *error) {
     vit_status status = VIT_OK;
@@ -270,11 +257,6 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
                                   "left out: %s and %zu more files or folders that lie beside the "
                                   "classes",
                                   tree->stray, tree->strays - 1);
-    if (status == VIT_OK && named_as_parts(tree))
-        status = vit_dataset_note(out, error,
-                                  "%s has the classes %s and %s: if these are parts, name them "
-                                  "train, val and test",
-                                  path, tree->classes[0], tree->classes[1]);
     if (status == VIT_OK && tree->test_is_val && out->test.count > 0)
         status = vit_dataset_note(out, error, "%s has no test/: val/ is the test, too", path);
     if (status == VIT_OK && tree->is_shared_out && out->test.count > 0 && !out->test_is)
@@ -297,6 +279,26 @@ static vit_text left_out_text(const left_out *l) {
     if (l->count > VIT_UNREADABLE_NAMED)
         vit_text_add(&text, "; %zu files in all that cannot be read", l->count);
     return text;
+}
+
+/* FORMAT if classes are called as parts are: a folder "train" among many others may be one of
+ * vehicles, any other such name is a part that was not recognised. */
+static vit_status check_names(const vit_tree *tree, const char *path, vit_error *error) {
+    size_t named = 0, first = 0;
+    bool trains = true;
+    for (size_t i = tree->class_count; i-- > 0;) {
+        bool is_train;
+        if (!vit_tree_names_part(tree->classes[i], &is_train)) continue;
+        trains = trains && is_train;
+        first = i;
+        named++;
+    }
+    if (named == 0 || (named == 1 && trains && tree->class_count > 2)) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: one of its %zu classes would be called %s, as a part of data is: a part "
+                    "holds a folder for each class (train/CLASS/..., test/CLASS/...); if it is a "
+                    "class, allow it (--parts-are-classes)",
+                    path, tree->class_count, tree->classes[first]);
 }
 
 /* There must be two or more classes, each with a training picture. */
@@ -355,8 +357,10 @@ static vit_status check_parts(const vit_tree *tree, const left_out *l, const cha
     if (o->need & VIT_PART_TEST && tests == 0) return lacks(tree, " for the test", l, path, error);
     if (o->need & VIT_PART_VAL && tree->has_val && tree->val.count == 0)
         return lacks(tree, " to choose by", l, path, error);
-    if ((o->need | o->want) & train && tree->has_train)
-        return check_classes(tree, l, path, o->empty_classes, error);
+    if ((o->need | o->want) & train && tree->has_train) {
+        vit_status status = o->parts_are_classes ? VIT_OK : check_names(tree, path, error);
+        return status == VIT_OK ? check_classes(tree, l, path, o->empty_classes, error) : status;
+    }
     return tree->test.count + tree->val.count > 0 ? VIT_OK : lacks(tree, "", l, path, error);
 }
 
@@ -541,7 +545,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
 /* Whether there is a folder that is not hidden. */
 static bool probe(const vit_listing *directory) {
     for (size_t i = 0; i < directory->count; i++) {
-        if (directory->names[i][0] == '.') continue;
+        if (!vit_name_is_wanted(directory->names[i])) continue;
         char *path = vit_path_join(directory->path, directory->names[i]);
         bool is_folder = path && vit_path_look(path) == VIT_PATH_DIRECTORY;
         vit_free(path);

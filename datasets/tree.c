@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Folders are read up to this depth, which bounds the stack. */
 #define MAX_DEPTH 16
@@ -13,8 +14,9 @@
 
 /* ---- folders ---- */
 
+/* Not hidden, and not left by macOS, Windows or a NAS. */
 static bool is_visible(const char *name) {
-    return name[0] != '.';
+    return vit_name_is_wanted(name);
 }
 
 static vit_status join(char **path, const char *directory, const char *name, vit_error *error) {
@@ -93,6 +95,20 @@ static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t 
 static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
                        int depth, vit_error *error);
 
+/* Whether a link leads to one of the folders on its own way, so that walking would not end. */
+static bool leads_back(char *path) {
+    bool found = false;
+    char *copy = vit_strdup(path);
+    for (char *slash = copy ? strrchr(copy, '/') : NULL; slash && !found;
+         slash = strrchr(copy, '/')) {
+        *slash = 0;
+        found = vit_path_same(path, *copy ? copy : "/");
+    }
+    found = found || !copy;
+    vit_free(copy);
+    return found;
+}
+
 /* Adds a file, or the files of a folder. Owns `path` from now on. */
 static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t label, int depth,
                             vit_error *error) {
@@ -104,8 +120,8 @@ static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t
         problem = "is neither a file nor a folder";
         break;
     case VIT_PATH_DIRECTORY:
-        if (vit_path_is_link(path)) {
-            problem = "is a link to a folder; such links are not followed inside a class";
+        if (vit_path_is_link(path) && leads_back(path)) {
+            problem = "is a link to a folder that it lies in";
         } else if (depth == MAX_DEPTH) {
             problem = "lies too deep: folders are read up to 16 deep";
         } else {
@@ -209,25 +225,103 @@ static vit_status share_out(vit_tree *tree, vit_error *error) {
 
 typedef enum part_kind { TRAIN, VAL, TEST, PART_KINDS } part_kind;
 
-#define SPELLINGS 3
+#define SPELLINGS 5
 
-/* The names of a part; the first that is there is used. */
-static const char *const part_names[][SPELLINGS] = {
-    [TRAIN] = {"train"}, [VAL] = {"val", "valid", "validation"}, [TEST] = {"test"}};
-VIT_CHECK_ROWS(part_names, PART_KINDS);
+/* The words that name a part. */
+static const char *const part_words[][SPELLINGS] = {
+    [TRAIN] = {"train", "training"},
+    [VAL] = {"val", "valid", "validation", "validate", "dev"},
+    [TEST] = {"test", "testing"}};
+VIT_CHECK_ROWS(part_words, PART_KINDS);
+
+/* Words beside them that say nothing. */
+static const char *const fillers[] = {"set",   "data", "dataset",  "images", "image",
+                                      "img",   "imgs", "pictures", "photos", "seg",
+                                      "split", "part", "folder"};
+
+static bool is_word(const char *word, size_t length, const char *of) {
+    return strlen(of) == length && strncasecmp(word, of, length) == 0;
+}
+
+static bool is_filler(const char *word, size_t length) {
+    for (size_t i = 0; i < sizeof fillers / sizeof *fillers; i++)
+        if (is_word(word, length, fillers[i])) return true;
+    return false;
+}
+
+/* The part that a word names, also with a filler behind it ("testset"); PART_KINDS: none. */
+static part_kind kind_of_word(const char *word, size_t length) {
+    for (part_kind k = 0; k < PART_KINDS; k++)
+        for (int i = 0; i < SPELLINGS && part_words[k][i]; i++) {
+            const size_t n = strlen(part_words[k][i]);
+            if (n > length || strncasecmp(word, part_words[k][i], n) != 0) continue;
+            if (n == length || is_filler(word + n, length - n)) return k;
+        }
+    return PART_KINDS;
+}
+
+/* The part that a folder's name tells in any case, alone or with words that say nothing and
+ * numbers: "Train", "training_set", "seg_test", "test1", "train2017"; PART_KINDS: none. */
+static part_kind kind_of(const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char between[] = "0123456789_-. ";
+    part_kind found = PART_KINDS;
+    while (*name) {
+        name += strspn(name, between);
+        const size_t length = strspn(name, letters);
+        const part_kind kind = kind_of_word(name, length);
+        if (length == 0 && *name) return PART_KINDS;
+        if (length > 0 && kind == PART_KINDS && !is_filler(name, length)) return PART_KINDS;
+        if (kind != PART_KINDS && found != PART_KINDS) return PART_KINDS;
+        if (kind != PART_KINDS) found = kind;
+        name += length;
+    }
+    return found;
+}
+
+bool vit_tree_names_part(const char *name, bool *trains) {
+    const part_kind kind = kind_of(name);
+    *trains = kind == TRAIN;
+    return kind != PART_KINDS;
+}
+
+/* How usual a part's name is: its place among the words, or SPELLINGS for a loose one. */
+static int rank_of(const char *name, part_kind kind) {
+    int i = 0;
+    while (i < SPELLINGS && part_words[kind][i] && strcmp(name, part_words[kind][i]) != 0) i++;
+    return i < SPELLINGS && part_words[kind][i] ? i : SPELLINGS;
+}
+
+#define MOST_WRAPPED 3 /* folders around parts, and around the classes of a part */
 
 typedef struct layout {
     char *parts[PART_KINDS]; /* directories with the folders of classes; NULL: missing */
+    char *names[PART_KINDS]; /* of the folders beside each other */
+    int ranks[PART_KINDS];
 } layout;
 
-/* *path = the folder of this name, if it is a part: one without folders in it is a class. */
-static vit_status find_part(char **path, const char *root, const char *name, vit_error *error) {
-    char **names = NULL;
+static void drop_part(layout *l, part_kind kind) {
+    vit_free(l->parts[kind]);
+    vit_free(l->names[kind]);
+    l->parts[kind] = l->names[kind] = NULL;
+}
+
+/* *path = the folder in root, if it is a part: one without folders in it is a class. A folder of
+ * the same part alone in it is passed through: seg_train/seg_train/forest. */
+static vit_status find_part(char **path, const char *root, const char *name, part_kind kind,
+                            vit_error *error) {
     size_t count = 0;
     vit_status status = join(path, root, name, error);
-    if (status == VIT_OK && vit_path_look(*path) == VIT_PATH_DIRECTORY)
+    for (int depth = 0; status == VIT_OK && depth < MOST_WRAPPED; depth++) {
+        char **names = NULL, *inner = NULL;
         status = list_folders(&names, &count, NULL, *path, error);
-    vit_free(names);
+        const bool is_wrapped = status == VIT_OK && count == 1 && kind_of(names[0]) == kind;
+        if (is_wrapped) status = join(&inner, *path, names[0], error);
+        vit_free(names);
+        if (!inner) break;
+        vit_free(*path);
+        *path = inner;
+    }
     if (status == VIT_OK && count > 0) return VIT_OK;
     vit_free(*path);
     *path = NULL;
@@ -240,29 +334,83 @@ static vit_status find_strays(vit_tree *tree, const layout *l, const char *root,
     size_t count;
     vit_status status = vit_list_directory(&names, &count, root, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        if (!is_visible(names[i])) continue;
-        status = join(&path, root, names[i], error);
-        if (status != VIT_OK) break;
-        bool is_part = false;
+        bool is_part = !is_visible(names[i]);
         for (part_kind k = 0; k < PART_KINDS; k++)
-            is_part = is_part || (l->parts[k] && strcmp(path, l->parts[k]) == 0);
-        if (!is_part) status = note_stray(tree, path, error);
+            is_part = is_part || (l->names[k] && strcmp(names[i], l->names[k]) == 0);
+        if (is_part) continue;
+        status = join(&path, root, names[i], error);
+        if (status == VIT_OK) status = note_stray(tree, path, error);
         vit_free(path);
     }
     vit_free(names);
     return status;
 }
 
-static vit_status find_layout(layout *l, vit_tree *tree, const char *root, vit_error *error) {
+/* *shared: whether two directories hold a folder of the same name. */
+static vit_status share_a_class(bool *shared, const char *a, const char *b, vit_error *error) {
+    char **first = NULL, **second = NULL;
+    size_t n = 0, m = 0, at;
+    vit_status status = list_folders(&first, &n, NULL, a, error);
+    if (status == VIT_OK) status = list_folders(&second, &m, NULL, b, error);
+    *shared = false;
+    for (size_t i = 0; i < n; i++) *shared = *shared || among(first[i], second, m, &at);
+    vit_free(first);
+    vit_free(second);
+    return status;
+}
+
+/* Parts with loose names are parts if they hold the same classes; else the folders are classes. */
+static vit_status check_loose(layout *l, vit_error *error) {
     vit_status status = VIT_OK;
-    bool found = false;
-    for (part_kind k = 0; k < PART_KINDS; k++)
-        for (int i = 0; i < SPELLINGS && part_names[k][i]; i++) {
-            if (!l->parts[k]) status = find_part(&l->parts[k], root, part_names[k][i], error);
-            if (status != VIT_OK) return status;
-            found = found || l->parts[k];
+    for (part_kind a = 0; a < PART_KINDS; a++)
+        for (part_kind b = a + 1; b < PART_KINDS && status == VIT_OK; b++) {
+            bool shared = true;
+            if (!l->parts[a] || !l->parts[b]) continue;
+            if (l->ranks[a] < SPELLINGS && l->ranks[b] < SPELLINGS) continue;
+            status = share_a_class(&shared, l->parts[a], l->parts[b], error);
+            if (shared) continue;
+            drop_part(l, a);
+            drop_part(l, b);
         }
-    if (found) return find_strays(tree, l, root, error);
+    return status;
+}
+
+static vit_status find_parts(layout *l, char *const *names, size_t count, const char *root,
+                             vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        const part_kind kind = kind_of(names[i]);
+        char *path = NULL;
+        if (kind == PART_KINDS) continue;
+        const int rank = rank_of(names[i], kind);
+        if (l->parts[kind] && l->ranks[kind] <= rank) continue;
+        status = find_part(&path, root, names[i], kind, error);
+        if (status != VIT_OK || !path) continue;
+        drop_part(l, kind);
+        l->parts[kind] = path;
+        l->names[kind] = vit_strdup(names[i]);
+        l->ranks[kind] = rank;
+        if (!l->names[kind]) status = vit_fail_memory(error, "a path", strlen(names[i]));
+    }
+    return status == VIT_OK ? check_loose(l, error) : status;
+}
+
+/* Parts lie in the root, or in a folder that is alone in it. */
+static vit_status find_layout(layout *l, vit_tree *tree, const char *root, int depth,
+                              vit_error *error) {
+    char **names = NULL, *inner = NULL;
+    size_t count = 0;
+    vit_status status = list_folders(&names, &count, NULL, root, error);
+    if (status == VIT_OK) status = find_parts(l, names, count, root, error);
+    const bool found = l->parts[TRAIN] || l->parts[VAL] || l->parts[TEST];
+    if (status == VIT_OK && found) status = find_strays(tree, l, root, error);
+    if (status == VIT_OK && !found && count == 1 && depth < MOST_WRAPPED)
+        status = join(&inner, root, names[0], error);
+    vit_free(names);
+    if (status == VIT_OK && inner) status = find_layout(l, tree, inner, depth + 1, error);
+    vit_free(inner);
+    if (status != VIT_OK || depth > 0 || l->parts[TRAIN] || l->parts[VAL] || l->parts[TEST])
+        return status;
     l->parts[TRAIN] = vit_strdup(root);
     return l->parts[TRAIN] ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
 }
@@ -328,10 +476,10 @@ void vit_tree_part_free(vit_tree_part *part) {
 vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error) {
     layout l = {0};
     *out = (vit_tree){0};
-    vit_status status = find_layout(&l, out, root, error);
+    vit_status status = find_layout(&l, out, root, 0, error);
     if (status == VIT_OK) status = scan(out, &l, parts, error);
     if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
-    for (part_kind k = 0; k < PART_KINDS; k++) vit_free(l.parts[k]);
+    for (part_kind k = 0; k < PART_KINDS; k++) drop_part(&l, k);
     return status;
 }
 

@@ -34,12 +34,18 @@ typedef struct vit_tree {
     size_t strays; /* how many such there are */
 } vit_tree;
 
+/* Whether a folder's name is one that parts have; *trains: the training part. */
+bool vit_tree_names_part(const char *name, bool *trains);
+
 /* Finds the files of `parts` (VIT_PART_*) in `root`. Its folders are the classes; or the classes
- * are the folders in train/, in val/ (or valid/, validation/) and in test/. If there is no val/,
+ * are the folders in train/, in val/ (or valid/, validation/) and in test/, also in other case and
+ * with words that say nothing ("Training_set", "seg_test", "test1"), if they hold the same classes;
+ * or these lie in a folder that is alone in `root`. If there is no val/,
  * that part is the training part. If there is no test/, it is val/. If there is neither, the files
  * of a class whose names have the smallest hashes, one of VIT_TEST_SHARE, are the test part; the
- * training files are then found, too. Hidden files are ignored. Links to folders are followed only
- * if they are a class or a part, so that the search ends. The caller calls vit_tree_free, also on
+ * training files are then found, too. Hidden files and those that systems leave
+ * (vit_name_is_wanted) are ignored. Links to folders are followed unless they lead to a folder that
+ * they lie in. The caller calls vit_tree_free, also on
  * failure. */
 vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error);
 

@@ -536,7 +536,8 @@ typedef struct vit_train_options {
     /* training pictures to hold back: how many, or below 1 their share. Not given: the preset's, or
      * a tenth of them but 1,000 at most. The temperature is fitted on them */
     vit_optional val;
-    bool empty_classes; /* allow classes without a training picture */
+    bool empty_classes;     /* allow classes without a training picture */
+    bool parts_are_classes; /* allow classes that are called train, val or test, as parts are */
     uint64_t seed;
     int threads;    /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use; does
                        not affect the result */

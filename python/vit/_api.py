@@ -345,6 +345,7 @@ class vit_train_options(Structure):
         ("teacher", c_char_p),
         ("val", vit_optional),
         ("empty_classes", c_bool),
+        ("parts_are_classes", c_bool),
         ("seed", c_uint64),
         ("threads", c_int),
         ("recompute", c_bool),

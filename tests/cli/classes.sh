@@ -17,8 +17,8 @@ def png(path, shade, i):
     open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
                            + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
 shades = {"a": 0, "b": 120, "c": 250, "d": 60}
-for root, names, first in (("abc", "abc", 0), ("bcd", "bcd", 50), ("only", "c", 70),
-                           ("two", "bc", 70)):
+roots = ("abc", "abc", 0), ("bcd", "bcd", 50), ("only", "c", 70), ("two", "bc", 70)
+for root, names, first in roots:
     for name in names:
         for i in range(24):
             png(f"{root}/{name}/{i}.png", shades[name], first + i)

@@ -24,6 +24,12 @@ json "vit-classify --json" answers '[a["file"] for a in r] == ["a.png", "bad.png
     and r[0]["predictions"][0]["probability"] >= r[0]["predictions"][1]["probability"]'
 $classify - <a.png >out 2>err
 check "a picture on standard input" grep -q ' %$' out
+printf '\357\273\277a.png\nb.png\n' >marked.txt
+run 0 "b.png" "" $classify --files-from marked.txt
+mkdir -p bare/__MACOSX && cp a.png bare/a && cp b.png bare/b.jfif && cp a.png bare/__MACOSX/c.png
+run 0 "bare/a" "" $classify --recursive bare
+check "pictures without an ending and .jfif, not what systems leave" \
+    sh -c '[ "$(grep -c bare/ out)" = 2 ] && grep -q b.jfif out'
 printf 'a.png\r\n\nabsent.png\nb.png' | $classify --json --files-from - >answers 2>err
 check "--files-from - with a bad picture exits with 1" test $? -eq 1
 check "the failed ones are counted" grep -q '^vit-classify: 1 of 3 pictures could not be read$' err

@@ -90,19 +90,40 @@ rm -r parts/test
 run "val is the test where there is no other" 0 \
     "split test: 14 pictures, its val part, as it has no test part" "val/ is the test, too" \
     vit-evaluate --model parts.safetensors --data parts
+given_held=$(vit-train --data pets $fast --val 2 --out held.safetensors 2>&1) || echo "$given_held"
 run "without val some are held back" 0 \
     "split val: 2 pictures, those that a training with the model's seed holds back" "" \
-    vit-evaluate --model pets.safetensors --data pets --split val
+    vit-evaluate --model held.safetensors --data pets --split val
 mkdir pets/emu
 run "a class without a picture is refused" 1 "" "class emu has no picture" \
     vit-train --data pets $fast
 run "unless asked for" 0 "" "" vit-train --data pets $fast --empty-classes
 run "with its place in the network" 0 "emu" "" vit-info pets.safetensors
 
-mkdir parted && cp -r others parted/Train && cp -r others parted/Test
-run "classes that are named as parts are told of" 0 "" \
-    "has the classes Test and Train: if these are parts, name them train, val and test" \
-    vit-train --data parted $fast
+rmdir pets/emu
+for names in "Train Val" "training_set test_set" "seg_train seg_test" "train test1" \
+    "TRAIN testing"; do
+    set -- $names
+    rm -rf parted && mkdir parted && cp -r pets parted/$1 && cp -r pets parted/$2
+    run "$names are parts" 0 "" "25 pictures" vit-train --data parted $fast
+done
+mkdir -p wrapped/images/seg_train wrapped/images/seg_test
+cp -r pets wrapped/images/seg_train/seg_train && cp -r pets wrapped/images/seg_test/seg_test
+run "in a folder, and in a folder each" 0 "" "25 pictures" vit-train --data wrapped $fast
+mkdir flat && cp -r pets/cat flat/train && cp -r pets/dog flat/test1
+run "classes called as parts are refused" 1 "" "would be called test1, as a part of data is" \
+    vit-train --data flat $fast
+run "unless that is said" 0 "" "" vit-train --data flat $fast --parts-are-classes
+mkdir strange && cp -r pets strange/training_set && mkdir -p strange/test_set
+cp -r pets/cat strange/test_set/emu && cp -r pets/dog strange/test_set/gnu
+run "and parts of other classes" 1 "" "would be called test_set" vit-train --data strange $fast
+cp -r pets vehicles && cp -r pets/cat vehicles/train
+run "a train among vehicles is a class" 0 "" "" vit-train --data vehicles $fast
+mkdir -p pets/__MACOSX/cat pets/@eaDir && cp pets/cat/1.png pets/__MACOSX/cat
+echo x >pets/cat/Thumbs.db
+run "what systems leave is no class" 0 "" "2 classes" vit-train --data pets $fast --overwrite
+run "nor a picture" 1 "" "" grep "left out" err
+rm -r pets/__MACOSX pets/@eaDir pets/cat/Thumbs.db
 python3 - <<'END'
 import os, struct, zlib
 def chunk(kind, data):

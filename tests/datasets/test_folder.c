@@ -218,9 +218,16 @@ static void test_class_called_train(void **state) {
     vit_dataset set;
     put_class("d/train", 3, 32, 10);
     put_class("d/bus", 3, 32, 20);
-    open_set(&set, "d", &any);
+    vit_dataset_options allowed = any;
+    allowed.parts_are_classes = true;
+    refuse_set("d", &any, VIT_ERROR_FORMAT, "would be called train", "--parts-are-classes");
+    open_set(&set, "d", &allowed);
     assert_true(set.train.count == 6 && set.classes == 2);
     assert_string_equal(set.labels[1], "train");
+    vit_dataset_close(&set);
+    put_class("d/car", 3, 32, 30); /* among vehicles it is one of them */
+    open_set(&set, "d", &any);
+    assert_int_equal(set.classes, 3);
     vit_dataset_close(&set);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -258,6 +259,15 @@ void vit_map_release(const vit_bytes *file, const void *data, size_t size) {
 }
 
 /* ---- names ---- */
+
+bool vit_name_is_wanted(const char *name) {
+    static const char *const left[] = {"__MACOSX",     "@eaDir",      "#recycle",
+                                       "$RECYCLE.BIN", "lost+found",  "System Volume Information",
+                                       "Thumbs.db",    "ehthumbs.db", "desktop.ini"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (strcasecmp(name, left[i]) == 0) return false;
+    return name[0] != '.';
+}
 
 vit_path_kind vit_path_look(const char *path) {
     struct stat info;

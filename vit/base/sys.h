@@ -69,6 +69,9 @@ void vit_map_release(const vit_bytes *file, const void *data, size_t size);
 typedef enum vit_path_kind { VIT_PATH_NONE, VIT_PATH_FILE, VIT_PATH_DIRECTORY } vit_path_kind;
 vit_path_kind vit_path_look(const char *path);
 
+/* Whether a name in a folder is a person's: neither hidden nor left by macOS, Windows or a NAS. */
+bool vit_name_is_wanted(const char *name);
+
 /* *exists = whether the name exists, even as a link that leads nowhere. Only if the system says "no
  * such file" it is false; any other failure, such as a missing permission, is an error. */
 vit_status vit_path_exists(bool *exists, const char *path, vit_error *error);

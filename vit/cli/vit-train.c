@@ -20,7 +20,7 @@ typedef struct settings {
     vit_size size;
     int keep; /* KEEP_LAST or KEEP_BEST */
     bool list_unreadable, find_lr;
-    bool resume, recompute, empty_classes, json, list_presets, overwrite;
+    bool resume, recompute, empty_classes, parts_are_classes, json, list_presets, overwrite;
 } settings;
 
 enum { KEEP_LAST, KEEP_BEST };
@@ -54,6 +54,10 @@ static const vit_option options[] = {
      VALUE(FLAG, list_unreadable),
      .help = "name every file that is left out, not only three"},
     {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
+    {.name = "parts-are-classes",
+     VALUE(FLAG, parts_are_classes),
+     .help = "allow folders of classes that are called train, val\n"
+             "or test, as parts are"},
     {.name = "preset",
      VALUE(TEXT, preset),
      .argument = "NAME|FILE",
@@ -300,6 +304,7 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .accumulate = (size_t)s->accumulate,
         .teacher = p->teacher,
         .empty_classes = s->empty_classes,
+        .parts_are_classes = s->parts_are_classes,
         .seed = s->seed,
         .threads = (int)s->threads,
         .recompute = s->recompute,

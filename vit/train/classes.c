@@ -3,6 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/train/measure/calibration.h"
 #include "vit/train/run.h"
 #include <string.h>
 
@@ -68,6 +69,24 @@ static void note_sizes(const vit_run *run, const size_t *counts, const extremes 
                                             : "--balance lets each class weigh the same");
 }
 
+/* Pictures that are held back, or are not, and are too few to calibrate by. */
+static void note_uncalibrated(const vit_run *run) {
+    const size_t held = run->loader.val_count, count = run->loader.train_count;
+    if (held >= VIT_TEMPERATURE_PICTURES) return;
+    if (held == 0 && !run->options->val.given)
+        vit_run_note(
+            run,
+            "no pictures are held back: a tenth of %zu is too few to calibrate, which takes "
+            "%d; the probabilities are not calibrated (--val N holds back N)",
+            count, VIT_TEMPERATURE_PICTURES);
+    else if (held > 0)
+        vit_run_note(
+            run,
+            "%zu are too few to calibrate, which takes %d pictures that are held back: the "
+            "probabilities are not calibrated",
+            held, VIT_TEMPERATURE_PICTURES);
+}
+
 /* What was asked for and cannot be done. */
 static void note_unchosen(const vit_run *run) {
     const vit_train_options *o = run->options;
@@ -107,6 +126,7 @@ vit_status vit_run_check_classes(vit_run *run, vit_error *error) {
     const size_t classes = run->data.classes;
     note_unchosen(run);
     if (classes == 0) return VIT_OK; /* the answers are texts */
+    note_uncalibrated(run);
     size_t *counts = vit_alloc(classes, sizeof *counts);
     if (!counts) return vit_fail_memory(error, "classes", classes * sizeof *counts);
     const vit_loader *l = &run->loader;

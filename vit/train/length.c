@@ -176,7 +176,7 @@ static bool is_unchanged(const vit_run *run) {
     if (vit_preset_choose(&plain, own->name, run->data.preset, NULL, 0, NULL) != VIT_OK ||
         vit_preset_fit(&plain, &run->data, NULL) != VIT_OK)
         return false;
-    vit_run_hold_back(&plain.recipe, run->data.train.count);
+    vit_run_hold_back(&plain.recipe, run);
     plain.recipe.epochs = own->recipe.epochs;
     return same_text(vit_config_write(&plain.config), vit_config_write(&own->config)) &&
            same_text(vit_recipe_write(&plain.recipe), vit_recipe_write(&own->recipe));

@@ -3,6 +3,7 @@
 #include "datasets/dataset.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/train/measure/calibration.h"
 #include "vit/train/run.h"
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .need = VIT_PART_TRAIN,
                                  .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
                                  .empty_classes = o->empty_classes,
+                                 .parts_are_classes = o->parts_are_classes,
                                  .threads = run->threads,
                                  .kernels = run->kernels};
     vit_preparation preparation; /* a model that is trained further keeps its preprocessing */
@@ -59,12 +61,17 @@ static vit_status open_data(vit_run *run, vit_error *error) {
 }
 
 /* Pictures that are held back if the recipe does not say how many: at most this many, at most a
- * tenth. They serve to fit the temperature and to choose the best epoch. */
+ * tenth. They serve to fit the temperature and to choose the best epoch; if they are too few for
+ * the first and the second is not asked for, none are. */
 #define HELD_BACK 1000
 
-void vit_run_hold_back(vit_recipe *recipe, size_t count) {
-    if (recipe->val < 0) recipe->val = (double)vit_min(count / 10, HELD_BACK);
-    recipe->val = (double)vit_recipe_val(recipe, count);
+void vit_run_hold_back(vit_recipe *recipe, const vit_run *run) {
+    const vit_train_options *o = run->options;
+    const size_t all = run->data.train.count, count = vit_min(all / 10, HELD_BACK);
+    const bool chooses = o->keep_best || o->patience > 0 || run->data.classes == 0;
+    if (recipe->val < 0)
+        recipe->val = count < VIT_TEMPERATURE_PICTURES && !chooses ? 0 : (double)count;
+    recipe->val = (double)vit_recipe_val(recipe, all);
 }
 
 /* run->preset = the preset `name`, or the data's own for NULL, with the values of the options,
@@ -95,7 +102,7 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
                         run->data.name);
     if (status != VIT_OK) return status;
-    vit_run_hold_back(&run->preset.recipe, run->data.train.count);
+    vit_run_hold_back(&run->preset.recipe, run);
     return VIT_OK;
 }
 

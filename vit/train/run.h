@@ -109,8 +109,9 @@ vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
 vit_status vit_run_open(vit_run *run, vit_error *error);
 void vit_run_close(vit_run *run);
 
-/* recipe->val = the number of pictures held back of `count`, which goes into the model file. */
-void vit_run_hold_back(vit_recipe *recipe, size_t count);
+/* recipe->val = the number of the run's training pictures that are held back, which goes into the
+ * model file. */
+void vit_run_hold_back(vit_recipe *recipe, const vit_run *run);
 
 /* Loads the model of options->init into run->start.model; *preparation: picture size and
  * preprocessing of that model. */

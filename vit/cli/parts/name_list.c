@@ -62,8 +62,12 @@ static vit_status take_line(vit_name_list *list, size_t length, vit_error *error
                         zero ? "holds a zero byte (a list of find -print0 is read with -0)"
                              : "is longer than 4096 bytes");
     }
-    memcpy(list->name, start, length);
     list->start += length + (list->start + length < list->end);
+    if (lines && list->line == 1 && length >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0) {
+        start += 3; /* a byte order mark, which editors of Windows write */
+        length -= 3;
+    }
+    memcpy(list->name, start, length);
     if (lines && length > 0 && list->name[length - 1] == '\r') length--;
     list->name[length] = '\0';
     return VIT_OK;

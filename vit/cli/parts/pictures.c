@@ -18,12 +18,13 @@ vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_
 
 /* ---- directories ---- */
 
+/* Whether a name ends as those of pictures do, or has no ending. */
 static bool is_picture(const char *name) {
-    static const char *const ends[] = {".png", ".jpg", ".jpeg"};
+    static const char *const ends[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".jif"};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof ends[0]; i++)
         if (strcasecmp(dot, ends[i]) == 0) return true;
-    return false;
+    return !dot;
 }
 
 /* Takes ownership of `path`. */
@@ -67,7 +68,7 @@ static vit_status walk(vit_pictures *p, const char *directory, int depth, vit_er
     }
     vit_status status = vit_list_directory(&names, &count, directory, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
-        if (names[i][0] != '.') status = add_entry(p, directory, names[i], depth, error);
+        if (vit_name_is_wanted(names[i])) status = add_entry(p, directory, names[i], depth, error);
     vit_free(names);
     return status;
 }

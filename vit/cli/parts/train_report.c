@@ -75,10 +75,11 @@ static void write_start(const vit_train_report *report, const vit_event *event) 
     vit_text text = {0};
     vit_text_add(&text, "training %s on ", event->preset ? event->preset : "a network");
     vit_text_add_visible(&text, event->data ? event->data : "the data", 0);
-    vit_text_add(&text, ": %s parameters, %s %s, %s more held back for the temperature\n",
-                 vit_format_count(parameters, event->parameters),
-                 vit_format_count(images, event->train_images), examples,
-                 vit_format_count(held_back, event->val_images));
+    vit_text_add(&text, ": %s parameters, %s %s", vit_format_count(parameters, event->parameters),
+                 vit_format_count(images, event->train_images), examples);
+    if (event->val_images > 0)
+        vit_text_add(&text, ", %s more held back", vit_format_count(held_back, event->val_images));
+    vit_text_add(&text, "\n");
     vit_text_add(&text, "%s step%s of %zu %s, %s epochs, into ",
                  vit_format_count(steps, event->steps), event->steps == 1 ? "" : "s", event->batch,
                  examples, vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));

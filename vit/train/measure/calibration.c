@@ -45,7 +45,6 @@ double vit_calibration_brier(const vit_calibration *c) {
 
 /* ---- the temperature ---- */
 
-#define LEAST_PICTURES 50
 #define LOWEST .05
 #define HIGHEST 20.
 #define HALVINGS 30
@@ -70,7 +69,7 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
                            size_t count, size_t classes) {
     double low = vit_log(1 / HIGHEST), high = vit_log(1 / LOWEST);
     const double off = 1 / (double)(count + 2);
-    if (count < LEAST_PICTURES) return 1;
+    if (count < VIT_TEMPERATURE_PICTURES) return 1;
     for (size_t i = 0; i < count * classes; i++)
         if (!isfinite(logits[i])) return 1;
     for (int k = 0; k < HALVINGS; k++) {

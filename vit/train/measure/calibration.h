@@ -28,11 +28,13 @@ double vit_calibration_error(const vit_calibration *c);
 /* The Brier score: the mean of `squares` over the pictures. */
 double vit_calibration_brier(const vit_calibration *c);
 
+#define VIT_TEMPERATURE_PICTURES 50
+
 /* The temperature T that minimises the mean cross-entropy of softmax(logits / T). logits: [count]
  * [classes]; the label of picture i is labels[numbers[i]], or labels[i] for numbers NULL. As in
  * Platt scaling the target is 1 - 1 / (count + 2) for the label and the rest for the others, so
  * that T does not go to 0 where all answers are right. Between .05 and 20, rounded to a thousandth;
- * 1 for fewer than 50 pictures, and if a logit is not finite. */
+ * 1 for fewer than VIT_TEMPERATURE_PICTURES, and if a logit is not finite. */
 double vit_temperature_fit(const float *logits, const uint16_t *labels, const uint32_t *numbers,
                            size_t count, size_t classes);
 

@@ -2,6 +2,7 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
+#include <math.h>
 #include <string.h>
 
 #define NO_EPOCH UINT64_MAX
@@ -44,6 +45,80 @@ static void shuffle(uint32_t *numbers, size_t n, vit_random r) {
     vit_random_shuffle(&r, numbers, (uint32_t)n);
 }
 
+/* A class that gives this many by its share gets nearly that by chance. */
+#define MANY_HELD_BACK 50
+
+/* What is drawn by class: [classes] each. */
+typedef struct held_classes {
+    const vit_records *records;
+    size_t *count, *held; /* training pictures; those of them that are held back */
+    size_t wanted, taken; /* in all */
+} held_classes;
+
+/* The most that a class gives in this pass: its share rounded down, then rounded up, then all of it
+ * but one picture, which is always left for training. */
+static size_t most_held(const held_classes *h, size_t class, int pass) {
+    const size_t n = h->count[class], all = h->records->count;
+    const double share = (double)h->wanted * (double)n / (double)all;
+    const size_t most = pass == 0 ? (size_t)share : pass == 1 ? (size_t)ceil(share) : n - 1;
+    return most < n - 1 ? most : n - 1;
+}
+
+/* Whether a class of few pictures could get far less, or more, than its share by chance. */
+static bool has_small_share(const held_classes *h, size_t classes) {
+    for (size_t i = 0; i < classes; i++)
+        if (h->count[i] > 0 && most_held(h, i, 0) < MANY_HELD_BACK) return true;
+    return false;
+}
+
+/* Moves the pictures that are held back to the end of `numbers`, which are shuffled: of each class,
+ * the last ones. Both parts keep their order. kept: scratch, [count of the records]. */
+static void draw_by_class(held_classes *h, uint32_t *numbers, bool *kept, uint32_t *moved) {
+    const size_t n = h->records->count;
+    for (size_t i = 0; i < n; i++) kept[i] = true;
+    for (int pass = 0; pass < 3; pass++)
+        for (size_t i = n; i-- > 0 && h->taken < h->wanted;) {
+            const size_t class = h->records->labels[numbers[i]];
+            if (!kept[i] || h->held[class] >= most_held(h, class, pass)) continue;
+            kept[i] = false;
+            h->held[class]++;
+            h->taken++;
+        }
+    size_t left = 0, last = 0;
+    for (size_t i = 0; i < n; i++)
+        if (kept[i])
+            numbers[left++] = numbers[i];
+        else
+            moved[last++] = numbers[i];
+    memcpy(numbers + left, moved, last * sizeof *moved);
+}
+
+/* Draws the pictures that are held back by class, unless every class gives many: then the last of
+ * the shuffled ones are those. */
+static vit_status hold_back(vit_loader *l, size_t wanted, vit_error *error) {
+    const vit_dataset *d = l->data;
+    const size_t n = d->train.count, classes = d->classes;
+    if (wanted == 0 || classes == 0 || !d->train.labels) return VIT_OK;
+    held_classes h = {&d->train, vit_alloc(classes, sizeof *h.count),
+                      vit_alloc(classes, sizeof *h.held), wanted, 0};
+    bool *kept = vit_alloc(n, sizeof *kept);
+    uint32_t *moved = vit_alloc(wanted, sizeof *moved);
+    const bool is_there = h.count && h.held && kept && moved;
+    if (is_there) {
+        for (size_t i = 0; i < n; i++) h.count[d->train.labels[i]]++;
+        if (has_small_share(&h, classes)) {
+            draw_by_class(&h, l->train, kept, moved);
+            l->val_count = h.taken;
+            l->train_count = n - h.taken;
+        }
+    }
+    vit_free(h.count);
+    vit_free(h.held);
+    vit_free(kept);
+    vit_free(moved);
+    return is_there ? VIT_OK : vit_fail_memory(error, "the pictures that are held back", n);
+}
+
 vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error) {
     const bool has_val = data->val.count > 0;
@@ -61,7 +136,7 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                         "\"val\" holds back %zu pictures, but %s has only %zu for training",
                         held_back, data->name, n);
     l->train = vit_alloc(n, sizeof *l->train);
-    l->order = vit_alloc(l->train_count, sizeof *l->order);
+    l->order = vit_alloc(n, sizeof *l->order);
     l->samples = vit_alloc(l->recipe->batch, sizeof *l->samples);
     if (!l->train || !l->order || !l->samples) {
         vit_loader_free(l);
@@ -69,6 +144,11 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                                n * 2 * sizeof(uint32_t));
     }
     shuffle(l->train, n, vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0));
+    const vit_status status = hold_back(l, held_back, error);
+    if (status != VIT_OK) {
+        vit_loader_free(l);
+        return status;
+    }
     if (!has_val) l->val = l->train + l->train_count;
     vit_preprocessing normalise = {.count = 1};
     normalise.operations[0].kind = VIT_OP_NORMALIZE;

@@ -28,8 +28,9 @@ typedef struct vit_loader {
 } vit_loader;
 
 /* Holds back as many training pictures as the recipe says, chosen by seed; none if the data have a
- * val part. ARGUMENT if none is left for training. Data and recipe must outlive the loader. Freed
- * by vit_loader_free. */
+ * val part. They are drawn by class, each giving its share and keeping one picture at least; or, if
+ * every class gives many, from all. ARGUMENT if none is left for training. Data and recipe must
+ * outlive the loader. Freed by vit_loader_free. */
 vit_status vit_loader_new(vit_loader *out, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error);
 void vit_loader_free(vit_loader *loader);
