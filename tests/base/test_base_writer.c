@@ -107,7 +107,7 @@ static void test_writer_refuses(void **state) {
         const char *path, *says;
     } cases[] = {
         {".", "is a directory"},   {"/dev/null", "device"},       {"/dev/full", "device"},
-        {"pipe", "pipe"},          {"a/b", "No such file"},       {"dangling", "symbolic link"},
+        {"pipe", "pipe"},          {"a/b", "mkdir -p a"},         {"dangling", "symbolic link"},
         {"", "expected the name"}, {"new/", "expected the name"}, {"file/x", "Not a directory"},
     };
     vit_error error;

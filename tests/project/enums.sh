@@ -55,7 +55,11 @@ VIT_TARGET_ONNX vit/api/model_convert.c the one layout that is a single file
 VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers cleans up
 VIT_STOP_EARLY vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways
-VIT_POLICY_NONE vit/train/step/loader.c whether there is one
+VIT_POLICY_NONE * whether there is one
+VIT_SCORING_SOFTMAX * whether a picture has one class
+VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of classes
+VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
+TRAIN datasets/tree.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_REPORT_DONE vit/train/monitor.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known

@@ -196,7 +196,10 @@ static void test_directories_that_cannot_be_looked_into(void **state) {
     assert_int_equal(symlink("nowhere", "link"), 0);
     refuse_directory("file", "file", "there is a file of that name");
     refuse_directory("link", "link", "a link that leads nowhere");
-    refuse_directory("absent/c", "absent/c", "No such file");
+    refuse_directory("file/c", "file/c", "Not a directory");
+    vit_checkpoints made;
+    assert_int_equal(vit_checkpoints_open(&made, "absent/c", &error), VIT_OK);
+    vit_checkpoints_close(&made);
     vit_checkpoints c = open_directory();
     refuse_directory("c", "c/lock", "another process");
     save(&c, 1, 0);

@@ -130,8 +130,10 @@ static void test_timm(void **state) {
     (void)state;
     save_model(1000);
     publish("timm", "tag",
-            "{\"architecture\": \"vit_x\", " TIMM ", \"tag\": \"augreg2_in21k_ft_in1k\"}}");
-    publish("timm", "own", "{\"architecture\": \"vit_x\", " TIMM ", \"tag\": \"my_plants\"}}");
+            "{\"architecture\": \"vit_tiny_patch16_224\", " TIMM
+            ", \"tag\": \"augreg2_in21k_ft_in1k\"}}");
+    publish("timm", "own",
+            "{\"architecture\": \"vit_tiny_patch16_224\", " TIMM ", \"tag\": \"my_plants\"}}");
     second_is("tag", "goldfish");
     second_is("own", "1");
     vit_model *model = load("own", "imagenet-1k");

@@ -251,13 +251,18 @@ static void add_decoder(vit_text *text, const subject *s) {
 static void add_probabilities(vit_text *text, const vit_model_info *m) {
     char number[32];
     add_title(text, "probabilities");
-    if (m->scoring == VIT_SCORING_SOFTMAX)
+    switch (m->scoring) {
+    case VIT_SCORING_SOFTMAX:
         vit_text_add(text, "softmax(logits / %s)", vit_format_fixed(number, m->temperature, 3));
-    else
-        vit_text_add(text, "%s",
-                     m->scoring == VIT_SCORING_SIGMOID
-                         ? "sigmoid of each logit, as classes do not exclude each other"
-                         : "none: the logits are the numbers of a regression");
+        break;
+    case VIT_SCORING_SIGMOID:
+        vit_text_add(text, "sigmoid of each logit, as classes do not exclude each other");
+        break;
+    case VIT_SCORING_NONE:
+    case VIT_SCORING_COUNT:
+        vit_text_add(text, "none: the logits are the numbers of a regression");
+        break;
+    }
     if (m->threshold > 0)
         vit_text_add(text, ", below %s %% an answer is unsure",
                      vit_format_fixed(number, 100 * m->threshold, 2));

@@ -83,19 +83,27 @@ const char *vit_scoring_name(vit_scoring scoring) {
     return scorings[scoring];
 }
 
-static double score_alone(float logit, vit_scoring scoring) {
-    return scoring == VIT_SCORING_SIGMOID ? 1 / (1 + vit_exp(-(double)logit)) : (double)logit;
+double vit_score_one(const float *logits, size_t classes, size_t index, double temperature,
+                     vit_scoring scoring) {
+    const double logit = logits[index];
+    switch (scoring) {
+    case VIT_SCORING_SOFTMAX:
+        return vit_softmax_one(logits, classes, index, temperature);
+    case VIT_SCORING_SIGMOID:
+        return 1 / (1 + vit_exp(-logit));
+    case VIT_SCORING_NONE:
+    case VIT_SCORING_COUNT:
+        break;
+    }
+    return logit;
 }
 
 void vit_scores(float *scores, const float *logits, size_t classes, double temperature,
                 vit_scoring scoring) {
-    if (scoring == VIT_SCORING_SOFTMAX) vit_softmax_at(scores, logits, classes, temperature);
-    for (size_t i = 0; i < classes && scoring != VIT_SCORING_SOFTMAX; i++)
-        scores[i] = (float)score_alone(logits[i], scoring);
-}
-
-double vit_score_one(const float *logits, size_t classes, size_t index, double temperature,
-                     vit_scoring scoring) {
-    return scoring == VIT_SCORING_SOFTMAX ? vit_softmax_one(logits, classes, index, temperature)
-                                          : score_alone(logits[index], scoring);
+    if (scoring == VIT_SCORING_SOFTMAX) {
+        vit_softmax_at(scores, logits, classes, temperature);
+        return;
+    }
+    for (size_t i = 0; i < classes; i++)
+        scores[i] = (float)vit_score_one(logits, classes, i, temperature, scoring);
 }

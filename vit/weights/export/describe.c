@@ -244,9 +244,11 @@ static void add_config(vit_description *d, const vit_model_file *m) {
         vit_text_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
     vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
                  c->patch, c->channels, c->qkv_bias ? "true" : "false");
-    if (m->scoring != VIT_SCORING_SOFTMAX)
-        vit_text_add(t, "  \"problem_type\": \"%s\",\n",
-                     m->scoring == VIT_SCORING_NONE ? "regression" : "multi_label_classification");
+    const char *const problem_types[] = {
+        [VIT_SCORING_SIGMOID] = "multi_label_classification", [VIT_SCORING_NONE] = "regression"};
+    VIT_CHECK_ROWS(problem_types, VIT_SCORING_COUNT);
+    if (problem_types[m->scoring])
+        vit_text_add(t, "  \"problem_type\": \"%s\",\n", problem_types[m->scoring]);
     vit_text_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
     for (size_t i = 0; i < c->classes; i++) {
         vit_text_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Pictures that are held back are drawn by class, and only where they can serve.
-. "$(dirname "$0")/shell"
+. "$(dirname "$0")/../shell"
 
 numpy || { skips "what is held back" "there is no NumPy"; exit 0; }
 
