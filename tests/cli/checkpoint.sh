@@ -373,10 +373,10 @@ for set in train:200 t10k:50; do
 done
 wild="vit-train --data noise --preset ./wild.json --out wild"
 run "a held-back loss that is NaN" 1 "of the held-back pictures became NaN after step" \
-    $wild --steps 40 --checkpoint c4
+    $wild --steps 40 --val 20 --checkpoint c4
 holds "keep the last good state" grep -q "c4 keeps the state of step 1, of which --resume" err
 run "from which a model can be made" 0 "resuming after step 1" \
-    $wild --steps 1/40 --checkpoint c4 --resume
+    $wild --steps 1/40 --val 20 --checkpoint c4 --resume
 rm wild
 run "losses that are NaN" 1 "10 steps in a row, up to" $wild --steps 40 --val 0
 run "logits that are not finite" 1 "are not finite; it is not written" \

@@ -1,7 +1,7 @@
 /* Every kernel of every table this processor runs against scalar C, bit by bit, over odd sizes,
  * unaligned, with guards around and between the rows, over ordinary and extreme inputs.
  *
- *     build/tests/test_kernels --bench
+ *     build/tests/kernels/test_kernels --bench
  *
  * measures them instead. */
 #include "tests/support/check.h"
