@@ -1,4 +1,5 @@
 #include "datasets/reader.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 
@@ -15,8 +16,6 @@ static const vit_reader *const readers[] = {&vit_reader_idx,   &vit_reader_cifar
 static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
 static const char *const suggested[] = {"digits",   "mnist",  "fashion",      "cifar10",
                                         "cifar100", "strips", "drawn-strips", "numbers:en-de"};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- a directory ---- */
 
@@ -35,7 +34,7 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     if (directory->count > NAMES_SHOWN)
         vit_text_add(&holds, " and %zu more", directory->count - NAMES_SHOWN);
     if (directory->count == 0) vit_text_add(&holds, "nothing");
-    for (size_t i = 0; i < COUNT(readers); i++)
+    for (size_t i = 0; i < VIT_COUNT(readers); i++)
         vit_text_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
     vit_status status = holds.failed || expects.failed
                             ? vit_fail_memory(error, "a message", 256)
@@ -56,9 +55,9 @@ static vit_status open_directory(vit_dataset *out, const char *path,
     if (status != VIT_OK) return status;
     directory.names = names;
     size_t i = 0;
-    while (i < COUNT(readers) && !readers[i]->probe(&directory)) i++;
-    status = i < COUNT(readers) ? readers[i]->read(out, &directory, options, error)
-                                : nothing_known(&directory, error);
+    while (i < VIT_COUNT(readers) && !readers[i]->probe(&directory)) i++;
+    status = i < VIT_COUNT(readers) ? readers[i]->read(out, &directory, options, error)
+                                    : nothing_known(&directory, error);
     if (out->name[0] == 0) vit_path_name(out->name, sizeof out->name, path);
     vit_free(names);
     return status;
@@ -67,7 +66,7 @@ static vit_status open_directory(vit_dataset *out, const char *path,
 /* ---- a name ---- */
 
 static vit_status unknown(const char *data, vit_error *error) {
-    const char *near = vit_nearest(data, suggested, COUNT(suggested));
+    const char *near = vit_nearest(data, suggested, VIT_COUNT(suggested));
     const vit_path_kind kind = vit_path_look(data);
     const bool names_arrays = vit_has_ending(data, ".npz") || vit_has_ending(data, ".npy");
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
@@ -94,7 +93,7 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
     const char *root = getenv("VIT_DATA");
     if (root && *root == 0) root = NULL;
     const char *const roots[] = {root, "data"};
-    for (size_t i = 0; i < COUNT(roots); i++) {
+    for (size_t i = 0; i < VIT_COUNT(roots); i++) {
         if (!roots[i]) continue;
         char *path = vit_path_join(roots[i], name);
         if (!path) return vit_fail_memory(error, "a path", strlen(roots[i]) + 32);
@@ -116,7 +115,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
                            vit_error *error) {
     vit_status status;
     size_t known = 0;
-    while (known < COUNT(known_names) && strcmp(data, known_names[known]) != 0) known++;
+    while (known < VIT_COUNT(known_names) && strcmp(data, known_names[known]) != 0) known++;
     *out = (vit_dataset){0};
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
         status = open_directory(out, data, options, error);
@@ -129,7 +128,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     else if (vit_digits_is(data)) {
         const vit_dataset_options o = vit_options_without_val(options);
         status = vit_digits_open(out, data, o.need | o.want, error);
-    } else if (known == COUNT(known_names))
+    } else if (known == VIT_COUNT(known_names))
         status = unknown(data, error);
     else
         status = open_name(out, data, options, error);

@@ -239,13 +239,9 @@ static const char *const fillers[] = {"set",   "data", "dataset",  "images", "im
                                       "img",   "imgs", "pictures", "photos", "seg",
                                       "split", "part", "folder"};
 
-static bool is_word(const char *word, size_t length, const char *of) {
-    return strlen(of) == length && strncasecmp(word, of, length) == 0;
-}
-
 static bool is_filler(const char *word, size_t length) {
     for (size_t i = 0; i < sizeof fillers / sizeof *fillers; i++)
-        if (is_word(word, length, fillers[i])) return true;
+        if (strlen(fillers[i]) == length && strncasecmp(word, fillers[i], length) == 0) return true;
     return false;
 }
 
@@ -395,6 +391,10 @@ static vit_status find_parts(layout *l, char *const *names, size_t count, const 
     return status == VIT_OK ? check_loose(l, error) : status;
 }
 
+static bool has_parts(const layout *l) {
+    return l->parts[TRAIN] || l->parts[VAL] || l->parts[TEST];
+}
+
 /* Parts lie in the root, or in a folder that is alone in it. */
 static vit_status find_layout(layout *l, vit_tree *tree, const char *root, int depth,
                               vit_error *error) {
@@ -402,15 +402,14 @@ static vit_status find_layout(layout *l, vit_tree *tree, const char *root, int d
     size_t count = 0;
     vit_status status = list_folders(&names, &count, NULL, root, error);
     if (status == VIT_OK) status = find_parts(l, names, count, root, error);
-    const bool found = l->parts[TRAIN] || l->parts[VAL] || l->parts[TEST];
+    const bool found = has_parts(l);
     if (status == VIT_OK && found) status = find_strays(tree, l, root, error);
     if (status == VIT_OK && !found && count == 1 && depth < MOST_WRAPPED)
         status = join(&inner, root, names[0], error);
     vit_free(names);
     if (status == VIT_OK && inner) status = find_layout(l, tree, inner, depth + 1, error);
     vit_free(inner);
-    if (status != VIT_OK || depth > 0 || l->parts[TRAIN] || l->parts[VAL] || l->parts[TEST])
-        return status;
+    if (status != VIT_OK || depth > 0 || has_parts(l)) return status;
     l->parts[TRAIN] = vit_strdup(root);
     return l->parts[TRAIN] ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
 }

@@ -17,8 +17,11 @@ static inline size_t vit_ceil_div(size_t a, size_t b) {
     return (a + b - 1) / b;
 }
 
+/* The elements of an array, which must be no pointer. */
+#define VIT_COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* Stops the build unless the table has a row for every value of an enum. */
 #define VIT_CHECK_ROWS(table, count) \
-    _Static_assert(sizeof(table) / sizeof *(table) == (count), "one row for every value: " #table)
+    _Static_assert(VIT_COUNT(table) == (count), "one row for every value: " #table)
 
 #endif

@@ -1,5 +1,7 @@
 #include "vit/text/decompose.h"
+#include "vit/base/size.h"
 #include <stdint.h>
+#include <stdlib.h>
 
 typedef struct decomposition {
     uint32_t whole, first, second;
@@ -16,50 +18,39 @@ typedef struct mark_range {
 
 #include "vit/text/decompositions.inc"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* Hangul is composed by rule: a leading consonant, a vowel, and 27 trailing consonants or none. */
 enum { HANGUL = 0xac00, LEADS = 0x1100, VOWELS = 0x1161, TRAILS = 0x11a7 };
 enum { HANGUL_COUNT = 11172, VOWEL_COUNT = 21, TRAIL_COUNT = 28 };
 
 /* ---- tables ---- */
 
+/* Rows of both tables begin with the character that they are of. */
+static int compare_wholes(const void *c, const void *row) {
+    const uint32_t a = *(const uint32_t *)c, b = *(const uint32_t *)row;
+    return (a > b) - (a < b);
+}
+
+static int compare_ranges(const void *c, const void *row) {
+    const uint32_t a = *(const uint32_t *)c;
+    const mark_range *range = row;
+    return (a > range->last) - (a < range->first);
+}
+
 /* The combining class of a character; 0: it is none that moves. */
 static uint8_t class_of(uint32_t c) {
-    for (size_t low = 0, high = COUNT(marks); low < high;) {
-        const size_t middle = (low + high) / 2;
-        if (c >= marks[middle].first && c <= marks[middle].last) return marks[middle].class;
-        if (c < marks[middle].first)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return 0;
+    const mark_range *found = bsearch(&c, marks, VIT_COUNT(marks), sizeof *marks, compare_ranges);
+    return found ? found->class : 0;
 }
 
 static const decomposition *find_pair(uint32_t c) {
-    for (size_t low = 0, high = COUNT(pairs); low < high;) {
-        const size_t middle = (low + high) / 2;
-        if (c == pairs[middle].whole) return &pairs[middle];
-        if (c < pairs[middle].whole)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return bsearch(&c, pairs, VIT_COUNT(pairs), sizeof *pairs, compare_wholes);
 }
 
 /* The character that another one is only another code of, or that one itself. */
 static uint32_t find_single(uint32_t c) {
-    for (size_t low = 0, high = COUNT(singletons); low < high;) {
-        const size_t middle = (low + high) / 2;
-        if (c == singletons[middle].whole) return singletons[middle].first;
-        if (c < singletons[middle].whole)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return c;
+    const singleton *found =
+        bsearch(&c, singletons, VIT_COUNT(singletons), sizeof *singletons, compare_wholes);
+    return found ? found->first : c;
 }
 
 /* ---- UTF-8 ---- */
@@ -124,7 +115,7 @@ static void add_decomposed(pending *p, vit_text *out, uint32_t c) {
     uint32_t seconds[8];
     size_t count = 0;
     c = find_single(c);
-    for (const decomposition *d; count < COUNT(seconds) && (d = find_pair(c)); c = d->first)
+    for (const decomposition *d; count < VIT_COUNT(seconds) && (d = find_pair(c)); c = d->first)
         seconds[count++] = d->second;
     add_character(p, out, find_single(c));
     while (count > 0) add_character(p, out, seconds[--count]);

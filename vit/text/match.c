@@ -106,7 +106,7 @@ static vit_status pair_names(size_t *to, const vit_classes *from, const vit_clas
 
 /* ---- the whole ---- */
 
-static void count_lost(vit_match *m, size_t others) {
+void vit_match_count(vit_match *m, size_t others) {
     m->lost = 0;
     m->moved = m->count != others;
     for (size_t i = m->count; i-- > 0;) {
@@ -133,14 +133,14 @@ vit_status vit_match_classes(vit_match *out, const vit_classes *from, const vit_
             return status;
         }
     }
-    count_lost(out, to->count);
+    vit_match_count(out, to->count);
     if (!from_numbers || to_numbers || out->lost < from->count) return VIT_OK;
     out->by = VIT_BY_NUMBER;
     for (size_t i = 0; i < from->count; i++) {
         const size_t number = from->names ? strtoul(from->names[i], NULL, 10) : i;
         if (number < to->count) out->to[i] = number;
     }
-    count_lost(out, to->count);
+    vit_match_count(out, to->count);
     return VIT_OK;
 }
 

@@ -39,6 +39,9 @@ vit_status vit_match_classes(vit_match *out, const vit_classes *from, const vit_
                              vit_error *error);
 void vit_match_free(vit_match *match);
 
+/* Sets lost, first_lost and moved from match->to, whose classes are `others`. */
+void vit_match_count(vit_match *match, size_t others);
+
 /* The name of class `index`, or its number, written to `number`. */
 const char *vit_class_name(const vit_classes *classes, size_t index, char number[32]);
 

@@ -14,8 +14,7 @@ typedef struct family {
     double norm_eps;  /* the library's default */
     bool is_dinov2; /* the MLPs' width is a ratio; classifiers pool class token and mean; positions
                        are resampled to the size of the pictures */
-    int position_rule; /* where it is not that of the library's other networks; or VIT_UNSPECIFIED
-                        */
+    int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     const char *processor; /* the class that the library takes where a file names none */
 } family;
 
@@ -115,8 +114,7 @@ static vit_status read_labels(vit_their_config *d, const json_t *object, vit_err
 }
 
 /* Whether "architectures" names a network without a classifier, such as "ViTModel"; those with one
- * are
- * "...ForImageClassification...". */
+ * are "...ForImageClassification...". */
 static bool names_backbone(const json_t *object) {
     const json_t *list = json_object_get(object, "architectures");
     const char *name = json_string_value(json_array_get(list, 0));
@@ -202,8 +200,7 @@ static vit_status check_keys(const vit_their_config *d, json_t *object, vit_erro
         size_t i = 0;
         while (i < sizeof read / sizeof *read && strcmp(read[i], key) != 0) i++;
         if (i < sizeof read / sizeof *read || json_is_null(value)) continue;
-        if (json_is_false(value) && strcmp(key, "antialias") != 0) continue;
-        if (json_is_true(value) && strcmp(key, "antialias") == 0) continue;
+        if (strcmp(key, "antialias") == 0 ? json_is_true(value) : json_is_false(value)) continue;
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name, key);
     }
     return VIT_OK;
@@ -259,13 +256,13 @@ static vit_status read_size(vit_their_config *d, const processor *c, json_t *obj
     const char *key;
     vit_status status = vit_read_flag(&square, d, object, "default_to_square", error);
     if (status != VIT_OK) return status;
-    json_object_foreach(size, key,
-                        value) if (!json_is_null(value) && strcmp(key, sides[0]) != 0 &&
-                                   strcmp(key, sides[1]) != 0 &&
-                                   strcmp(key, sides[2]) !=
-                                       0) return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                                                          "%s: \"%s\" in \"size\" is not supported",
-                                                          d->name, key);
+    json_object_foreach(size, key, value) {
+        size_t i = 0;
+        while (i < VIT_COUNT(sides) && strcmp(key, sides[i]) != 0) i++;
+        if (i == VIT_COUNT(sides) && !json_is_null(value))
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" in \"size\" is not supported",
+                            d->name, key);
+    }
     const bool is_given = size && !json_is_null(size);
     value = json_object_get(size, "shortest_edge");
     const bool is_shorter =

@@ -1,9 +1,8 @@
 /* Configs of vit-pytorch and torchvision, which write none, in a form of our own; OpenCLIP's
  * config; what holds for Google's files without any. */
+#include "vit/base/size.h"
 #include "vit/weights/configs/their_config.h"
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static vit_status check_keys(const vit_their_config *d, json_t *object, const char *const *keys,
                              size_t count, vit_error *error) {
@@ -78,9 +77,9 @@ vit_status vit_read_lucidrains_config(vit_their_config *d, json_t *object, vit_e
                  {"num_classes", &d->said.classes}, {"dim", &d->said.dim},
                  {"depth", &d->said.depth},         {"heads", &d->said.heads},
                  {"dim_head", &d->said.head_dim},   {"mlp_dim", &d->said.mlp}};
-    vit_status status = check_keys(d, object, keys, COUNT(keys), error);
+    vit_status status = check_keys(d, object, keys, VIT_COUNT(keys), error);
     if (status == VIT_OK) status = vit_read_image(d, object, "image_size", error);
-    for (size_t i = 0; i < COUNT(sizes) && status == VIT_OK; i++)
+    for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
         status = vit_read_size(sizes[i].size, d, object, sizes[i].key, error);
     if (status == VIT_OK) status = read_attention(d, object, error);
     if (status != VIT_OK) return status;
@@ -109,7 +108,7 @@ vit_status vit_read_torchvision_config(vit_their_config *d, json_t *object, vit_
     d->said.norm_eps = 1e-6;
     VIT_SAY(d, activation, VIT_GELU);
     VIT_SAY(d, pool, VIT_POOL_CLASS);
-    vit_status status = check_keys(d, object, keys, COUNT(keys), error);
+    vit_status status = check_keys(d, object, keys, VIT_COUNT(keys), error);
     if (status == VIT_OK) status = vit_read_size(&d->said.heads, d, object, "num_heads", error);
     if (status == VIT_OK) status = vit_read_size(&d->said.classes, d, object, "num_classes", error);
     if (status == VIT_OK) status = vit_read_image(d, object, "image_size", error);
@@ -137,8 +136,8 @@ static vit_status check_tower(const vit_their_config *d, json_t *vision, vit_err
     json_t *value;
     json_object_foreach(vision, key, value) {
         size_t i = 0;
-        while (i < COUNT(known) && strcmp(known[i], key) != 0) i++;
-        if (i < COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
+        while (i < VIT_COUNT(known) && strcmp(known[i], key) != 0) i++;
+        if (i < VIT_COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
         /* these mean something only together with "attentional_pool" and "timm_model_name" */
         if (strncmp(key, "attn_pooler_", 12) == 0) continue;
         if (strncmp(key, "timm_", 5) == 0 && strcmp(key, "timm_model_name") != 0) continue;

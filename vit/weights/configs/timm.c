@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- what a name says ---- */
 
 static bool is_among(const char *key, const char *const *names, size_t count) {
@@ -140,11 +138,11 @@ static architecture parse_name(const char *name) {
         char text[32];
         const size_t n = strcspn(at, "_.");
         snprintf(text, sizeof text, "%.*s", (int)vit_min(n, sizeof text - 1), at);
-        for (size_t k = 0; k < COUNT(others) && !a.other && !is_plain_eva; k++)
+        for (size_t k = 0; k < VIT_COUNT(others) && !a.other && !is_plain_eva; k++)
             if (strcmp(text, others[k].word) == 0) a.other = others[k].has;
         if (i == 0) a.is_deit = strncmp(text, "deit", 4) == 0;
-        const bool known =
-            i > 0 ? n < sizeof text && read_word(&a, text) : is_among(text, firsts, COUNT(firsts));
+        const bool known = i > 0 ? n < sizeof text && read_word(&a, text)
+                                 : is_among(text, firsts, VIT_COUNT(firsts));
         if ((!known && a.unknown[0] == '\0') || a.other) memcpy(a.unknown, text, sizeof text);
         if (a.other) break;
         at += n + (at + n < end);
@@ -211,8 +209,8 @@ static const char *const used[] = {"img_size",   "patch_size", "global_pool",
                                    "norm_layer", "mlp_layer",  "init_values"};
 
 /* All arguments that are read; returns how many. */
-static size_t list_used(const char *names[COUNT(used) + VIT_KEYS]) {
-    size_t count = COUNT(used);
+static size_t list_used(const char *names[VIT_COUNT(used) + VIT_KEYS]) {
+    size_t count = VIT_COUNT(used);
     memcpy(names, used, sizeof used);
     for (size_t i = 0; i < VIT_KEYS; i++)
         if (vit_switches[i].timm)
@@ -221,17 +219,18 @@ static size_t list_used(const char *names[COUNT(used) + VIT_KEYS]) {
 }
 
 static vit_status check_arguments(const vit_their_config *d, json_t *args, vit_error *error) {
-    const char *key, *names[COUNT(used) + VIT_KEYS];
+    const char *key, *names[VIT_COUNT(used) + VIT_KEYS];
     const size_t count = list_used(names);
     json_t *value;
     json_object_foreach(args, key, value) {
         size_t i = 0;
-        if (json_is_null(value) || is_among(key, idle, COUNT(idle)) || is_among(key, names, count))
+        if (json_is_null(value) || is_among(key, idle, VIT_COUNT(idle)) ||
+            is_among(key, names, count))
             continue;
-        while (i < COUNT(fixed) && strcmp(fixed[i].key, key) != 0) i++;
-        if (i < COUNT(fixed) && json_is_boolean(value) && json_is_true(value) == fixed[i].only)
+        while (i < VIT_COUNT(fixed) && strcmp(fixed[i].key, key) != 0) i++;
+        if (i < VIT_COUNT(fixed) && json_is_boolean(value) && json_is_true(value) == fixed[i].only)
             continue;
-        if (i < COUNT(fixed))
+        if (i < VIT_COUNT(fixed))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "%s: of \"%s\" in \"model_args\" only %s is supported", d->name, key,
                             fixed[i].only ? "true" : "false");
@@ -290,7 +289,7 @@ static vit_status read_words(vit_their_config *d, const json_t *args, vit_error 
                  {"mlp_layer", &mlp},
                  {"pos_embed", &positions}};
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < COUNT(texts) && status == VIT_OK; i++)
+    for (size_t i = 0; i < VIT_COUNT(texts) && status == VIT_OK; i++)
         status = vit_read_text(texts[i].text, d, args, texts[i].key, error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "act_layer", error);

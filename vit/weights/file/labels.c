@@ -46,18 +46,13 @@ static void match_synsets(vit_match *m, const vit_classes *from) {
     for (size_t i = 0; i < from->count; i++)
         if (!is_synset(from->names[i])) return;
     m->by = VIT_BY_NAME;
-    m->lost = 0;
-    m->moved = from->count != VIT_IMAGENET_CLASSES;
-    for (size_t i = from->count; i-- > 0;) {
+    for (size_t i = 0; i < from->count; i++) {
         const char *const *found =
             bsearch(from->names[i], vit_imagenet_synsets, VIT_IMAGENET_CLASSES,
                     sizeof *vit_imagenet_synsets, compare_synsets);
         m->to[i] = found ? (size_t)(found - vit_imagenet_synsets) : VIT_NO_CLASS;
-        m->moved = m->moved || m->to[i] != i;
-        if (found) continue;
-        m->first_lost = i;
-        m->lost++;
     }
+    vit_match_count(m, VIT_IMAGENET_CLASSES);
 }
 
 vit_status vit_labels_match(vit_match *out, const vit_classes *from, const vit_model_file *m,

@@ -8,7 +8,7 @@ enum { SHORT = 1024, LONGEST_NUMBER = 400 };
  * take more than *patience characters to tell. */
 static size_t array_length(const char *text, size_t size, size_t *patience) {
     size_t depth = 0;
-    for (size_t i = 0; i<size && * patience> 0; i++, (*patience)--) {
+    for (size_t i = 0; i < size && *patience != 0; i++, (*patience)--) {
         depth += text[i] == '[';
         if (text[i] == ']' && --depth == 0) return i + 1;
         if (text[i] == '\0' || !strchr("[],.+-0123456789eE \t\r\n", text[i])) return 0;
