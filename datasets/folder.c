@@ -270,14 +270,14 @@ static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char
 /* ---- checks ---- */
 
 /* "; left out: ..." with the first files that cannot be read; "" if there are none. Freed by
- * vit_text_free. */
-static vit_text left_out_text(const left_out *l) {
-    vit_text text = {0};
-    vit_text_add(&text, "%s", l->count > 0 ? "; left out: " : "");
+ * vit_string_free. */
+static vit_string left_out_text(const left_out *l) {
+    vit_string text = {0};
+    vit_string_add(&text, "%s", l->count > 0 ? "; left out: " : "");
     for (size_t i = 0; i < l->count && i < VIT_UNREADABLE_NAMED; i++)
-        vit_text_add(&text, "%s%s", i > 0 ? "; " : "", l->problems[i]);
+        vit_string_add(&text, "%s%s", i > 0 ? "; " : "", l->problems[i]);
     if (l->count > VIT_UNREADABLE_NAMED)
-        vit_text_add(&text, "; %zu files in all that cannot be read", l->count);
+        vit_string_add(&text, "; %zu files in all that cannot be read", l->count);
     return text;
 }
 
@@ -309,11 +309,11 @@ static vit_status check_classes(const vit_tree *tree, const left_out *l, const c
     for (; i < part->count && part->files[i].label == class; class ++)
         while (i < part->count && part->files[i].label == class) i++;
     if (class < tree->class_count && (!may_be_empty || part->count == 0)) {
-        vit_text problems = left_out_text(l);
+        vit_string problems = left_out_text(l);
         vit_fail(error, VIT_ERROR_FORMAT,
                  "%s: class %s has no picture that can be read for training%s", path,
                  tree->classes[class], problems.failed ? "" : problems.text);
-        vit_text_free(&problems);
+        vit_string_free(&problems);
         return VIT_ERROR_FORMAT;
     }
     if (tree->class_count > 1) return VIT_OK;
@@ -323,29 +323,30 @@ static vit_status check_classes(const vit_tree *tree, const left_out *l, const c
                     path, tree->classes[0]);
 }
 
-/* Why there are no pictures for the test. Freed by vit_text_free. */
-static vit_text no_test_text(const vit_tree *tree, const char *path) {
-    vit_text text = {0};
+/* Why there are no pictures for the test. Freed by vit_string_free. */
+static vit_string no_test_text(const vit_tree *tree, const char *path) {
+    vit_string text = {0};
     if (!tree->is_shared_out || tree->shared == 0) {
-        vit_text_add(&text, "expected a folder per class of PNG or JPEG files, directly or in "
-                            "train/, val/ and test/");
+        vit_string_add(&text, "expected a folder per class of PNG or JPEG files, directly or in "
+                              "train/, val/ and test/");
     } else {
-        vit_text_add(&text,
-                     "without test/ or val/ the test is a sixth of each class, and the %zu files "
-                     "of %zu classes give none that can be read: put pictures into %s/test/CLASS, "
-                     "or take --split train",
-                     tree->shared, tree->class_count, path);
+        vit_string_add(
+            &text,
+            "without test/ or val/ the test is a sixth of each class, and the %zu files "
+            "of %zu classes give none that can be read: put pictures into %s/test/CLASS, "
+            "or take --split train",
+            tree->shared, tree->class_count, path);
     }
     return text;
 }
 
 static vit_status lacks(const vit_tree *tree, const char *what, const left_out *l, const char *path,
                         vit_error *error) {
-    vit_text problems = left_out_text(l), reason = no_test_text(tree, path);
+    vit_string problems = left_out_text(l), reason = no_test_text(tree, path);
     vit_fail(error, VIT_ERROR_IO, "%s: has no pictures%s: %s%s", path, what,
              reason.failed ? "" : reason.text, problems.failed ? "" : problems.text);
-    vit_text_free(&problems);
-    vit_text_free(&reason);
+    vit_string_free(&problems);
+    vit_string_free(&reason);
     return VIT_ERROR_IO;
 }
 

@@ -76,9 +76,9 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, const vit
 
 static vit_status join_names(vit_dataset *a, const vit_dataset *b, vit_error *error) {
     vit_sha256 hash;
-    vit_text joined = {0};
-    vit_text_add(&joined, "%s%s %s", a->joined ? a->joined : " ", a->joined ? "" : a->checksum,
-                 b->checksum);
+    vit_string joined = {0};
+    vit_string_add(&joined, "%s%s %s", a->joined ? a->joined : " ", a->joined ? "" : a->checksum,
+                   b->checksum);
     if (joined.failed) return vit_fail_memory(error, "checksums", 3 * sizeof a->checksum);
     vit_free(a->joined);
     a->joined = joined.text;

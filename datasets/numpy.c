@@ -165,10 +165,10 @@ static vit_status read_array(arrays *out, const source *s, kind k, const char *n
                              : take_labels(out, &a, bytes.data + a.offset, error);
     vit_free(bytes.data);
     if (status == VIT_OK) return status;
-    vit_text where = {0};
-    vit_text_add(&where, "%s%s%s.npy", s->path, s->directory ? "/" : ": ", name);
+    vit_string where = {0};
+    vit_string_add(&where, "%s%s%s.npy", s->path, s->directory ? "/" : ": ", name);
     vit_fail_prefix(error, status, where.failed ? name : where.text);
-    vit_text_free(&where);
+    vit_string_free(&where);
     return status;
 }
 

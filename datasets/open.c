@@ -28,22 +28,22 @@ bool vit_listing_has(const vit_listing *directory, const char *name) {
 #define NAMES_SHOWN 4
 
 static vit_status nothing_known(const vit_listing *directory, vit_error *error) {
-    vit_text holds = {0}, expects = {0};
+    vit_string holds = {0}, expects = {0};
     for (size_t i = 0; i < directory->count && i < NAMES_SHOWN; i++)
-        vit_text_add(&holds, "%s%s", i > 0 ? ", " : "", directory->names[i]);
+        vit_string_add(&holds, "%s%s", i > 0 ? ", " : "", directory->names[i]);
     if (directory->count > NAMES_SHOWN)
-        vit_text_add(&holds, " and %zu more", directory->count - NAMES_SHOWN);
-    if (directory->count == 0) vit_text_add(&holds, "nothing");
+        vit_string_add(&holds, " and %zu more", directory->count - NAMES_SHOWN);
+    if (directory->count == 0) vit_string_add(&holds, "nothing");
     for (size_t i = 0; i < VIT_COUNT(readers); i++)
-        vit_text_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
+        vit_string_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
     vit_status status = holds.failed || expects.failed
                             ? vit_fail_memory(error, "a message", 256)
                             : vit_fail(error, VIT_ERROR_FORMAT,
                                        "%s: holds no data set that is known: expected %s; "
                                        "found %s",
                                        directory->path, expects.text, holds.text);
-    vit_text_free(&holds);
-    vit_text_free(&expects);
+    vit_string_free(&holds);
+    vit_string_free(&expects);
     return status;
 }
 

@@ -52,7 +52,7 @@ struct vit_drawing {
 };
 
 /* Appends text number `index` to `text`, which is empty. */
-typedef void vit_put_text(vit_text *text, size_t index, const void *context);
+typedef void vit_put_text(vit_string *text, size_t index, const void *context);
 
 #define VIT_MOST_SIGNS 1024 /* in a text */
 

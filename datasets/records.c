@@ -90,7 +90,7 @@ static vit_status add_ids(vit_texts *out, size_t index, size_t *capacity,
 vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
                             const vit_vocabulary *vocabulary, size_t count, vit_put_text *source,
                             const void *context, vit_error *error) {
-    vit_text text = {0};
+    vit_string text = {0};
     size_t capacity = 0;
     vit_status status = VIT_OK;
     out->at = vit_alloc(count + 1, sizeof *out->at);
@@ -98,14 +98,14 @@ vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         *reached = i;
         text.length = 0;
-        vit_text_add(&text, "%s", ""); /* writes the 0 at its new end */
+        vit_string_add(&text, "%s", ""); /* writes the 0 at its new end */
         source(&text, i, context);
         status = text.failed ? vit_fail_memory(error, "a text", text.length)
                              : add_ids(out, i, &capacity, vocabulary, text.text, error);
         if (status == VIT_OK && out->at[i + 1] - out->at[i] > *most)
             *most = out->at[i + 1] - out->at[i];
     }
-    vit_text_free(&text);
+    vit_string_free(&text);
     return status;
 }
 

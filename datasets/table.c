@@ -387,10 +387,10 @@ typedef struct halves_of {
     bool source;
 } halves_of;
 
-static void put_half(vit_text *text, size_t index, const void *context) {
+static void put_half(vit_string *text, size_t index, const void *context) {
     const halves_of *h = context;
     const char *put = half(&h->part->rows[index], h->source);
-    vit_text_add_bytes(text, put, strlen(put));
+    vit_string_add_bytes(text, put, strlen(put));
 }
 
 /* Encodes one half of all rows; an error names the line. */

@@ -18,22 +18,22 @@ static const char *const en_small[] = {"",        "one",     "two",       "three
 static const char *const en_tens[] = {"",      "",      "twenty",  "thirty", "forty",
                                       "fifty", "sixty", "seventy", "eighty", "ninety"};
 
-static void en_below_hundred(vit_text *t, uint32_t n) {
+static void en_below_hundred(vit_string *t, uint32_t n) {
     if (n < 20)
-        vit_text_add(t, "%s", en_small[n]);
+        vit_string_add(t, "%s", en_small[n]);
     else
-        vit_text_add(t, "%s%s%s", en_tens[n / 10], n % 10 > 0 ? "-" : "", en_small[n % 10]);
+        vit_string_add(t, "%s%s%s", en_tens[n / 10], n % 10 > 0 ? "-" : "", en_small[n % 10]);
 }
 
-static void en_below_thousand(vit_text *t, uint32_t n) {
-    if (n >= 100) vit_text_add(t, "%s hundred%s", en_small[n / 100], n % 100 > 0 ? " and " : "");
+static void en_below_thousand(vit_string *t, uint32_t n) {
+    if (n >= 100) vit_string_add(t, "%s hundred%s", en_small[n / 100], n % 100 > 0 ? " and " : "");
     en_below_hundred(t, n % 100);
 }
 
-static void english(vit_text *t, uint32_t n) {
+static void english(vit_string *t, uint32_t n) {
     if (n >= 1000) {
         en_below_thousand(t, n / 1000);
-        vit_text_add(t, " thousand%s", n % 1000 == 0 ? "" : n % 1000 < 100 ? " and " : ", ");
+        vit_string_add(t, " thousand%s", n % 1000 == 0 ? "" : n % 1000 < 100 ? " and " : ", ");
     }
     en_below_thousand(t, n % 1000);
 }
@@ -47,22 +47,22 @@ static const char *const de_small[] = {"",         "ein",      "zwei",     "drei
 static const char *const de_tens[] = {"",        "",        "zwanzig", "dreißig", "vierzig",
                                       "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"};
 
-static void de_below_thousand(vit_text *t, uint32_t n) {
-    if (n >= 100) vit_text_add(t, "%shundert", de_small[n / 100]);
+static void de_below_thousand(vit_string *t, uint32_t n) {
+    if (n >= 100) vit_string_add(t, "%shundert", de_small[n / 100]);
     n %= 100;
     if (n < 20)
-        vit_text_add(t, "%s", de_small[n]);
+        vit_string_add(t, "%s", de_small[n]);
     else
-        vit_text_add(t, "%s%s%s", de_small[n % 10], n % 10 > 0 ? "und" : "", de_tens[n / 10]);
+        vit_string_add(t, "%s%s%s", de_small[n % 10], n % 10 > 0 ? "und" : "", de_tens[n / 10]);
 }
 
-static void german(vit_text *t, uint32_t n) {
+static void german(vit_string *t, uint32_t n) {
     if (n >= 1000) {
         de_below_thousand(t, n / 1000);
-        vit_text_add(t, "%stausend", n >= 2000 && n / 1000 % 100 == 1 ? "s" : "");
+        vit_string_add(t, "%stausend", n >= 2000 && n / 1000 % 100 == 1 ? "s" : "");
     }
     de_below_thousand(t, n % 1000);
-    if (n % 100 == 1) vit_text_add(t, "s"); /* a number that ends in one: eins, hunderteins */
+    if (n % 100 == 1) vit_string_add(t, "s"); /* a number that ends in one: eins, hunderteins */
 }
 
 /* ---- French: sixty to ninety-nine in twenties ---- */
@@ -76,31 +76,31 @@ static const char *const fr_tens[] = {
     "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt"};
 
 /* last: nothing follows, and then a multiple of twenty or of a hundred has the s of the plural. */
-static void fr_below_hundred(vit_text *t, uint32_t n, bool last) {
+static void fr_below_hundred(vit_string *t, uint32_t n, bool last) {
     if (n < 20) {
-        vit_text_add(t, "%s", fr_small[n]);
+        vit_string_add(t, "%s", fr_small[n]);
         return;
     }
     const uint32_t tens = n / 10, ones = n % 10 + (tens == 7 || tens == 9 ? 10 : 0);
     const bool et = (ones == 1 || ones == 11) && tens < 8;
-    vit_text_add(t, "%s", fr_tens[tens]);
+    vit_string_add(t, "%s", fr_tens[tens]);
     if (ones == 0)
-        vit_text_add(t, "%s", tens == 8 && last ? "s" : "");
+        vit_string_add(t, "%s", tens == 8 && last ? "s" : "");
     else
-        vit_text_add(t, "%s%s", et ? " et " : "-", fr_small[ones]);
+        vit_string_add(t, "%s%s", et ? " et " : "-", fr_small[ones]);
 }
 
-static void fr_below_thousand(vit_text *t, uint32_t n, bool last) {
+static void fr_below_thousand(vit_string *t, uint32_t n, bool last) {
     const uint32_t hundreds = n / 100, rest = n % 100;
-    if (hundreds > 1) vit_text_add(t, "%s ", fr_small[hundreds]);
-    if (hundreds > 0) vit_text_add(t, "cent%s", rest > 0 ? " " : hundreds > 1 && last ? "s" : "");
+    if (hundreds > 1) vit_string_add(t, "%s ", fr_small[hundreds]);
+    if (hundreds > 0) vit_string_add(t, "cent%s", rest > 0 ? " " : hundreds > 1 && last ? "s" : "");
     fr_below_hundred(t, rest, last);
 }
 
-static void french(vit_text *t, uint32_t n) {
+static void french(vit_string *t, uint32_t n) {
     if (n >= 1000) {
         if (n >= 2000) fr_below_thousand(t, n / 1000, false);
-        vit_text_add(t, "%smille%s", n >= 2000 ? " " : "", n % 1000 > 0 ? " " : "");
+        vit_string_add(t, "%smille%s", n >= 2000 ? " " : "", n % 1000 > 0 ? " " : "");
     }
     fr_below_thousand(t, n % 1000, true);
 }
@@ -115,46 +115,46 @@ static const char *const fil_small[] = {
 static const char *const fil_tens[] = {"",        "",         "dalawampu", "tatlumpu", "apatnapu",
                                        "limampu", "animnapu", "pitumpu",   "walumpu",  "siyamnapu"};
 
-static void fil_below_hundred(vit_text *t, uint32_t n) {
+static void fil_below_hundred(vit_string *t, uint32_t n) {
     if (n < 20)
-        vit_text_add(t, "%s", fil_small[n]);
+        vit_string_add(t, "%s", fil_small[n]);
     else
-        vit_text_add(t, "%s%s%s", fil_tens[n / 10], n % 10 > 0 ? "'t " : "", fil_small[n % 10]);
+        vit_string_add(t, "%s%s%s", fil_tens[n / 10], n % 10 > 0 ? "'t " : "", fil_small[n % 10]);
 }
 
 /* Appends the linker: -ng after a vowel, -g after n, the word na after other consonants. */
-static void fil_link(vit_text *t) {
+static void fil_link(vit_string *t) {
     if (t->failed) return;
     const char last = t->text[strlen(t->text) - 1];
-    vit_text_add(t, "%s", strchr("aeiou", last) ? "ng " : last == 'n' ? "g " : " na ");
+    vit_string_add(t, "%s", strchr("aeiou", last) ? "ng " : last == 'n' ? "g " : " na ");
 }
 
-static void fil_below_thousand(vit_text *t, uint32_t n) {
+static void fil_below_thousand(vit_string *t, uint32_t n) {
     if (n >= 100) {
         fil_below_hundred(t, n / 100);
         fil_link(t);
         /* d becomes r after a vowel: apat na raan */
         const uint32_t hundreds = n / 100;
         const bool after_na = hundreds == 4 || hundreds == 6 || hundreds == 9;
-        vit_text_add(t, "%s%s", after_na ? "raan" : "daan", n % 100 > 0 ? " at " : "");
+        vit_string_add(t, "%s%s", after_na ? "raan" : "daan", n % 100 > 0 ? " at " : "");
     }
     fil_below_hundred(t, n % 100);
 }
 
-static void filipino(vit_text *t, uint32_t n) {
+static void filipino(vit_string *t, uint32_t n) {
     if (n >= 1000) {
         fil_below_thousand(t, n / 1000);
         fil_link(t);
-        vit_text_add(t, "libo%s", n % 1000 == 0 ? "" : n % 1000 <= 100 ? " at " : ", ");
+        vit_string_add(t, "libo%s", n % 1000 == 0 ? "" : n % 1000 <= 100 ? " at " : ", ");
     }
     fil_below_thousand(t, n % 1000);
 }
 
 /* ---- all languages ---- */
 
-void vit_number_words(vit_text *text, vit_language language, uint32_t number) {
+void vit_number_words(vit_string *text, vit_language language, uint32_t number) {
     static const struct {
-        void (*say)(vit_text *text, uint32_t number); /* number > 0 */
+        void (*say)(vit_string *text, uint32_t number); /* number > 0 */
         const char *zero;
     } languages[] = {[VIT_LANGUAGE_EN] = {english, "zero"},
                      [VIT_LANGUAGE_DE] = {german, "null"},
@@ -162,7 +162,7 @@ void vit_number_words(vit_text *text, vit_language language, uint32_t number) {
                      [VIT_LANGUAGE_FIL] = {filipino, "sero"}};
     VIT_CHECK_ROWS(languages, VIT_LANGUAGE_COUNT);
     if (number == 0)
-        vit_text_add(text, "%s", languages[language].zero);
+        vit_string_add(text, "%s", languages[language].zero);
     else
         languages[language].say(text, number);
 }
@@ -200,9 +200,9 @@ vit_status vit_number_vocabulary(vit_vocabulary *out, vit_language language, vit
     char **texts = vit_alloc(SAMPLES, sizeof *texts);
     if (!texts) return vit_fail_memory(error, "number words", SAMPLES * sizeof *texts);
     for (size_t i = 0; i < SAMPLES && status == VIT_OK; i++) {
-        vit_text text = {0};
+        vit_string text = {0};
         if (language == VIT_LANGUAGE_COUNT)
-            vit_text_add(&text, "%u", sample(i));
+            vit_string_add(&text, "%u", sample(i));
         else
             vit_number_words(&text, language, sample(i));
         texts[i] = text.text;

@@ -27,7 +27,7 @@ extern const char *const vit_language_names[]; /* "en", "de", "fr", "fil", NULL 
  * forty-five", "dreihundertfünfundvierzig", "trois cent quarante-cinq", "tatlong daan at
  * apatnapu't lima". English, German and French are as in the Python package num2words. May be
  * called from any thread; text->failed is set if there is no memory. */
-void vit_number_words(vit_text *text, vit_language language, uint32_t number);
+void vit_number_words(vit_string *text, vit_language language, uint32_t number);
 
 /* The vocabulary of all numbers: words; for German, which writes a number as one word, characters;
  * for VIT_LANGUAGE_COUNT, digits. Freed by vit_vocabulary_free. Errors: MEMORY. */

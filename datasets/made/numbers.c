@@ -109,7 +109,7 @@ typedef struct speaker {
     const uint32_t *numbers;
 } speaker;
 
-static void say(vit_text *text, size_t index, const void *context) {
+static void say(vit_string *text, size_t index, const void *context) {
     const speaker *s = context;
     vit_number_words(text, s->language, s->numbers[index]);
 }

@@ -195,7 +195,7 @@ typedef struct speaker {
     vit_language language; /* VIT_LANGUAGE_COUNT: digits */
 } speaker;
 
-static void answer(vit_text *text, size_t index, const void *context) {
+static void answer(vit_string *text, size_t index, const void *context) {
     const speaker *s = context;
     const strips *of = s->strips;
     plan p;
@@ -203,7 +203,7 @@ static void answer(vit_text *text, size_t index, const void *context) {
     make_plan(&p, of, index);
     for (size_t i = 0; i < p.count; i++) {
         const uint32_t digit = of->digits.labels[p.glyphs[i].record];
-        if (s->language == VIT_LANGUAGE_COUNT) vit_text_add(text, "%u", digit);
+        if (s->language == VIT_LANGUAGE_COUNT) vit_string_add(text, "%u", digit);
         number = 10 * number + digit;
     }
     if (s->language < VIT_LANGUAGE_COUNT) vit_number_words(text, s->language, number);

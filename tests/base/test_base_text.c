@@ -249,60 +249,60 @@ static int restore_locale(void **state) {
 
 static void test_text_grows(void **state) {
     (void)state;
-    vit_text t = {0};
-    vit_text_add(&t, "%s-%d", "abc", 7);
+    vit_string t = {0};
+    vit_string_add(&t, "%s-%d", "abc", 7);
     assert_string_equal(t.text, "abc-7");
-    vit_text_add_bytes(&t, "\0x", 2);
+    vit_string_add_bytes(&t, "\0x", 2);
     assert_int_equal(t.length, 7);
     assert_memory_equal(t.text, "abc-7\0x", 8);
-    vit_text_add_bytes(&t, NULL, 0);
-    for (int i = 0; i < 10000; i++) vit_text_add(&t, "%04d", i);
+    vit_string_add_bytes(&t, NULL, 0);
+    for (int i = 0; i < 10000; i++) vit_string_add(&t, "%04d", i);
     assert_int_equal(t.length, 40007);
     assert_string_equal(t.text + 40003, "9999");
     assert_false(t.failed);
-    vit_text_free(&t);
+    vit_string_free(&t);
     assert_null(t.text);
-    vit_text_add(&t, "%s", "");
+    vit_string_add(&t, "%s", "");
     assert_string_equal(t.text, "");
-    vit_text_free(&t);
-    vit_text_free(&t);
+    vit_string_free(&t);
+    vit_string_free(&t);
 }
 
 static void test_text_remembers_failure(void **state) {
     (void)state;
-    vit_text t = {0};
-    vit_text_add_bytes(&t, "abc", 3);
-    vit_text_add_bytes(&t, "abc", SIZE_MAX - 3);
+    vit_string t = {0};
+    vit_string_add_bytes(&t, "abc", 3);
+    vit_string_add_bytes(&t, "abc", SIZE_MAX - 3);
     assert_true(t.failed);
-    vit_text_add(&t, "more");
+    vit_string_add(&t, "more");
     assert_int_equal(t.length, 3);
-    vit_text_free(&t);
+    vit_string_free(&t);
     assert_false(t.failed);
     long n = 1;
     for (;; n++) {
         fault_arm(n);
-        for (int i = 0; i < 100; i++) vit_text_add_json(&t, "0123456789\n");
+        for (int i = 0; i < 100; i++) vit_string_add_json(&t, "0123456789\n");
         fault_disarm();
         if (fault_call() == NULL) {
             break;
         }
         assert_true(t.failed);
         assert_true(t.text == NULL || strlen(t.text) == t.length);
-        vit_text_free(&t);
+        vit_string_free(&t);
     }
     assert_true(n > 3);
     assert_int_equal(t.length, 1400);
-    vit_text_free(&t);
+    vit_string_free(&t);
 }
 
 static void check_json(const char *text, const char *expected) {
-    vit_text t = {0};
-    vit_text_add_json(&t, text);
+    vit_string t = {0};
+    vit_string_add_json(&t, text);
     assert_string_equal(t.text, expected);
     json_t *read = json_loads(t.text, JSON_DECODE_ANY, NULL);
     assert_non_null(read);
     json_decref(read);
-    vit_text_free(&t);
+    vit_string_free(&t);
 }
 
 #define BAD "\xef\xbf\xbd"

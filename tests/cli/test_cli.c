@@ -74,10 +74,10 @@ static void test_json_line_that_cannot_be_written(void **state) {
 
 static void assert_line(const vit_event *event, double val_top1, size_t width,
                         const char *expected) {
-    vit_text line = {0};
+    vit_string line = {0};
     vit_progress_line(&line, event, val_top1, width);
     assert_string_equal(line.text == NULL ? "" : line.text, expected);
-    vit_text_free(&line);
+    vit_string_free(&line);
 }
 
 static void test_progress_line_fits(void **state) {
@@ -93,11 +93,11 @@ static void test_progress_line_fits(void **state) {
     assert_line(&event, 0.9712, SIZE_MAX, whole);
     assert_line(&event, 0.9712, strlen(whole), whole);
     for (size_t width = 0; width < strlen(whole); width++) {
-        vit_text line = {0};
+        vit_string line = {0};
         vit_progress_line(&line, &event, 0.9712, width);
         assert_true(line.length <= width);
         assert_true(line.length == 0 || strncmp(line.text, whole, line.length) == 0);
-        vit_text_free(&line);
+        vit_string_free(&line);
     }
     assert_line(&event, 0.9712, strlen(whole) - 1,
                 "epoch 1.50 of 10   loss 0.2500   held back 97.12 %   1:32 left");
@@ -133,11 +133,11 @@ static void test_durations_and_counts(void **state) {
 /* ---- text for terminals ---- */
 
 static void assert_visible(const char *text, size_t width, const char *expected) {
-    vit_text out = {0};
-    vit_text_add_visible(&out, text, width);
+    vit_string out = {0};
+    vit_string_add_visible(&out, text, width);
     assert_string_equal(out.text, expected);
-    assert_true(vit_text_columns(expected) >= width);
-    vit_text_free(&out);
+    assert_true(vit_display_columns(expected) >= width);
+    vit_string_free(&out);
 }
 
 static void test_nothing_steers_the_terminal(void **state) {

@@ -259,10 +259,10 @@ static void test_help_is_aligned(void **state) {
                                    "  --version      the version\n"
                                    "\n"
                                    "The end.\n";
-    vit_text text = {0};
+    vit_string text = {0};
     vit_options_help(&text, &command);
     assert_string_equal(text.text, expected);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 static const vit_option forms[] = {

@@ -41,12 +41,12 @@ static void put_bytes(const char *path, const void *bytes, size_t size) {
 
 static void put_npy(const char *path, const char *type, const size_t *shape, size_t dims,
                     const void *elements, size_t size) {
-    vit_text t = {0};
-    vit_text_add_npy(&t, type, shape, dims);
-    vit_text_add_bytes(&t, elements, size);
+    vit_string t = {0};
+    vit_string_add_npy(&t, type, shape, dims);
+    vit_string_add_bytes(&t, elements, size);
     assert_false(t.failed);
     put_bytes(path, t.text, t.length);
-    vit_text_free(&t);
+    vit_string_free(&t);
 }
 
 static void put_images(const char *path, size_t first, size_t count) {
@@ -224,18 +224,18 @@ static void test_fortran(void **state) {
     (void)state;
     static uint8_t turned[12 * 16 * 8 * 3];
     static const size_t shape[] = {12, 16, 8, 3};
-    vit_text t = {0};
+    vit_string t = {0};
     vit_dataset d;
     const int64_t two[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
-    vit_text_add_npy(&t, "|u1", shape, 4);
+    vit_string_add_npy(&t, "|u1", shape, 4);
     memcpy(strstr(t.text + 10, "False"), "True ", 5);
     for (size_t i = 0, at = 0; i < 3; i++)
         for (size_t x = 0; x < 8; x++)
             for (size_t y = 0; y < 16; y++)
                 for (size_t n = 0; n < 12; n++) turned[at++] = (uint8_t)(n * 20 + y + x + i);
-    vit_text_add_bytes(&t, (const char *)turned, sizeof turned);
+    vit_string_add_bytes(&t, (const char *)turned, sizeof turned);
     put_bytes("d/images.npy", t.text, t.length);
-    vit_text_free(&t);
+    vit_string_free(&t);
     put_labels("d/labels.npy", two, 12);
     opens(&d, "d", VIT_PART_TRAIN);
     assert_int_equal(d.height, 16);

@@ -74,12 +74,12 @@ static void the_same_name_twice(void **unused) {
 }
 
 static void expect_same(const char *a, const char *b) {
-    vit_text x = {0}, y = {0};
-    vit_text_add_decomposed(&x, a);
-    vit_text_add_decomposed(&y, b);
+    vit_string x = {0}, y = {0};
+    vit_string_add_decomposed(&x, a);
+    vit_string_add_decomposed(&y, b);
     assert_string_equal(x.text, y.text);
-    vit_text_free(&x);
-    vit_text_free(&y);
+    vit_string_free(&x);
+    vit_string_free(&y);
 }
 
 /* The pairs are Python's unicodedata.normalize("NFC", ...) and ("NFD", ...). */
@@ -98,10 +98,10 @@ static void letters_in_one_or_more_characters(void **unused) {
                 "b",
                 "a\xff"
                 "b"); /* no UTF-8 */
-    vit_text x = {0};
-    vit_text_add_decomposed(&x, "\xe1\xbb\x87");
+    vit_string x = {0};
+    vit_string_add_decomposed(&x, "\xe1\xbb\x87");
     assert_string_equal(x.text, "e\xcc\xa3\xcc\x82");
-    vit_text_free(&x);
+    vit_string_free(&x);
 }
 
 static void what_is_said(void **unused) {

@@ -67,11 +67,11 @@ static void test_files_stay_where_memory_ends(void **state) {
 
 /* Twelve lines, two of which are the test; which ones does not depend on the others. */
 static void put_pairs(int lines) {
-    vit_text text = {0};
-    for (int i = 0; i < lines; i++) vit_text_add(&text, "source %d\ttarget %d\n", i, i);
+    vit_string text = {0};
+    for (int i = 0; i < lines; i++) vit_string_add(&text, "source %d\ttarget %d\n", i, i);
     vit_make_directory("set", NULL);
     put_file("set/pairs.tsv", text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 static void test_pairs(void **state) {
@@ -100,12 +100,12 @@ static void test_pairs(void **state) {
 
 static void test_words_that_recur(void **state) {
     vit_dataset d;
-    vit_text text = {0};
+    vit_string text = {0};
     (void)state;
-    for (int i = 0; i < 200; i++) vit_text_add(&text, "we are happy\ttayo ay masaya\n");
+    for (int i = 0; i < 200; i++) vit_string_add(&text, "we are happy\ttayo ay masaya\n");
     vit_make_directory("set", NULL);
     put_file("set/pairs.tsv", text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
     open_set(&d, "set", &(vit_dataset_options){.need = VIT_PART_TRAIN});
     assert_int_equal(d.source_vocabulary.signs, VIT_SIGNS_WORDS);
     assert_int_equal(d.source_vocabulary.count, VIT_ID_FIRST + 3);

@@ -66,10 +66,10 @@ static void test_words(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        vit_text text = {0};
+        vit_string text = {0};
         vit_number_words(&text, cases[i].language, cases[i].number);
         assert_string_equal(text.text, cases[i].words);
-        vit_text_free(&text);
+        vit_string_free(&text);
     }
 }
 
@@ -86,16 +86,16 @@ static void test_all_words(void **state) {
     for (int l = 0; l < VIT_LANGUAGE_COUNT; l++) {
         vit_sha256 hash;
         char hex[65];
-        vit_text text = {0};
+        vit_string text = {0};
         vit_sha256_start(&hash);
         for (uint32_t n = 0; n < VIT_NUMBER_LIMIT; n += n < 20000 ? 1 : 7) {
             text.length = 0;
             vit_number_words(&text, (vit_language)l, n);
-            vit_text_add(&text, "\n");
+            vit_string_add(&text, "\n");
             vit_sha256_add(&hash, text.text, text.length);
         }
         vit_sha256_hex(&hash, hex);
-        vit_text_free(&text);
+        vit_string_free(&text);
         assert_string_equal(hex, digests[l]);
     }
 }
@@ -158,10 +158,10 @@ static void test_strips_in_words(void **state) {
     assert_string_not_equal(digits.checksum, words.checksum);
     for (size_t i = 0; i < 100; i++) {
         char *number = target(&digits, &digits.test, i), *said = target(&words, &words.test, i);
-        vit_text expected = {0};
+        vit_string expected = {0};
         vit_number_words(&expected, VIT_LANGUAGE_FR, (uint32_t)strtoul(number, NULL, 10));
         assert_string_equal(said, expected.text);
-        vit_text_free(&expected);
+        vit_string_free(&expected);
         vit_free(number);
         vit_free(said);
     }

@@ -167,16 +167,16 @@ static void test_written(void **state) {
     static const char *const shapes[] = {"()", "(3,)", "(3, 40)"};
     const size_t shape[] = {3, 40};
     for (size_t dims = 0; dims < 3; dims++) {
-        vit_text t = {0};
+        vit_string t = {0};
         char text[160];
-        vit_text_add_npy(&t, "<f8", shape, dims);
+        vit_string_add_npy(&t, "<f8", shape, dims);
         snprintf(text, sizeof text, "{'descr': '<f8', " ORDER "'shape': %s, }%80s", shapes[dims],
                  "");
         text[117] = '\n';
         assert_int_equal(t.length, 128);
         assert_memory_equal(t.text, "\x93NUMPY\1\0\x76\0", 10);
         assert_memory_equal(t.text + 10, text, 118);
-        vit_text_free(&t);
+        vit_string_free(&t);
     }
 }
 

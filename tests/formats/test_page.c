@@ -24,11 +24,11 @@ static void base64_is_rfc_4648s(void **state) {
                                           {"foobar", "Zm9vYmFy"},
                                           {"\xff\xfe\xfd", "//79"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        vit_text t = {0};
-        vit_text_add(&t, "%s", "");
-        vit_text_add_base64(&t, rows[i][0], strlen(rows[i][0]));
+        vit_string t = {0};
+        vit_string_add(&t, "%s", "");
+        vit_string_add_base64(&t, rows[i][0], strlen(rows[i][0]));
         assert_string_equal(t.text, rows[i][1]);
-        vit_text_free(&t);
+        vit_string_free(&t);
     }
 }
 
@@ -37,18 +37,18 @@ static void places_are_filled(void **state) {
     static const char *const page[] = {"<a>\n", "@style@\n", "@data@\n", "@other@\n", "@\n", NULL};
     static const char *const style[] = {"b\n", "@data@\n", NULL};
     const vit_page_part parts[] = {{"style", style, NULL}, {"data", NULL, "{}\n"}};
-    vit_text t = {0};
-    vit_text_add_page(&t, page, parts, 2);
+    vit_string t = {0};
+    vit_string_add_page(&t, page, parts, 2);
     assert_string_equal(t.text, "<a>\nb\n@data@\n{}\n@other@\n@\n");
-    vit_text_free(&t);
+    vit_string_free(&t);
 }
 
 static void json_cannot_end_a_script(void **state) {
     (void)state;
-    vit_text t = {0};
-    vit_text_add_script_json(&t, "{\"a\": \"</script><!--\"}");
+    vit_string t = {0};
+    vit_string_add_script_json(&t, "{\"a\": \"</script><!--\"}");
     assert_string_equal(t.text, "{\"a\": \"\\u003c/script>\\u003c!--\"}");
-    vit_text_free(&t);
+    vit_string_free(&t);
 }
 
 static void png_reads_back(void **state) {

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     request.size = size;
     route->handler(&request, &reply);
     check(&reply);
-    vit_text_free(&reply.body);
+    vit_string_free(&reply.body);
     free(body);
     return 0;
 }

@@ -259,14 +259,14 @@ static void limits_the_number_of_operations(void **state) {
     vit_error error;
     for (int count = VIT_MAX_OPERATIONS - 1; count <= VIT_MAX_OPERATIONS; count++) {
         bool is_valid = count < VIT_MAX_OPERATIONS; /* normalize is one more */
-        vit_text json = {0};
-        vit_text_add(&json, "[");
-        for (int i = 0; i < count; i++) vit_text_add(&json, "{\"op\": \"rgb\"}, ");
-        vit_text_add(&json, HALF "]");
+        vit_string json = {0};
+        vit_string_add(&json, "[");
+        for (int i = 0; i < count; i++) vit_string_add(&json, "{\"op\": \"rgb\"}, ");
+        vit_string_add(&json, HALF "]");
         assert_int_equal(vit_preprocessing_read(&p, json.text, "a test", &error),
                          is_valid ? VIT_OK : VIT_ERROR_FORMAT);
         assert_int_equal(p.count, is_valid ? VIT_MAX_OPERATIONS : 0);
-        vit_text_free(&json);
+        vit_string_free(&json);
     }
 }
 

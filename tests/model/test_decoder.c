@@ -4,7 +4,7 @@
 #include "tests/support/check.h"
 #include "vit/base/math.h"
 #include "vit/base/sys.h"
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include "vit/ops/loss.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>
@@ -280,7 +280,7 @@ static double log_p(const float *logits, size_t n, size_t id) {
 
 /* What was written, given at once: the sum of its log p is the score to the bit, so the logits of
  * each token are, too; and where it is greedy, each is the likeliest. */
-static void check_whole(subject *s, size_t sample, const vit_written *w, bool greedy) {
+static void check_whole(subject *s, size_t sample, const vit_generated *w, bool greedy) {
     const vit_config *c = &s->network.config;
     const size_t ids = c->decoder.vocabulary, picture = c->height * c->width * c->channels;
     vit_state *d = s->state.decoder;
@@ -308,31 +308,31 @@ static void test_write(void **state) {
     for (size_t beams = 1; beams <= 4; beams++) {
         subject all = subject_open(*state, VIT_KEPT_NOTHING);
         subject s = subject_open(*state, VIT_KEPT_NOTHING);
-        vit_writing how = vit_writing_default(&all.network.config);
+        vit_generation how = vit_generation_default(&all.network.config);
         how.beams = beams;
         how.length_penalty = 0;
         how.stop = VIT_STOP_SURE;
-        vit_text_writer *together, *alone;
-        vit_written out[MOST], one;
+        vit_generator *together, *alone;
+        vit_generated out[MOST], one;
         const vit_config *c = &all.network.config;
         const size_t picture = c->height * c->width * c->channels;
-        assert_int_equal(vit_text_writer_new(&together, &all.network, &how,
-                                             vit_kernels_choose(VIT_CPU_AVX512), 3, MOST, NULL),
+        assert_int_equal(vit_generator_new(&together, &all.network, &how,
+                                           vit_kernels_choose(VIT_CPU_AVX512), 3, MOST, NULL),
                          VIT_OK);
         assert_int_equal(
-            vit_text_writer_new(&alone, &all.network, &how, vit_kernels_scalar(), 1, 1, NULL),
+            vit_generator_new(&alone, &all.network, &how, vit_kernels_scalar(), 1, 1, NULL),
             VIT_OK);
-        vit_write(together, out, all.images, all.texts[0], all.batch, 0);
+        vit_generate(together, out, all.images, all.texts[0], all.batch, 0);
         for (size_t i = 0; i < all.batch; i++) {
             check_whole(&s, i, &out[i], beams == 1);
-            vit_write(alone, &one, all.images ? all.images + i * picture : NULL, &all.texts[0][i],
-                      1, 0);
+            vit_generate(alone, &one, all.images ? all.images + i * picture : NULL,
+                         &all.texts[0][i], 1, 0);
             assert_int_equal(one.count, out[i].count);
             assert_memory_equal(one.ids, out[i].ids, one.count * sizeof *one.ids);
             assert_true(memcmp(&one.score, &out[i].score, sizeof one.score) == 0);
         }
-        vit_text_writer_free(together);
-        vit_text_writer_free(alone);
+        vit_generator_free(together);
+        vit_generator_free(alone);
         subject_free(&all);
         subject_free(&s);
     }
@@ -343,20 +343,20 @@ static void test_sample(void **state) {
     (void)state;
     enum { TEXTS = 2000 };
     subject s = subject_open("language", VIT_KEPT_NOTHING);
-    vit_writing how = vit_writing_default(&s.network.config);
+    vit_generation how = vit_generation_default(&s.network.config);
     const size_t ids = s.network.config.decoder.vocabulary;
     size_t counts[16] = {0};
     how.sample = true;
     how.length = 2;
     how.temperature = .8;
     how.top_k = 6;
-    vit_text_writer *w;
-    vit_written out;
+    vit_generator *w;
+    vit_generated out;
     assert_int_equal(
-        vit_text_writer_new(&w, &s.network, &how, vit_kernels_choose(VIT_CPU_AVX512), 1, 1, NULL),
+        vit_generator_new(&w, &s.network, &how, vit_kernels_choose(VIT_CPU_AVX512), 1, 1, NULL),
         VIT_OK);
     for (uint32_t i = 0; i < TEXTS; i++) {
-        vit_write(w, &out, NULL, NULL, 1, i);
+        vit_generate(w, &out, NULL, NULL, 1, i);
         counts[out.ended ? END : out.ids[0]]++;
     }
     s.texts[1][0].count = 0;
@@ -375,7 +375,7 @@ static void test_sample(void **state) {
         const double p = above < how.top_k ? vit_exp(logits[v] / how.temperature) / total : 0;
         assert_true(fabs((double)counts[v] - p * TEXTS) <= 5 * sqrt(p * (1 - p) * TEXTS));
     }
-    vit_text_writer_free(w);
+    vit_generator_free(w);
     subject_free(&s);
 }
 

@@ -148,8 +148,8 @@ static void test_document(void **state) {
 /* ---- vit/weights/export/pytorch_model.py ---- */
 
 static char *pytorch_model(void) {
-    vit_text t = {0};
-    for (size_t i = 0; vit_pytorch_model[i]; i++) vit_text_add(&t, "%s", vit_pytorch_model[i]);
+    vit_string t = {0};
+    for (size_t i = 0; vit_pytorch_model[i]; i++) vit_string_add(&t, "%s", vit_pytorch_model[i]);
     assert_false(t.failed);
     return t.text;
 }

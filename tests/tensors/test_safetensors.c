@@ -63,19 +63,19 @@ static void refused(const char *header, size_t data_size, vit_status status, con
 
 /* Puts `json` where an entry's value stands, after one good tensor of 4 bytes. */
 static void refused_entry(const char *json, size_t data_size, vit_status status, const char *part) {
-    vit_text header = {0};
-    vit_text_add(&header,
-                 "{\"a\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[0,4]},\"w\":%s}", json);
+    vit_string header = {0};
+    vit_string_add(
+        &header, "{\"a\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[0,4]},\"w\":%s}", json);
     refused(header.text, data_size, status, part);
-    vit_text_free(&header);
+    vit_string_free(&header);
 }
 
 /* Puts `json` where the member of an object stands. */
 static void refused_member(const char *json, const char *part) {
-    vit_text header = {0};
-    vit_text_add(&header, "{%s}", json);
+    vit_string header = {0};
+    vit_string_add(&header, "{%s}", json);
     refused(header.text, 0, VIT_ERROR_FORMAT, part);
-    vit_text_free(&header);
+    vit_string_free(&header);
 }
 
 #define EMPTY "{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}"
@@ -249,18 +249,18 @@ static void test_refuses_wrong_strings(void **state) {
         "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
         "\xf5\x80",     "\xff",         "\xe2\x82",         "\xe2\x28\xa1"};
     for (size_t i = 0; i < sizeof surrogates / sizeof *surrogates; i++) {
-        vit_text member = {0};
-        vit_text_add(&member, "\"%s\":" EMPTY, surrogates[i]);
+        vit_string member = {0};
+        vit_string_add(&member, "\"%s\":" EMPTY, surrogates[i]);
         refused_member(member.text, "header byte 2: expected surrogates in pairs");
-        vit_text_free(&member);
+        vit_string_free(&member);
     }
     for (size_t i = 0; i < sizeof not_utf8 / sizeof *not_utf8; i++) {
-        vit_text member = {0};
-        vit_text_add_bytes(&member, "\"", 1);
-        vit_text_add_bytes(&member, not_utf8[i], strlen(not_utf8[i]));
-        vit_text_add_bytes(&member, "\"", 1);
+        vit_string member = {0};
+        vit_string_add_bytes(&member, "\"", 1);
+        vit_string_add_bytes(&member, not_utf8[i], strlen(not_utf8[i]));
+        vit_string_add_bytes(&member, "\"", 1);
         refused_member(member.text, "header byte 2: expected valid UTF-8, found the byte 0x");
-        vit_text_free(&member);
+        vit_string_free(&member);
     }
 }
 
@@ -315,15 +315,15 @@ static void test_refuses_wrong_integers(void **state) {
     const char *wrong[] = {"-1",    "-0", "1.0", "1e2", "01",   "00",  "+1",
                            "\"1\"", "",   ".5",  "[1]", "null", "0x1", "1E2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        vit_text entry = {0};
-        vit_text_add(&entry, "{\"dtype\":\"U8\",\"shape\":[1,%s],\"data_offsets\":[4,4]}",
-                     wrong[i]);
+        vit_string entry = {0};
+        vit_string_add(&entry, "{\"dtype\":\"U8\",\"shape\":[1,%s],\"data_offsets\":[4,4]}",
+                       wrong[i]);
         if (strcmp(wrong[i], "0x1") == 0) /* a zero, and then something else */
             refused_entry(entry.text, 4, VIT_ERROR_FORMAT, "expected ',' or ']', found 'x1'");
         else
             refused_entry(entry.text, 4, VIT_ERROR_FORMAT,
                           "tensor 'w': header byte 83: expected a non-negative integer, found");
-        vit_text_free(&entry);
+        vit_string_free(&entry);
     }
     refused_entry("{\"shape\":[18446744073709551616]}", 4, VIT_ERROR_FORMAT,
                   "expected an integer of at most 64 bits, found '18446744073709551616'");
@@ -413,10 +413,10 @@ static void test_refuses_wrong_metadata(void **state) {
 /* A sentence stays one line of bounded length, whatever the names are. */
 static void test_messages_show_any_name(void **state) {
     (void)state;
-    vit_text header = {0};
-    vit_text_add(&header, "{\"a\\n\\u001b");
-    for (size_t i = 0; i < 500; i++) vit_text_add(&header, "\xe2\x82\xac");
-    vit_text_add(&header, "\":{\"shape\":[1],\"dtype\":\"U8\",\"data_offsets\":[0,2]}}");
+    vit_string header = {0};
+    vit_string_add(&header, "{\"a\\n\\u001b");
+    for (size_t i = 0; i < 500; i++) vit_string_add(&header, "\xe2\x82\xac");
+    vit_string_add(&header, "\":{\"shape\":[1],\"dtype\":\"U8\",\"data_offsets\":[0,2]}}");
     vit_bytes bytes = make(header.text, 2);
     vit_tensors *file;
     vit_error error;
@@ -425,7 +425,7 @@ static void test_messages_show_any_name(void **state) {
     assert_non_null(strstr(error.message, "tensor 'a??\xe2\x82\xac"));
     assert_non_null(strstr(error.message, "\xe2\x82\xac...': data_offsets [0, 2] span 2 bytes"));
     vit_free(bytes.data);
-    vit_text_free(&header);
+    vit_string_free(&header);
     char text[VIT_NAME_TEXT], name[105];
     memset(name, 'n', sizeof name);
     name[103] = '\0';
@@ -501,20 +501,20 @@ static void test_survives_every_changed_byte(void **state) {
 static void test_large_header(void **state) {
     (void)state;
     enum { TENSORS = 200000 };
-    vit_text header = {0};
-    vit_text_add(&header, "{");
+    vit_string header = {0};
+    vit_string_add(&header, "{");
     for (unsigned i = 0; i < TENSORS; i++) { /* 7919 is prime: the names are not in order */
         unsigned n = i * 7919 % TENSORS;
-        vit_text_add(&header,
-                     "%s\"blocks.%06u.a.name.as.long.as.they.get\":"
-                     "{\"dtype\":\"I16\",\"shape\":[1,1],\"data_offsets\":[%u,%u]}",
-                     i > 0 ? "," : "", n, 2 * n, 2 * n + 2);
+        vit_string_add(&header,
+                       "%s\"blocks.%06u.a.name.as.long.as.they.get\":"
+                       "{\"dtype\":\"I16\",\"shape\":[1,1],\"data_offsets\":[%u,%u]}",
+                       i > 0 ? "," : "", n, 2 * n, 2 * n + 2);
     }
-    vit_text_add(&header, "}");
+    vit_string_add(&header, "}");
     assert_false(header.failed);
     assert_true(header.length > 20000000);
     vit_bytes bytes = make_sized(header.text, header.length, 2 * TENSORS);
-    vit_text_free(&header);
+    vit_string_free(&header);
     clock_t start = clock(); /* of this process: others may keep the machine busy */
     vit_tensors *file = parse(&bytes);
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;

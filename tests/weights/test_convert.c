@@ -175,17 +175,17 @@ static void test_patches_in_the_order_of_pixels(void **state) {
 /* Every line "name [shape]" of `expected` is a tensor, and there are no others. */
 static void check_names(const char *path, const char *expected) {
     vit_tensors *file;
-    vit_text found = {0};
+    vit_string found = {0};
     vit_error error;
     if (vit_tensors_open(&file, path, &error) != VIT_OK) fail_msg("%s", error.message);
     for (size_t i = 0; i < vit_tensors_count(file); i++) {
         const vit_tensor *t = vit_tensors_at(file, i);
         char shape[128];
         vit_shape_text(shape, t->shape, t->dims);
-        vit_text_add(&found, "%s %s\n", t->name, shape);
+        vit_string_add(&found, "%s %s\n", t->name, shape);
     }
     assert_string_equal(found.text, expected);
-    vit_text_free(&found);
+    vit_string_free(&found);
     vit_tensors_close(file);
 }
 

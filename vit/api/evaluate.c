@@ -66,9 +66,9 @@ typedef struct training {
 
 static vit_status training_of(training *t, const vit_model *m, vit_error *error) {
     json_t *recipe;
-    vit_text checksums = {0};
+    vit_string checksums = {0};
     *t = (training){.val = vit_recipe_default().val};
-    vit_text_add(&checksums, "%s", "");
+    vit_string_add(&checksums, "%s", "");
     if (vit_json_parse(&recipe, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
         static const char *const keys[] = {"data_sha256", "joined_sha256"};
         const json_t *val = json_object_get(json_object_get(recipe, "train"), "val");
@@ -76,7 +76,7 @@ static vit_status training_of(training *t, const vit_model *m, vit_error *error)
         t->seed = (uint64_t)json_integer_value(json_object_get(recipe, "seed"));
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
             const char *value = json_string_value(json_object_get(recipe, keys[i]));
-            if (value) vit_text_add(&checksums, " %s", value);
+            if (value) vit_string_add(&checksums, " %s", value);
         }
         json_decref(recipe);
     }
@@ -264,7 +264,8 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
         status = vit_score_records(out, inference, &m->file.config, d, c->records, c->numbers,
                                    c->count, table, batch < c->count ? batch : c->count, error);
         if (status == VIT_OK && vit_config_has_decoder(&m->file.config)) {
-            const vit_text_records texts = {network, d, c->records, c->numbers, c->count, table};
+            const vit_answered_records texts = {network,    d,        c->records,
+                                                c->numbers, c->count, table};
             result->sequences_right = (double)out->correct / (double)out->images;
             result->tokens_right = (double)out->tokens_right / (double)out->tokens;
             result->entropy = c->numbers ? 0 : c->records->entropy;

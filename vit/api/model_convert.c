@@ -149,10 +149,10 @@ static vit_status check_loss(const conversion *c, vit_error *error) {
 static vit_status write_file(const conversion *c, const char *name, vit_error *error) {
     const vit_exported *e = &c->exported;
     const vit_description *d = &c->description;
-    const vit_text *text = name == config_name      ? &d->config
-                           : name == processor_name ? &d->processor
-                           : name == module_name    ? &d->module
-                                                    : NULL;
+    const vit_string *text = name == config_name      ? &d->config
+                             : name == processor_name ? &d->processor
+                             : name == module_name    ? &d->module
+                                                      : NULL;
     char *path = vit_path_join(c->options->out, name);
     vit_status status;
     if (!path) return vit_fail_memory(error, "a path", strlen(name));

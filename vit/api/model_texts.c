@@ -5,7 +5,7 @@
 #include "vit/explain/text_page.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include "vit/texts.h"
 #include <math.h>
 #include <string.h>
@@ -17,22 +17,22 @@ struct vit_text_session {
     const vit_network *network;
     const vit_kernels *kernels;
     int threads;
-    vit_text_writer *writer;
+    vit_generator *writer;
     size_t samples;      /* answered at once, at most */
     uint32_t number;     /* of the next text, for its random numbers */
     float *images;       /* [samples][height][width][channels], normalised */
     vit_ids *sources;    /* [samples] */
     uint32_t *ids;       /* [samples][length] of the sources */
-    vit_written *done;   /* [samples] what was written */
+    vit_generated *done; /* [samples] what was written */
     size_t *places;      /* [samples] which of the answers each sample's is */
     float table[3][256]; /* [channel][byte]: its normalised value */
 };
 
 /* ---- sessions ---- */
 
-static vit_writing writing_of(const vit_model *m, const vit_text_options *o) {
-    vit_writing w =
-        m->file.writing.beams > 0 ? m->file.writing : vit_writing_default(&m->file.config);
+static vit_generation writing_of(const vit_model *m, const vit_text_options *o) {
+    vit_generation w =
+        m->file.writing.beams > 0 ? m->file.writing : vit_generation_default(&m->file.config);
     if (o->beams > 0) w.beams = o->beams;
     if (o->length > 0) w.length = o->length;
     if (o->length_penalty.given) w.length_penalty = o->length_penalty.value;
@@ -50,7 +50,7 @@ vit_text_info vit_text_describe(const vit_model *m) {
     const vit_config *c = &m->file.config;
     const vit_text_info what = {.reads_pictures = vit_config_takes_pictures(c)};
     if (!vit_config_has_decoder(c)) return what;
-    const vit_writing w = writing_of(m, &(vit_text_options){0});
+    const vit_generation w = writing_of(m, &(vit_text_options){0});
     size_t tokens = m->file.tokenizer.count;
     while (tokens > 0 && !m->file.tokenizer.tokens[tokens - 1].text) tokens--;
     return (vit_text_info){.writes = true,
@@ -95,12 +95,12 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     s->samples = vit_max(1, ROWS_AT_ONCE / vit_max(1, vit_config_rows(c)));
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
-    const vit_writing writing = writing_of(model, o);
+    const vit_generation writing = writing_of(model, o);
     status = allocate(s, error);
     if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
     if (status == VIT_OK)
-        status = vit_text_writer_new(&s->writer, s->network, &writing, kernels, threads, s->samples,
-                                     error);
+        status = vit_generator_new(&s->writer, s->network, &writing, kernels, threads, s->samples,
+                                   error);
     if (status == VIT_OK)
         *out = s;
     else
@@ -110,7 +110,7 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
 
 void vit_text_session_free(vit_text_session *s) {
     if (!s) return;
-    vit_text_writer_free(s->writer);
+    vit_generator_free(s->writer);
     void *const all[] = {s->images, s->sources, s->ids, s->done, s->places, s};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) vit_free(all[i]);
 }
@@ -123,7 +123,7 @@ static char *decode(const vit_model *m, const uint32_t *ids, size_t count) {
 }
 
 /* Copies what was written into the answer. */
-static vit_status keep(vit_text_answer *a, const vit_model *m, const vit_written *w,
+static vit_status keep(vit_text_answer *a, const vit_model *m, const vit_generated *w,
                        vit_error *error) {
     const vit_tokenizer *t = &m->file.tokenizer;
     a->text = decode(m, w->ids, w->count);
@@ -146,7 +146,7 @@ static vit_status write_ready(vit_text_session *s, const vit_picture *pictures,
                               vit_text_answer *answers, size_t ready, vit_error *error) {
     vit_status status = VIT_OK;
     if (ready == 0) return VIT_OK;
-    vit_write(s->writer, s->done, s->images, s->sources, ready, s->number);
+    vit_generate(s->writer, s->done, s->images, s->sources, ready, s->number);
     s->number += (uint32_t)ready;
     for (size_t i = 0; i < ready && status == VIT_OK; i++) {
         vit_text_answer *a = &answers[s->places[i]];
@@ -267,7 +267,7 @@ static vit_status signs_of(char ***out, const vit_model *m, const vit_ids *ids, 
 }
 
 /* The page, or as png the picture, of call, to which it adds the signs. */
-static vit_status make_page(vit_bytes *out, vit_text_page_call *call, const vit_model *m, bool png,
+static vit_status make_page(vit_bytes *out, vit_token_page_call *call, const vit_model *m, bool png,
                             vit_error *error) {
     char **source = NULL, **written = NULL;
     vit_status status = signs_of(&source, m, &call->source, true, error);
@@ -275,7 +275,7 @@ static vit_status make_page(vit_bytes *out, vit_text_page_call *call, const vit_
     call->source_signs = (const char *const *)source;
     call->written_signs = (const char *const *)written;
     if (status == VIT_OK)
-        status = png ? vit_text_png_make(out, call, error) : vit_text_page_make(out, call, error);
+        status = png ? vit_token_png_make(out, call, error) : vit_token_page_make(out, call, error);
     free_signs(source, call->source.count);
     free_signs(written, call->written.count);
     return status;
@@ -301,15 +301,15 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     }
     vit_status status = input.error.status;
     if (status == VIT_OK) {
-        vit_text_page_call call = {.network = s->network,
-                                   .kernels = s->kernels,
-                                   .threads = s->threads,
-                                   .title = title,
-                                   .answer = answer->text,
-                                   .pixels = ready.pixels,
-                                   .image = s->images,
-                                   .written = {answer->ids, answer->count},
-                                   .ended = answer->ended};
+        vit_token_page_call call = {.network = s->network,
+                                    .kernels = s->kernels,
+                                    .threads = s->threads,
+                                    .title = title,
+                                    .answer = answer->text,
+                                    .pixels = ready.pixels,
+                                    .image = s->images,
+                                    .written = {answer->ids, answer->count},
+                                    .ended = answer->ended};
         if (vit_config_takes_texts(c)) call.source = s->sources[0];
         status = make_page(&bytes, &call, s->model, png, error);
     } else if (error) {

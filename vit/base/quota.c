@@ -10,19 +10,20 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-/* The text of the file root + directory + name, or "" if it cannot be read. Freed by vit_text_free.
+/* The text of the file root + directory + name, or "" if it cannot be read. Freed by
+ * vit_string_free.
  */
-static vit_text read_text(const char *root, const char *directory, const char *name) {
-    vit_text path = {0}, text = {0};
+static vit_string read_text(const char *root, const char *directory, const char *name) {
+    vit_string path = {0}, text = {0};
     vit_bytes bytes;
-    vit_text_add(&path, "%s%s%s", root, directory, name);
-    vit_text_add(&text, "%s", "");
+    vit_string_add(&path, "%s%s%s", root, directory, name);
+    vit_string_add(&text, "%s", "");
     if (!path.failed && vit_path_look(path.text) == VIT_PATH_FILE &&
         vit_read_file(&bytes, path.text, MOST_BYTES, NULL) == VIT_OK) {
-        vit_text_add_bytes(&text, (const char *)bytes.data, bytes.size);
+        vit_string_add_bytes(&text, (const char *)bytes.data, bytes.size);
         vit_free(bytes.data);
     }
-    vit_text_free(&path);
+    vit_string_free(&path);
     return text;
 }
 
@@ -38,34 +39,34 @@ static double processors(char *limits) {
 }
 
 static double quota_of(const char *root, const char *group) {
-    vit_text limits = read_text(root, group, "/cpu.max");
+    vit_string limits = read_text(root, group, "/cpu.max");
     if (!limits.failed && limits.length == 0) {
-        vit_text quota = read_text(root, group, "/cpu.cfs_quota_us");
-        vit_text period = read_text(root, group, "/cpu.cfs_period_us");
+        vit_string quota = read_text(root, group, "/cpu.cfs_quota_us");
+        vit_string period = read_text(root, group, "/cpu.cfs_period_us");
         if (!quota.failed && !period.failed) {
             quota.text[strcspn(quota.text, "\n")] = '\0';
-            vit_text_add(&limits, "%s %s", quota.text, period.text);
+            vit_string_add(&limits, "%s %s", quota.text, period.text);
         }
-        vit_text_free(&quota);
-        vit_text_free(&period);
+        vit_string_free(&quota);
+        vit_string_free(&period);
     }
     const double bound = limits.failed ? INFINITY : processors(limits.text);
-    vit_text_free(&limits);
+    vit_string_free(&limits);
     return bound;
 }
 
 /* The lowest limit of a group and those above it. If a container does not see the whole path, it
  * ends in groups that are missing, which have no limit. */
 static double bound_of(const char *root, const char *hierarchy, const char *group) {
-    vit_text path = {0};
+    vit_string path = {0};
     double bound = INFINITY;
-    vit_text_add(&path, "%s%s", hierarchy, group);
+    vit_string_add(&path, "%s%s", hierarchy, group);
     while (!path.failed) {
         bound = fmin(bound, quota_of(root, path.text));
         if (strlen(path.text) <= strlen(hierarchy)) break;
         *strrchr(path.text, '/') = '\0';
     }
-    vit_text_free(&path);
+    vit_string_free(&path);
     return bound;
 }
 
@@ -82,7 +83,7 @@ static double bound_of_line(const char *root, char *line) {
 }
 
 int vit_cpu_quota(const char *root) {
-    vit_text groups = read_text(root, "", "/proc/self/cgroup");
+    vit_string groups = read_text(root, "", "/proc/self/cgroup");
     double bound = INFINITY;
     for (char *line = groups.failed ? NULL : groups.text; line && *line != '\0';) {
         char *end = strchr(line, '\n');
@@ -90,6 +91,6 @@ int vit_cpu_quota(const char *root) {
         bound = fmin(bound, bound_of_line(root, line));
         line = end ? end + 1 : NULL;
     }
-    vit_text_free(&groups);
+    vit_string_free(&groups);
     return bound < 1e6 ? (int)ceil(bound) : 0;
 }

@@ -221,7 +221,7 @@ void vit_shape_text(char text[128], const size_t *shape, size_t dims) {
 /* ---- strings that grow ---- */
 
 /* Makes room for `more` characters and a 0. */
-static bool reserve(vit_text *t, size_t more) {
+static bool reserve(vit_string *t, size_t more) {
     if (t->failed || more >= SIZE_MAX / 4 - t->length) {
         t->failed = true;
         return false;
@@ -239,7 +239,7 @@ static bool reserve(vit_text *t, size_t more) {
     return true;
 }
 
-void vit_text_add(vit_text *t, const char *format, ...) {
+void vit_string_add(vit_string *t, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -254,7 +254,7 @@ void vit_text_add(vit_text *t, const char *format, ...) {
     va_end(arguments);
 }
 
-void vit_text_add_bytes(vit_text *t, const char *bytes, size_t size) {
+void vit_string_add_bytes(vit_string *t, const char *bytes, size_t size) {
     if (reserve(t, size)) {
         if (size > 0) memcpy(t->text + t->length, bytes, size);
         t->length += size;
@@ -262,36 +262,36 @@ void vit_text_add_bytes(vit_text *t, const char *bytes, size_t size) {
     }
 }
 
-static void add_json_character(vit_text *t, const char *text, size_t length) {
+static void add_json_character(vit_string *t, const char *text, size_t length) {
     static const char *const escapes[] = {"\"\\\"", "\\\\\\", "\b\\b", "\f\\f",
                                           "\n\\n",  "\r\\r",  "\t\\t"};
     for (size_t i = 0; i < sizeof escapes / sizeof escapes[0]; i++) {
         if (*text == escapes[i][0]) {
-            vit_text_add_bytes(t, escapes[i] + 1, 2);
+            vit_string_add_bytes(t, escapes[i] + 1, 2);
             return;
         }
     }
     if (length == 0)
-        vit_text_add_bytes(t, "\xef\xbf\xbd", 3);
+        vit_string_add_bytes(t, "\xef\xbf\xbd", 3);
     else if ((unsigned char)*text < 0x20)
-        vit_text_add(t, "\\u%04x", (unsigned)*text);
+        vit_string_add(t, "\\u%04x", (unsigned)*text);
     else
-        vit_text_add_bytes(t, text, length);
+        vit_string_add_bytes(t, text, length);
 }
 
-void vit_text_add_json(vit_text *t, const char *text) {
-    vit_text_add_bytes(t, "\"", 1);
+void vit_string_add_json(vit_string *t, const char *text) {
+    vit_string_add_bytes(t, "\"", 1);
     while (*text != '\0' && !t->failed) {
         size_t length = vit_utf8_length(text);
         add_json_character(t, text, length);
         text += length > 0 ? length : 1;
     }
-    vit_text_add_bytes(t, "\"", 1);
+    vit_string_add_bytes(t, "\"", 1);
 }
 
-void vit_text_free(vit_text *t) {
+void vit_string_free(vit_string *t) {
     vit_free(t->text);
-    *t = (vit_text){0};
+    *t = (vit_string){0};
 }
 
 /* ---- names ---- */

@@ -26,19 +26,20 @@ char *vit_format_g9(char text[32], float value);
 /* text = "[3, 224, 224]", for messages, cut to fit. */
 void vit_shape_text(char text[128], const size_t *shape, size_t dims);
 
-/* A string that grows; begins as {0}, freed by vit_text_free. After a failed allocation `failed` is
- * set, text may be NULL, and further calls do nothing, so that one check at the end is enough. */
-typedef struct vit_text {
+/* A string that grows; begins as {0}, freed by vit_string_free. After a failed allocation `failed`
+ * is set, text may be NULL, and further calls do nothing, so that one check at the end is enough.
+ */
+typedef struct vit_string {
     char *text; /* 0-terminated after the first addition */
     size_t length, capacity;
     bool failed;
-} vit_text;
+} vit_string;
 
-void vit_text_add(vit_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void vit_text_add_bytes(vit_text *t, const char *bytes, size_t size);
+void vit_string_add(vit_string *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void vit_string_add_bytes(vit_string *t, const char *bytes, size_t size);
 /* Appends a JSON string with its quotes; bytes that are not valid UTF-8 become U+FFFD. */
-void vit_text_add_json(vit_text *t, const char *text);
-void vit_text_free(vit_text *t);
+void vit_string_add_json(vit_string *t, const char *text);
+void vit_string_free(vit_string *t);
 
 /* Whether `name` ends so, with something before that: "a.png" has the ending ".png". */
 bool vit_has_ending(const char *name, const char *ending);

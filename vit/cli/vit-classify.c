@@ -283,10 +283,10 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
     if (fine) {
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
-        vit_text warning = {0};
-        vit_text_add(&warning, "%s: warning: %s", name, about->warning ? about->warning : "");
+        vit_string warning = {0};
+        vit_string_add(&warning, "%s: warning: %s", name, about->warning ? about->warning : "");
         if (about->warning && !warning.failed) vit_say(&command, warning.text);
-        vit_text_free(&warning);
+        vit_string_free(&warning);
     }
     bool written = write_answer(c, &a);
     c->seen++;
@@ -373,7 +373,7 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     const settings *s = c->settings;
     vit_pictures pictures;
     char number[32];
-    vit_text text = {0};
+    vit_string text = {0};
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
     if (status != VIT_OK) return status;
@@ -385,10 +385,10 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
             vit_fail(error, VIT_ERROR_ARGUMENT,
                      "%s names no picture, expected one name of a file a line", pictures.list.path);
     }
-    vit_text_add(&text, "left out in directories: %s that are not named .png, .jpg or .jpeg",
-                 vit_format_count(number, pictures.left_out));
+    vit_string_add(&text, "left out in directories: %s that are not named .png, .jpg or .jpeg",
+                   vit_format_count(number, pictures.left_out));
     if (pictures.left_out > 0 && !text.failed) vit_say(&command, text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
     vit_pictures_close(&pictures);
     return status;
 }
@@ -396,12 +396,12 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
 /* Counts the failed pictures: their messages may be out of sight after many answers. */
 static void say_failed(const classifier *c) {
     char failed[32], pictures[32];
-    vit_text text = {0};
+    vit_string text = {0};
     if (c->failed == 0 || c->seen == 1) return;
-    vit_text_add(&text, "%s of %s pictures could not be read", vit_format_count(failed, c->failed),
-                 vit_format_count(pictures, c->seen));
+    vit_string_add(&text, "%s of %s pictures could not be read",
+                   vit_format_count(failed, c->failed), vit_format_count(pictures, c->seen));
     if (!text.failed) vit_say(&command, text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 /* Returns the exit status. */

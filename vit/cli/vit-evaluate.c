@@ -131,51 +131,51 @@ static const char confusion_head[] = "label/answer";
 typedef struct predictions {
     const vit_model *model;
     const settings *settings;
-    vit_text lines, logits; /* logits: the bytes of the floats */
+    vit_string lines, logits; /* logits: the bytes of the floats */
 } predictions;
 
 static void on_picture(const vit_evaluated *picture, void *user) {
     predictions *p = user;
     char answer[32], label[32];
-    vit_text *t = &p->lines;
+    vit_string *t = &p->lines;
     if (p->settings->logits) {
         const size_t classes = vit_model_describe(p->model).classes;
-        vit_text_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
+        vit_string_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
     }
     if (!p->settings->predictions) return;
     if (picture->file) vit_csv_field(t, picture->file);
-    vit_text_add(t, ",%zu,", picture->index);
+    vit_string_add(t, ",%zu,", picture->index);
     vit_csv_field(t, vit_model_label(p->model, picture->label));
-    vit_text_add(t, ",");
+    vit_string_add(t, ",");
     vit_csv_field(t, vit_model_label(p->model, picture->answer));
-    vit_text_add(t, ",%d,%s,%s\n", picture->label == picture->answer,
-                 vit_format_float(answer, picture->probabilities[picture->answer]),
-                 vit_format_float(label, picture->probabilities[picture->label]));
+    vit_string_add(t, ",%d,%s,%s\n", picture->label == picture->answer,
+                   vit_format_float(answer, picture->probabilities[picture->answer]),
+                   vit_format_float(label, picture->probabilities[picture->label]));
 }
 
 static vit_status write_confusion(const report *r, vit_error *error) {
     const size_t classes = r->result->classes;
-    vit_text t = {0};
-    vit_text_add(&t, "%s", confusion_head);
+    vit_string t = {0};
+    vit_string_add(&t, "%s", confusion_head);
     for (size_t i = 0; i < classes; i++) {
-        vit_text_add(&t, ",");
+        vit_string_add(&t, ",");
         vit_csv_field(&t, vit_model_label(r->model, i));
     }
-    vit_text_add(&t, "\n");
+    vit_string_add(&t, "\n");
     for (size_t i = 0; i < classes; i++) {
         vit_csv_field(&t, vit_model_label(r->model, i));
         for (size_t j = 0; j < classes; j++)
-            vit_text_add(&t, ",%zu", r->result->confusion[i * classes + j]);
-        vit_text_add(&t, "\n");
+            vit_string_add(&t, ",%zu", r->result->confusion[i * classes + j]);
+        vit_string_add(&t, "\n");
     }
     const vit_status status = vit_csv_write(r->settings->confusion_csv, &t, error);
-    vit_text_free(&t);
+    vit_string_free(&t);
     return status;
 }
 
 static vit_status write_logits(const report *r, const predictions *p, vit_error *error) {
     const size_t shape[] = {r->result->images, r->result->classes};
-    const vit_text *t = &p->logits;
+    const vit_string *t = &p->logits;
     if (t->failed) return vit_fail_memory(error, "logits", t->length);
     float *values = vit_alloc_unset(t->length, 1); /* aligned as floats are */
     if (!values) return vit_fail_memory(error, "logits", t->length);
@@ -223,7 +223,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .user = p};
     p->model = *model;
     p->settings = s;
-    if (status == VIT_OK && s->predictions) vit_text_add(&p->lines, "%s", predictions_head);
+    if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }
 
@@ -271,8 +271,8 @@ int main(int argc, char **argv) {
         report r = {.settings = &s, .model = model, .result = &result};
         exit_status = answer(&r, &p);
     }
-    vit_text_free(&p.lines);
-    vit_text_free(&p.logits);
+    vit_string_free(&p.lines);
+    vit_string_free(&p.logits);
     vit_evaluation_clear(&result);
     vit_model_free(model);
     return vit_program_end(&command, exit_status);

@@ -404,12 +404,12 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
     }
     for (size_t i = 0; i < e->method_count; i++) {
         add_json(&json, e, name, e->methods[i], &maps[i], &curves[i]);
-        vit_text_add(&json.line, "\n");
+        vit_string_add(&json.line, "\n");
         json.comma = false;
     }
     if (json.line.failed) status = vit_fail_memory(error, "a map", 0);
     if (status == VIT_OK) status = vit_write_file(out, json.line.text, json.line.length, error);
-    vit_text_free(&json.line);
+    vit_string_free(&json.line);
     return status;
 }
 

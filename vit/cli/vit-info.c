@@ -144,36 +144,39 @@ static vit_status show_json(const settings *choice, subject *s, const char *name
 
 /* ---- text ---- */
 
-static void add_title(vit_text *text, const char *title) {
-    vit_text_add(text, "  %-13s ", title);
+static void add_title(vit_string *text, const char *title) {
+    vit_string_add(text, "  %-13s ", title);
 }
 
-static void add_scalar(vit_text *text, const json_t *value) {
+static void add_scalar(vit_string *text, const json_t *value) {
     char number[32];
     if (json_is_string(value)) {
-        vit_text_add_visible(text, json_string_value(value), 0);
+        vit_string_add_visible(text, json_string_value(value), 0);
     } else if (json_is_number(value)) {
-        vit_text_add(text, "%s", vit_format_double(number, json_number_value(value)));
+        vit_string_add(text, "%s", vit_format_double(number, json_number_value(value)));
     } else {
-        vit_text_add(text, "%s", json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "...");
+        vit_string_add(text, "%s",
+                       json_is_true(value)    ? "yes"
+                       : json_is_false(value) ? "no"
+                                              : "...");
     }
 }
 
 /* Key and value without JSON's punctuation: "background 255 255 255". */
-static void add_pair(vit_text *text, const char *key, const json_t *value) {
-    vit_text_add_visible(text, key, 0);
+static void add_pair(vit_string *text, const char *key, const json_t *value) {
+    vit_string_add_visible(text, key, 0);
     if (!json_is_array(value)) {
-        vit_text_add(text, " ");
+        vit_string_add(text, " ");
         add_scalar(text, value);
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
-        vit_text_add(text, " ");
+        vit_string_add(text, " ");
         add_scalar(text, json_array_get(value, i));
     }
 }
 
 /* Each operation on a line. */
-static void add_preprocessing(vit_text *text, const char *list) {
+static void add_preprocessing(vit_string *text, const char *list) {
     json_t *operations = json_loads(list, 0, NULL), *operation, *value;
     const char *key;
     size_t i;
@@ -182,16 +185,16 @@ static void add_preprocessing(vit_text *text, const char *list) {
         add_scalar(text, json_object_get(operation, "op"));
         json_object_foreach(operation, key, value) {
             if (strcmp(key, "op") == 0) continue;
-            vit_text_add(text, " ");
+            vit_string_add(text, " ");
             add_pair(text, key, value);
         }
-        vit_text_add(text, "\n");
+        vit_string_add(text, "\n");
     }
     json_decref(operations);
 }
 
 /* The members of an object, four on a line, but no objects and nothing that `hidden` names. */
-static void add_members(vit_text *text, const char *title, const char *object,
+static void add_members(vit_string *text, const char *title, const char *object,
                         const char *const *hidden) {
     json_t *members = json_loads(object, 0, NULL), *value;
     const char *key;
@@ -200,34 +203,34 @@ static void add_members(vit_text *text, const char *title, const char *object,
         size_t h = 0;
         while (hidden[h] && strcmp(hidden[h], key) != 0) h++;
         if (hidden[h] || json_is_object(value)) continue;
-        vit_text_add(text, "%s", count == 0 ? "" : count % 4 == 0 ? ",\n" : ", ");
+        vit_string_add(text, "%s", count == 0 ? "" : count % 4 == 0 ? ",\n" : ", ");
         if (count % 4 == 0) add_title(text, count == 0 ? title : "");
         add_pair(text, key, value);
         count++;
     }
-    vit_text_add(text, "%s", count > 0 ? "\n" : "");
+    vit_string_add(text, "%s", count > 0 ? "\n" : "");
     json_decref(members);
 }
 
-static void add_labels(vit_text *text, const subject *s) {
+static void add_labels(vit_string *text, const subject *s) {
     enum { SHOWN = 10 };
     char number[32];
     add_title(text, "classes");
     if (!s->info.has_head) {
-        vit_text_add(text, "none: a backbone of %s features\n",
-                     vit_format_count(number, s->info.features));
+        vit_string_add(text, "none: a backbone of %s features\n",
+                       vit_format_count(number, s->info.features));
         return;
     }
-    vit_text_add(text, "%s:", vit_format_count(number, s->info.classes));
+    vit_string_add(text, "%s:", vit_format_count(number, s->info.classes));
     for (size_t i = 0; i < s->info.classes && i < SHOWN; i++) {
-        vit_text_add(text, "%s ", i > 0 ? "," : "");
-        vit_text_add_visible(text, vit_model_label(s->model, i), 0);
+        vit_string_add(text, "%s ", i > 0 ? "," : "");
+        vit_string_add_visible(text, vit_model_label(s->model, i), 0);
     }
-    vit_text_add(text, "%s\n", s->info.classes > SHOWN ? ", ..." : "");
+    vit_string_add(text, "%s\n", s->info.classes > SHOWN ? ", ..." : "");
 }
 
 /* The decoder, and how it writes a text. */
-static void add_decoder(vit_text *text, const subject *s) {
+static void add_decoder(vit_string *text, const subject *s) {
     static const char *const hidden[] = {NULL};
     static const char *const stops[] = {"usual", "early", "sure"};
     const vit_text_info *t = &s->texts;
@@ -238,38 +241,38 @@ static void add_decoder(vit_text *text, const subject *s) {
     json_decref(config);
     add_title(text, "writes");
     if (t->beams > 1)
-        vit_text_add(text, "by %zu beams, length penalty %g, stop %s, ", t->beams,
-                     t->length_penalty, stops[t->stop]);
+        vit_string_add(text, "by %zu beams, length penalty %g, stop %s, ", t->beams,
+                       t->length_penalty, stops[t->stop]);
     else
-        vit_text_add(text, "greedily, ");
-    if (t->no_repeat > 0) vit_text_add(text, "no %zu tokens twice, ", t->no_repeat);
-    vit_text_add(text, "to %zu tokens", t->length);
-    if (t->tokens > 0) vit_text_add(text, "; a tokenizer of %zu", t->tokens);
-    vit_text_add(text, "\n");
+        vit_string_add(text, "greedily, ");
+    if (t->no_repeat > 0) vit_string_add(text, "no %zu tokens twice, ", t->no_repeat);
+    vit_string_add(text, "to %zu tokens", t->length);
+    if (t->tokens > 0) vit_string_add(text, "; a tokenizer of %zu", t->tokens);
+    vit_string_add(text, "\n");
 }
 
-static void add_probabilities(vit_text *text, const vit_model_info *m) {
+static void add_probabilities(vit_string *text, const vit_model_info *m) {
     char number[32];
     add_title(text, "probabilities");
     switch (m->scoring) {
     case VIT_SCORING_SOFTMAX:
-        vit_text_add(text, "softmax(logits / %s)", vit_format_fixed(number, m->temperature, 3));
+        vit_string_add(text, "softmax(logits / %s)", vit_format_fixed(number, m->temperature, 3));
         break;
     case VIT_SCORING_SIGMOID:
-        vit_text_add(text, "sigmoid of each logit, as classes do not exclude each other");
+        vit_string_add(text, "sigmoid of each logit, as classes do not exclude each other");
         break;
     case VIT_SCORING_NONE:
     case VIT_SCORING_COUNT:
-        vit_text_add(text, "none: the logits are the numbers of a regression");
+        vit_string_add(text, "none: the logits are the numbers of a regression");
         break;
     }
     if (m->threshold > 0)
-        vit_text_add(text, ", below %s %% an answer is unsure",
-                     vit_format_fixed(number, 100 * m->threshold, 2));
-    vit_text_add(text, "\n");
+        vit_string_add(text, ", below %s %% an answer is unsure",
+                       vit_format_fixed(number, 100 * m->threshold, 2));
+    vit_string_add(text, "\n");
 }
 
-static void add_model(vit_text *text, const subject *s) {
+static void add_model(vit_string *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
     static const char *const digests[] = {"data_sha256", "joined_sha256", NULL};
@@ -277,19 +280,19 @@ static void add_model(vit_text *text, const subject *s) {
     char number[32];
     if (s->texts.reads_pictures) {
         add_title(text, "pictures");
-        vit_text_add(text, "%zux%zux%zu, patches of %zux%zu\n", m->height, m->width, m->channels,
-                     m->patch, m->patch);
+        vit_string_add(text, "%zux%zux%zu, patches of %zux%zu\n", m->height, m->width, m->channels,
+                       m->patch, m->patch);
     }
     add_title(text, "network");
-    vit_text_add(text, "dim %zu, depth %zu, heads %zu, mlp %zu\n", m->dim, m->depth, m->heads,
-                 m->mlp);
+    vit_string_add(text, "dim %zu, depth %zu, heads %zu, mlp %zu\n", m->dim, m->depth, m->heads,
+                   m->mlp);
     add_members(text, "", m->config, sizes);
     if (s->texts.writes) add_decoder(text, s);
     add_title(text, "parameters");
-    vit_text_add(text, "%s\n", vit_format_count(number, m->parameters));
+    vit_string_add(text, "%s\n", vit_format_count(number, m->parameters));
     add_title(text, "multiply-adds");
-    vit_text_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
-                 s->texts.writes ? "text" : "picture");
+    vit_string_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
+                   s->texts.writes ? "text" : "picture");
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     if (!s->texts.writes && m->has_head) add_probabilities(text, m);
@@ -297,57 +300,59 @@ static void add_model(vit_text *text, const subject *s) {
 }
 
 /* A tensor on a line. */
-static vit_status add_tensor(vit_text *text, subject *s, size_t index, size_t width) {
+static vit_status add_tensor(vit_string *text, subject *s, size_t index, size_t width) {
     const vit_tensor_info t = vit_tensor_list_at(s->list, index);
     vit_tensor_statistics m;
-    vit_text shape = {0};
+    vit_string shape = {0};
     const vit_status status = vit_tensor_list_measure(s->list, index, &m, &s->error);
-    for (size_t i = 0; i < t.dims; i++) vit_text_add(&shape, "%s%zu", i > 0 ? "x" : "", t.shape[i]);
-    vit_text_add(text, "  ");
-    vit_text_add_visible(text, t.name, width);
-    vit_text_add(text, "  %-4s  %-16s", t.type, shape.length > 0 ? shape.text : "scalar");
+    for (size_t i = 0; i < t.dims; i++)
+        vit_string_add(&shape, "%s%zu", i > 0 ? "x" : "", t.shape[i]);
+    vit_string_add(text, "  ");
+    vit_string_add_visible(text, t.name, width);
+    vit_string_add(text, "  %-4s  %-16s", t.type, shape.length > 0 ? shape.text : "scalar");
     const double numbers[] = {m.min, m.max, m.mean, m.std};
     for (size_t i = 0; i < 4 && status == VIT_OK; i++) {
         if (isfinite(numbers[i])) {
-            vit_text_add(text, " %11.4g", numbers[i]);
+            vit_string_add(text, " %11.4g", numbers[i]);
         } else {
-            vit_text_add(text, " %11s", "-");
+            vit_string_add(text, " %11s", "-");
         }
     }
     if (status == VIT_OK && m.finite < t.count)
-        vit_text_add(text, "  %zu not finite", t.count - m.finite);
-    vit_text_add(text, "\n");
-    vit_text_free(&shape);
+        vit_string_add(text, "  %zu not finite", t.count - m.finite);
+    vit_string_add(text, "\n");
+    vit_string_free(&shape);
     return status == VIT_ERROR_UNSUPPORTED ? VIT_OK : status;
 }
 
-static vit_status add_tensors(vit_text *text, subject *s) {
+static vit_status add_tensors(vit_string *text, subject *s) {
     size_t width = strlen("tensor");
     vit_status status = VIT_OK;
     for (size_t i = 0; i < vit_tensor_list_count(s->list); i++) {
-        const size_t columns = vit_text_columns(vit_tensor_list_at(s->list, i).name);
+        const size_t columns = vit_display_columns(vit_tensor_list_at(s->list, i).name);
         width = columns > width ? columns : width;
     }
     width = width < 60 ? width : 60;
-    vit_text_add(text, "  ");
-    vit_text_add_visible(text, "tensor", width);
-    vit_text_add(text, "  type  %-16s %11s %11s %11s %11s\n", "shape", "min", "max", "mean", "std");
+    vit_string_add(text, "  ");
+    vit_string_add_visible(text, "tensor", width);
+    vit_string_add(text, "  type  %-16s %11s %11s %11s %11s\n", "shape", "min", "max", "mean",
+                   "std");
     for (size_t i = 0; i < vit_tensor_list_count(s->list) && status == VIT_OK; i++)
         status = add_tensor(text, s, i, width);
     return status;
 }
 
 static vit_status show_text(const settings *choice, subject *s, const char *name, bool *written) {
-    vit_text text = {0};
+    vit_string text = {0};
     const size_t count = vit_tensor_list_count(s->list);
     vit_status status = s->model ? VIT_OK : s->error.status;
     if (!s->model) vit_say(&command, s->error.message);
-    vit_text_add_visible(&text, name, 0);
-    vit_text_add(&text, "\n");
+    vit_string_add_visible(&text, name, 0);
+    vit_string_add(&text, "\n");
     add_title(&text, "file");
-    vit_text_add_visible(&text, vit_tensor_list_path(s->list), 0);
-    vit_text_add(&text, ": %s, %zu tensor%s\n", vit_tensor_list_kind(s->list), count,
-                 count == 1 ? "" : "s");
+    vit_string_add_visible(&text, vit_tensor_list_path(s->list), 0);
+    vit_string_add(&text, ": %s, %zu tensor%s\n", vit_tensor_list_kind(s->list), count,
+                   count == 1 ? "" : "s");
     if (s->model) add_model(&text, s);
     if (choice->tensors) {
         const vit_status read = add_tensors(&text, s);

@@ -216,26 +216,26 @@ static bool answer_json(const char *key, const char *name, const vit_text_answer
 
 /* The text, after the picture's name if there are several. */
 static bool answer_text(const char *name, bool several, const vit_text_answer *a) {
-    vit_text text = {0};
+    vit_string text = {0};
     if (a->error.status != VIT_OK) {
         vit_say(&command, a->error.message);
         return true;
     }
     if (several) {
-        vit_text_add_visible(&text, name, 0);
-        vit_text_add(&text, ": ");
+        vit_string_add_visible(&text, name, 0);
+        vit_string_add(&text, ": ");
     }
-    vit_text_add_visible(&text, a->text, 0);
-    vit_text_add(&text, "\n");
+    vit_string_add_visible(&text, a->text, 0);
+    vit_string_add(&text, "\n");
     return vit_print(&command, &text);
 }
 
 /* name: of a picture or a text, or NULL. */
 static void say_warning(const char *name, const char *warning) {
-    vit_text text = {0};
-    vit_text_add(&text, "%s%swarning: %s", name ? name : "", name ? ": " : "", warning);
+    vit_string text = {0};
+    vit_string_add(&text, "%s%swarning: %s", name ? name : "", name ? ": " : "", warning);
     if (!text.failed) vit_say(&command, text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 static void tell(reading *r, const char *key, const char *const *names, bool several, size_t count,

@@ -241,12 +241,12 @@ static char *default_out(const settings *s) {
     while (start > 0 && path[start - 1] != '/') start--;
     if (s->preset && path[end] == '\0') end = start + vit_stem_length(path + start, ".json");
     while (start < end && path[start] == '.') start++; /* no hidden file, no ".." */
-    vit_text name = {0};
+    vit_string name = {0};
     for (size_t i = start; i < end; i++)
-        vit_text_add_bytes(&name, strchr(plain, path[i]) ? &path[i] : "-", 1);
-    vit_text_add(&name, "%s.safetensors", start == end ? "model" : "");
+        vit_string_add_bytes(&name, strchr(plain, path[i]) ? &path[i] : "-", 1);
+    vit_string_add(&name, "%s.safetensors", start == end ? "model" : "");
     char *out = name.failed ? NULL : vit_strdup(name.text);
-    vit_text_free(&name);
+    vit_string_free(&name);
     return out;
 }
 
@@ -321,29 +321,29 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
         int exit_status = vit_say_error(&command, error);
         return report->steps == 0 ? exit_status : VIT_EXIT_FAILED; /* once it has started */
     }
-    vit_text text = {0};
-    vit_text_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
-                 (unsigned long long)report->steps);
+    vit_string text = {0};
+    vit_string_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
+                   (unsigned long long)report->steps);
     if (s->checkpoint && (!report->saved_in || vit_path_same(s->checkpoint, report->saved_in))) {
-        vit_text_add(&text, "the same command with --resume goes on from there");
+        vit_string_add(&text, "the same command with --resume goes on from there");
     } else if (report->saved_in) {
-        vit_text_add(&text, "the same command with --checkpoint %s --resume goes on from there",
-                     report->saved_in);
+        vit_string_add(&text, "the same command with --checkpoint %s --resume goes on from there",
+                       report->saved_in);
     } else {
-        vit_text_add(&text, "nothing was saved");
+        vit_string_add(&text, "nothing was saved");
     }
     vit_say(&command, text.failed ? "interrupted" : text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
     return 128 + number;
 }
 
 /* OUT with .checkpoint in place of .safetensors. NULL: no memory. */
 static char *rescue_name(const char *out) {
-    vit_text name = {0};
-    vit_text_add_bytes(&name, out, vit_stem_length(out, ".safetensors"));
-    vit_text_add(&name, ".checkpoint");
+    vit_string name = {0};
+    vit_string_add_bytes(&name, out, vit_stem_length(out, ".safetensors"));
+    vit_string_add(&name, ".checkpoint");
     char *copy = name.failed ? NULL : vit_strdup(name.text);
-    vit_text_free(&name);
+    vit_string_free(&name);
     return copy;
 }
 
@@ -403,18 +403,18 @@ static bool print_search(const settings *s, const vit_lr_search *found) {
         vit_json_close(&json, '}');
         return vit_print_json(&command, &json);
     }
-    vit_text text = {0};
-    vit_text_add(&text, "learning rate   loss\n");
+    vit_string text = {0};
+    vit_string_add(&text, "learning rate   loss\n");
     for (size_t i = 0; i < SHOWN_RATES; i++) {
         const size_t at = i * (found->count - 1) / (SHOWN_RATES - 1);
-        vit_text_add(&text, "%13s   %s\n", two_digits(lr, found->lr[at]),
-                     vit_format_fixed(number, found->loss[at], 3));
+        vit_string_add(&text, "%13s   %s\n", two_digits(lr, found->lr[at]),
+                       vit_format_fixed(number, found->loss[at], 3));
     }
     if (isnan(suggested)) {
-        vit_text_add(&text, "the loss never fell: look at the labels, or try another --seed\n");
+        vit_string_add(&text, "the loss never fell: look at the labels, or try another --seed\n");
     } else {
-        vit_text_add(&text, "suggested: --lr %s (without it: %s)\n",
-                     vit_format_double(number, suggested), vit_format_double(lr, found->preset));
+        vit_string_add(&text, "suggested: --lr %s (without it: %s)\n",
+                       vit_format_double(number, suggested), vit_format_double(lr, found->preset));
     }
     return vit_print(&command, &text);
 }
@@ -464,10 +464,10 @@ static int run(settings *s) {
 }
 
 static int list_presets(void) {
-    vit_text text = {0};
+    vit_string text = {0};
     const char *name, *json;
     for (size_t i = 0; (json = vit_preset_json(i, &name)) != NULL; i++)
-        vit_text_add(&text, "%s%s\n%s", i > 0 ? "\n" : "", name, json);
+        vit_string_add(&text, "%s%s\n%s", i > 0 ? "\n" : "", name, json);
     bool fine = vit_print(&command, &text);
     return vit_program_end(&command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
 }

@@ -25,7 +25,7 @@ typedef struct page {
     float *lens;         /* [depth][classes] */
     size_t similar_layers[MOST_SIMILAR], similar;
     size_t shown[MOST_CLASSES + 1], shown_count; /* the classes whose relevance is in the page */
-    vit_text json;
+    vit_string json;
 } page;
 
 static const vit_config *config_of(const page *p) {
@@ -137,23 +137,23 @@ static void look(const vit_seen *seen, void *context) {
 /* ---- the parts ---- */
 
 static void add_numbers(page *p, const char *key, const size_t *numbers, size_t count) {
-    vit_text_add(&p->json, "\"%s\":[", key);
-    for (size_t i = 0; i < count; i++) vit_text_add(&p->json, i ? ",%zu" : "%zu", numbers[i]);
-    vit_text_add(&p->json, "],");
+    vit_string_add(&p->json, "\"%s\":[", key);
+    for (size_t i = 0; i < count; i++) vit_string_add(&p->json, i ? ",%zu" : "%zu", numbers[i]);
+    vit_string_add(&p->json, "],");
 }
 
 static void add_base64(page *p, const char *key, const void *bytes, size_t size) {
-    vit_text_add(&p->json, "\"%s\":\"", key);
-    vit_text_add_base64(&p->json, bytes, size);
-    vit_text_add(&p->json, "\",");
+    vit_string_add(&p->json, "\"%s\":\"", key);
+    vit_string_add_base64(&p->json, bytes, size);
+    vit_string_add(&p->json, "\",");
 }
 
 /* An answer: [class, label, probability]. */
 static void add_answer(page *p, const float *logits, size_t index) {
     char number[32];
-    vit_text_add(&p->json, "[%zu,", index);
-    vit_text_add_json(&p->json, p->call->labels[index]);
-    vit_text_add(
+    vit_string_add(&p->json, "[%zu,", index);
+    vit_string_add_json(&p->json, p->call->labels[index]);
+    vit_string_add(
         &p->json, ",%s]",
         vit_format_fixed(number,
                          vit_score_one(logits, p->classes, index, p->call->explainer->temperature,
@@ -165,18 +165,18 @@ static void add_answer(page *p, const float *logits, size_t index) {
 static void add_lens(page *p) {
     size_t best[MOST_LENS];
     const size_t count = vit_min(MOST_LENS, p->classes);
-    vit_text_add(&p->json, "\"lens\":[");
+    vit_string_add(&p->json, "\"lens\":[");
     for (size_t l = 0; l < config_of(p)->depth; l++) {
         const float *logits = p->lens + l * p->classes;
         vit_top_k(logits, p->classes, count, best);
-        vit_text_add(&p->json, l > 0 ? ",[" : "[");
+        vit_string_add(&p->json, l > 0 ? ",[" : "[");
         for (size_t i = 0; i < count; i++) {
-            if (i > 0) vit_text_add(&p->json, ",");
+            if (i > 0) vit_string_add(&p->json, ",");
             add_answer(p, logits, best[i]);
         }
-        vit_text_add(&p->json, "]");
+        vit_string_add(&p->json, "]");
     }
-    vit_text_add(&p->json, "],");
+    vit_string_add(&p->json, "],");
 }
 
 /* The map as bytes, 255 sqrt(value / largest); largest 0: its own largest value. */
@@ -198,10 +198,10 @@ static vit_status add_rollout(page *p, vit_error *error) {
     const vit_status status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
     if (status != VIT_OK) return status;
     add_map(p, "rollout", &map, 1);
-    vit_text_add(&p->json, "\"outliers\":[");
+    vit_string_add(&p->json, "\"outliers\":[");
     for (size_t i = 0, any = 0; i < p->patches; i++)
-        if (map.outliers[i]) vit_text_add(&p->json, any++ ? ",%zu" : "%zu", i);
-    vit_text_add(&p->json, "],");
+        if (map.outliers[i]) vit_string_add(&p->json, any++ ? ",%zu" : "%zu", i);
+    vit_string_add(&p->json, "],");
     vit_map_clear(&map);
     return VIT_OK;
 }
@@ -229,21 +229,21 @@ static vit_status add_relevance(page *p, vit_error *error) {
     for (size_t i = 0; i < p->shown_count && !there; i++)
         there = p->shown[i] == (size_t)first->class_index.value;
     if (!there) p->shown[p->shown_count++] = (size_t)first->class_index.value;
-    vit_text_add(&p->json, "\"relevance\":[");
+    vit_string_add(&p->json, "\"relevance\":[");
     for (size_t i = 0; i < p->shown_count && status == VIT_OK; i++) {
         const vit_map_options o = {.method = VIT_METHOD_RELEVANCE,
                                    .class_index = vit_given((double)p->shown[i])};
         vit_map map;
         status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
         if (status != VIT_OK) break;
-        vit_text_add(&p->json, i > 0 ? ",{\"answer\":" : "{\"answer\":");
+        vit_string_add(&p->json, i > 0 ? ",{\"answer\":" : "{\"answer\":");
         add_answer(p, logits, p->shown[i]);
-        vit_text_add(&p->json, ",");
+        vit_string_add(&p->json, ",");
         add_map(p, "map", &map, 0);
-        vit_text_add(&p->json, "\"of\":%zu}", p->shown[i]);
+        vit_string_add(&p->json, "\"of\":%zu}", p->shown[i]);
         vit_map_clear(&map);
     }
-    vit_text_add(&p->json, "],");
+    vit_string_add(&p->json, "],");
     return status;
 }
 
@@ -266,12 +266,12 @@ static void add_prefix(page *p) {
     const vit_config *c = config_of(p);
     static const char *const names[] = {"class token", "distillation token", "register"};
     size_t count = 0;
-    vit_text_add(&p->json, "\"prefix\":[");
+    vit_string_add(&p->json, "\"prefix\":[");
     for (size_t k = 0; k < VIT_PREFIX_KINDS; k++)
         for (size_t i = 0; i < vit_prefix_count(c, k); i++)
-            vit_text_add(&p->json, k == 2 ? "%s\"%s %zu\"" : "%s\"%s\"", count++ ? "," : "",
-                         names[k], i);
-    vit_text_add(&p->json, "],");
+            vit_string_add(&p->json, k == 2 ? "%s\"%s %zu\"" : "%s\"%s\"", count++ ? "," : "",
+                           names[k], i);
+    vit_string_add(&p->json, "],");
 }
 
 /* What the page shows first: places in its lists of layers, heads (-1: their mean) and classes. */
@@ -287,10 +287,10 @@ static void add_first(page *p) {
         if (head_at(p, i) == (size_t)o->head.value) head = (long)i;
     for (size_t i = 0; i < p->shown_count && o->class_index.given; i++)
         if (p->shown[i] == (size_t)o->class_index.value) of = i;
-    vit_text_add(&p->json, "\"first\":{\"view\":\"%s\",\"layer\":%zu,\"head\":%ld,\"of\":%zu",
-                 vit_method_name(o->method), layer, head, of);
-    if (o->query == VIT_QUERY_TOKEN) vit_text_add(&p->json, ",\"token\":%zu", o->token);
-    vit_text_add(&p->json, "},");
+    vit_string_add(&p->json, "\"first\":{\"view\":\"%s\",\"layer\":%zu,\"head\":%ld,\"of\":%zu",
+                   vit_method_name(o->method), layer, head, of);
+    if (o->query == VIT_QUERY_TOKEN) vit_string_add(&p->json, ",\"token\":%zu", o->token);
+    vit_string_add(&p->json, "},");
 }
 
 /* The title, sizes, and what each list of the page contains. */
@@ -298,16 +298,17 @@ static void add_facts(page *p) {
     const vit_config *c = config_of(p);
     const vit_page_options *o = p->call->options;
     size_t all[256];
-    vit_text_add(&p->json, "{\"title\":");
-    vit_text_add_json(&p->json, o->title ? o->title : "a picture");
-    vit_text_add(&p->json, ",\"grid\":[%zu,%zu],\"size\":[%zu,%zu],\"depth\":%zu,",
-                 c->height / c->patch, c->width / c->patch, c->height, c->width, c->depth);
+    vit_string_add(&p->json, "{\"title\":");
+    vit_string_add_json(&p->json, o->title ? o->title : "a picture");
+    vit_string_add(&p->json, ",\"grid\":[%zu,%zu],\"size\":[%zu,%zu],\"depth\":%zu,",
+                   c->height / c->patch, c->width / c->patch, c->height, c->width, c->depth);
     for (size_t i = 0; i < p->layers; i++) all[i] = layer_at(p, i);
     add_numbers(p, "layers", all, p->layers);
     add_numbers(p, "similar", p->similar_layers, p->similar);
-    vit_text_add(&p->json, "\"heads\":[");
-    for (size_t i = 0; i < p->heads; i++) vit_text_add(&p->json, i ? ",%zu" : "%zu", head_at(p, i));
-    vit_text_add(&p->json, "],");
+    vit_string_add(&p->json, "\"heads\":[");
+    for (size_t i = 0; i < p->heads; i++)
+        vit_string_add(&p->json, i ? ",%zu" : "%zu", head_at(p, i));
+    vit_string_add(&p->json, "],");
     add_prefix(p);
 }
 
@@ -338,7 +339,7 @@ static vit_status fill(page *p, vit_error *error) {
     add_positions(p);
     add_base64(p, "similarity", p->similarity, p->similar * half);
     add_base64(p, "attention", p->attention, p->layers * p->heads * n * n);
-    vit_text_add(&p->json, "\"version\":1}\n");
+    vit_string_add(&p->json, "\"version\":1}\n");
     return VIT_OK;
 }
 
@@ -386,19 +387,19 @@ static vit_status check_first(const page *p, vit_error *error) {
                     vit_method_name(first->method));
 }
 
-vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_text *json,
+vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_string *json,
                          vit_error *error) {
-    vit_text data = {0}, text = {0};
-    if (!json->failed) vit_text_add_script_json(&data, json->text);
+    vit_string data = {0}, text = {0};
+    if (!json->failed) vit_string_add_script_json(&data, json->text);
     const vit_page_part parts[] = {{.name = "style", .lines = vit_explain_common_css},
                                    {.name = "common", .lines = vit_explain_common_js},
                                    {.name = "data", .text = data.text}};
     if (!json->failed && !data.failed)
-        vit_text_add_page(&text, lines, parts, sizeof parts / sizeof *parts);
+        vit_string_add_page(&text, lines, parts, sizeof parts / sizeof *parts);
     const bool failed = json->failed || data.failed || text.failed;
-    vit_text_free(&data);
+    vit_string_free(&data);
     if (failed) {
-        vit_text_free(&text);
+        vit_string_free(&text);
         return vit_fail_memory(error, "a page", VIT_PAGE_MOST);
     }
     *html = (vit_bytes){(uint8_t *)text.text, text.length};
@@ -424,7 +425,7 @@ vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *
     if (status == VIT_OK) status = check_size(&p, error);
     if (status == VIT_OK) status = fill(&p, error);
     if (status == VIT_OK) status = vit_page_fill(html, vit_explain_page_html, &p.json, error);
-    vit_text_free(&p.json);
+    vit_string_free(&p.json);
     vit_free(p.attention);
     vit_free(p.similarity);
     vit_free(p.lens);

@@ -26,7 +26,7 @@ uint8_t vit_page_byte(float share);
 
 /* Fills a template of vit/explain/page, line by line, with the data of a page; html->data is freed
  * by vit_free. MEMORY, also where json->failed is set. */
-vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_text *json,
+vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_string *json,
                          vit_error *error);
 
 #endif

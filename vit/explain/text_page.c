@@ -13,7 +13,7 @@ extern const char *const vit_explain_text_html[];
 /* A forward pass over a text that was written: row i of the decoder is given START or token i - 1,
  * and predicts token i or END. */
 typedef struct pass {
-    const vit_text_page_call *call;
+    const vit_token_page_call *call;
     vit_config decoder;
     vit_arena arena;
     vit_state state;
@@ -30,7 +30,7 @@ static void carve(vit_arena *arena, void *context) {
     vit_state_carve(&p->state, arena, config_of(p), 1, p->call->threads, VIT_KEPT_ALL, 0);
 }
 
-static vit_status look(pass *p, const vit_text_page_call *call, vit_error *error) {
+static vit_status look(pass *p, const vit_token_page_call *call, vit_error *error) {
     *p = (pass){.call = call, .decoder = vit_config_decoder(&call->network->config)};
     p->given = call->written;
     if (!call->ended && p->given.count > 0) p->given.count--;
@@ -73,7 +73,7 @@ static const float *weights_of(const matrices *m, size_t layer, size_t head, siz
 }
 
 /* As bytes, 255 sqrt(weight), so that small weights differ. */
-static void add_matrices(vit_text *json, const char *key, const matrices *m) {
+static void add_matrices(vit_string *json, const char *key, const matrices *m) {
     uint8_t *bytes = vit_alloc(matrices_size(m), 1), *to = bytes;
     json->failed = json->failed || !bytes;
     if (!bytes) return;
@@ -82,61 +82,61 @@ static void add_matrices(vit_text *json, const char *key, const matrices *m) {
             for (size_t q = 0; q < m->queries; q++)
                 for (size_t k = 0; k < m->keys; k++)
                     *to++ = vit_page_byte(sqrtf(weights_of(m, l, h, q)[k]));
-    vit_text_add(json, "\"%s\":{\"layers\":%zu,\"heads\":%zu,\"bytes\":\"", key, m->layers,
-                 m->heads);
-    vit_text_add_base64(json, bytes, matrices_size(m));
-    vit_text_add(json, "\"},");
+    vit_string_add(json, "\"%s\":{\"layers\":%zu,\"heads\":%zu,\"bytes\":\"", key, m->layers,
+                   m->heads);
+    vit_string_add_base64(json, bytes, matrices_size(m));
+    vit_string_add(json, "\"},");
     vit_free(bytes);
 }
 
 /* ---- the page ---- */
 
 /* "key": [first, signs..., last]; first and last may be NULL. */
-static void add_signs(vit_text *json, const char *key, const char *first, const char *const *signs,
-                      size_t count, const char *last) {
+static void add_signs(vit_string *json, const char *key, const char *first,
+                      const char *const *signs, size_t count, const char *last) {
     size_t any = 0;
-    vit_text_add(json, "\"%s\":[", key);
-    if (first) vit_text_add(json, any++ ? ",\"%s\"" : "\"%s\"", first);
+    vit_string_add(json, "\"%s\":[", key);
+    if (first) vit_string_add(json, any++ ? ",\"%s\"" : "\"%s\"", first);
     for (size_t i = 0; i < count; i++) {
-        if (any++) vit_text_add(json, ",");
-        vit_text_add_json(json, signs[i]);
+        if (any++) vit_string_add(json, ",");
+        vit_string_add_json(json, signs[i]);
     }
-    if (last) vit_text_add(json, any ? ",\"%s\"" : "\"%s\"", last);
-    vit_text_add(json, "],");
+    if (last) vit_string_add(json, any ? ",\"%s\"" : "\"%s\"", last);
+    vit_string_add(json, "],");
 }
 
 /* The probability of each token that was written. */
-static void add_probabilities(vit_text *json, const pass *p) {
+static void add_probabilities(vit_string *json, const pass *p) {
     const vit_ids *written = &p->call->written;
     const size_t ids = p->decoder.vocabulary;
-    vit_text_add(json, "\"probabilities\":[");
+    vit_string_add(json, "\"probabilities\":[");
     for (size_t i = 0; i < p->rows; i++) {
         const float *logits = p->state.decoder->head.logits + i * ids;
         const size_t id = i < written->count ? written->ids[i] : config_of(p)->decoder.end;
         char number[32];
-        vit_text_add(json, i > 0 ? ",%s" : "%s",
-                     vit_format_fixed(number, vit_softmax_one(logits, ids, id, 1), 6));
+        vit_string_add(json, i > 0 ? ",%s" : "%s",
+                       vit_format_fixed(number, vit_softmax_one(logits, ids, id, 1), 6));
     }
-    vit_text_add(json, "],");
+    vit_string_add(json, "],");
 }
 
-static vit_status add_picture(vit_text *json, const pass *p, vit_error *error) {
+static vit_status add_picture(vit_string *json, const pass *p, vit_error *error) {
     const vit_config *c = config_of(p);
     vit_bytes png;
     if (!p->call->pixels) return VIT_OK;
     const vit_status status = vit_draw_picture(&png, c, p->call->pixels, 1, error);
     if (status != VIT_OK) return status;
-    vit_text_add(json, "\"size\":[%zu,%zu],\"grid\":[%zu,%zu],\"prefix\":%zu,\"picture\":\"",
-                 c->height, c->width, c->height / c->patch, c->width / c->patch,
-                 vit_config_prefix(c));
-    vit_text_add_base64(json, png.data, png.size);
-    vit_text_add(json, "\",");
+    vit_string_add(json, "\"size\":[%zu,%zu],\"grid\":[%zu,%zu],\"prefix\":%zu,\"picture\":\"",
+                   c->height, c->width, c->height / c->patch, c->width / c->patch,
+                   vit_config_prefix(c));
+    vit_string_add_base64(json, png.data, png.size);
+    vit_string_add(json, "\",");
     vit_free(png.data);
     return VIT_OK;
 }
 
-static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
-    const vit_text_page_call *call = p->call;
+static vit_status add_all(vit_string *json, const pass *p, vit_error *error) {
+    const vit_token_page_call *call = p->call;
     const matrices self = of_decoder(p, false), cross = of_decoder(p, true);
     const vit_config *c = config_of(p);
     const matrices encoder = {&p->state, false, c->depth, c->heads, p->state.rows, p->state.rows};
@@ -147,11 +147,11 @@ static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "the page would be of %zu MB, at most %zu: FILE.png is smaller",
                         (bytes / 3 * 4 + 999999) / 1000000, VIT_PAGE_MOST / 1000000);
-    vit_text_add(json, "{\"title\":");
-    vit_text_add_json(json, call->title);
-    vit_text_add(json, ",\"answer\":");
-    vit_text_add_json(json, call->answer);
-    vit_text_add(json, ",");
+    vit_string_add(json, "{\"title\":");
+    vit_string_add_json(json, call->title);
+    vit_string_add(json, ",\"answer\":");
+    vit_string_add_json(json, call->answer);
+    vit_string_add(json, ",");
     if (reads) add_signs(json, "source", NULL, call->source_signs, call->source.count, NULL);
     add_signs(json, "given", "START", call->written_signs, p->given.count, NULL);
     add_signs(json, "written", NULL, call->written_signs, vit_min(p->rows, call->written.count),
@@ -161,24 +161,24 @@ static vit_status add_all(vit_text *json, const pass *p, vit_error *error) {
     if (reads) add_matrices(json, "encoder", &encoder);
     if (p->source > 0) add_matrices(json, "cross", &cross);
     add_matrices(json, "self", &self);
-    vit_text_add(json, "\"version\":1}\n");
+    vit_string_add(json, "\"version\":1}\n");
     return status;
 }
 
-vit_status vit_text_page_make(vit_bytes *html, const vit_text_page_call *call, vit_error *error) {
+vit_status vit_token_page_make(vit_bytes *html, const vit_token_page_call *call, vit_error *error) {
     pass p;
-    vit_text json = {0};
+    vit_string json = {0};
     vit_status status = look(&p, call, error);
     if (status == VIT_OK) status = add_all(&json, &p, error);
     if (status == VIT_OK) status = vit_page_fill(html, vit_explain_text_html, &json, error);
-    vit_text_free(&json);
+    vit_string_free(&json);
     vit_arena_free(&p.arena);
     return status;
 }
 
 /* ---- the picture ---- */
 
-vit_status vit_text_png_make(vit_bytes *png, const vit_text_page_call *call, vit_error *error) {
+vit_status vit_token_png_make(vit_bytes *png, const vit_token_page_call *call, vit_error *error) {
     pass p;
     vit_status status = look(&p, call, error);
     const matrices m = of_decoder(&p, p.source > 0);

@@ -246,21 +246,21 @@ bool vit_npy_integer(int64_t *value, const vit_npy *a, const uint8_t *element) {
 
 enum { PREFIX = 10, ALIGNMENT = 64 }; /* magic, version, length; NumPy's choice */
 
-void vit_text_add_npy(vit_text *t, const char *type, const size_t *shape, size_t dims) {
-    vit_text d = {0};
-    vit_text_add(&d, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+void vit_string_add_npy(vit_string *t, const char *type, const size_t *shape, size_t dims) {
+    vit_string d = {0};
+    vit_string_add(&d, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (size_t i = 0; i < dims; i++)
-        vit_text_add(&d, "%s%zu%s", i > 0 ? ", " : "", shape[i], dims == 1 ? "," : "");
-    vit_text_add(&d, "), }");
+        vit_string_add(&d, "%s%zu%s", i > 0 ? ", " : "", shape[i], dims == 1 ? "," : "");
+    vit_string_add(&d, "), }");
     const size_t used = PREFIX + d.length + 1;
     const size_t padding = (ALIGNMENT - used % ALIGNMENT) % ALIGNMENT;
     const size_t length = d.length + padding + 1;
     const char prefix[PREFIX] = {'\x93', 'N', 'U', 'M',          'P',
                                  'Y',    1,   0,   (char)length, (char)(length >> 8)};
-    vit_text_add_bytes(t, prefix, PREFIX);
-    vit_text_add(t, "%s%*s\n", d.text ? d.text : "", (int)padding, "");
+    vit_string_add_bytes(t, prefix, PREFIX);
+    vit_string_add(t, "%s%*s\n", d.text ? d.text : "", (int)padding, "");
     t->failed |= d.failed;
-    vit_text_free(&d);
+    vit_string_free(&d);
 }
 
 static vit_status put_values(vit_writer *writer, const float *values, size_t count,
@@ -280,16 +280,16 @@ static vit_status put_values(vit_writer *writer, const float *values, size_t cou
 
 vit_status vit_npy_write(const char *path, const float *values, const size_t *shape, size_t dims,
                          vit_error *error) {
-    vit_text header = {0};
+    vit_string header = {0};
     vit_writer *writer = NULL;
     size_t count = 1;
     for (size_t i = 0; i < dims; i++) count *= shape[i];
-    vit_text_add_npy(&header, "<f4", shape, dims);
+    vit_string_add_npy(&header, "<f4", shape, dims);
     vit_status status = header.failed ? vit_fail_memory(error, "an array's header", 0)
                                       : vit_writer_open(&writer, path, error);
     if (status == VIT_OK) status = vit_writer_put(writer, header.text, header.length, error);
     if (status == VIT_OK) status = put_values(writer, values, count, error);
-    vit_text_free(&header);
+    vit_string_free(&header);
     if (status == VIT_OK) return vit_writer_commit(writer, error);
     vit_writer_abort(writer);
     return status;

@@ -52,7 +52,7 @@ bool vit_npy_integer(int64_t *value, const vit_npy *array, const uint8_t *elemen
 /* Appends a header of version 1.0: magic, version, length and a dictionary, padded to a multiple of
  * 64 bytes. type: NumPy's name for the type, such as "<f4"; shape: [dims], the last dimension is
  * contiguous; dims is at most 64, as in NumPy. */
-void vit_text_add_npy(vit_text *t, const char *type, const size_t *shape, size_t dims);
+void vit_string_add_npy(vit_string *t, const char *type, const size_t *shape, size_t dims);
 
 /* Writes an array of float32, in row-major order, to a file, which is replaced. */
 vit_status vit_npy_write(const char *path, const float *values, const size_t *shape, size_t dims,

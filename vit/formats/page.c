@@ -14,32 +14,32 @@ static const vit_page_part *part_of(const char *line, const vit_page_part *parts
     return NULL;
 }
 
-void vit_text_add_page(vit_text *t, const char *const *lines, const vit_page_part *parts,
-                       size_t count) {
+void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page_part *parts,
+                         size_t count) {
     for (; *lines; lines++) {
         const vit_page_part *part = part_of(*lines, parts, count);
         if (!part)
-            vit_text_add_bytes(t, *lines, strlen(*lines));
+            vit_string_add_bytes(t, *lines, strlen(*lines));
         else if (!part->lines)
-            vit_text_add_bytes(t, part->text, strlen(part->text));
+            vit_string_add_bytes(t, part->text, strlen(part->text));
         for (const char *const *more = part ? part->lines : NULL; more && *more; more++)
-            vit_text_add_bytes(t, *more, strlen(*more));
+            vit_string_add_bytes(t, *more, strlen(*more));
     }
 }
 
-void vit_text_add_script_json(vit_text *t, const char *json) {
+void vit_string_add_script_json(vit_string *t, const char *json) {
     while (*json) {
         const size_t plain = strcspn(json, "<");
-        vit_text_add_bytes(t, json, plain);
+        vit_string_add_bytes(t, json, plain);
         json += plain;
         if (*json == '<') {
-            vit_text_add(t, "\\u003c");
+            vit_string_add(t, "\\u003c");
             json++;
         }
     }
 }
 
-void vit_text_add_base64(vit_text *t, const void *bytes, size_t size) {
+void vit_string_add_base64(vit_string *t, const void *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const uint8_t *b = bytes;
     for (size_t i = 0; i < size; i += 3) {
@@ -49,6 +49,6 @@ void vit_text_add_base64(vit_text *t, const void *bytes, size_t size) {
         if (have > 2) group |= b[i + 2];
         char out[4] = {'=', '=', '=', '='};
         for (size_t k = 0; k <= have; k++) out[k] = digits[group >> (18 - 6 * k) & 63];
-        vit_text_add_bytes(t, out, sizeof out);
+        vit_string_add_bytes(t, out, sizeof out);
     }
 }

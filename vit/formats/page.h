@@ -14,14 +14,14 @@ typedef struct vit_page_part {
 
 /* Appends the lines of the template with the parts in their places. A line "@name@" for which there
  * is no part is copied. */
-void vit_text_add_page(vit_text *t, const char *const *lines, const vit_page_part *parts,
-                       size_t count);
+void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page_part *parts,
+                         size_t count);
 
 /* Appends JSON for a <script type="application/json">: '<', which JSON has in strings only, becomes
  * \u003c, so that no name of a class or a file can end the script. */
-void vit_text_add_script_json(vit_text *t, const char *json);
+void vit_string_add_script_json(vit_string *t, const char *json);
 
 /* Appends bytes in base64 (RFC 4648, padded). */
-void vit_text_add_base64(vit_text *t, const void *bytes, size_t size);
+void vit_string_add_base64(vit_string *t, const void *bytes, size_t size);
 
 #endif

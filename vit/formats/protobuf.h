@@ -10,19 +10,19 @@
 
 #include "vit/base/text.h"
 
-void vit_protobuf_int(vit_text *t, unsigned field, int64_t value);
-void vit_protobuf_float(vit_text *t, unsigned field, float value);
-void vit_protobuf_double(vit_text *t, unsigned field, double value);
-void vit_protobuf_bytes(vit_text *t, unsigned field, const void *bytes, size_t size);
-void vit_protobuf_string(vit_text *t, unsigned field, const char *string);
+void vit_protobuf_int(vit_string *t, unsigned field, int64_t value);
+void vit_protobuf_float(vit_string *t, unsigned field, float value);
+void vit_protobuf_double(vit_string *t, unsigned field, double value);
+void vit_protobuf_bytes(vit_string *t, unsigned field, const void *bytes, size_t size);
+void vit_protobuf_string(vit_string *t, unsigned field, const char *string);
 
 /* A message as the value of a field; *message is freed. */
-void vit_protobuf_message(vit_text *t, unsigned field, vit_text *message);
+void vit_protobuf_message(vit_string *t, unsigned field, vit_string *message);
 
 /* Only the key and the length of a field of `size` bytes, which the caller writes after it. */
-void vit_protobuf_head(vit_text *t, unsigned field, size_t size);
+void vit_protobuf_head(vit_string *t, unsigned field, size_t size);
 
 /* No field: the lowest `size` bytes of a number, the lowest first. */
-void vit_protobuf_fixed(vit_text *t, uint64_t value, size_t size);
+void vit_protobuf_fixed(vit_string *t, uint64_t value, size_t size);
 
 #endif

@@ -308,17 +308,18 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     return status;
 }
 
-static void write_value(vit_text *t, const vit_switch *row, const vit_stack *stack) {
+static void write_value(vit_string *t, const vit_switch *row, const vit_stack *stack) {
     const double value = vit_switch_get(row, stack);
     char number[32];
-    vit_text_add(t, "%s\"%s\": ", t->text[t->length - 1] == '{' ? "" : ", ", row->key);
-    if (row->kind == VIT_FIELD_SIZE) vit_text_add(t, "%zu", *size_at(row, stack));
-    if (row->kind == VIT_FIELD_DOUBLE) vit_text_add(t, "%s", vit_format_double(number, value));
-    if (row->kind == VIT_FIELD_BOOL) vit_text_add(t, "%s", value > 0 ? "true" : "false");
-    if (row->kind == VIT_FIELD_ENUM) vit_text_add(t, "\"%s\"", vit_switch_name(row, (size_t)value));
+    vit_string_add(t, "%s\"%s\": ", t->text[t->length - 1] == '{' ? "" : ", ", row->key);
+    if (row->kind == VIT_FIELD_SIZE) vit_string_add(t, "%zu", *size_at(row, stack));
+    if (row->kind == VIT_FIELD_DOUBLE) vit_string_add(t, "%s", vit_format_double(number, value));
+    if (row->kind == VIT_FIELD_BOOL) vit_string_add(t, "%s", value > 0 ? "true" : "false");
+    if (row->kind == VIT_FIELD_ENUM)
+        vit_string_add(t, "\"%s\"", vit_switch_name(row, (size_t)value));
 }
 
-static void write_rows(vit_text *t, const rows *r, const vit_stack *stack) {
+static void write_rows(vit_string *t, const rows *r, const vit_stack *stack) {
     for (size_t i = 0; i < r->count && !t->failed; i++) {
         const vit_switch *row = r->row[i];
         const double usual = row == &vit_switches[VIT_KEY_class_token]
@@ -330,18 +331,18 @@ static void write_rows(vit_text *t, const rows *r, const vit_stack *stack) {
 }
 
 char *vit_config_write(const vit_config *c) {
-    vit_text t = {0};
+    vit_string t = {0};
     const rows encoder = encoder_rows(c), decoder = decoder_rows();
-    vit_text_add(&t, "{");
+    vit_string_add(&t, "{");
     if (vit_config_takes_pictures(c))
-        vit_text_add(&t, "\"image\": [%zu, %zu]", c->height, c->width);
+        vit_string_add(&t, "\"image\": [%zu, %zu]", c->height, c->width);
     write_rows(&t, &encoder, &c->encoder);
     if (vit_config_has_decoder(c)) {
-        vit_text_add(&t, ", \"decoder\": {");
+        vit_string_add(&t, ", \"decoder\": {");
         write_rows(&t, &decoder, &c->decoder);
-        vit_text_add(&t, "}");
+        vit_string_add(&t, "}");
     }
-    vit_text_add(&t, "}");
-    if (t.failed) vit_text_free(&t);
+    vit_string_add(&t, "}");
+    if (t.failed) vit_string_free(&t);
     return t.text;
 }

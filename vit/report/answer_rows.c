@@ -95,9 +95,9 @@ typedef struct ranking {
     cell *cells;   /* [cell_count] */
     cell **order;  /* [cell_count], those of wrong answers first, each part sorted by_count */
     size_t cell_count, right;
-    vit_text pictures; /* JSON, of those that are on the page */
-    size_t shown;      /* how many these are */
-    uint8_t *scratch;  /* for vit_record_get */
+    vit_string pictures; /* JSON, of those that are on the page */
+    size_t shown;        /* how many these are */
+    uint8_t *scratch;    /* for vit_record_get */
 } ranking;
 
 static void ranking_free(ranking *c) {
@@ -105,7 +105,7 @@ static void ranking_free(ranking *c) {
     vit_free(c->list);
     vit_free(c->cells);
     vit_free(c->order);
-    vit_text_free(&c->pictures);
+    vit_string_free(&c->pictures);
     vit_free(c->scratch);
 }
 
@@ -192,14 +192,14 @@ static vit_status show(ranking *c, judged *j, vit_error *error) {
     vit_image_free(&image);
     if (status != VIT_OK) return status;
     j->shown = (uint32_t)++c->shown;
-    vit_text_add(&c->pictures,
-                 "%s{\"number\": %zu, \"truth\": %u, \"answer\": %u, \"probability\": %s, "
-                 "\"truth_probability\": %s, \"png\": \"",
-                 c->shown > 1 ? ",\n" : "", record_of(c->answers, j->picture), (unsigned)j->truth,
-                 (unsigned)j->answer, vit_format_fixed(probability, j->probability, 4),
-                 vit_format_fixed(truth, j->truth_probability, 4));
-    vit_text_add_base64(&c->pictures, png.data, png.size);
-    vit_text_add(&c->pictures, "\"}");
+    vit_string_add(&c->pictures,
+                   "%s{\"number\": %zu, \"truth\": %u, \"answer\": %u, \"probability\": %s, "
+                   "\"truth_probability\": %s, \"png\": \"",
+                   c->shown > 1 ? ",\n" : "", record_of(c->answers, j->picture), (unsigned)j->truth,
+                   (unsigned)j->answer, vit_format_fixed(probability, j->probability, 4),
+                   vit_format_fixed(truth, j->truth_probability, 4));
+    vit_string_add_base64(&c->pictures, png.data, png.size);
+    vit_string_add(&c->pictures, "\"}");
     vit_free(png.data);
     return VIT_OK;
 }
@@ -216,41 +216,42 @@ static vit_status show_all(ranking *c, vit_error *error) {
     return status;
 }
 
-static void write_cell(vit_text *json, const ranking *c, const cell *at) {
+static void write_cell(vit_string *json, const ranking *c, const cell *at) {
     const judged *first = &c->all[at->first];
     const char *comma = "";
-    vit_text_add(json, "{\"truth\": %u, \"answer\": %u, \"count\": %zu, \"pictures\": [",
-                 (unsigned)first->truth, (unsigned)first->answer, at->count);
+    vit_string_add(json, "{\"truth\": %u, \"answer\": %u, \"count\": %zu, \"pictures\": [",
+                   (unsigned)first->truth, (unsigned)first->answer, at->count);
     for (size_t i = 0; i < vit_min(at->count, OF_A_CELL); i++)
         if (first[i].shown > 0) {
-            vit_text_add(json, "%s%u", comma, (unsigned)first[i].shown - 1);
+            vit_string_add(json, "%s%u", comma, (unsigned)first[i].shown - 1);
             comma = ", ";
         }
-    vit_text_add(json, "]}");
+    vit_string_add(json, "]}");
 }
 
-vit_status vit_answers_write(vit_text *json, const vit_answers *a, vit_error *error) {
+vit_status vit_answers_write(vit_string *json, const vit_answers *a, vit_error *error) {
     ranking c;
     size_t height, width;
     vit_status status = ranking_init(&c, a, error);
     if (status == VIT_OK) status = show_all(&c, error);
     if (status == VIT_OK) {
         shown_size(&height, &width, a->data);
-        vit_text_add(json, "\"answers\": {\"which\": ");
-        vit_text_add_json(json, a->which);
-        vit_text_add(json, ", \"count\": %zu, \"right\": %zu, \"size\": [%zu, %zu],\n\"cells\": [",
-                     a->count, c.right, height, width);
+        vit_string_add(json, "\"answers\": {\"which\": ");
+        vit_string_add_json(json, a->which);
+        vit_string_add(json,
+                       ", \"count\": %zu, \"right\": %zu, \"size\": [%zu, %zu],\n\"cells\": [",
+                       a->count, c.right, height, width);
         for (size_t i = 0; i < c.cell_count; i++) {
-            if (i > 0) vit_text_add(json, ",\n");
+            if (i > 0) vit_string_add(json, ",\n");
             write_cell(json, &c, &c.cells[i]);
         }
-        vit_text_add(json, "],\n\"worst\": [");
+        vit_string_add(json, "],\n\"worst\": [");
         for (size_t i = 0; i < count_worst(&c); i++)
             if (c.list[i]->shown > 0)
-                vit_text_add(json, "%s%u", i > 0 ? ", " : "", (unsigned)c.list[i]->shown - 1);
-        vit_text_add(json, "]},\n\"pictures\": [\n");
-        vit_text_add_bytes(json, c.pictures.text, c.pictures.length);
-        vit_text_add(json, "]");
+                vit_string_add(json, "%s%u", i > 0 ? ", " : "", (unsigned)c.list[i]->shown - 1);
+        vit_string_add(json, "]},\n\"pictures\": [\n");
+        vit_string_add_bytes(json, c.pictures.text, c.pictures.length);
+        vit_string_add(json, "]");
         json->failed |= c.pictures.failed;
     }
     ranking_free(&c);

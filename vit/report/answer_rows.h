@@ -25,7 +25,7 @@ typedef struct vit_answers {
  * before they are normalised, and at most 96 pixels a side. A cell has up to 12: the wrong answers
  * of the highest probability, the right ones of the lowest; all together take at most 3 MB. Errors:
  * MEMORY, those of reading a record. */
-vit_status vit_answers_write(vit_text *json, const vit_answers *answers, vit_error *error);
+vit_status vit_answers_write(vit_string *json, const vit_answers *answers, vit_error *error);
 
 /* Several pictures side by side in one PNG. */
 typedef struct vit_sheet {

@@ -23,17 +23,17 @@ VIT_CHECK_ROWS(states, VIT_REPORT_STATE_COUNT);
 
 /* ---- writing ---- */
 
-static void add_number(vit_text *t, double value) {
+static void add_number(vit_string *t, double value) {
     char text[32];
-    vit_text_add(t, "%s", isfinite(value) ? vit_format_float(text, (float)value) : "null");
+    vit_string_add(t, "%s", isfinite(value) ? vit_format_float(text, (float)value) : "null");
 }
 
-static void add_title(vit_text *t, const vit_report *r) {
-    vit_text_add(t, "\"title\": {\"preset\": ");
-    vit_text_add_json(t, r->preset);
-    vit_text_add(t, ", \"data\": ");
-    vit_text_add_json(t, r->data);
-    vit_text_add(
+static void add_title(vit_string *t, const vit_report *r) {
+    vit_string_add(t, "\"title\": {\"preset\": ");
+    vit_string_add_json(t, r->preset);
+    vit_string_add(t, ", \"data\": ");
+    vit_string_add_json(t, r->data);
+    vit_string_add(
         t,
         ", \"state\": \"%s\", \"parameters\": %zu, \"classes\": %zu, \"train_images\": %zu, "
         "\"val_images\": %zu, \"batch\": %zu, \"step\": %llu, \"steps\": %llu, "
@@ -42,39 +42,39 @@ static void add_title(vit_text *t, const vit_report *r) {
         r->facts.val_images, r->batch, (unsigned long long)r->step,
         (unsigned long long)r->facts.steps);
     add_number(t, r->facts.epochs);
-    vit_text_add(t, ", \"test_top1\": ");
+    vit_string_add(t, ", \"test_top1\": ");
     add_number(t, r->test_top1);
-    vit_text_add(t, "},\n\"labels\": ");
+    vit_string_add(t, "},\n\"labels\": ");
     for (size_t i = 0; r->labels && i < r->facts.classes; i++) {
-        vit_text_add(t, i > 0 ? ", " : "[");
-        vit_text_add_json(t, r->labels[i]);
+        vit_string_add(t, i > 0 ? ", " : "[");
+        vit_string_add_json(t, r->labels[i]);
     }
-    vit_text_add(t, r->labels ? "],\n" : "null,\n");
+    vit_string_add(t, r->labels ? "],\n" : "null,\n");
 }
 
 /* "name": [...], one field of each of `count` structures of `size` bytes: a uint64_t (whole) or a
  * double, `offset` bytes from their beginning. */
-static void add_column(vit_text *t, const char *name, const void *rows, size_t count, size_t size,
+static void add_column(vit_string *t, const char *name, const void *rows, size_t count, size_t size,
                        size_t offset, bool whole) {
-    vit_text_add(t, "\"%s\": [", name);
+    vit_string_add(t, "\"%s\": [", name);
     for (size_t i = 0; i < count; i++) {
         const char *at = (const char *)rows + i * size + offset;
-        if (i > 0) vit_text_add(t, ", ");
+        if (i > 0) vit_string_add(t, ", ");
         if (whole) {
             uint64_t value;
             memcpy(&value, at, sizeof value);
-            vit_text_add(t, "%llu", (unsigned long long)value);
+            vit_string_add(t, "%llu", (unsigned long long)value);
         } else {
             double value;
             memcpy(&value, at, sizeof value);
             add_number(t, value);
         }
     }
-    vit_text_add(t, "]");
+    vit_string_add(t, "]");
 }
 
 /* The rates, which depend on the machine, have a line of their own. */
-static void add_curves(vit_text *t, const vit_training_curves *c) {
+static void add_curves(vit_string *t, const vit_training_curves *c) {
     static const struct {
         const char *name;
         size_t offset;
@@ -90,75 +90,75 @@ static void add_curves(vit_text *t, const vit_training_curves *c) {
                   {"val_loss", offsetof(vit_epoch_point, val_loss), false},
                   {"train_top1", offsetof(vit_epoch_point, train_top1), false},
                   {"train_loss", offsetof(vit_epoch_point, train_loss), false}};
-    vit_text_add(t, "\"points\": {");
+    vit_string_add(t, "\"points\": {");
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        if (i > 0) vit_text_add(t, ",\n");
+        if (i > 0) vit_string_add(t, ",\n");
         add_column(t, points[i].name, c->points, c->point_count, sizeof *c->points,
                    points[i].offset, points[i].whole);
     }
-    vit_text_add(t, "},\n\"epochs\": {");
+    vit_string_add(t, "},\n\"epochs\": {");
     for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
-        if (i > 0) vit_text_add(t, ",\n");
+        if (i > 0) vit_string_add(t, ",\n");
         add_column(t, epochs[i].name, c->epochs, c->epoch_count, sizeof *c->epochs,
                    epochs[i].offset, epochs[i].whole);
     }
-    vit_text_add(t, "},\n");
+    vit_string_add(t, "},\n");
 }
 
-static void add_advice(vit_text *t, const vit_report *r) {
+static void add_advice(vit_string *t, const vit_report *r) {
     vit_advice advice[VIT_FINDING_COUNT];
     const size_t count = vit_advise(advice, &r->facts, r->curves);
-    vit_text_add(t, "\"advice\": [");
+    vit_string_add(t, "\"advice\": [");
     for (size_t i = 0; i < count; i++) {
-        vit_text_add(t, "%s{\"name\": ", i > 0 ? ",\n" : "");
-        vit_text_add_json(t, vit_finding_name(advice[i].finding));
-        vit_text_add(t, ", \"why\": ");
-        vit_text_add_json(t, advice[i].why);
+        vit_string_add(t, "%s{\"name\": ", i > 0 ? ",\n" : "");
+        vit_string_add_json(t, vit_finding_name(advice[i].finding));
+        vit_string_add(t, ", \"why\": ");
+        vit_string_add_json(t, advice[i].why);
         for (size_t k = 0; k < advice[i].try_count; k++) {
-            vit_text_add(t, k > 0 ? ", " : ", \"try\": [");
-            vit_text_add_json(t, advice[i].tries[k]);
+            vit_string_add(t, k > 0 ? ", " : ", \"try\": [");
+            vit_string_add_json(t, advice[i].tries[k]);
         }
-        vit_text_add(t, "]}");
+        vit_string_add(t, "]}");
     }
-    vit_text_add(t, "],\n");
+    vit_string_add(t, "],\n");
 }
 
-static vit_status add_data(vit_text *t, const vit_report *r, vit_error *error) {
+static vit_status add_data(vit_string *t, const vit_report *r, vit_error *error) {
     vit_status status = VIT_OK;
-    vit_text_add(t, "{");
+    vit_string_add(t, "{");
     add_title(t, r);
     add_curves(t, r->curves);
     add_advice(t, r);
     if (r->weights)
         status = vit_weights_write(t, r->weights, error);
     else
-        vit_text_add(t, "\"filters\": null, \"positions\": null");
-    vit_text_add(t, ",\n");
+        vit_string_add(t, "\"filters\": null, \"positions\": null");
+    vit_string_add(t, ",\n");
     if (status != VIT_OK) return status;
     if (r->answers && r->answers->count > 0)
         status = vit_answers_write(t, r->answers, error);
     else
-        vit_text_add(t, "\"answers\": null, \"pictures\": []");
-    vit_text_add(t, "}\n");
+        vit_string_add(t, "\"answers\": null, \"pictures\": []");
+    vit_string_add(t, "}\n");
     return status;
 }
 
 vit_status vit_report_write(const char *path, const vit_report *report, vit_error *error) {
-    vit_text data = {0}, safe = {0}, page = {0};
+    vit_string data = {0}, safe = {0}, page = {0};
     vit_status status = add_data(&data, report, error);
     if (status == VIT_OK && !data.failed) {
-        vit_text_add_script_json(&safe, data.text);
+        vit_string_add_script_json(&safe, data.text);
         const vit_page_part parts[] = {{"style", vit_report_css, NULL},
                                        {"script", vit_report_js, NULL},
                                        {"data", NULL, safe.failed ? "" : safe.text}};
-        vit_text_add_page(&page, vit_report_html, parts, sizeof parts / sizeof *parts);
+        vit_string_add_page(&page, vit_report_html, parts, sizeof parts / sizeof *parts);
     }
     if (status == VIT_OK && (data.failed || safe.failed || page.failed))
         status = vit_fail_memory(error, "the report", page.length);
     if (status == VIT_OK) status = vit_write_file(path, page.text, page.length, error);
-    vit_text_free(&data);
-    vit_text_free(&safe);
-    vit_text_free(&page);
+    vit_string_free(&data);
+    vit_string_free(&safe);
+    vit_string_free(&page);
     return status;
 }
 

@@ -32,17 +32,17 @@ static uint32_t masked_crc(const void *bytes, size_t size) {
 
 /* Appends the event to the file as one record: its length and the bytes, each followed by its
  * masked CRC. Frees the event. */
-static vit_status put(vit_tensorboard *b, vit_text *event, vit_error *error) {
-    vit_text record = {0};
+static vit_status put(vit_tensorboard *b, vit_string *event, vit_error *error) {
+    vit_string record = {0};
     vit_protobuf_fixed(&record, event->length, 8);
     if (!record.failed) vit_protobuf_fixed(&record, masked_crc(record.text, 8), 4);
-    vit_text_add_bytes(&record, event->text, event->length);
+    vit_string_add_bytes(&record, event->text, event->length);
     vit_protobuf_fixed(&record, masked_crc(event->text, event->length), 4);
     const vit_status status = event->failed || record.failed
                                   ? vit_fail_memory(error, "an event of TensorBoard", event->length)
                                   : vit_append_put(b->file, record.text, record.length, error);
-    vit_text_free(&record);
-    vit_text_free(event);
+    vit_string_free(&record);
+    vit_string_free(event);
     return status;
 }
 
@@ -53,8 +53,8 @@ enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_NUMBER = 2, VALUE_IMAGE = 4 };
 enum { IMAGE_HEIGHT = 1, IMAGE_WIDTH = 2, IMAGE_CHANNELS = 3, IMAGE_PNG = 4 };
 
 /* The beginning of an event: its time and step. */
-static vit_text event_at(const vit_tensorboard *b, uint64_t step) {
-    vit_text event = {0};
+static vit_string event_at(const vit_tensorboard *b, uint64_t step) {
+    vit_string event = {0};
     vit_protobuf_double(&event, EVENT_TIME, b->has_time ? b->time : vit_wall_clock());
     if (step > 0) vit_protobuf_int(&event, EVENT_STEP, (int64_t)step);
     return event;
@@ -62,16 +62,16 @@ static vit_text event_at(const vit_tensorboard *b, uint64_t step) {
 
 vit_status vit_tensorboard_scalars(vit_tensorboard *b, uint64_t step, const vit_scalar *scalars,
                                    size_t count, vit_error *error) {
-    vit_text event = event_at(b, step), summary = {0};
+    vit_string event = event_at(b, step), summary = {0};
     for (size_t i = 0; i < count; i++) {
-        vit_text value = {0};
+        vit_string value = {0};
         if (isnan(scalars[i].value)) continue;
         vit_protobuf_string(&value, VALUE_TAG, scalars[i].tag);
         vit_protobuf_float(&value, VALUE_NUMBER, (float)scalars[i].value);
         vit_protobuf_message(&summary, SUMMARY_VALUE, &value);
     }
     if (summary.length == 0 && !summary.failed) {
-        vit_text_free(&event);
+        vit_string_free(&event);
         return VIT_OK;
     }
     vit_protobuf_message(&event, EVENT_SUMMARY, &summary);
@@ -81,7 +81,7 @@ vit_status vit_tensorboard_scalars(vit_tensorboard *b, uint64_t step, const vit_
 vit_status vit_tensorboard_image(vit_tensorboard *b, uint64_t step, const char *tag, size_t width,
                                  size_t height, size_t channels, const void *png, size_t size,
                                  vit_error *error) {
-    vit_text event = event_at(b, step), summary = {0}, value = {0}, image = {0};
+    vit_string event = event_at(b, step), summary = {0}, value = {0}, image = {0};
     vit_protobuf_int(&image, IMAGE_HEIGHT, (int64_t)height);
     vit_protobuf_int(&image, IMAGE_WIDTH, (int64_t)width);
     vit_protobuf_int(&image, IMAGE_CHANNELS, (int64_t)channels);
@@ -97,13 +97,13 @@ vit_status vit_tensorboard_image(vit_tensorboard *b, uint64_t step, const char *
 
 /* The first event names the file's format, the second the step at which the training starts. */
 static vit_status put_head(vit_tensorboard *b, uint64_t step, vit_error *error) {
-    vit_text first = event_at(b, 0), second = event_at(b, step), session = {0};
+    vit_string first = event_at(b, 0), second = event_at(b, step), session = {0};
     vit_protobuf_string(&first, EVENT_VERSION, "brain.Event:2");
     vit_protobuf_int(&session, SESSION_STATUS, SESSION_START);
     vit_protobuf_message(&second, EVENT_SESSION, &session);
     const vit_status status = put(b, &first, error);
     if (status == VIT_OK) return put(b, &second, error);
-    vit_text_free(&second);
+    vit_string_free(&second);
     return status;
 }
 
@@ -111,12 +111,12 @@ static vit_status put_head(vit_tensorboard *b, uint64_t step, vit_error *error) 
 static vit_status make_file(vit_tensorboard *b, const char *directory, vit_error *error) {
     const double now = b->has_time ? b->time : vit_wall_clock();
     for (unsigned n = 0; n < 1000; n++) {
-        vit_text path = {0};
-        vit_text_add(&path, "%s/events.out.tfevents.%010.0f.vit.%03u", directory, now, n);
+        vit_string path = {0};
+        vit_string_add(&path, "%s/events.out.tfevents.%010.0f.vit.%03u", directory, now, n);
         const vit_status status = path.failed
                                       ? vit_fail_memory(error, "a file name", strlen(directory))
                                       : vit_append_new(&b->file, path.text, error);
-        vit_text_free(&path);
+        vit_string_free(&path);
         if (status != VIT_OK || b->file) return status;
     }
     return vit_fail(error, VIT_ERROR_IO, "%s has 1000 event files of the same second", directory);

@@ -50,13 +50,13 @@ static bool pytorch_probe(const uint8_t *bytes, size_t size) {
 static vit_status find_record(const vit_zip_member **found, const vit_zip *zip, const char *folder,
                               const char *name, size_t length, vit_error *error) {
     const vit_zip_member *pickle = find_pickle(zip);
-    vit_text path = {0};
-    vit_text_add_bytes(&path, pickle->name, strlen(pickle->name) - (sizeof pickle_name - 1));
-    vit_text_add(&path, "%s", folder);
-    vit_text_add_bytes(&path, name, length);
+    vit_string path = {0};
+    vit_string_add_bytes(&path, pickle->name, strlen(pickle->name) - (sizeof pickle_name - 1));
+    vit_string_add(&path, "%s", folder);
+    vit_string_add_bytes(&path, name, length);
     *found = path.failed ? NULL : vit_zip_find(zip, path.text);
     const bool failed = path.failed;
-    vit_text_free(&path);
+    vit_string_free(&path);
     return failed ? vit_fail_memory(error, "the name of a record", length) : VIT_OK;
 }
 

@@ -9,7 +9,7 @@
 typedef struct plan {
     const vit_tensor **order;
     size_t count, data_size;
-    vit_text header;
+    vit_string header;
 } plan;
 
 static size_t tensor_bytes(const vit_tensor *t) {
@@ -102,30 +102,30 @@ static vit_status plan_metadata(plan *p, const vit_metadata *metadata, size_t co
     for (size_t i = 0; i < count; i++) pairs[i] = metadata[i];
     pairs[count] = (vit_metadata){"format", "pt"};
     qsort(pairs, count + 1, sizeof *pairs, vit_compare_keys);
-    vit_text_add(&p->header, "{\"__metadata__\":{");
+    vit_string_add(&p->header, "{\"__metadata__\":{");
     for (size_t i = 0; i <= count && status == VIT_OK; i++) {
         if (i > 0 && vit_compare_keys(&pairs[i - 1], &pairs[i]) == 0)
             status = vit_fail(error, VIT_ERROR_ARGUMENT,
                               "two metadata have the key '%s', expected each key once (\"format\" "
                               "is added by the writer)",
                               vit_name_text(key, pairs[i].key));
-        vit_text_add(&p->header, "%s", i > 0 ? "," : "");
-        vit_text_add_json(&p->header, pairs[i].key);
-        vit_text_add(&p->header, ":");
-        vit_text_add_json(&p->header, pairs[i].value);
+        vit_string_add(&p->header, "%s", i > 0 ? "," : "");
+        vit_string_add_json(&p->header, pairs[i].key);
+        vit_string_add(&p->header, ":");
+        vit_string_add_json(&p->header, pairs[i].value);
     }
-    vit_text_add(&p->header, "}");
+    vit_string_add(&p->header, "}");
     vit_free(pairs);
     return status;
 }
 
-static void plan_entry(vit_text *header, const vit_tensor *t, size_t begin) {
-    vit_text_add(header, ",");
-    vit_text_add_json(header, t->name);
-    vit_text_add(header, ":{\"dtype\":\"%s\",\"shape\":[", vit_dtype_name(t->dtype));
+static void plan_entry(vit_string *header, const vit_tensor *t, size_t begin) {
+    vit_string_add(header, ",");
+    vit_string_add_json(header, t->name);
+    vit_string_add(header, ":{\"dtype\":\"%s\",\"shape\":[", vit_dtype_name(t->dtype));
     for (size_t i = 0; i < t->dims; i++)
-        vit_text_add(header, "%s%zu", i > 0 ? "," : "", t->shape[i]);
-    vit_text_add(header, "],\"data_offsets\":[%zu,%zu]}", begin, begin + tensor_bytes(t));
+        vit_string_add(header, "%s%zu", i > 0 ? "," : "", t->shape[i]);
+    vit_string_add(header, "],\"data_offsets\":[%zu,%zu]}", begin, begin + tensor_bytes(t));
 }
 
 static vit_status plan_make(plan *p, const vit_tensor *tensors, size_t count,
@@ -138,8 +138,8 @@ static vit_status plan_make(plan *p, const vit_tensor *tensors, size_t count,
         plan_entry(&p->header, p->order[i], begin);
         begin += tensor_bytes(p->order[i]);
     }
-    vit_text_add(&p->header, "}");
-    vit_text_add(&p->header, "%*s", (int)(7 - (p->header.length + 7) % 8), "");
+    vit_string_add(&p->header, "}");
+    vit_string_add(&p->header, "%*s", (int)(7 - (p->header.length + 7) % 8), "");
     if (p->header.failed) return vit_fail_memory(error, "the header", p->header.length);
     if (p->header.length > VIT_SAFETENSORS_MAX_HEADER)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -150,7 +150,7 @@ static vit_status plan_make(plan *p, const vit_tensor *tensors, size_t count,
 
 static void plan_free(plan *p) {
     vit_free(p->order);
-    vit_text_free(&p->header);
+    vit_string_free(&p->header);
 }
 
 /* ---- output ---- */

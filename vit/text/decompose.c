@@ -62,13 +62,13 @@ static uint32_t read_character(const char *text, size_t length) {
     return c;
 }
 
-static void put_character(vit_text *out, uint32_t c) {
+static void put_character(vit_string *out, uint32_t c) {
     char bytes[4];
     size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
     for (size_t i = length; i-- > 1; c >>= 6) bytes[i] = (char)(0x80 | (c & 0x3f));
     bytes[0] = (char)(leads[length] | c);
-    vit_text_add_bytes(out, bytes, length);
+    vit_string_add_bytes(out, bytes, length);
 }
 
 /* ---- decomposition ---- */
@@ -82,12 +82,12 @@ typedef struct pending {
     size_t count;
 } pending;
 
-static void flush(pending *p, vit_text *out) {
+static void flush(pending *p, vit_string *out) {
     for (size_t i = 0; i < p->count; i++) put_character(out, p->marks[i]);
     p->count = 0;
 }
 
-static void add_character(pending *p, vit_text *out, uint32_t c) {
+static void add_character(pending *p, vit_string *out, uint32_t c) {
     const uint8_t class = class_of(c);
     if (class == 0 || p->count == MOST_MARKS) flush(p, out);
     if (class == 0) {
@@ -103,7 +103,7 @@ static void add_character(pending *p, vit_text *out, uint32_t c) {
     p->classes[at] = class;
 }
 
-static void add_decomposed(pending *p, vit_text *out, uint32_t c) {
+static void add_decomposed(pending *p, vit_string *out, uint32_t c) {
     if (c >= HANGUL && c < HANGUL + HANGUL_COUNT) {
         const uint32_t index = c - HANGUL, trail = index % TRAIL_COUNT;
         add_character(p, out, LEADS + index / (VOWEL_COUNT * TRAIL_COUNT));
@@ -121,7 +121,7 @@ static void add_decomposed(pending *p, vit_text *out, uint32_t c) {
     while (count > 0) add_character(p, out, seconds[--count]);
 }
 
-void vit_text_add_decomposed(vit_text *out, const char *text) {
+void vit_string_add_decomposed(vit_string *out, const char *text) {
     pending p = {.count = 0};
     while (*text) {
         const size_t length = vit_utf8_length(text);
@@ -129,7 +129,7 @@ void vit_text_add_decomposed(vit_text *out, const char *text) {
             add_decomposed(&p, out, read_character(text, length));
         } else {
             flush(&p, out);
-            vit_text_add_bytes(out, text, 1);
+            vit_string_add_bytes(out, text, 1);
         }
         text += length > 0 ? length : 1;
     }

@@ -7,6 +7,6 @@
 #include "vit/base/text.h"
 
 /* Appends the decomposition of a text in UTF-8; bytes that are not UTF-8 stay as they are. */
-void vit_text_add_decomposed(vit_text *out, const char *text);
+void vit_string_add_decomposed(vit_string *out, const char *text);
 
 #endif

@@ -51,15 +51,15 @@ static void keys_free(keys *k) {
 }
 
 static vit_status make_keys(keys *out, const vit_classes *c, bool numbers, vit_error *error) {
-    vit_text all = {0};
+    vit_string all = {0};
     char number[32];
     *out = (keys){.count = c->count};
-    vit_text_add(&all, "%s", "");
+    vit_string_add(&all, "%s", "");
     for (size_t i = 0; i < c->count; i++) {
         const char *name = vit_class_name(c, i, number);
         if (numbers) name += strspn(name, "0");
-        vit_text_add_decomposed(&all, name);
-        vit_text_add_bytes(&all, "", 1);
+        vit_string_add_decomposed(&all, name);
+        vit_string_add_bytes(&all, "", 1);
     }
     out->texts = all.text;
     out->sorted = vit_alloc(c->count, sizeof *out->sorted);

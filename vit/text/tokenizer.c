@@ -108,14 +108,14 @@ static bool next_byte(uint8_t *byte, const char **text) {
     return true;
 }
 
-static void add_bytes_of(vit_text *out, const char *piece) {
+static void add_bytes_of(vit_string *out, const char *piece) {
     while (*piece != 0) {
         const char *start = piece;
         uint8_t byte;
         if (next_byte(&byte, &piece))
-            vit_text_add_bytes(out, (const char *)&byte, 1);
+            vit_string_add_bytes(out, (const char *)&byte, 1);
         else
-            vit_text_add_bytes(out, start, (size_t)(piece - start));
+            vit_string_add_bytes(out, start, (size_t)(piece - start));
     }
 }
 
@@ -133,19 +133,19 @@ static bool is_byte_piece(uint8_t *byte, const char *piece) {
     return true;
 }
 
-static void add_metaspace(vit_text *out, const char *piece, bool first) {
+static void add_metaspace(vit_string *out, const char *piece, bool first) {
     uint8_t byte;
     if (is_byte_piece(&byte, piece)) {
-        vit_text_add_bytes(out, (const char *)&byte, 1);
+        vit_string_add_bytes(out, (const char *)&byte, 1);
         return;
     }
     for (bool start = first; *piece != 0; start = false) {
         const char *space = strstr(piece, METASPACE);
         const size_t length = space ? (size_t)(space - piece) : strlen(piece);
-        vit_text_add_bytes(out, piece, length);
+        vit_string_add_bytes(out, piece, length);
         piece += length;
         if (!space) return;
-        if (!start || length > 0) vit_text_add(out, " ");
+        if (!start || length > 0) vit_string_add(out, " ");
         piece += strlen(METASPACE);
     }
 }
@@ -177,10 +177,10 @@ static size_t clean_up(char *text) {
     return length;
 }
 
-static void add_wordpiece(vit_text *out, const char *piece, bool first, bool cleans) {
+static void add_wordpiece(vit_string *out, const char *piece, bool first, bool cleans) {
     const bool goes_on = strncmp(piece, "##", 2) == 0 && !first;
     const size_t start = out->length;
-    vit_text_add(out, "%s%s", goes_on || first ? "" : " ", piece + (goes_on ? 2 : 0));
+    vit_string_add(out, "%s%s", goes_on || first ? "" : " ", piece + (goes_on ? 2 : 0));
     if (cleans && !out->failed) out->length = start + clean_up(out->text + start);
 }
 
@@ -201,27 +201,27 @@ static size_t bad_length(const uint8_t *b, size_t size) {
 }
 
 /* The text with U+FFFD in place of 0 and of what is not UTF-8. */
-static char *repair(vit_text *in) {
-    vit_text out = {0};
-    vit_text_add(&out, "%s", "");
+static char *repair(vit_string *in) {
+    vit_string out = {0};
+    vit_string_add(&out, "%s", "");
     for (size_t i = 0; !in->failed && i < in->length;) {
         const uint8_t *at = (const uint8_t *)in->text + i;
         size_t length = vit_utf8_length(in->text + i);
         if (length > 0) {
-            vit_text_add_bytes(&out, in->text + i, length);
+            vit_string_add_bytes(&out, in->text + i, length);
         } else {
-            vit_text_add(&out, "\xef\xbf\xbd");
+            vit_string_add(&out, "\xef\xbf\xbd");
             length = bad_length(at, in->length - i);
         }
         i += length;
     }
-    if (in->failed || out.failed) vit_text_free(&out);
+    if (in->failed || out.failed) vit_string_free(&out);
     return out.text;
 }
 
-static void add_piece(vit_text *out, const vit_tokenizer *t, const vit_token *token, bool first) {
+static void add_piece(vit_string *out, const vit_tokenizer *t, const vit_token *token, bool first) {
     if (token->literal) {
-        vit_text_add(out, "%s", token->text);
+        vit_string_add(out, "%s", token->text);
         return;
     }
     switch (t->kind) {
@@ -235,7 +235,7 @@ static void add_piece(vit_text *out, const vit_tokenizer *t, const vit_token *to
         add_wordpiece(out, token->text, first, t->cleans_pieces);
         break;
     case VIT_PIECES_SEPARATE:
-        vit_text_add(out, "%s%s", first ? "" : " ", token->text);
+        vit_string_add(out, "%s%s", first ? "" : " ", token->text);
         break;
     case VIT_PIECES_COUNT:
         break;
@@ -243,9 +243,9 @@ static void add_piece(vit_text *out, const vit_tokenizer *t, const vit_token *to
 }
 
 char *vit_tokenizer_decode(const vit_tokenizer *t, const uint32_t *ids, size_t count) {
-    vit_text raw = {0};
+    vit_string raw = {0};
     bool first = true;
-    vit_text_add(&raw, "%s", "");
+    vit_string_add(&raw, "%s", "");
     for (size_t i = 0; i < count; i++) {
         const vit_token *token = ids[i] < t->count ? &t->tokens[ids[i]] : NULL;
         if (!token || !token->text || token->special) continue;
@@ -253,7 +253,7 @@ char *vit_tokenizer_decode(const vit_tokenizer *t, const uint32_t *ids, size_t c
         first = false;
     }
     char *text = repair(&raw);
-    vit_text_free(&raw);
+    vit_string_free(&raw);
     if (text && t->cleans) clean_up(text);
     return text;
 }

@@ -193,29 +193,29 @@ vit_status vit_vocabulary_encode(uint32_t *ids, size_t *count, size_t most, cons
 /* ---- ids -> text ---- */
 
 char *vit_vocabulary_decode(const vit_vocabulary *v, const uint32_t *ids, size_t count) {
-    vit_text t = {0};
-    vit_text_add_bytes(&t, "", 0);
+    vit_string t = {0};
+    vit_string_add_bytes(&t, "", 0);
     for (size_t i = 0; i < count; i++) {
         if (ids[i] < VIT_ID_FIRST || ids[i] >= v->count) continue;
         const char *text = v->texts[ids[i]];
-        if (v->signs == VIT_SIGNS_WORDS && t.length > 0) vit_text_add_bytes(&t, " ", 1);
-        vit_text_add_bytes(&t, text, strlen(text));
+        if (v->signs == VIT_SIGNS_WORDS && t.length > 0) vit_string_add_bytes(&t, " ", 1);
+        vit_string_add_bytes(&t, text, strlen(text));
     }
-    if (t.failed) vit_text_free(&t);
+    if (t.failed) vit_string_free(&t);
     return t.text;
 }
 
 /* ---- JSON ---- */
 
 char *vit_vocabulary_write(const vit_vocabulary *v) {
-    vit_text t = {0};
-    vit_text_add(&t, "{\"signs\": \"%s\", \"texts\": [", sign_names[v->signs]);
+    vit_string t = {0};
+    vit_string_add(&t, "{\"signs\": \"%s\", \"texts\": [", sign_names[v->signs]);
     for (size_t i = VIT_ID_FIRST; i < v->count; i++) {
-        if (i > VIT_ID_FIRST) vit_text_add(&t, ", ");
-        vit_text_add_json(&t, v->texts[i]);
+        if (i > VIT_ID_FIRST) vit_string_add(&t, ", ");
+        vit_string_add_json(&t, v->texts[i]);
     }
-    vit_text_add(&t, "]}");
-    if (t.failed) vit_text_free(&t);
+    vit_string_add(&t, "]}");
+    if (t.failed) vit_string_free(&t);
     return t.text;
 }
 

@@ -258,8 +258,8 @@ vit_status vit_checkpoints_newest(vit_checkpoint *out, vit_checkpoints *c, uint6
 
 /* The keys whose values differ between two JSON objects, with both values, as a text; {0}: none, or
  * these are no JSON objects. */
-static vit_text differing_keys(const char *theirs, const char *ours) {
-    vit_text t = {0};
+static vit_string differing_keys(const char *theirs, const char *ours) {
+    vit_string t = {0};
     const char *key;
     json_t *a, *b, *value;
     if (vit_json_parse(&a, theirs, strlen(theirs), "", NULL) != VIT_OK) return t;
@@ -274,8 +274,8 @@ static vit_text differing_keys(const char *theirs, const char *ours) {
         if (was && is && json_equal(was, is)) continue;
         char *before = was ? json_dumps(was, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
         char *now = is ? json_dumps(is, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-        vit_text_add(&t, "%s\"%s\" is %.60s, this command's is %.60s", t.length > 0 ? "; " : "",
-                     key, before ? before : "not there", now ? now : "not there");
+        vit_string_add(&t, "%s\"%s\" is %.60s, this command's is %.60s", t.length > 0 ? "; " : "",
+                       key, before ? before : "not there", now ? now : "not there");
         free(before);
         free(now);
     }
@@ -288,7 +288,7 @@ static vit_text differing_keys(const char *theirs, const char *ours) {
 /* MISMATCH: this part of the identity differs, `theirs` is the checkpoint's. */
 static vit_status fail_mismatch(const vit_checkpoint *c, size_t part, const char *theirs,
                                 const char *ours, vit_error *error) {
-    vit_text text = {0};
+    vit_string text = {0};
     if (theirs && part <= RECIPE) text = differing_keys(theirs, ours);
     if (text.length > 0 && !text.failed)
         vit_fail(error, VIT_ERROR_MISMATCH, "%s belongs to another training: in its %s %.700s",
@@ -298,7 +298,7 @@ static vit_status fail_mismatch(const vit_checkpoint *c, size_t part, const char
                  "%s belongs to another training: its %s is %.300s, this command's is %.300s",
                  c->path, what[part], theirs && *theirs ? theirs : "missing",
                  *ours ? ours : "none");
-    vit_text_free(&text);
+    vit_string_free(&text);
     return VIT_ERROR_MISMATCH;
 }
 
@@ -355,19 +355,19 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
         {"loss_sum", VIT_FIELD_DOUBLE, &(h)->loss_sum, NULL},           \
         {"loss_steps", VIT_FIELD_SIZE, &(h)->loss_steps, NULL},
 
-static vit_text write_history(const vit_history *history) {
+static vit_string write_history(const vit_history *history) {
     vit_history h = *history;
     const vit_field fields[] = {HISTORY_FIELDS(&h)};
-    vit_text t = {0};
+    vit_string t = {0};
     char number[32];
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        vit_text_add(&t, "%s\"%s\": ", i > 0 ? ", " : "{", fields[i].key);
+        vit_string_add(&t, "%s\"%s\": ", i > 0 ? ", " : "{", fields[i].key);
         if (fields[i].kind == VIT_FIELD_SIZE)
-            vit_text_add(&t, "%zu", *(size_t *)fields[i].value);
+            vit_string_add(&t, "%zu", *(size_t *)fields[i].value);
         else
-            vit_text_add(&t, "%s", vit_format_double(number, *(double *)fields[i].value));
+            vit_string_add(&t, "%s", vit_format_double(number, *(double *)fields[i].value));
     }
-    vit_text_add(&t, "}");
+    vit_string_add(&t, "}");
     return t;
 }
 
@@ -468,9 +468,9 @@ static vit_status write_tensors(const char *path, const vit_tensor *tensors, siz
     vit_metadata metadata[KEYS + MODEL_KEYS];
     char number[32], hex[65];
     size_t entries = 0;
-    vit_text remembered = write_history(history);
+    vit_string remembered = write_history(history);
     if (remembered.failed) {
-        vit_text_free(&remembered);
+        vit_string_free(&remembered);
         return vit_fail_memory(error, "the history", 0);
     }
     snprintf(number, sizeof number, "%llu", (unsigned long long)step);
@@ -486,7 +486,7 @@ static vit_status write_tensors(const char *path, const vit_tensor *tensors, siz
     checksum->value = hex;
     if (status == VIT_OK)
         status = vit_safetensors_write(path, tensors, count, metadata, entries, error);
-    vit_text_free(&remembered);
+    vit_string_free(&remembered);
     return status;
 }
 

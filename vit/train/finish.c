@@ -14,26 +14,26 @@
 
 /* Nothing in it depends on time, path, host or threads. */
 char *vit_run_recipe(const vit_run *run) {
-    vit_text t = {0};
+    vit_string t = {0};
     char *recipe = vit_recipe_write(&run->preset.recipe);
-    vit_text_add(&t, "{\"preset\": ");
-    vit_text_add_json(&t, run->preset.name);
-    vit_text_add(&t, ", \"data\": ");
-    vit_text_add_json(&t, run->data.name);
-    vit_text_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
-    if (run->data.joined) vit_text_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
-    if (run->start.sha256[0]) vit_text_add(&t, "\"init_sha256\": \"%s\", ", run->start.sha256);
+    vit_string_add(&t, "{\"preset\": ");
+    vit_string_add_json(&t, run->preset.name);
+    vit_string_add(&t, ", \"data\": ");
+    vit_string_add_json(&t, run->data.name);
+    vit_string_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
+    if (run->data.joined) vit_string_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
+    if (run->start.sha256[0]) vit_string_add(&t, "\"init_sha256\": \"%s\", ", run->start.sha256);
     if (run->teacher.sha256[0])
-        vit_text_add(&t, "\"teacher_sha256\": \"%s\", ", run->teacher.sha256);
+        vit_string_add(&t, "\"teacher_sha256\": \"%s\", ", run->teacher.sha256);
     if (run->options->keep_best && run->history.best_step > 0)
-        vit_text_add(&t, "\"best_step\": %zu, ", run->history.best_step);
+        vit_string_add(&t, "\"best_step\": %zu, ", run->history.best_step);
     if (run->history.extended_at > 0)
-        vit_text_add(&t, "\"extended\": {\"at_step\": %zu, \"from_steps\": %zu}, ",
-                     run->history.extended_at, run->history.extended_from);
-    vit_text_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
-                 (unsigned long long)run->options->seed, (unsigned long long)vit_run_step(run),
-                 (unsigned long long)run->plan.schedule, recipe ? recipe : "");
-    if (t.failed || !recipe) vit_text_free(&t);
+        vit_string_add(&t, "\"extended\": {\"at_step\": %zu, \"from_steps\": %zu}, ",
+                       run->history.extended_at, run->history.extended_from);
+    vit_string_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
+                   (unsigned long long)run->options->seed, (unsigned long long)vit_run_step(run),
+                   (unsigned long long)run->plan.schedule, recipe ? recipe : "");
+    if (t.failed || !recipe) vit_string_free(&t);
     vit_free(recipe);
     return t.text;
 }
@@ -154,16 +154,16 @@ static vit_status save_into(vit_run *run, vit_model_file *f, const char *directo
     vit_status status = VIT_ERROR_IO;
     bool exists = true;
     for (int i = 1; i < 1000 && exists; i++) {
-        vit_text path = {0};
-        vit_text_add(&path, "%s/", directory);
-        if (i > 1) vit_text_add(&path, "%d-", i);
-        vit_text_add(&path, "%s", name);
+        vit_string path = {0};
+        vit_string_add(&path, "%s/", directory);
+        if (i > 1) vit_string_add(&path, "%d-", i);
+        vit_string_add(&path, "%s", name);
         status = path.failed ? VIT_ERROR_MEMORY : vit_path_exists(&exists, path.text, NULL);
         if (status == VIT_OK && !exists) {
             status = save(run, f, path.text, NULL);
             run->output.elsewhere = status == VIT_OK ? vit_strdup(path.text) : NULL;
         }
-        vit_text_free(&path);
+        vit_string_free(&path);
         if (status != VIT_OK) break;
     }
     return run->output.elsewhere ? VIT_OK : VIT_ERROR_IO;

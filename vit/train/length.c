@@ -106,11 +106,11 @@ static double times(const vit_run *run, const vit_config *other) {
            (double)vit_config_multiply_adds(&run->preset.config);
 }
 
-static void add_cost(vit_text *t, const char *option, size_t value, double cost) {
+static void add_cost(vit_string *t, const char *option, size_t value, double cost) {
     char number[32];
     if (!(cost > 0)) return;
-    vit_text_add(t, t->length > 0 ? ", %s with %s%zu" : "%s times as long with %s%zu",
-                 vit_format_fixed(number, cost, cost < 1 ? 2 : 1), option, value);
+    vit_string_add(t, t->length > 0 ? ", %s with %s%zu" : "%s times as long with %s%zu",
+                   vit_format_fixed(number, cost, cost < 1 ? 2 : 1), option, value);
 }
 
 /* The config for pictures of half the side; false: the data would choose another patch for them. */
@@ -129,7 +129,7 @@ static bool halve(vit_config *small, const vit_run *run) {
 void vit_run_note_network(const vit_run *run) {
     const vit_config *c = &run->preset.config;
     vit_config fine = *c, small = *c, wide = *c, deep = *c;
-    vit_text costs = {0};
+    vit_string costs = {0};
     if (!run->preset.is_sized_by_data) return;
     fine.patch = c->patch / 2;
     wide.dim *= 2;
@@ -143,7 +143,7 @@ void vit_run_note_network(const vit_run *run) {
                      "the data choose pictures of %zu x %zu, patch %zu, dim %zu, depth %zu; a step "
                      "takes %s",
                      c->height, c->width, c->patch, c->dim, c->depth, costs.text);
-    vit_text_free(&costs);
+    vit_string_free(&costs);
     const double passes = vit_run_epochs(run, run->plan.schedule);
     if (!(run->options->minutes > 0) || passes >= LEAST_PASSES) return;
     char number[32];

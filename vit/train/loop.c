@@ -171,12 +171,12 @@ static vit_status save_into_free(vit_run *run, const char *name, vit_error *erro
     vit_status status = VIT_OK;
     bool free_one = false;
     for (int i = 1; i < 1000 && !free_one && status == VIT_OK; i++) {
-        vit_text path = {0};
+        vit_string path = {0};
         vit_checkpoints c = {.lock = -1};
         vit_error taken;
         bool exists;
-        vit_text_add(&path, "%s", name);
-        if (i > 1) vit_text_add(&path, "-%d", i);
+        vit_string_add(&path, "%s", name);
+        if (i > 1) vit_string_add(&path, "-%d", i);
         status = path.failed ? vit_fail_memory(error, name, strlen(name))
                              : vit_path_exists(&exists, path.text, error);
         if (status == VIT_OK && vit_checkpoints_open(&c, path.text, &taken) == VIT_OK)
@@ -185,7 +185,7 @@ static vit_status save_into_free(vit_run *run, const char *name, vit_error *erro
             status = vit_fail(error, taken.status, "%s", taken.message);
         if (status == VIT_OK && free_one) status = save_into(run, &c, error);
         vit_checkpoints_close(&c);
-        vit_text_free(&path);
+        vit_string_free(&path);
     }
     if (status != VIT_OK || free_one) return status;
     return vit_fail(error, VIT_ERROR_IO, "%s, %s-2, ... all hold something", name, name);

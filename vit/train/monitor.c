@@ -182,11 +182,11 @@ static void put_pictures(vit_run *run, const vit_answers *answers) {
 static void hint(vit_run *run, const vit_advice *advice) {
     vit_run_note(run, "%s. %s", vit_finding_name(advice->finding), advice->why);
     for (size_t i = 0; i < MOST_REMEDIES && i < advice->try_count; i++) {
-        vit_text text = {0};
+        vit_string text = {0};
         for (const char *c = advice->tries[i]; *c; c++)
-            if (*c != '`') vit_text_add_bytes(&text, c, 1);
+            if (*c != '`') vit_string_add_bytes(&text, c, 1);
         if (!text.failed) vit_run_note(run, "to try: %s", text.text);
-        vit_text_free(&text);
+        vit_string_free(&text);
     }
 }
 

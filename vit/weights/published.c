@@ -158,15 +158,15 @@ static char *origin(const vit_binding *b, const vit_configs *c) {
     const json_t *list = json_object_get(c->object, "architectures");
     const json_t *name =
         list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
-    vit_text t = {0};
-    vit_text_add(&t, "{\"layout\": ");
-    vit_text_add_json(&t, b->layout->name);
+    vit_string t = {0};
+    vit_string_add(&t, "{\"layout\": ");
+    vit_string_add_json(&t, b->layout->name);
     if (json_is_string(name)) {
-        vit_text_add(&t, ", \"architecture\": ");
-        vit_text_add_json(&t, json_string_value(name));
+        vit_string_add(&t, ", \"architecture\": ");
+        vit_string_add_json(&t, json_string_value(name));
     }
-    vit_text_add(&t, "}");
-    if (t.failed) vit_text_free(&t);
+    vit_string_add(&t, "}");
+    if (t.failed) vit_string_free(&t);
     return t.text;
 }
 

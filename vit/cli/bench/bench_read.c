@@ -3,19 +3,19 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include <stdio.h>
 
 typedef struct reading {
-    vit_text_writer *writer;
+    vit_generator *writer;
     float *images;
     size_t batch;
-    vit_written *texts; /* [batch] */
+    vit_generated *texts; /* [batch] */
 } reading;
 
 static void read_batch(void *context) {
     reading *r = context;
-    vit_write(r->writer, r->texts, r->images, NULL, r->batch, 0);
+    vit_generate(r->writer, r->texts, r->images, NULL, r->batch, 0);
 }
 
 /* Without an id that ends a text (how.end), each has as many tokens as were asked for. */
@@ -25,7 +25,7 @@ static vit_status open_reading(reading *r, const bench *b, const vit_model *mode
     const size_t floats = b->batch * c->height * c->width * c->channels;
     const vit_exec exec = {.kernels = b->kernels, .threads = b->threads, .precision = b->precision};
     const vit_network *network;
-    vit_writing how = vit_writing_default(c);
+    vit_generation how = vit_generation_default(c);
     how.beams = b->beams;
     how.length = b->tokens + 1;
     how.end = SIZE_MAX;
@@ -38,8 +38,8 @@ static vit_status open_reading(reading *r, const bench *b, const vit_model *mode
     for (size_t i = 0; i < floats; i++) r->images[i] = (float)(2 * vit_random_uniform(&random) - 1);
     const vit_status status = vit_model_network(&network, model, &exec, error);
     return status != VIT_OK ? status
-                            : vit_text_writer_new(&r->writer, network, &how, b->kernels, b->threads,
-                                                  b->batch, error);
+                            : vit_generator_new(&r->writer, network, &how, b->kernels, b->threads,
+                                                b->batch, error);
 }
 
 vit_status bench_read(const bench *b, vit_error *error) {
@@ -58,7 +58,7 @@ vit_status bench_read(const bench *b, vit_error *error) {
         line.seconds = bench_median(read_batch, &r);
         bench_print(b, &line);
     }
-    vit_text_writer_free(r.writer);
+    vit_generator_free(r.writer);
     vit_free(r.texts);
     vit_free(r.images);
     vit_model_free(model);

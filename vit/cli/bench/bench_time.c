@@ -56,27 +56,27 @@ static double loader_share(const bench *b, const bench_line *l) {
 }
 
 /* Adds `, "key": value`, with null for 0. */
-static void add_number(vit_text *t, const char *key, double value, int digits) {
+static void add_number(vit_string *t, const char *key, double value, int digits) {
     char number[32];
-    vit_text_add(t, ", \"%s\": %s", key,
-                 value > 0 ? vit_format_fixed(number, value, digits) : "null");
+    vit_string_add(t, ", \"%s\": %s", key,
+                   value > 0 ? vit_format_fixed(number, value, digits) : "null");
 }
 
 static void print_json(const bench *b, const bench_line *l) {
     char brand[64], gflops[32];
-    vit_text t = {0};
+    vit_string t = {0};
     vit_cpu_brand(brand, sizeof brand);
-    vit_text_add(&t, "{\"what\": \"%s\", \"model\": ", l->what);
-    vit_text_add_json(&t, b->preset.name);
-    vit_text_add(&t, ", \"shape\": ");
-    vit_text_add_json(&t, l->detail);
-    vit_text_add(&t, ", \"batch\": %zu, \"precision\": \"%s\", \"threads\": %d, ", b->batch,
-                 vit_precision_names[b->precision], b->threads);
-    vit_text_add(&t, "\"cpu\": \"%s\", \"processor\": ", vit_cpu_name(b->kernels->cpu));
-    vit_text_add_json(&t, brand);
+    vit_string_add(&t, "{\"what\": \"%s\", \"model\": ", l->what);
+    vit_string_add_json(&t, b->preset.name);
+    vit_string_add(&t, ", \"shape\": ");
+    vit_string_add_json(&t, l->detail);
+    vit_string_add(&t, ", \"batch\": %zu, \"precision\": \"%s\", \"threads\": %d, ", b->batch,
+                   vit_precision_names[b->precision], b->threads);
+    vit_string_add(&t, "\"cpu\": \"%s\", \"processor\": ", vit_cpu_name(b->kernels->cpu));
+    vit_string_add_json(&t, brand);
     add_number(&t, "ms", l->seconds * 1e3, 6);
     add_number(&t, "images_per_second", (double)l->images / l->seconds, 1);
-    vit_text_add(&t, ", \"gflops\": %s", vit_format_fixed(gflops, l->flop / l->seconds / 1e9, 2));
+    vit_string_add(&t, ", \"gflops\": %s", vit_format_fixed(gflops, l->flop / l->seconds / 1e9, 2));
     add_number(&t, "peak_gflops", b->peak, 1);
     add_number(&t, "bytes", l->bytes, 0);
     add_number(&t, "gbytes_per_second", l->bytes / l->seconds / 1e9, 4);
@@ -84,9 +84,9 @@ static void print_json(const bench *b, const bench_line *l) {
     add_number(&t, "loader_share", loader_share(b, l), 5);
     add_number(&t, "answers", l->answers, 3);
     add_number(&t, "resident_mib", resident_mib(), 1);
-    vit_text_add(&t, "}");
+    vit_string_add(&t, "}");
     puts(t.failed ? "{\"error\": \"out of memory\"}" : t.text);
-    vit_text_free(&t);
+    vit_string_free(&t);
     fflush(stdout);
 }
 

@@ -8,16 +8,16 @@
 
 /* A bar, 24 columns long for a probability of 1, in eighths of a column if the terminal can show
  * them. */
-static void add_bar(vit_text *text, float probability) {
+static void add_bar(vit_string *text, float probability) {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     enum { COLUMNS = 24 };
     int eighths = probability > 0 ? (int)(probability * 8 * COLUMNS + 0.5f) : 0;
     bool fine = vit_speaks_utf8();
     int whole = fine ? eighths / 8 : (eighths + 4) / 8;
-    for (int i = 0; i < whole; i++) vit_text_add(text, "%s", fine ? "█" : "#");
+    for (int i = 0; i < whole; i++) vit_string_add(text, "%s", fine ? "█" : "#");
     const char *part = fine ? parts[eighths % 8] : "";
     int used = whole + (*part != '\0');
-    vit_text_add(text, "%s%*s", part, COLUMNS - used, "");
+    vit_string_add(text, "%s%*s", part, COLUMNS - used, "");
 }
 
 /* Whether the answer's probability is lower than for 99 % of the held-back training pictures. */
@@ -32,34 +32,35 @@ static bool is_number(const vit_answered *a) {
 
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
-    vit_text text = {0};
+    vit_string text = {0};
     size_t width = 0; /* of the labels' column, at most 40 */
     for (size_t i = 0; i < a->top; i++) {
-        size_t columns = vit_text_columns(vit_model_label(a->model, a->best[i]));
+        size_t columns = vit_display_columns(vit_model_label(a->model, a->best[i]));
         width = columns > width ? columns : width;
     }
     if (width > 40) width = 40;
-    vit_text_add(&text, "%s", is_first ? "" : "\n");
-    vit_text_add_visible(&text, a->name, 0);
-    vit_text_add(&text, "\n");
+    vit_string_add(&text, "%s", is_first ? "" : "\n");
+    vit_string_add_visible(&text, a->name, 0);
+    vit_string_add(&text, "\n");
     for (size_t i = 0; i < a->top; i++) {
         float probability = a->probabilities[a->best[i]];
-        vit_text_add(&text, "  ");
-        vit_text_add_visible(&text, vit_model_label(a->model, a->best[i]), width);
-        vit_text_add(&text, "  ");
+        vit_string_add(&text, "  ");
+        vit_string_add_visible(&text, vit_model_label(a->model, a->best[i]), width);
+        vit_string_add(&text, "  ");
         if (is_number(a)) {
-            vit_text_add(&text, "%s\n", vit_format_float(number, probability));
+            vit_string_add(&text, "%s\n", vit_format_float(number, probability));
             continue;
         }
         add_bar(&text, probability);
-        vit_text_add(&text, " %6s %%\n", vit_format_fixed(number, 100.0 * (double)probability, 2));
+        vit_string_add(&text, " %6s %%\n",
+                       vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
-    if (is_unsure(a)) vit_text_add(&text, "  unsure\n");
+    if (is_unsure(a)) vit_string_add(&text, "  unsure\n");
     for (size_t i = 0; i < a->classes && a->logits; i++) {
-        vit_text_add(&text, "%s%s", i == 0 ? "  logits " : " ",
-                     vit_format_g9(number, a->logits[i]));
+        vit_string_add(&text, "%s%s", i == 0 ? "  logits " : " ",
+                       vit_format_g9(number, a->logits[i]));
     }
-    vit_text_add(&text, "%s", a->logits ? "\n" : "");
+    vit_string_add(&text, "%s", a->logits ? "\n" : "");
     return vit_print(command, &text);
 }
 
@@ -127,25 +128,25 @@ bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t 
 /* ---- CSV ---- */
 
 bool vit_answer_csv_head(const vit_command *command, size_t top) {
-    vit_text text = {0};
-    vit_text_add(&text, "file,label,probability");
-    for (size_t i = 2; i <= top; i++) vit_text_add(&text, ",label%zu,probability%zu", i, i);
-    vit_text_add(&text, ",error\n");
+    vit_string text = {0};
+    vit_string_add(&text, "file,label,probability");
+    for (size_t i = 2; i <= top; i++) vit_string_add(&text, ",label%zu,probability%zu", i, i);
+    vit_string_add(&text, ",error\n");
     return vit_print(command, &text);
 }
 
 bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
     char number[32];
-    vit_text text = {0};
+    vit_string text = {0};
     vit_csv_field(&text, a->name);
     for (size_t i = 0; i < a->top; i++) {
-        vit_text_add(&text, ",");
+        vit_string_add(&text, ",");
         if (!a->failure) vit_csv_field(&text, vit_model_label(a->model, a->best[i]));
-        vit_text_add(&text, ",%s",
-                     a->failure ? "" : vit_format_float(number, a->probabilities[a->best[i]]));
+        vit_string_add(&text, ",%s",
+                       a->failure ? "" : vit_format_float(number, a->probabilities[a->best[i]]));
     }
-    vit_text_add(&text, ",");
+    vit_string_add(&text, ",");
     if (a->failure) vit_csv_field(&text, a->failure->message);
-    vit_text_add(&text, "\n");
+    vit_string_add(&text, "\n");
     return vit_print(command, &text);
 }

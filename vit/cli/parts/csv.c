@@ -5,18 +5,18 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/program.h"
 
-void vit_csv_field(vit_text *text, const char *field) {
-    vit_text visible = {0};
-    vit_text_add_visible(&visible, field, 0);
+void vit_csv_field(vit_string *text, const char *field) {
+    vit_string visible = {0};
+    vit_string_add_visible(&visible, field, 0);
     const bool quotes = visible.text && strpbrk(visible.text, ",\"");
-    vit_text_add(text, "%s", quotes ? "\"" : "");
+    vit_string_add(text, "%s", quotes ? "\"" : "");
     for (size_t i = 0; i < visible.length; i++) {
-        vit_text_add_bytes(text, visible.text + i, 1);
-        if (visible.text[i] == '"') vit_text_add_bytes(text, "\"", 1);
+        vit_string_add_bytes(text, visible.text + i, 1);
+        if (visible.text[i] == '"') vit_string_add_bytes(text, "\"", 1);
     }
-    vit_text_add(text, "%s", quotes ? "\"" : "");
+    vit_string_add(text, "%s", quotes ? "\"" : "");
     text->failed = text->failed || visible.failed;
-    vit_text_free(&visible);
+    vit_string_free(&visible);
 }
 
 vit_status vit_csv_check(const char *file, const char *option, const char *head, vit_error *error) {
@@ -40,7 +40,7 @@ vit_status vit_csv_check(const char *file, const char *option, const char *head,
     return status;
 }
 
-vit_status vit_csv_write(const char *file, const vit_text *text, vit_error *error) {
+vit_status vit_csv_write(const char *file, const vit_string *text, vit_error *error) {
     if (text->failed) return vit_fail_memory(error, file, text->length);
     return vit_write_file(file, text->text, text->length, error);
 }

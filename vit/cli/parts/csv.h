@@ -5,14 +5,14 @@
 #include "vit/base/text.h"
 
 /* Appends a field, in quotes if it contains a comma or a quote; control characters become '?', as
- * in vit_text_add_visible. */
-void vit_csv_field(vit_text *text, const char *field);
+ * in vit_string_add_visible. */
+void vit_csv_field(vit_string *text, const char *field);
 
 /* IO unless FILE, the value of --OPTION, can be written: it must not exist, be empty, or begin with
  * `head`, as a file that this program wrote before. */
 vit_status vit_csv_check(const char *file, const char *option, const char *head, vit_error *error);
 
 /* Replaces the file by the text, or leaves it as it is. */
-vit_status vit_csv_write(const char *file, const vit_text *text, vit_error *error);
+vit_status vit_csv_write(const char *file, const vit_string *text, vit_error *error);
 
 #endif

@@ -19,7 +19,7 @@
 #include "vit/base/text.h"
 
 typedef struct vit_json_out {
-    vit_text line;
+    vit_string line;
     bool comma; /* the next value needs one before it */
 } vit_json_out;
 

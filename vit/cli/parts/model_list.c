@@ -87,10 +87,10 @@ static vit_status check_card(const entry *e, const char *path, const char *sha25
 
 /* Reads the card, NAME.json beside NAME.safetensors, if there is one. */
 static vit_status read_card(entry *e, vit_error *error) {
-    vit_text path = {0};
+    vit_string path = {0};
     const char *sha256 = NULL;
     const int stem = (int)vit_stem_length(e->file, ".safetensors");
-    vit_text_add(&path, "%.*s.json", stem, e->file);
+    vit_string_add(&path, "%.*s.json", stem, e->file);
     vit_status status = VIT_OK;
     if (path.failed) {
         status = vit_fail_memory(error, "the path of a card", strlen(e->file));
@@ -99,7 +99,7 @@ static vit_status read_card(entry *e, vit_error *error) {
         if (status == VIT_OK) status = check_card(e, path.text, sha256, error);
     }
     if (status != VIT_OK) e->test_data = NULL;
-    vit_text_free(&path);
+    vit_string_free(&path);
     return status;
 }
 
@@ -124,22 +124,23 @@ static bool write_json(const vit_command *command, const entry *e) {
 
 static bool write_line(const vit_command *command, const entry *e, size_t width) {
     char images[32], percent[32];
-    vit_text text = {0}, right = {0};
+    vit_string text = {0}, right = {0};
     if (e->test_data) {
-        vit_text_add(&right, "%6s %% of %s (%s)", vit_format_fixed(percent, 100 * e->test_top1, 2),
-                     vit_format_count(images, e->test_images), e->test_data);
+        vit_string_add(&right, "%6s %% of %s (%s)",
+                       vit_format_fixed(percent, 100 * e->test_top1, 2),
+                       vit_format_count(images, e->test_images), e->test_data);
     } else {
-        vit_text_add(&right, "not measured");
+        vit_string_add(&right, "not measured");
     }
-    vit_text_add_visible(&text, e->name, width);
-    vit_text_add(&text, "   ");
-    vit_text_add_visible(&text, e->data ? e->data : "unknown", 12);
-    vit_text_add(&text, "   ");
-    vit_text_add_visible(&text, right.text ? right.text : "", 28);
-    vit_text_add(&text, "   ");
-    vit_text_add_visible(&text, e->file, 0);
-    vit_text_add(&text, "\n");
-    vit_text_free(&right);
+    vit_string_add_visible(&text, e->name, width);
+    vit_string_add(&text, "   ");
+    vit_string_add_visible(&text, e->data ? e->data : "unknown", 12);
+    vit_string_add(&text, "   ");
+    vit_string_add_visible(&text, right.text ? right.text : "", 28);
+    vit_string_add(&text, "   ");
+    vit_string_add_visible(&text, e->file, 0);
+    vit_string_add(&text, "\n");
+    vit_string_free(&right);
     return vit_print(command, &text);
 }
 
@@ -162,20 +163,20 @@ static int show(const vit_command *command, const vit_named_model *model, size_t
 int vit_show_models(const vit_command *command, bool json) {
     vit_model_list list;
     vit_error error;
-    vit_text heading = {0};
+    vit_string heading = {0};
     size_t width = strlen("name");
     if (vit_list_models(&list, &error) != VIT_OK) return vit_say_error(command, &error);
     for (size_t i = 0; i < list.count; i++) {
-        size_t columns = vit_text_columns(list.models[i].name);
+        size_t columns = vit_display_columns(list.models[i].name);
         width = columns > width ? columns : width;
     }
     int exit_status = VIT_EXIT_OK;
     if (list.count == 0) {
         vit_say(command, "there are no models; $VIT_MODELS may name a directory of them");
     } else if (!json) {
-        vit_text_add_visible(&heading, "name", width);
-        vit_text_add(&heading, "   %-12s   %-28s   file\n", "trained on",
-                     "right on the test pictures");
+        vit_string_add_visible(&heading, "name", width);
+        vit_string_add(&heading, "   %-12s   %-28s   file\n", "trained on",
+                       "right on the test pictures");
         if (!vit_print(command, &heading)) exit_status = VIT_EXIT_FAILED;
     }
     for (size_t i = 0; i < list.count; i++) {

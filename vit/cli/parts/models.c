@@ -13,7 +13,7 @@ static const char ending[] = ".safetensors";
 
 /* Directories where named models are looked for, in this order. */
 typedef struct places {
-    vit_text directories[3];
+    vit_string directories[3];
     size_t count;
     bool failed; /* there was no memory */
 } places;
@@ -26,7 +26,7 @@ static bool go_up(char *path) {
 }
 
 static void add_place(places *p, const char *base, const char *below) {
-    vit_text_add(&p->directories[p->count], "%s%s", base, below);
+    vit_string_add(&p->directories[p->count], "%s%s", base, below);
     p->failed = p->failed || p->directories[p->count].failed;
     p->count++;
 }
@@ -47,19 +47,19 @@ static places find_places(void) {
 }
 
 static void free_places(places *p) {
-    for (size_t i = 0; i < p->count; i++) vit_text_free(&p->directories[i]);
+    for (size_t i = 0; i < p->count; i++) vit_string_free(&p->directories[i]);
 }
 
 /* *path: the first NAME.safetensors in the places, or NULL; false: no memory. */
 static bool look_everywhere(char **path, const places *p, const char *name) {
     *path = NULL;
     for (size_t i = 0; i < p->count && !*path; i++) {
-        vit_text candidate = {0};
-        vit_text_add(&candidate, "%s/%s%s", p->directories[i].text, name, ending);
+        vit_string candidate = {0};
+        vit_string_add(&candidate, "%s/%s%s", p->directories[i].text, name, ending);
         bool found = !candidate.failed && vit_path_look(candidate.text) == VIT_PATH_FILE;
         if (found) *path = vit_strdup(candidate.text);
         bool memory = !candidate.failed && (!found || *path);
-        vit_text_free(&candidate);
+        vit_string_free(&candidate);
         if (!memory) return false;
     }
     return true;
@@ -67,21 +67,21 @@ static bool look_everywhere(char **path, const places *p, const char *name) {
 
 static vit_status no_such_model(const places *p, const char *name, vit_error *error) {
     char here[1024];
-    vit_text looked = {0};
+    vit_string looked = {0};
     snprintf(here, sizeof here, "./%s%s", name, ending);
     if (vit_path_look(here) == VIT_PATH_FILE)
         return vit_fail(error, VIT_ERROR_IO,
                         "no model \"%s\" is shipped, but there is a file here: did you mean %s?",
                         name, here);
     for (size_t i = 0; i < p->count; i++)
-        vit_text_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
+        vit_string_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
     vit_status status =
         vit_fail(error, VIT_ERROR_IO,
                  "no model \"%s\": it is neither a file, nor is %s%s in %s; "
                  "\"vit-train --data DATA --out %s%s\" makes one, to be named with its ending",
                  name, name, ending,
                  looked.length > 0 && !looked.failed ? looked.text : "$VIT_MODELS", name, ending);
-    vit_text_free(&looked);
+    vit_string_free(&looked);
     return status;
 }
 

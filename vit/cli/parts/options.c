@@ -23,14 +23,14 @@ static bool in_range(parser *p, const vit_option *option, const char *value, dou
     bool low = above ? !(number > option->min) : !(number >= option->min);
     if (!low && (option->max == 0 || number <= option->max)) return true;
     char min[32], max[32];
-    vit_text limits = {0};
-    vit_text_add(&limits, "expected %s %s", above ? "more than" : "at least",
-                 vit_format_double(min, option->min));
+    vit_string limits = {0};
+    vit_string_add(&limits, "expected %s %s", above ? "more than" : "at least",
+                   vit_format_double(min, option->min));
     if (option->max != 0)
-        vit_text_add(&limits, " and at most %s", vit_format_double(max, option->max));
+        vit_string_add(&limits, " and at most %s", vit_format_double(max, option->max));
     vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, %s", option->name, value,
              limits.failed ? "see --help" : limits.text);
-    vit_text_free(&limits);
+    vit_string_free(&limits);
     return false;
 }
 
@@ -78,18 +78,18 @@ static bool take_steps(parser *p, const vit_option *option, const char *value, v
 }
 
 static bool take_choice(parser *p, const vit_option *option, const char *value, int *out) {
-    vit_text words = {0};
+    vit_string words = {0};
     for (int i = 0; option->choices[i]; i++) {
         if (strcmp(value, option->choices[i]) == 0) {
             *out = i;
-            vit_text_free(&words);
+            vit_string_free(&words);
             return true;
         }
         const char *separator = i == 0 ? "" : option->choices[i + 1] ? ", " : " or ";
-        vit_text_add(&words, "%s%s", separator, option->choices[i]);
+        vit_string_add(&words, "%s%s", separator, option->choices[i]);
     }
     refuse_value(p, option, value, words.failed ? "a word it knows" : words.text);
-    vit_text_free(&words);
+    vit_string_free(&words);
     return false;
 }
 
@@ -174,13 +174,13 @@ static void refuse_unknown(parser *p, const char *name, size_t length) {
     size_t count = 2;
     for (size_t i = 0; i < p->command->option_count; i++)
         if (p->command->options[i].name) names[count++] = p->command->options[i].name;
-    vit_text word = {0};
-    vit_text_add_bytes(&word, name, length);
+    vit_string word = {0};
+    vit_string_add_bytes(&word, name, length);
     const char *nearest = word.failed ? NULL : vit_nearest(word.text, names, count);
     vit_fail(p->error, VIT_ERROR_ARGUMENT, "unknown option --%s%s%s%s",
              word.failed ? "" : word.text, nearest ? "; did you mean --" : "",
              nearest ? nearest : "", nearest ? "?" : "");
-    vit_text_free(&word);
+    vit_string_free(&word);
 }
 
 /* The option called name[0..length), or NULL. */
@@ -317,20 +317,20 @@ static size_t label_width(const vit_option *option) {
     return strlen(option->name) + (option->argument ? strlen(option->argument) + 1 : 0);
 }
 
-static void add_option_help(vit_text *out, const vit_option *option, size_t width) {
-    vit_text_add(out, "  --%s%s%s%*s", option->name, option->argument ? " " : "",
-                 option->argument ? option->argument : "", (int)(width - label_width(option) + 2),
-                 "");
+static void add_option_help(vit_string *out, const vit_option *option, size_t width) {
+    vit_string_add(out, "  --%s%s%s%*s", option->name, option->argument ? " " : "",
+                   option->argument ? option->argument : "", (int)(width - label_width(option) + 2),
+                   "");
     const char *line = option->help;
     for (const char *end = strchr(line, '\n'); end; end = strchr(line, '\n')) {
-        vit_text_add_bytes(out, line, (size_t)(end - line));
-        vit_text_add(out, "\n%*s", (int)width + 6, "");
+        vit_string_add_bytes(out, line, (size_t)(end - line));
+        vit_string_add(out, "\n%*s", (int)width + 6, "");
         line = end + 1;
     }
-    vit_text_add(out, "%s\n", line);
+    vit_string_add(out, "%s\n", line);
 }
 
-void vit_options_help(vit_text *out, const vit_command *command) {
+void vit_options_help(vit_string *out, const vit_command *command) {
     static const vit_option always[] = {
         {.kind = VIT_OPTION_GROUP, .help = "Help"},
         {.name = "help", .help = "this text; also -h"},
@@ -343,15 +343,15 @@ void vit_options_help(vit_text *out, const vit_command *command) {
         size_t w = command->options[i].name ? label_width(&command->options[i]) : 0;
         width = w > width ? w : width;
     }
-    vit_text_add(out, "%s", command->usage);
+    vit_string_add(out, "%s", command->usage);
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < counts[t]; i++) {
             if (!tables[t][i].name) {
-                vit_text_add(out, "\n%s:\n", tables[t][i].help);
+                vit_string_add(out, "\n%s:\n", tables[t][i].help);
             } else {
                 add_option_help(out, &tables[t][i], width);
             }
         }
     }
-    vit_text_add(out, "\n%s", command->notes);
+    vit_string_add(out, "\n%s", command->notes);
 }

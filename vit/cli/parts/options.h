@@ -93,6 +93,6 @@ vit_request vit_options_parse(const vit_command *command, void *settings, int *a
                               vit_error *error);
 
 /* Appends the text of --help. */
-void vit_options_help(vit_text *out, const vit_command *command);
+void vit_options_help(vit_string *out, const vit_command *command);
 
 #endif

@@ -8,11 +8,11 @@ char *vit_out_file(const char *out, const char *picture) {
     const char *name = vit_path_last(picture), *dot = strrchr(name, '.');
     const char *percent = strrchr(out, '%');
     const int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
-    vit_text text = {0};
+    vit_string text = {0};
     if (!percent) return vit_strdup(out);
-    vit_text_add(&text, "%.*s%.*s%s", (int)(percent - out), out, length, name, percent + 1);
+    vit_string_add(&text, "%.*s%.*s%s", (int)(percent - out), out, length, name, percent + 1);
     if (!text.failed) return text.text;
-    vit_text_free(&text);
+    vit_string_free(&text);
     return NULL;
 }
 

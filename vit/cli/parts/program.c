@@ -21,23 +21,23 @@ static void occupy_standard_streams(void) {
     }
 }
 
-void vit_text_add_visible(vit_text *t, const char *text, size_t width) {
-    size_t columns = vit_text_columns(text);
+void vit_string_add_visible(vit_string *t, const char *text, size_t width) {
+    size_t columns = vit_display_columns(text);
     while (*text != '\0') {
         const unsigned char *c = (const unsigned char *)text;
         const bool control = c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
         size_t length = vit_utf8_length(text);
         if (length == 0 || control) {
-            vit_text_add_bytes(t, "?", 1);
+            vit_string_add_bytes(t, "?", 1);
         } else {
-            vit_text_add_bytes(t, text, length);
+            vit_string_add_bytes(t, text, length);
         }
         text += length > 0 ? length : 1;
     }
-    vit_text_add(t, "%*s", columns < width ? (int)(width - columns) : 0, "");
+    vit_string_add(t, "%*s", columns < width ? (int)(width - columns) : 0, "");
 }
 
-size_t vit_text_columns(const char *text) {
+size_t vit_display_columns(const char *text) {
     size_t columns = 0;
     for (; *text != '\0'; columns++) {
         size_t length = vit_utf8_length(text);
@@ -46,7 +46,7 @@ size_t vit_text_columns(const char *text) {
     return columns;
 }
 
-bool vit_print(const vit_command *command, vit_text *text) {
+bool vit_print(const vit_command *command, vit_string *text) {
     bool fine = !text->failed;
     if (!fine) {
         vit_say(command, "out of memory");
@@ -54,20 +54,20 @@ bool vit_print(const vit_command *command, vit_text *text) {
         fwrite(text->text, 1, text->length, stdout);
         fflush(stdout);
     }
-    vit_text_free(text);
+    vit_string_free(text);
     return fine;
 }
 
 bool vit_print_json(const vit_command *command, vit_json_out *json) {
-    vit_text_add(&json->line, "\n");
+    vit_string_add(&json->line, "\n");
     return vit_print(command, &json->line);
 }
 
 void vit_say(const vit_command *command, const char *sentence) {
-    vit_text text = {0};
-    vit_text_add_visible(&text, sentence, 0);
+    vit_string text = {0};
+    vit_string_add_visible(&text, sentence, 0);
     fprintf(stderr, "%s: %s\n", command->name, text.failed ? "out of memory" : text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 int vit_say_usage(const vit_command *command, const char *sentence) {
@@ -123,7 +123,7 @@ static int check_cpu(const vit_command *command) {
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
                        int *exit_status) {
     vit_error error;
-    vit_text help = {0};
+    vit_string help = {0};
     occupy_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* so that a file that may not grow is an error with a sentence */
     switch (vit_options_parse(command, settings, argc, argv, &error)) {

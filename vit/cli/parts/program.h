@@ -26,10 +26,10 @@ int vit_say_error(const vit_command *command, const vit_error *error);
 
 /* Appends `text`, padded with spaces to `width` columns. Control characters, and bytes that are not
  * UTF-8, become '?': names of files and labels of models may come from strangers. */
-void vit_text_add_visible(vit_text *t, const char *text, size_t width);
+void vit_string_add_visible(vit_string *t, const char *text, size_t width);
 
 /* The columns that `text` takes then. */
-size_t vit_text_columns(const char *text);
+size_t vit_display_columns(const char *text);
 
 /* 1234567 as "1,234,567"; returns `text`. */
 char *vit_format_count(char text[32], uint64_t count);
@@ -99,7 +99,7 @@ const char *vit_chosen_cpu(void);
 
 /* Writes `text` to standard output, flushes it, and frees it. False, with a message, if the text is
  * incomplete for want of memory; errors of standard output itself are left to vit_program_end. */
-bool vit_print(const vit_command *command, vit_text *text);
+bool vit_print(const vit_command *command, vit_string *text);
 
 /* The same for a line of JSON, which it ends. */
 bool vit_print_json(const vit_command *command, vit_json_out *json);

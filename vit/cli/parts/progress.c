@@ -28,7 +28,7 @@ static char *format_epoch(char text[32], double epoch) {
 }
 
 /* Adds a part if it still fits; after one that does not, no other is added. */
-static void add_part(vit_text *line, size_t *width, const char *before, const char *value,
+static void add_part(vit_string *line, size_t *width, const char *before, const char *value,
                      const char *after) {
     size_t gap = line->length > 0 ? 3 : 0;
     size_t length = gap + strlen(before) + strlen(value) + strlen(after);
@@ -37,16 +37,16 @@ static void add_part(vit_text *line, size_t *width, const char *before, const ch
         return;
     }
     *width -= length;
-    vit_text_add(line, "%*s%s%s%s", (int)gap, "", before, value, after);
+    vit_string_add(line, "%*s%s%s%s", (int)gap, "", before, value, after);
 }
 
-void vit_progress_line(vit_text *out, const vit_event *event, double val_top1, size_t width) {
+void vit_progress_line(vit_string *out, const vit_event *event, double val_top1, size_t width) {
     char value[32], total[32];
-    vit_text epoch = {0};
-    vit_text_add(&epoch, "%s of %s", format_epoch(value, event->epoch),
-                 format_epoch(total, event->epochs));
+    vit_string epoch = {0};
+    vit_string_add(&epoch, "%s of %s", format_epoch(value, event->epoch),
+                   format_epoch(total, event->epochs));
     add_part(out, &width, "epoch ", epoch.failed ? "?" : epoch.text, "");
-    vit_text_free(&epoch);
+    vit_string_free(&epoch);
     if (isfinite(event->loss))
         add_part(out, &width, "loss ", vit_format_fixed(value, event->loss, 4), "");
     if (isfinite(val_top1))
@@ -87,7 +87,7 @@ void vit_progress_clear(vit_progress *progress) {
 /* Spaces cover the rest of a longer line. The last column stays free, since some terminals begin a
  * new line after it. */
 static void draw(vit_progress *progress, const vit_event *event) {
-    vit_text line = {0};
+    vit_string line = {0};
     size_t width = terminal_width() - 1;
     vit_progress_line(&line, event, progress->val_top1, width);
     size_t covered = progress->drawn < width ? progress->drawn : width;
@@ -96,18 +96,18 @@ static void draw(vit_progress *progress, const vit_event *event) {
         fflush(stderr);
         progress->drawn = line.length;
     }
-    vit_text_free(&line);
+    vit_string_free(&line);
 }
 
 void vit_progress_show(vit_progress *progress, const vit_event *event) {
     const bool is_epoch = event->kind == VIT_EVENT_EPOCH;
-    vit_text line = {0};
+    vit_string line = {0};
     if (is_epoch) progress->val_top1 = event->val_top1;
     if (is_epoch && progress->epochs) {
         vit_progress_clear(progress);
         vit_progress_line(&line, event, event->val_top1, SIZE_MAX);
         if (!line.failed) fprintf(stderr, "%s\n", line.text);
-        vit_text_free(&line);
+        vit_string_free(&line);
     } else if (progress->redraw) {
         draw(progress, event);
     }

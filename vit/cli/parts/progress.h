@@ -22,7 +22,7 @@ void vit_progress_show(vit_progress *progress, const vit_event *event);
 void vit_progress_clear(vit_progress *progress);
 
 /* Appends the line, at most `width` columns: parts that do not fit are left out, the last first. */
-void vit_progress_line(vit_text *out, const vit_event *event, double val_top1, size_t width);
+void vit_progress_line(vit_string *out, const vit_event *event, double val_top1, size_t width);
 
 /* Seconds as "0:32", "12:05", "3:04:05". */
 char *vit_format_duration(char text[32], double seconds);

@@ -254,38 +254,38 @@ bool vit_results_json(const vit_results *r) {
 }
 
 /* "98.71 %", or "-" for NaN. */
-static void add_percent(vit_text *text, double fraction) {
+static void add_percent(vit_string *text, double fraction) {
     char number[32];
     if (isfinite(fraction)) {
-        vit_text_add(text, "%7s %%", vit_format_fixed(number, 100 * fraction, 2));
+        vit_string_add(text, "%7s %%", vit_format_fixed(number, 100 * fraction, 2));
     } else {
-        vit_text_add(text, "%9s", "-");
+        vit_string_add(text, "%9s", "-");
     }
 }
 
 /* The first line: model, data and split; what: "pictures" or "texts". */
-static void add_title(vit_text *text, const vit_results *r, const char *what) {
+static void add_title(vit_string *text, const vit_results *r, const char *what) {
     const vit_evaluation *result = r->result;
     char images[32];
-    vit_text_add_visible(text, r->name, 0);
-    vit_text_add(text, " on ");
-    vit_text_add_visible(text, result->data, 0);
-    vit_text_add(text, ", split %s: %s %s, %s\n\n", r->split,
-                 vit_format_count(images, result->images), what, result->which);
+    vit_string_add_visible(text, r->name, 0);
+    vit_string_add(text, " on ");
+    vit_string_add_visible(text, result->data, 0);
+    vit_string_add(text, ", split %s: %s %s, %s\n\n", r->split,
+                   vit_format_count(images, result->images), what, result->which);
 }
 
 /* The value of a row, 7 characters wide, and two for a percent sign. */
-static void add_value(vit_text *text, const figure *row, const void *value) {
+static void add_value(vit_string *text, const figure *row, const void *value) {
     char number[32];
     switch (row->kind) {
     case FIGURE_SHARE:
         add_percent(text, *(const double *)value);
         break;
     case FIGURE_NUMBER:
-        vit_text_add(text, "%7s  ", vit_format_fixed(number, *(const double *)value, 4));
+        vit_string_add(text, "%7s  ", vit_format_fixed(number, *(const double *)value, 4));
         break;
     case FIGURE_COUNT:
-        vit_text_add(text, "%7s  ", vit_format_count(number, *(const size_t *)value));
+        vit_string_add(text, "%7s  ", vit_format_count(number, *(const size_t *)value));
         break;
     case FIGURE_TEXT:
     case FIGURE_PART:
@@ -293,7 +293,7 @@ static void add_value(vit_text *text, const figure *row, const void *value) {
     }
 }
 
-static void add_figures(vit_text *text, const vit_results *r) {
+static void add_figures(vit_string *text, const vit_results *r) {
     const figures f = figures_of(r);
     size_t count;
     const figure *rows = rows_of(r, &count);
@@ -303,101 +303,101 @@ static void add_figures(vit_text *text, const vit_results *r) {
         const size_t *counted = (const void *)((const char *)&f + rows[i].counted);
         if (!rows[i].word || (rows[i].is_there && !rows[i].is_there(r))) continue;
         if (rows[i].kind == FIGURE_COUNT && *(const size_t *)value == 0) continue;
-        vit_text_add(text, "  %-10s", rows[i].word);
+        vit_string_add(text, "  %-10s", rows[i].word);
         add_value(text, &rows[i], value);
-        vit_text_add(text, "   %s%s%s\n",
-                     rows[i].counted > 0 ? vit_format_count(number, *counted) : "",
-                     rows[i].counted > 0 ? " " : "", rows[i].what);
+        vit_string_add(text, "   %s%s%s\n",
+                       rows[i].counted > 0 ? vit_format_count(number, *counted) : "",
+                       rows[i].counted > 0 ? " " : "", rows[i].what);
     }
 }
 
-static void add_summary(vit_text *text, const vit_results *r) {
+static void add_summary(vit_string *text, const vit_results *r) {
     const vit_evaluation *result = r->result;
     char unsure[32], wrong[32], all[32], seconds[32], rate[32];
     add_title(text, r, "pictures");
     add_figures(text, r);
     if (vit_model_describe(r->model).threshold > 0)
-        vit_text_add(
+        vit_string_add(
             text, "  unsure    %7s     answers; %s of them are wrong, of %s wrong in all\n",
             vit_format_count(unsure, result->unsure), vit_format_count(wrong, result->unsure_wrong),
             vit_format_count(all, result->images - result->correct));
     const double speed = images_per_second(result);
-    vit_text_add(text, "  time      %7s s   %s pictures a second\n\n",
-                 vit_format_fixed(seconds, result->seconds, 2),
-                 vit_format_count(rate, speed > 0 && speed < 1e15 ? (uint64_t)speed : 0));
+    vit_string_add(text, "  time      %7s s   %s pictures a second\n\n",
+                   vit_format_fixed(seconds, result->seconds, 2),
+                   vit_format_count(rate, speed > 0 && speed < 1e15 ? (uint64_t)speed : 0));
 }
 
 static size_t label_width(const vit_results *r) {
     size_t width = strlen("class");
     for (size_t i = 0; i < r->result->classes; i++) {
-        size_t columns = vit_text_columns(vit_model_label(r->model, i));
+        size_t columns = vit_display_columns(vit_model_label(r->model, i));
         width = columns > width ? columns : width;
     }
     return width < 40 ? width : 40;
 }
 
-static void add_classes(vit_text *text, const vit_results *r) {
+static void add_classes(vit_string *text, const vit_results *r) {
     char images[32], correct[32];
     size_t width = label_width(r);
-    vit_text_add(text, "  ");
-    vit_text_add_visible(text, "class", width);
-    vit_text_add(text, "   pictures      right    recall precision        f1\n");
+    vit_string_add(text, "  ");
+    vit_string_add_visible(text, "class", width);
+    vit_string_add(text, "   pictures      right    recall precision        f1\n");
     for (size_t i = 0; i < r->result->classes; i++) {
         class_score score = score_class(r, i);
-        vit_text_add(text, "  ");
-        vit_text_add_visible(text, score.label, width);
-        vit_text_add(text, " %10s %10s ", vit_format_count(images, score.images),
-                     vit_format_count(correct, score.correct));
+        vit_string_add(text, "  ");
+        vit_string_add_visible(text, score.label, width);
+        vit_string_add(text, " %10s %10s ", vit_format_count(images, score.images),
+                       vit_format_count(correct, score.correct));
         add_percent(text, score.accuracy);
-        vit_text_add(text, " ");
+        vit_string_add(text, " ");
         add_percent(text, score.precision);
-        vit_text_add(text, " ");
+        vit_string_add(text, " ");
         add_percent(text, score.f1);
-        vit_text_add(text, "\n");
+        vit_string_add(text, "\n");
     }
 }
 
 /* A line for each bin that has answers. */
-static void add_reliability(vit_text *text, const vit_results *r) {
+static void add_reliability(vit_string *text, const vit_results *r) {
     char low[32], high[32], images[32];
-    vit_text_add(text, "\n  probability of the answer   pictures       mean      right\n");
+    vit_string_add(text, "\n  probability of the answer   pictures       mean      right\n");
     for (size_t i = 0; i < VIT_BINS; i++) {
         const vit_reliability *bin = &r->result->bins[i];
         if (bin->images == 0) continue;
-        vit_text_add(text, "  %7s to %7s %%      %10s  ",
-                     vit_format_fixed(low, 100. * (double)i / VIT_BINS, 2),
-                     vit_format_fixed(high, 100. * (double)(i + 1) / VIT_BINS, 2),
-                     vit_format_count(images, bin->images));
+        vit_string_add(text, "  %7s to %7s %%      %10s  ",
+                       vit_format_fixed(low, 100. * (double)i / VIT_BINS, 2),
+                       vit_format_fixed(high, 100. * (double)(i + 1) / VIT_BINS, 2),
+                       vit_format_count(images, bin->images));
         add_percent(text, bin->confidence);
-        vit_text_add(text, "  ");
+        vit_string_add(text, "  ");
         add_percent(text, bin->accuracy);
-        vit_text_add(text, "\n");
+        vit_string_add(text, "\n");
     }
 }
 
 /* Columns have no headings, as labels may be long. */
-static void add_confusion(vit_text *text, const vit_results *r) {
+static void add_confusion(vit_string *text, const vit_results *r) {
     size_t classes = r->result->classes, width = label_width(r);
-    vit_text_add(text,
-                 "\n  rows: the true class; columns: the answer, classes in the same order\n");
+    vit_string_add(text,
+                   "\n  rows: the true class; columns: the answer, classes in the same order\n");
     for (size_t i = 0; i < classes; i++) {
-        vit_text_add(text, "  ");
-        vit_text_add_visible(text, vit_model_label(r->model, i), width);
+        vit_string_add(text, "  ");
+        vit_string_add_visible(text, vit_model_label(r->model, i), width);
         for (size_t j = 0; j < classes; j++)
-            vit_text_add(text, " %6zu", r->result->confusion[i * classes + j]);
-        vit_text_add(text, "\n");
+            vit_string_add(text, " %6zu", r->result->confusion[i * classes + j]);
+        vit_string_add(text, "\n");
     }
 }
 
-static void add_text_summary(vit_text *text, const vit_results *r) {
+static void add_text_summary(vit_string *text, const vit_results *r) {
     char seconds[32];
     add_title(text, r, "texts");
     add_figures(text, r);
-    vit_text_add(text, "  time      %7s s\n", vit_format_fixed(seconds, r->result->seconds, 2));
+    vit_string_add(text, "  time      %7s s\n", vit_format_fixed(seconds, r->result->seconds, 2));
 }
 
 bool vit_results_text(const vit_results *r) {
-    vit_text text = {0};
+    vit_string text = {0};
     if (vit_text_describe(r->model).writes) {
         add_text_summary(&text, r);
         return vit_print(r->command, &text);

@@ -72,35 +72,37 @@ static void report_log_failure(vit_train_report *report, int reason) {
 static void write_start(const vit_train_report *report, const vit_event *event) {
     char parameters[32], images[32], held_back[32], steps[32], epochs[32];
     const char *examples = event->from_pictures ? "pictures" : "texts";
-    vit_text text = {0};
-    vit_text_add(&text, "training %s on ", event->preset ? event->preset : "a network");
-    vit_text_add_visible(&text, event->data ? event->data : "the data", 0);
-    vit_text_add(&text, ": %s parameters, %s %s", vit_format_count(parameters, event->parameters),
-                 vit_format_count(images, event->train_images), examples);
+    vit_string text = {0};
+    vit_string_add(&text, "training %s on ", event->preset ? event->preset : "a network");
+    vit_string_add_visible(&text, event->data ? event->data : "the data", 0);
+    vit_string_add(&text, ": %s parameters, %s %s", vit_format_count(parameters, event->parameters),
+                   vit_format_count(images, event->train_images), examples);
     if (event->val_images > 0)
-        vit_text_add(&text, ", %s more held back", vit_format_count(held_back, event->val_images));
-    vit_text_add(&text, "\n");
-    vit_text_add(&text, "%s step%s of %zu %s, %s epochs, into ",
-                 vit_format_count(steps, event->steps), event->steps == 1 ? "" : "s", event->batch,
-                 examples, vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
-    vit_text_add_visible(&text, report->out, 0);
+        vit_string_add(&text, ", %s more held back",
+                       vit_format_count(held_back, event->val_images));
+    vit_string_add(&text, "\n");
+    vit_string_add(&text, "%s step%s of %zu %s, %s epochs, into ",
+                   vit_format_count(steps, event->steps), event->steps == 1 ? "" : "s",
+                   event->batch, examples,
+                   vit_format_fixed(epochs, event->epochs, event->epochs < 10 ? 2 : 1));
+    vit_string_add_visible(&text, report->out, 0);
     fprintf(stderr, "%s\n", text.failed ? "training" : text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 static void write_done(const vit_train_report *report, const vit_event *event) {
     const char *answers = event->to_texts ? "texts" : "pictures";
     char percent[32];
-    vit_text text = {0};
+    vit_string text = {0};
     if (isfinite(event->test_top1)) {
-        vit_text_add(&text, "%s %% of the test %s right",
-                     vit_format_fixed(percent, 100 * event->test_top1, 2), answers);
+        vit_string_add(&text, "%s %% of the test %s right",
+                       vit_format_fixed(percent, 100 * event->test_top1, 2), answers);
     } else {
-        vit_text_add(&text, "the data has no test %s", answers);
+        vit_string_add(&text, "the data has no test %s", answers);
     }
-    vit_text_add(&text, "; the model is ");
-    vit_text_add_visible(&text, event->path ? event->path : report->out, 0);
-    vit_text_add(&text, "\n");
+    vit_string_add(&text, "; the model is ");
+    vit_string_add_visible(&text, event->path ? event->path : report->out, 0);
+    vit_string_add(&text, "\n");
     vit_print(report->command, &text);
 }
 
@@ -163,7 +165,7 @@ static void log_event(vit_train_report *report, const vit_event *event) {
 /* Writes START to the log. Only now is the log of an earlier training emptied; so notes from before
  * were kept in report->early, and follow. */
 static void log_start(vit_train_report *report, const vit_event *event) {
-    const vit_text *early = &report->early;
+    const vit_string *early = &report->early;
     errno = 0;
     if (report->log && !report->append && vit_path_look(report->log_path) == VIT_PATH_FILE &&
         ftruncate(fileno(report->log), 0) != 0)
@@ -174,8 +176,8 @@ static void log_start(vit_train_report *report, const vit_event *event) {
         (fwrite(early->text, 1, early->length, report->log) != early->length ||
          fflush(report->log) != 0))
         report_log_failure(report, errno);
-    vit_text_free(&report->early);
-    report->early = (vit_text){0};
+    vit_string_free(&report->early);
+    report->early = (vit_string){0};
     report->started = true;
 }
 
@@ -190,8 +192,8 @@ static void log_note(vit_train_report *report, const vit_event *event) {
     vit_json_close(&json, '}');
     errno = 0;
     if (!report->started) {
-        vit_text_add(&report->early, "%s\n", json.line.failed ? "" : json.line.text);
-        vit_text_free(&json.line);
+        vit_string_add(&report->early, "%s\n", json.line.failed ? "" : json.line.text);
+        vit_string_free(&json.line);
     } else if (!vit_json_end_line(&json, report->log)) {
         report_log_failure(report, errno);
     }
@@ -200,11 +202,11 @@ static void log_note(vit_train_report *report, const vit_event *event) {
 /* report->saved_in = the directory of `path`. */
 static void keep_directory(vit_train_report *report, const char *path) {
     const char *slash = strrchr(path, '/');
-    vit_text text = {0};
-    vit_text_add_bytes(&text, path, slash ? (size_t)(slash - path) : 0);
+    vit_string text = {0};
+    vit_string_add_bytes(&text, path, slash ? (size_t)(slash - path) : 0);
     vit_free(report->saved_in);
     report->saved_in = text.failed || !text.text ? NULL : vit_strdup(text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
 }
 
 void vit_train_report_event(vit_train_report *report, const vit_event *event) {
@@ -244,6 +246,6 @@ bool vit_train_report_end(vit_train_report *report) {
     if (report->log && fclose(report->log) != 0 && !report->log_failed)
         report_log_failure(report, errno);
     report->log = NULL;
-    vit_text_free(&report->early);
+    vit_string_free(&report->early);
     return !report->log_failed;
 }

@@ -16,7 +16,7 @@ typedef struct vit_train_report {
     FILE *log;
     bool log_failed;      /* the log could not be written, which was reported */
     bool started;         /* there was a START event */
-    vit_text early;       /* lines for the log from before that */
+    vit_string early;     /* lines for the log from before that */
     char *saved_in;       /* directory of the last checkpoint, freed by vit_free; NULL: none */
     uint64_t step, steps; /* of the last event */
     double loss;          /* of the last epoch, for events that have none; NaN before that */

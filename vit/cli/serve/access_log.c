@@ -38,12 +38,12 @@ static void add_json(vit_json_out *json, const serve_entry *e, const char *time)
     vit_json_close(json, '}');
 }
 
-static void add_text(vit_text *text, const serve_entry *e, const char *time) {
+static void add_text(vit_string *text, const serve_entry *e, const char *time) {
     char number[32];
-    vit_text_add(text, "%s %s %s ", time, e->client, e->method);
-    vit_text_add_visible(text, e->path, 0);
-    vit_text_add(text, " %u %s s%s", e->status, vit_format_fixed(number, e->seconds, 4),
-                 e->is_cut ? ", cut off" : "");
+    vit_string_add(text, "%s %s %s ", time, e->client, e->method);
+    vit_string_add_visible(text, e->path, 0);
+    vit_string_add(text, " %u %s s%s", e->status, vit_format_fixed(number, e->seconds, 4),
+                   e->is_cut ? ", cut off" : "");
 }
 
 /* ---- writing ---- */
@@ -59,7 +59,7 @@ static bool is_ready(void) {
 }
 
 /* Writes the line in one call, so that lines do not mix, and frees it. */
-static void write_line(vit_text *line) {
+static void write_line(vit_string *line) {
     char said[96];
     pthread_mutex_lock(&lock);
     if (lost > 0 && is_ready()) {
@@ -71,19 +71,19 @@ static void write_line(vit_text *line) {
         write(STDERR_FILENO, line->text, line->length) < 0)
         lost++;
     pthread_mutex_unlock(&lock);
-    vit_text_free(line);
+    vit_string_free(line);
 }
 
 void serve_log_say(const char *format, ...) {
     char sentence[2048];
-    vit_text line = {0};
+    vit_string line = {0};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    vit_text_add(&line, "vit-serve: ");
-    vit_text_add_visible(&line, sentence, 0);
-    vit_text_add(&line, "\n");
+    vit_string_add(&line, "vit-serve: ");
+    vit_string_add_visible(&line, sentence, 0);
+    vit_string_add(&line, "\n");
     write_line(&line);
 }
 
@@ -102,6 +102,6 @@ void serve_log_request(serve_log log, const serve_entry *e) {
         add_json(&json, e, time);
         break;
     }
-    vit_text_add(&json.line, "\n");
+    vit_string_add(&json.line, "\n");
     write_line(&json.line);
 }

@@ -105,7 +105,7 @@ static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
                        : MHD_create_response_from_buffer_with_free_callback(r->body.length,
                                                                             r->body.text, vit_free);
     if (!response) {
-        vit_text_free(&r->body);
+        vit_string_free(&r->body);
         return MHD_NO;
     }
     x->entry.status = r->status;

@@ -27,8 +27,8 @@ static void reply_error(serve_reply *reply, unsigned status, const char *sentenc
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "error", sentence);
     vit_json_close(&json, '}');
-    vit_text_add(&json.line, "\n");
-    vit_text_free(&reply->body);
+    vit_string_add(&json.line, "\n");
+    vit_string_free(&reply->body);
     reply->status = status;
     reply->type = "application/json";
     reply->body = json.line;

@@ -25,7 +25,7 @@ typedef struct serve_request {
 typedef struct serve_reply {
     unsigned status;
     const char *type; /* Content-Type: "application/json" */
-    vit_text body;
+    vit_string body;
     bool is_last;         /* close the connection, since it is not known where the next request
                              begins */
     unsigned retry_after; /* seconds, for Retry-After; 0: none */

@@ -162,11 +162,11 @@ static size_t connections_within(const settings *s) {
     }
     const size_t most = limit.rlim_cur > OTHERS + 1 ? (size_t)limit.rlim_cur - OTHERS : 1;
     if (asked <= most) return asked;
-    vit_text text = {0};
-    vit_text_add(&text, "files may be open: %zu, so at most %zu connections are taken at once",
-                 (size_t)limit.rlim_cur, most);
+    vit_string text = {0};
+    vit_string_add(&text, "files may be open: %zu, so at most %zu connections are taken at once",
+                   (size_t)limit.rlim_cur, most);
     if (!text.failed) vit_say(&command, text.text);
-    vit_text_free(&text);
+    vit_string_free(&text);
     return most;
 }
 

@@ -11,8 +11,8 @@ enum { SIZE = VIT_DIGIT_SIZE, BOX = 20, MIDDLE = 14 };
 enum { LEAST_SIDE = 256, MOST_SIDE = 640 };
 
 /* If the digit is smaller than 1 / SMALL_PART of the picture, its surroundings are searched again
- * at a larger scale: LOOKS searches altogether. */
-enum { SMALL_PART = 3, LOOKS = 2 };
+ * at a larger scale: SEARCHES times altogether. */
+enum { SMALL_PART = 3, SEARCHES = 2 };
 
 /* ---- the centre of mass ---- */
 
@@ -116,7 +116,7 @@ static vit_status find(vit_ink *ink, vit_image *darkness, const vit_image *grey,
     vit_bounds part = {0, 0, grey->width, grey->height};
     vit_status status = VIT_OK;
     bool is_far = true;
-    for (int i = 0; status == VIT_OK && is_far && i < LOOKS; i++) {
+    for (int i = 0; status == VIT_OK && is_far && i < SEARCHES; i++) {
         vit_image seen = {0};
         vit_image_free(darkness);
         status = look(&seen, grey, &part, kernels, error);

@@ -54,16 +54,16 @@ static vit_status refuse(const reader *r, const char *what) {
 static vit_status refuse_word(const reader *r, const char *kind, const char *word,
                               const char *const *names, size_t count) {
     const char *nearest = vit_nearest(word, names, count);
-    vit_text list = {0};
+    vit_string list = {0};
     for (size_t i = 0; i < count && !nearest; i++)
-        vit_text_add(&list, "%s%s", i ? ", " : "known: ", names[i]);
+        vit_string_add(&list, "%s%s", i ? ", " : "known: ", names[i]);
     vit_status status =
         vit_fail(r->error, VIT_ERROR_FORMAT, "%s: operation %zu (%s): unknown %s \"%.40s\"; %s%s",
                  r->name, r->index + 1, r->op, kind, word, nearest ? "did you mean " : "",
                  nearest     ? nearest
                  : list.text ? list.text
                              : "");
-    vit_text_free(&list);
+    vit_string_free(&list);
     return status;
 }
 
@@ -279,39 +279,39 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
     return status;
 }
 
-static void write_triple(vit_text *t, const char *key, const float triple[3]) {
+static void write_triple(vit_string *t, const char *key, const float triple[3]) {
     size_t count = triple[0] == triple[1] && triple[1] == triple[2] ? 1 : 3;
-    vit_text_add(t, ", \"%s\": [", key);
+    vit_string_add(t, ", \"%s\": [", key);
     for (size_t i = 0; i < count; i++) {
         char number[32];
-        vit_text_add(t, "%s%s", i ? ", " : "", vit_format_float(number, triple[i]));
+        vit_string_add(t, "%s%s", i ? ", " : "", vit_format_float(number, triple[i]));
     }
-    vit_text_add(t, "]");
+    vit_string_add(t, "]");
 }
 
-static void write_resize(vit_text *t, const vit_operation *op) {
+static void write_resize(vit_string *t, const vit_operation *op) {
     char number[32];
     if (op->shorter)
-        vit_text_add(t, ", \"shorter\": %zu", op->shorter);
+        vit_string_add(t, ", \"shorter\": %zu", op->shorter);
     else
-        vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+        vit_string_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
     if (!op->shorter && op->fit != VIT_FIT_STRETCH)
-        vit_text_add(t, ", \"fit\": \"%s\"", fits[op->fit]);
-    vit_text_add(t, ", \"filter\": \"%s\"", vit_filter_names[op->filter]);
+        vit_string_add(t, ", \"fit\": \"%s\"", fits[op->fit]);
+    vit_string_add(t, ", \"filter\": \"%s\"", vit_filter_names[op->filter]);
     if (op->arithmetic != VIT_ARITHMETIC_PILLOW)
-        vit_text_add(t, ", \"arithmetic\": \"%s\"", vit_arithmetic_names[op->arithmetic]);
+        vit_string_add(t, ", \"arithmetic\": \"%s\"", vit_arithmetic_names[op->arithmetic]);
     if (op->crop_share > 0)
-        vit_text_add(t, ", \"crop_share\": %s", vit_format_double(number, op->crop_share));
+        vit_string_add(t, ", \"crop_share\": %s", vit_format_double(number, op->crop_share));
 }
 
-static void write_background(vit_text *t, const vit_operation *op) {
-    vit_text_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
-                 op->background[2]);
+static void write_background(vit_string *t, const vit_operation *op) {
+    vit_string_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
+                   op->background[2]);
 }
 
-static void write_operation(vit_text *t, const vit_operation *op) {
+static void write_operation(vit_string *t, const vit_operation *op) {
     char number[32];
-    vit_text_add(t, "{\"op\": \"%s\"", known[op->kind].name);
+    vit_string_add(t, "{\"op\": \"%s\"", known[op->kind].name);
     switch (op->kind) {
     case VIT_OP_GREY:
     case VIT_OP_RGB:
@@ -322,9 +322,9 @@ static void write_operation(vit_text *t, const vit_operation *op) {
         write_resize(t, op);
         break;
     case VIT_OP_CENTER_CROP:
-        vit_text_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+        vit_string_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
         if (op->rounding != VIT_ROUNDING_EVEN)
-            vit_text_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
+            vit_string_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
         if (op->background[0] || op->background[1] || op->background[2]) write_background(t, op);
         break;
     case VIT_OP_COMPOSITE:
@@ -334,22 +334,22 @@ static void write_operation(vit_text *t, const vit_operation *op) {
         write_triple(t, "mean", op->mean);
         write_triple(t, "std", op->std);
         if (op->rescale > 0)
-            vit_text_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
-        if (op->fused) vit_text_add(t, ", \"fused\": true");
+            vit_string_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
+        if (op->fused) vit_string_add(t, ", \"fused\": true");
         break;
     }
-    vit_text_add(t, "}");
+    vit_string_add(t, "}");
 }
 
 char *vit_preprocessing_write(const vit_preprocessing *p) {
-    vit_text text = {0};
-    vit_text_add(&text, "[");
+    vit_string text = {0};
+    vit_string_add(&text, "[");
     for (size_t i = 0; i < p->count; i++) {
-        if (i) vit_text_add(&text, ", ");
+        if (i) vit_string_add(&text, ", ");
         write_operation(&text, &p->operations[i]);
     }
-    vit_text_add(&text, "]");
+    vit_string_add(&text, "]");
     if (!text.failed) return text.text;
-    vit_text_free(&text);
+    vit_string_free(&text);
     return NULL;
 }

@@ -28,8 +28,8 @@ struct vit_inference {
     /* of the run in progress: */
     float *logits, *features;
     vit_image_source *source;
-    vit_text_source *text_source; /* of vit_inference_visit */
-    vit_visit *visit;             /* NULL: the run is vit_inference_run's */
+    vit_sample_source *text_source; /* of vit_inference_visit */
+    vit_visit *visit;               /* NULL: the run is vit_inference_run's */
     void *context;
     size_t count, slice;
     int inner_threads;
@@ -146,7 +146,7 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     return run(i, context, count, error);
 }
 
-vit_status vit_inference_visit(vit_inference *i, vit_text_source *source, vit_visit *visit,
+vit_status vit_inference_visit(vit_inference *i, vit_sample_source *source, vit_visit *visit,
                                void *context, size_t count, vit_error *error) {
     i->text_source = source;
     i->visit = visit;

@@ -29,11 +29,11 @@ vit_status vit_inference_run(vit_inference *inference, float *logits, float *fea
  * the texts that the two stacks are given, sources and targets: [count]. After the forward pass of
  * a slice, visit is given the state of its samples first .. first + count - 1. Both are called from
  * several threads at once. */
-typedef vit_status vit_text_source(float *images, vit_ids *sources, vit_ids *targets, size_t first,
-                                   size_t count, void *context, vit_error *error);
+typedef vit_status vit_sample_source(float *images, vit_ids *sources, vit_ids *targets,
+                                     size_t first, size_t count, void *context, vit_error *error);
 typedef void vit_visit(const vit_state *state, size_t first, size_t count, void *context);
-vit_status vit_inference_visit(vit_inference *inference, vit_text_source *source, vit_visit *visit,
-                               void *context, size_t count, vit_error *error);
+vit_status vit_inference_visit(vit_inference *inference, vit_sample_source *source,
+                               vit_visit *visit, void *context, size_t count, vit_error *error);
 
 /* Fails with FORMAT: an answer is NaN or infinite. where: "", or which part of it, " (logit 0 is
  * NaN)".

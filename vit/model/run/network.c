@@ -88,7 +88,7 @@ static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int
     const size_t rows = vit_carving_rows(&k);
     k.kept = s->frozen > 0 ? VIT_KEPT_NOTHING : s->kept;
     vit_stem_carve(&s->stem, &k);
-    if (vit_stems[c->stem].texts) vit_text_carve(&s->text, &k);
+    if (vit_stems[c->stem].texts) vit_token_embedding_carve(&s->text, &k);
     carve_blocks(s, arena, c);
     vit_positions_carve(&s->positions, &k, s->blocks ? s->blocks[0].z : NULL);
     k.kept = s->kept;
@@ -145,7 +145,7 @@ void vit_tokens_forward(const vit_network *n, const vit_exec *exec, vit_state *s
                         const float *images) {
     const vit_call call = call_of(n, exec, s);
     if (vit_stems[n->config.stem].texts) {
-        vit_text_forward(&call, &s->text, s->positions.tokens);
+        vit_token_embedding_forward(&call, &s->text, s->positions.tokens);
     } else {
         vit_stem_forward(&call, &s->stem, images);
         vit_positions_forward(&call, &s->positions, s->stem.embedded);
@@ -158,7 +158,7 @@ void vit_tokens_backward(const vit_network *n, const vit_exec *exec, vit_state *
     const vit_call call = call_of(n, exec, s);
     float *d_tokens = vit_norm_pre_backward(&call, &s->back, &s->positions, g);
     if (vit_stems[n->config.stem].texts) {
-        vit_text_backward(&call, &s->text, g, d_tokens);
+        vit_token_embedding_backward(&call, &s->text, g, d_tokens);
     } else {
         vit_positions_backward(&call, g, s->back.d_narrow, d_tokens);
         vit_stem_backward(&call, &s->stem, g, s->back.d_narrow);
@@ -251,7 +251,7 @@ const float *vit_encoder_output(const vit_state *s) {
  * d_branch. */
 static vit_encoder_states encoder_states(const vit_network *n, vit_state *s) {
     const size_t tokens = vit_config_tokens(&n->config);
-    vit_text_state *d = &s->decoder->text;
+    vit_token_embedding_state *d = &s->decoder->text;
     for (size_t b = 0; b < s->batch; b++) {
         d->cross_spans[b] = d->spans[b];
         d->cross_spans[b].key = s->text.spans ? s->text.spans[b].query : b * tokens;
@@ -277,7 +277,7 @@ void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
 }
 
 static void count_rows(const vit_config *c, vit_state *s) {
-    s->rows = vit_stems[c->stem].texts ? vit_text_rows(&s->text, c, s->texts, s->batch)
+    s->rows = vit_stems[c->stem].texts ? vit_token_embedding_rows(&s->text, c, s->texts, s->batch)
                                        : s->batch * vit_config_tokens(c);
 }
 

@@ -19,7 +19,7 @@
 #include "vit/model/parts/pool.h"
 #include "vit/model/parts/positions.h"
 #include "vit/model/parts/stem.h"
-#include "vit/model/parts/text_stem.h"
+#include "vit/model/parts/token_embedding.h"
 
 /* One stack: the states of its parts, in the order of the forward pass. */
 typedef struct vit_state {
@@ -35,7 +35,7 @@ typedef struct vit_state {
     const vit_ids *texts;
     const float *keep;
     vit_stem_state stem;
-    vit_text_state text;
+    vit_token_embedding_state text;
     vit_positions_state positions;
     vit_block_state *blocks; /* [depth] */
     float *z;                /* the last block's output, [batch][outputs][D] */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static vit_beam *carve_beams(vit_arena *arena, const vit_writing *how) {
+static vit_beam *carve_beams(vit_arena *arena, const vit_generation *how) {
     vit_beam *beams = vit_arena_take(arena, how->beams * sizeof *beams);
     for (size_t i = 0; i < how->beams; i++) {
         uint32_t *ids = vit_arena_take(arena, (how->length + 1) * sizeof *ids);
@@ -14,7 +14,8 @@ static vit_beam *carve_beams(vit_arena *arena, const vit_writing *how) {
     return beams;
 }
 
-void vit_search_carve(vit_search *s, vit_arena *arena, const vit_writing *how, size_t vocabulary) {
+void vit_search_carve(vit_search *s, vit_arena *arena, const vit_generation *how,
+                      size_t vocabulary) {
     *s = (vit_search){.how = how, .vocabulary = vocabulary};
     s->running = carve_beams(arena, how);
     s->next = carve_beams(arena, how);
@@ -212,9 +213,9 @@ void vit_search_step(vit_search *s, const float *logits) {
         step_alone(s, logits);
 }
 
-vit_written vit_search_result(const vit_search *s) {
+vit_generated vit_search_result(const vit_search *s) {
     const vit_beam *b =
         s->how->beams > 1 && s->finished_count > 0 ? &s->finished[0] : &s->running[0];
     const bool ended = b->count > 1 && b->ids[b->count - 1] == s->how->end;
-    return (vit_written){b->ids + 1, b->count - 1 - ended, s->not_finite ? NAN : b->score, ended};
+    return (vit_generated){b->ids + 1, b->count - 1 - ended, s->not_finite ? NAN : b->score, ended};
 }

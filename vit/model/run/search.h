@@ -4,7 +4,7 @@
 #ifndef VIT_MODEL_RUN_SEARCH_H
 #define VIT_MODEL_RUN_SEARCH_H
 
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 
 /* A finished text, or the beginning of one; START is its first id. */
 typedef struct vit_beam {
@@ -22,7 +22,7 @@ typedef struct vit_candidate {
 } vit_candidate;
 
 typedef struct vit_search {
-    const vit_writing *how;
+    const vit_generation *how;
     size_t vocabulary;
     /* [beams] each: unfinished; those of the next step; finished, the best first */
     vit_beam *running, *next, *finished;
@@ -37,7 +37,8 @@ typedef struct vit_search {
 } vit_search;
 
 /* Memory from the arena. how: borrowed. */
-void vit_search_carve(vit_search *s, vit_arena *arena, const vit_writing *how, size_t vocabulary);
+void vit_search_carve(vit_search *s, vit_arena *arena, const vit_generation *how,
+                      size_t vocabulary);
 
 /* Begins a text, of which there is START alone. number: of the text, for its random numbers. */
 void vit_search_start(vit_search *s, uint32_t start, uint32_t number);
@@ -48,6 +49,6 @@ void vit_search_start(vit_search *s, uint32_t start, uint32_t number);
 void vit_search_step(vit_search *s, const float *logits);
 
 /* The best text, once the search is done; its ids are the search's. */
-vit_written vit_search_result(const vit_search *s);
+vit_generated vit_search_result(const vit_search *s);
 
 #endif

@@ -2,22 +2,22 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include <math.h>
 
 /* Writing texts, `samples` at once, and comparing them with the right ones. */
 typedef struct judging {
-    const vit_text_records *data;
-    vit_text_writer *writer;
-    size_t samples;    /* at once */
-    float *images;     /* [samples][height][width][channels], normalised */
-    vit_ids *sources;  /* [samples] */
-    vit_written *done; /* [samples] what was written */
-    size_t *row;       /* [the longest text + 1], for `distance` */
-    uint8_t *pixels;   /* for vit_record_get */
+    const vit_answered_records *data;
+    vit_generator *writer;
+    size_t samples;      /* at once */
+    float *images;       /* [samples][height][width][channels], normalised */
+    vit_ids *sources;    /* [samples] */
+    vit_generated *done; /* [samples] what was written */
+    size_t *row;         /* [the longest text + 1], for `distance` */
+    uint8_t *pixels;     /* for vit_record_get */
 } judging;
 
-static size_t record_number(const vit_text_records *t, size_t i) {
+static size_t record_number(const vit_answered_records *t, size_t i) {
     return t->numbers ? t->numbers[i] : i;
 }
 
@@ -64,7 +64,7 @@ static vit_status add_distances(judging *j, const bool *right, size_t *sum, vit_
         }
         if (status != VIT_OK || ready == 0 || (ready < j->samples && i + 1 < j->data->count))
             continue;
-        vit_write(j->writer, j->done, j->images, j->sources, ready, 0);
+        vit_generate(j->writer, j->done, j->images, j->sources, ready, 0);
         for (size_t k = 0; k < ready; k++) {
             const vit_ids written = {j->done[k].ids, j->done[k].count};
             const vit_ids truth = vit_texts_get(&j->data->records->target, places[k]);
@@ -76,10 +76,10 @@ static vit_status add_distances(judging *j, const bool *right, size_t *sum, vit_
     return status;
 }
 
-static vit_status judging_init(judging *j, const vit_text_records *t, const vit_exec *exec,
+static vit_status judging_init(judging *j, const vit_answered_records *t, const vit_exec *exec,
                                vit_error *error) {
     const vit_config *c = &t->network->config;
-    const vit_writing how = vit_writing_default(c);
+    const vit_generation how = vit_generation_default(c);
     const size_t pixels = c->height * c->width * c->channels;
     *j = (judging){.data = t, .samples = vit_max(1, 1536 / vit_config_rows(c))};
     j->images = vit_alloc(j->samples, (pixels + 1) * sizeof(float));
@@ -88,12 +88,12 @@ static vit_status judging_init(judging *j, const vit_text_records *t, const vit_
     j->row = vit_alloc(c->decoder.length + 2, sizeof *j->row);
     if (!j->images || !j->sources || !j->done || !j->row)
         return vit_fail_memory(error, "answers", j->samples * pixels * sizeof(float));
-    return vit_text_writer_new(&j->writer, t->network, &how, exec->kernels, exec->threads,
-                               j->samples, error);
+    return vit_generator_new(&j->writer, t->network, &how, exec->kernels, exec->threads, j->samples,
+                             error);
 }
 
-vit_status vit_edit_distance(double *edit_distance, const vit_text_records *t, const bool *right,
-                             const vit_exec *exec, vit_error *error) {
+vit_status vit_edit_distance(double *edit_distance, const vit_answered_records *t,
+                             const bool *right, const vit_exec *exec, vit_error *error) {
     judging j;
     size_t sum = 0, signs = 0;
     vit_status status = judging_init(&j, t, exec, error);
@@ -101,7 +101,7 @@ vit_status vit_edit_distance(double *edit_distance, const vit_text_records *t, c
     for (size_t i = 0; i < t->count; i++)
         signs += vit_texts_get(&t->records->target, record_number(t, i)).count;
     *edit_distance = signs > 0 ? (double)sum / (double)signs : NAN;
-    vit_text_writer_free(j.writer);
+    vit_generator_free(j.writer);
     void *const all[] = {j.images, j.sources, j.done, j.row, j.pixels};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) vit_free(all[i]);
     return status;

@@ -201,40 +201,40 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
 }
 
 /* Writes a choice unless it is the first of its values, the default. */
-static void add_choice(vit_text *t, const char *key, const char *const *names, int value) {
-    if (value > 0) vit_text_add(t, ", \"%s\": \"%s\"", key, names[value]);
+static void add_choice(vit_string *t, const char *key, const char *const *names, int value) {
+    if (value > 0) vit_string_add(t, ", \"%s\": \"%s\"", key, names[value]);
 }
 
 char *vit_recipe_write(const vit_recipe *recipe) {
     vit_recipe copy = *recipe;
-    vit_text t = {0};
-    vit_text_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch,
-                 recipe->augment.shift, recipe->augment.flip ? "true" : "false");
+    vit_string t = {0};
+    vit_string_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch,
+                   recipe->augment.shift, recipe->augment.flip ? "true" : "false");
     for (size_t i = 0; i < NUMBERS; i++) {
         char value[32];
         if (numbers[i].rare && *number_at(&copy, i) == numbers[i].usual) continue;
-        vit_text_add(&t, ", \"%s\": %s", numbers[i].key,
-                     vit_format_double(value, *number_at(&copy, i)));
+        vit_string_add(&t, ", \"%s\": %s", numbers[i].key,
+                       vit_format_double(value, *number_at(&copy, i)));
     }
     add_choice(&t, "schedule", schedules, (int)recipe->schedule);
     add_choice(&t, "optimizer", optimizers, (int)recipe->optimizer);
     add_choice(&t, "edges", edges, (int)recipe->augment.edges);
     add_choice(&t, "policy", policies, (int)recipe->policy);
-    if (recipe->flip_alternates) vit_text_add(&t, ", \"flip_alternates\": true");
-    if (recipe->balance) vit_text_add(&t, ", \"balance\": true");
+    if (recipe->flip_alternates) vit_string_add(&t, ", \"flip_alternates\": true");
+    if (recipe->balance) vit_string_add(&t, ", \"balance\": true");
     if (recipe->val >= 0) {
         char value[32];
-        vit_text_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));
+        vit_string_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));
     }
-    if (recipe->repeats != 1) vit_text_add(&t, ", \"repeats\": %zu", recipe->repeats);
+    if (recipe->repeats != 1) vit_string_add(&t, ", \"repeats\": %zu", recipe->repeats);
     add_choice(&t, "precision", vit_precision_names, (int)recipe->precision);
-    if (recipe->freeze > 0) vit_text_add(&t, ", \"freeze\": %zu", recipe->freeze);
+    if (recipe->freeze > 0) vit_string_add(&t, ", \"freeze\": %zu", recipe->freeze);
     if (recipe->layer_decay != 1) {
         char value[32];
-        vit_text_add(&t, ", \"layer_decay\": %s", vit_format_double(value, recipe->layer_decay));
+        vit_string_add(&t, ", \"layer_decay\": %s", vit_format_double(value, recipe->layer_decay));
     }
-    vit_text_add(&t, "}");
-    if (t.failed) vit_text_free(&t);
+    vit_string_add(&t, "}");
+    if (t.failed) vit_string_free(&t);
     return t.text;
 }
 

@@ -7,22 +7,22 @@
 #include <string.h>
 
 /* Appends a sentence to the list, after "; " unless it is the first. */
-static void add_sentence(vit_text *list, const char *sentence) {
-    vit_text_add(list, "%s%s", list->length > 0 ? "; " : "", sentence);
+static void add_sentence(vit_string *list, const char *sentence) {
+    vit_string_add(list, "%s%s", list->length > 0 ? "; " : "", sentence);
 }
 
 /* "[0.5, 0.25]", one number a channel, in the shortest digits */
-static void add_numbers(vit_text *t, const float *numbers, size_t count) {
+static void add_numbers(vit_string *t, const float *numbers, size_t count) {
     char number[32];
     for (size_t i = 0; i < count; i++)
-        vit_text_add(t, "%s%s", i > 0 ? ", " : "[", vit_format_float(number, numbers[i]));
-    vit_text_add(t, "]");
+        vit_string_add(t, "%s%s", i > 0 ? ", " : "[", vit_format_float(number, numbers[i]));
+    vit_string_add(t, "]");
 }
 
 /* `,\n  "key": json`; frees json, which is NULL if there was no memory. */
-static void add_list(vit_text *t, const char *key, char *json) {
+static void add_list(vit_string *t, const char *key, char *json) {
     t->failed = t->failed || !json;
-    vit_text_add(t, ",\n  \"%s\": %s", key, json ? json : "");
+    vit_string_add(t, ",\n  \"%s\": %s", key, json ? json : "");
     vit_free(json);
 }
 
@@ -47,7 +47,7 @@ static bool is_plain(const vit_config *c) {
 
 /* Appends the reasons why the layout cannot express the network. Returns whether the library could
  * still load it and would compute almost the same; true if there are no reasons. */
-static bool find_limits(vit_text *reasons, vit_target target, const vit_config *c) {
+static bool find_limits(vit_string *reasons, vit_target target, const vit_config *c) {
     const bool has_head = vit_heads[c->head].layers > 0;
     const vit_pool_row *pool = &vit_pools[c->pool];
     const struct {
@@ -209,7 +209,7 @@ static void find_pictures(pictures *p, vit_description *d, vit_target target,
 }
 
 /* Our own list of operations, where the library's words cannot express all of it. */
-static void add_own_pictures(vit_text *t, const vit_description *d, const vit_model_file *m) {
+static void add_own_pictures(vit_string *t, const vit_description *d, const vit_model_file *m) {
     if (d->reasons.length > 0 || d->notes.length > 0)
         add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
 }
@@ -224,79 +224,80 @@ static const unsigned filters[] = {
 VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
 static void add_config(vit_description *d, const vit_model_file *m) {
-    vit_text *t = &d->config;
+    vit_string *t = &d->config;
     const vit_config *c = &m->config;
     const bool is_distilled = vit_pools[c->pool].dist;
     char number[32];
-    vit_text_add(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\",\n",
-                 is_distilled ? "DeiTForImageClassificationWithTeacher"
-                              : "ViTForImageClassification",
-                 is_distilled ? "deit" : "vit");
-    vit_text_add(t, "  \"hidden_size\": %zu,\n  \"num_hidden_layers\": %zu,\n", c->dim, c->depth);
-    vit_text_add(t, "  \"num_attention_heads\": %zu,\n  \"intermediate_size\": %zu,\n", c->heads,
-                 c->mlp);
-    vit_text_add(t, "  \"hidden_act\": \"%s\",\n  \"layer_norm_eps\": %s,\n",
-                 vit_activations[c->activation].hf, vit_format_double(number, c->norm_eps));
-    vit_text_add(t, "  \"hidden_dropout_prob\": 0.0,\n  \"attention_probs_dropout_prob\": 0.0,\n");
+    vit_string_add(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\",\n",
+                   is_distilled ? "DeiTForImageClassificationWithTeacher"
+                                : "ViTForImageClassification",
+                   is_distilled ? "deit" : "vit");
+    vit_string_add(t, "  \"hidden_size\": %zu,\n  \"num_hidden_layers\": %zu,\n", c->dim, c->depth);
+    vit_string_add(t, "  \"num_attention_heads\": %zu,\n  \"intermediate_size\": %zu,\n", c->heads,
+                   c->mlp);
+    vit_string_add(t, "  \"hidden_act\": \"%s\",\n  \"layer_norm_eps\": %s,\n",
+                   vit_activations[c->activation].hf, vit_format_double(number, c->norm_eps));
+    vit_string_add(t,
+                   "  \"hidden_dropout_prob\": 0.0,\n  \"attention_probs_dropout_prob\": 0.0,\n");
     if (c->height == c->width)
-        vit_text_add(t, "  \"image_size\": %zu,\n", c->height);
+        vit_string_add(t, "  \"image_size\": %zu,\n", c->height);
     else
-        vit_text_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
-    vit_text_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
-                 c->patch, c->channels, c->qkv_bias ? "true" : "false");
+        vit_string_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
+    vit_string_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
+                   c->patch, c->channels, c->qkv_bias ? "true" : "false");
     const char *const problem_types[] = {
         [VIT_SCORING_SIGMOID] = "multi_label_classification", [VIT_SCORING_NONE] = "regression"};
     VIT_CHECK_ROWS(problem_types, VIT_SCORING_COUNT);
     if (problem_types[m->scoring])
-        vit_text_add(t, "  \"problem_type\": \"%s\",\n", problem_types[m->scoring]);
-    vit_text_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
+        vit_string_add(t, "  \"problem_type\": \"%s\",\n", problem_types[m->scoring]);
+    vit_string_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
     for (size_t i = 0; i < c->classes; i++) {
-        vit_text_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);
+        vit_string_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);
         if (m->labels)
-            vit_text_add_json(t, m->labels[i]);
+            vit_string_add_json(t, m->labels[i]);
         else
-            vit_text_add(t, "\"LABEL_%zu\"", i);
+            vit_string_add(t, "\"LABEL_%zu\"", i);
     }
-    vit_text_add(t, "}");
+    vit_string_add(t, "}");
     add_own_pictures(t, d, m);
-    vit_text_add(t, "\n}\n");
+    vit_string_add(t, "\n}\n");
 }
 
 /* ViT's processor only squashes pictures, DeiT's squashes and crops, BiT's keeps the shape and
  * crops. */
-static void add_resize(vit_text *t, const pictures *p, const vit_config *c) {
+static void add_resize(vit_string *t, const pictures *p, const vit_config *c) {
     const vit_operation all = {.height = c->height, .width = c->width};
     const vit_operation *r = p->resize ? p->resize : &all;
     const bool is_shorter = r->shorter > 0, crops = p->crop;
     const char *name = is_shorter ? "BitImageProcessor"
                        : crops    ? "DeiTImageProcessor"
                                   : "ViTImageProcessor";
-    vit_text_add(t, "  \"image_processor_type\": \"%s%s\",\n  \"do_resize\": true,\n", name,
-                 hf_endings[r->arithmetic]);
+    vit_string_add(t, "  \"image_processor_type\": \"%s%s\",\n  \"do_resize\": true,\n", name,
+                   hf_endings[r->arithmetic]);
     if (is_shorter)
-        vit_text_add(t, "  \"size\": {\"shortest_edge\": %zu},\n", r->shorter);
+        vit_string_add(t, "  \"size\": {\"shortest_edge\": %zu},\n", r->shorter);
     else
-        vit_text_add(t, "  \"size\": {\"height\": %zu, \"width\": %zu},\n", r->height, r->width);
-    vit_text_add(t, "  \"resample\": %u,\n", filters[r->filter]);
+        vit_string_add(t, "  \"size\": {\"height\": %zu, \"width\": %zu},\n", r->height, r->width);
+    vit_string_add(t, "  \"resample\": %u,\n", filters[r->filter]);
     if (crops)
-        vit_text_add(t,
-                     "  \"do_center_crop\": true,\n"
-                     "  \"crop_size\": {\"height\": %zu, \"width\": %zu},\n",
-                     c->height, c->width);
+        vit_string_add(t,
+                       "  \"do_center_crop\": true,\n"
+                       "  \"crop_size\": {\"height\": %zu, \"width\": %zu},\n",
+                       c->height, c->width);
 }
 
-static void add_processor(vit_text *t, const vit_model_file *m, const pictures *p) {
+static void add_processor(vit_string *t, const vit_model_file *m, const pictures *p) {
     char number[32];
     const vit_operation *n = p->normalize;
-    vit_text_add(t, "{\n");
+    vit_string_add(t, "{\n");
     add_resize(t, p, &m->config);
-    vit_text_add(t, "  \"do_rescale\": true,\n  \"rescale_factor\": %s,\n",
-                 vit_format_double(number, n->rescale > 0 ? n->rescale : 1 / 255.0));
-    vit_text_add(t, "  \"do_normalize\": true,\n  \"image_mean\": ");
+    vit_string_add(t, "  \"do_rescale\": true,\n  \"rescale_factor\": %s,\n",
+                   vit_format_double(number, n->rescale > 0 ? n->rescale : 1 / 255.0));
+    vit_string_add(t, "  \"do_normalize\": true,\n  \"image_mean\": ");
     add_numbers(t, n->mean, m->config.channels);
-    vit_text_add(t, ",\n  \"image_std\": ");
+    vit_string_add(t, ",\n  \"image_std\": ");
     add_numbers(t, n->std, m->config.channels);
-    vit_text_add(t, "\n}\n");
+    vit_string_add(t, "\n}\n");
 }
 
 /* config.json and preprocessor_config.json */
@@ -331,37 +332,37 @@ static double mlp_ratio(const vit_config *c) {
     return ratio;
 }
 
-static void add_timm_arguments(vit_text *t, const vit_config *c) {
+static void add_timm_arguments(vit_string *t, const vit_config *c) {
     char number[32];
-    vit_text_add(t, "  \"model_args\": {\n    \"img_size\": [%zu, %zu],\n", c->height, c->width);
-    vit_text_add(t, "    \"patch_size\": %zu,\n    \"in_chans\": %zu,\n", c->patch, c->channels);
-    vit_text_add(t, "    \"embed_dim\": %zu,\n    \"depth\": %zu,\n    \"num_heads\": %zu,\n",
-                 c->dim, c->depth, c->heads);
-    vit_text_add(t, "    \"mlp_ratio\": %s,\n", vit_format_double(number, mlp_ratio(c)));
-    vit_text_add(t, "    \"qkv_bias\": %s", truth(c->qkv_bias));
+    vit_string_add(t, "  \"model_args\": {\n    \"img_size\": [%zu, %zu],\n", c->height, c->width);
+    vit_string_add(t, "    \"patch_size\": %zu,\n    \"in_chans\": %zu,\n", c->patch, c->channels);
+    vit_string_add(t, "    \"embed_dim\": %zu,\n    \"depth\": %zu,\n    \"num_heads\": %zu,\n",
+                   c->dim, c->depth, c->heads);
+    vit_string_add(t, "    \"mlp_ratio\": %s,\n", vit_format_double(number, mlp_ratio(c)));
+    vit_string_add(t, "    \"qkv_bias\": %s", truth(c->qkv_bias));
     if (!vit_pools[c->pool].dist) {
-        vit_text_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
-                     truth(c->class_token));
+        vit_string_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
+                       truth(c->class_token));
         if (vit_pools[c->pool].choice)
-            vit_text_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
-        vit_text_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
+            vit_string_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
+        vit_string_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
     }
-    if (!c->prefix_positions) vit_text_add(t, ",\n    \"no_embed_class\": true");
+    if (!c->prefix_positions) vit_string_add(t, ",\n    \"no_embed_class\": true");
     for (size_t i = 0; i < VIT_KEYS; i++) {
         const vit_switch *row = &vit_switches[i];
         const bool written = !row->rare || i == VIT_KEY_class_token;
         const double value = vit_switch_get(row, &c->encoder);
         if (written || !row->timm || row->timm[0] == '!' || value == row->usual) continue;
-        vit_text_add(t, ",\n    \"%s\": ", row->timm);
+        vit_string_add(t, ",\n    \"%s\": ", row->timm);
         if (row->kind == VIT_FIELD_BOOL)
-            vit_text_add(t, "%s", truth(value > 0));
+            vit_string_add(t, "%s", truth(value > 0));
         else
-            vit_text_add(t, "%s", vit_format_double(number, value));
+            vit_string_add(t, "%s", vit_format_double(number, value));
     }
-    if (!c->final_norm) vit_text_add(t, ",\n    \"final_norm\": false");
+    if (!c->final_norm) vit_string_add(t, ",\n    \"final_norm\": false");
     if (c->activation != (c->gated ? VIT_SILU : VIT_GELU))
-        vit_text_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
-    vit_text_add(t, "\n  },\n");
+        vit_string_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
+    vit_string_add(t, "\n  },\n");
 }
 
 static const char *crop_mode(const pictures *p) {
@@ -370,58 +371,59 @@ static const char *crop_mode(const pictures *p) {
     return p->squashes ? "squash" : modes[p->resize ? p->resize->fit : VIT_FIT_STRETCH];
 }
 
-static void add_timm_pictures(vit_text *t, const vit_config *c, const pictures *p) {
+static void add_timm_pictures(vit_string *t, const vit_config *c, const pictures *p) {
     char number[32];
     const vit_operation *n = p->normalize;
-    vit_text_add(t, "  \"pretrained_cfg\": {\n    \"input_size\": [%zu, %zu, %zu],\n", c->channels,
-                 c->height, c->width);
-    vit_text_add(t, "    \"fixed_input_size\": true,\n");
+    vit_string_add(t, "  \"pretrained_cfg\": {\n    \"input_size\": [%zu, %zu, %zu],\n",
+                   c->channels, c->height, c->width);
+    vit_string_add(t, "    \"fixed_input_size\": true,\n");
     if (p->resize) {
-        vit_text_add(t, "    \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
-        vit_text_add(t, "    \"crop_pct\": %s,\n    \"crop_mode\": \"%s\",\n",
-                     vit_format_double(number, p->share), crop_mode(p));
+        vit_string_add(t, "    \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+        vit_string_add(t, "    \"crop_pct\": %s,\n    \"crop_mode\": \"%s\",\n",
+                       vit_format_double(number, p->share), crop_mode(p));
     }
-    vit_text_add(t, "    \"mean\": ");
+    vit_string_add(t, "    \"mean\": ");
     add_numbers(t, n->mean, c->channels);
-    vit_text_add(t, ",\n    \"std\": ");
+    vit_string_add(t, ",\n    \"std\": ");
     add_numbers(t, n->std, c->channels);
-    vit_text_add(t, ",\n    \"num_classes\": %zu,\n    \"first_conv\": \"patch_embed.proj\",\n",
-                 c->classes);
-    vit_text_add(t, "    \"classifier\": %s\n  }",
-                 vit_pools[c->pool].dist ? "[\"head\", \"head_dist\"]" : "\"head\"");
+    vit_string_add(t, ",\n    \"num_classes\": %zu,\n    \"first_conv\": \"patch_embed.proj\",\n",
+                   c->classes);
+    vit_string_add(t, "    \"classifier\": %s\n  }",
+                   vit_pools[c->pool].dist ? "[\"head\", \"head_dist\"]" : "\"head\"");
 }
 
 /* config.json with "architecture", "model_args" and "pretrained_cfg" */
 static void describe_timm(vit_description *d, const vit_model_file *m, const pictures *p) {
-    vit_text *t = &d->config;
+    vit_string *t = &d->config;
     const vit_config *c = &m->config;
-    vit_text_add(t, "{\n  \"architecture\": \"%s\",\n  \"num_classes\": %zu,\n", architecture(c),
-                 c->classes);
-    vit_text_add(t, "  \"num_features\": %zu,\n  \"global_pool\": \"%s\",\n", c->dim, pool_name(c));
+    vit_string_add(t, "{\n  \"architecture\": \"%s\",\n  \"num_classes\": %zu,\n", architecture(c),
+                   c->classes);
+    vit_string_add(t, "  \"num_features\": %zu,\n  \"global_pool\": \"%s\",\n", c->dim,
+                   pool_name(c));
     add_timm_arguments(t, c);
     add_timm_pictures(t, c, p);
     if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
     add_own_pictures(t, d, m);
-    vit_text_add(t, "\n}\n");
+    vit_string_add(t, "\n}\n");
 }
 
 /* torchvision has no config of its own; this is the one that vit_read_torchvision_config reads. */
 static void describe_torchvision(vit_description *d, const vit_model_file *m, const pictures *p) {
-    vit_text *t = &d->config;
+    vit_string *t = &d->config;
     const vit_config *c = &m->config;
-    vit_text_add(t, "{\n  \"architecture\": \"torchvision\",\n  \"num_heads\": %zu,\n", c->heads);
+    vit_string_add(t, "{\n  \"architecture\": \"torchvision\",\n  \"num_heads\": %zu,\n", c->heads);
     if (p->resize) {
-        vit_text_add(t, "  \"resize\": %zu,\n  \"crop\": %zu,\n",
-                     p->resize->shorter > 0 ? p->resize->shorter : p->resize->height, c->height);
-        vit_text_add(t, "  \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+        vit_string_add(t, "  \"resize\": %zu,\n  \"crop\": %zu,\n",
+                       p->resize->shorter > 0 ? p->resize->shorter : p->resize->height, c->height);
+        vit_string_add(t, "  \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
     }
-    vit_text_add(t, "  \"mean\": ");
+    vit_string_add(t, "  \"mean\": ");
     add_numbers(t, p->normalize->mean, c->channels);
-    vit_text_add(t, ",\n  \"std\": ");
+    vit_string_add(t, ",\n  \"std\": ");
     add_numbers(t, p->normalize->std, c->channels);
     if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
     add_own_pictures(t, d, m);
-    vit_text_add(t, "\n}\n");
+    vit_string_add(t, "\n}\n");
 }
 
 /* ---- a PyTorch class of our own ---- */
@@ -431,16 +433,16 @@ extern const char
 
 /* config.json in our own form, and model.py */
 static void describe_pytorch(vit_description *d, const vit_model_file *m) {
-    vit_text *t = &d->config;
+    vit_string *t = &d->config;
     char *config = vit_config_write(&m->config);
     t->failed = !config;
-    vit_text_add(t, "{\n  \"model\": %s", config ? config : "");
+    vit_string_add(t, "{\n  \"model\": %s", config ? config : "");
     vit_free(config);
     add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
     if (m->labels) add_list(t, "labels", vit_model_file_labels(m));
-    vit_text_add(t, "\n}\n");
+    vit_string_add(t, "\n}\n");
     for (size_t i = 0; vit_pytorch_model[i]; i++)
-        vit_text_add(&d->module, "%s", vit_pytorch_model[i]);
+        vit_string_add(&d->module, "%s", vit_pytorch_model[i]);
 }
 
 /* ---- the whole ---- */
@@ -482,9 +484,9 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
 }
 
 void vit_description_clear(vit_description *d) {
-    vit_text_free(&d->config);
-    vit_text_free(&d->processor);
-    vit_text_free(&d->module);
-    vit_text_free(&d->reasons);
-    vit_text_free(&d->notes);
+    vit_string_free(&d->config);
+    vit_string_free(&d->processor);
+    vit_string_free(&d->module);
+    vit_string_free(&d->reasons);
+    vit_string_free(&d->notes);
 }

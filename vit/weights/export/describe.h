@@ -7,12 +7,12 @@
 #include "vit/weights/file/model_file.h"
 
 typedef struct vit_description {
-    vit_text config;    /* config.json */
-    vit_text processor; /* preprocessor_config.json; empty: the library has none */
-    vit_text module;    /* model.py, the network itself; empty: the library has it */
-    vit_text reasons;   /* what the layout cannot express, separated by "; "; empty: nothing */
-    bool builds;        /* the library can load the result in spite of the reasons */
-    vit_text notes;     /* what the library does slightly differently, separated likewise */
+    vit_string config;    /* config.json */
+    vit_string processor; /* preprocessor_config.json; empty: the library has none */
+    vit_string module;    /* model.py, the network itself; empty: the library has it */
+    vit_string reasons;   /* what the layout cannot express, separated by "; "; empty: nothing */
+    bool builds;          /* the library can load the result in spite of the reasons */
+    vit_string notes;     /* what the library does slightly differently, separated likewise */
 } vit_description;
 
 /* Describes the network, its labels and its preprocessing as `target` does. What cannot be

@@ -28,14 +28,14 @@ typedef struct onnx_file {
     const vit_model_file *model;
     vit_dtype dtype;
     vit_onnx_nodes nodes;
-    vit_text before; /* the file up to its weights, which are its end */
+    vit_string before; /* the file up to its weights, which are its end */
     vit_writer *writer;
 } onnx_file;
 
 /* ---- what comes before the weights ---- */
 
-static void add_dimension(vit_text *shape, size_t size, const char *name) {
-    vit_text dimension = {0};
+static void add_dimension(vit_string *shape, size_t size, const char *name) {
+    vit_string dimension = {0};
     if (name)
         vit_protobuf_string(&dimension, DIM_NAME, name);
     else
@@ -44,9 +44,9 @@ static void add_dimension(vit_text *shape, size_t size, const char *name) {
 }
 
 /* An input or output of the graph, of shape [batch][sizes...]. */
-static void add_info(vit_text *graph, unsigned field, const char *name, const size_t *sizes,
+static void add_info(vit_string *graph, unsigned field, const char *name, const size_t *sizes,
                      size_t count) {
-    vit_text shape = {0}, tensor = {0}, type = {0}, info = {0};
+    vit_string shape = {0}, tensor = {0}, type = {0}, info = {0};
     add_dimension(&shape, 0, "batch");
     for (size_t i = 0; i < count; i++) add_dimension(&shape, sizes[i], NULL);
     vit_protobuf_int(&tensor, TENSOR_ELEMENT, VIT_ONNX_FLOAT);
@@ -57,15 +57,15 @@ static void add_info(vit_text *graph, unsigned field, const char *name, const si
     vit_protobuf_message(graph, field, &info);
 }
 
-static void add_metadata(vit_text *t, const char *key, const char *value) {
-    vit_text entry = {0};
+static void add_metadata(vit_string *t, const char *key, const char *value) {
+    vit_string entry = {0};
     vit_protobuf_string(&entry, ENTRY_KEY, key);
     vit_protobuf_string(&entry, ENTRY_VALUE, value);
     vit_protobuf_message(t, MODEL_METADATA, &entry);
 }
 
 /* The metadata of a model file. */
-static void add_description(vit_text *t, const vit_model_file *m) {
+static void add_description(vit_string *t, const vit_model_file *m) {
     char *config = vit_config_write(&m->config);
     char *preprocessing = vit_preprocessing_write(&m->preprocessing);
     char *labels = m->labels ? vit_model_file_labels(m) : NULL;
@@ -111,17 +111,17 @@ static bool is_matrix(const vit_parameter *p) {
 }
 
 /* The field of the graph that holds a weight, up to its elements. */
-static void add_weight_head(vit_text *t, const onnx_file *f, const vit_parameter *p) {
+static void add_weight_head(vit_string *t, const onnx_file *f, const vit_parameter *p) {
     const int type = types[f->dtype].onnx;
     const size_t size = p->count * vit_dtype_size(f->dtype);
     const size_t turned[2] = {p->shape[1], p->shape[0]};
-    vit_text tensor = {0};
+    vit_string tensor = {0};
     vit_onnx_tensor_head(&tensor, stored_name(f, p).name, type, is_matrix(p) ? turned : p->shape,
                          p->dims, size);
     vit_protobuf_head(t, GRAPH_INITIALIZER, tensor.length + size);
-    vit_text_add_bytes(t, tensor.text, tensor.length);
+    vit_string_add_bytes(t, tensor.text, tensor.length);
     t->failed = t->failed || tensor.failed;
-    vit_text_free(&tensor);
+    vit_string_free(&tensor);
 }
 
 /* scratch: [of the largest tensor] each, for the transposed weight and for its stored elements. */
@@ -130,7 +130,7 @@ static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float
     const size_t out = p->shape[0], in = p->count / out;
     const float *values = f->model->values + p->offset;
     const void *elements = values;
-    vit_text head = {0};
+    vit_string head = {0};
     if (is_matrix(p)) {
         for (size_t i = 0; i < in; i++)
             for (size_t o = 0; o < out; o++) scratch[0][i * out + o] = values[o * in + i];
@@ -150,7 +150,7 @@ static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float
                                     : vit_writer_put(f->writer, head.text, head.length, error);
     if (status == VIT_OK)
         status = vit_writer_put(f->writer, elements, p->count * vit_dtype_size(f->dtype), error);
-    vit_text_free(&head);
+    vit_string_free(&head);
     return status;
 }
 
@@ -174,7 +174,7 @@ static vit_status write_weights(const onnx_file *f, vit_error *error) {
 /* ---- the whole ---- */
 
 /* Bytes of all weights in the graph. */
-static size_t weights_size(const onnx_file *f, vit_text *head) {
+static size_t weights_size(const onnx_file *f, vit_string *head) {
     size_t size = 0;
     for (size_t i = 0; i < f->model->table.count; i++) {
         const vit_parameter *p = &f->model->table.rows[i];
@@ -189,13 +189,13 @@ static size_t weights_size(const onnx_file *f, vit_text *head) {
 static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
     const vit_config *c = &f->model->config;
     const size_t pixels[] = {c->channels, c->height, c->width};
-    vit_text graph = {0}, opset = {0}, heads = {0}; /* heads: of tensors, only for their sizes */
+    vit_string graph = {0}, opset = {0}, heads = {0}; /* heads: of tensors, only for their sizes */
     const size_t weights = weights_size(f, &heads);
     vit_protobuf_string(&graph, GRAPH_NAME, "vit");
     add_info(&graph, GRAPH_INPUT, VIT_ONNX_INPUT, pixels, 3);
     add_info(&graph, GRAPH_OUTPUT, VIT_ONNX_OUTPUT, &c->classes, 1);
-    vit_text_add_bytes(&graph, f->nodes.nodes.text, f->nodes.nodes.length);
-    vit_text_add_bytes(&graph, f->nodes.constants.text, f->nodes.constants.length);
+    vit_string_add_bytes(&graph, f->nodes.nodes.text, f->nodes.nodes.length);
+    vit_string_add_bytes(&graph, f->nodes.constants.text, f->nodes.constants.length);
     vit_protobuf_int(&f->before, MODEL_IR, IR_VERSION);
     vit_protobuf_string(&f->before, MODEL_PRODUCER, "vit");
     vit_protobuf_string(&f->before, MODEL_VERSION, VIT_VERSION);
@@ -203,10 +203,10 @@ static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
     vit_protobuf_message(&f->before, MODEL_OPSET, &opset);
     add_description(&f->before, f->model);
     vit_protobuf_head(&f->before, MODEL_GRAPH, graph.length + weights);
-    vit_text_add_bytes(&f->before, graph.text, graph.length);
+    vit_string_add_bytes(&f->before, graph.text, graph.length);
     const bool failed = heads.failed || graph.failed || f->before.failed;
-    vit_text_free(&heads);
-    vit_text_free(&graph);
+    vit_string_free(&heads);
+    vit_string_free(&graph);
     if (failed) return vit_fail_memory(error, "an ONNX graph", 0);
     if (weights <= LARGEST && f->before.length <= LARGEST - weights) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -231,8 +231,8 @@ vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype d
         status = vit_writer_commit(f.writer, error);
     else
         vit_writer_abort(f.writer);
-    vit_text_free(&f.nodes.nodes);
-    vit_text_free(&f.nodes.constants);
-    vit_text_free(&f.before);
+    vit_string_free(&f.nodes.nodes);
+    vit_string_free(&f.nodes.constants);
+    vit_string_free(&f.before);
     return status;
 }

@@ -12,8 +12,8 @@ typedef vit_onnx_value value;
 
 /* ---- nodes ---- */
 
-static void add_attribute(vit_text *node, const vit_onnx_attribute *a) {
-    vit_text t = {0};
+static void add_attribute(vit_string *node, const vit_onnx_attribute *a) {
+    vit_string t = {0};
     vit_protobuf_string(&t, ATTRIBUTE_NAME, a->name);
     if (a->type == VIT_ONNX_ONE) vit_protobuf_int(&t, ATTRIBUTE_I, a->one);
     if (a->type == VIT_ONNX_REAL) vit_protobuf_float(&t, ATTRIBUTE_F, a->real);
@@ -25,7 +25,7 @@ static void add_attribute(vit_text *node, const vit_onnx_attribute *a) {
 
 static void write_node(vit_onnx_nodes *g, const vit_onnx_call *call, const value *outputs,
                        size_t outputs_count) {
-    vit_text node = {0};
+    vit_string node = {0};
     for (size_t i = 0; i < call->inputs_count; i++)
         vit_protobuf_string(&node, NODE_INPUT, call->inputs[i].name);
     for (size_t i = 0; i < outputs_count; i++)
@@ -102,8 +102,8 @@ value vit_onnx_named(const char *name) {
     return v;
 }
 
-void vit_onnx_tensor_head(vit_text *t, const char *name, int type, const size_t *shape, size_t dims,
-                          size_t size) {
+void vit_onnx_tensor_head(vit_string *t, const char *name, int type, const size_t *shape,
+                          size_t dims, size_t size) {
     for (size_t i = 0; i < dims; i++) vit_protobuf_int(t, TENSOR_DIMS, (int64_t)shape[i]);
     vit_protobuf_int(t, TENSOR_TYPE, type);
     vit_protobuf_string(t, TENSOR_NAME, name);
@@ -112,9 +112,9 @@ void vit_onnx_tensor_head(vit_text *t, const char *name, int type, const size_t 
 
 static void add_constant(vit_onnx_nodes *g, const char *name, int type, const size_t *shape,
                          size_t dims, const void *bytes, size_t size) {
-    vit_text t = {0};
+    vit_string t = {0};
     vit_onnx_tensor_head(&t, name, type, shape, dims, size);
-    vit_text_add_bytes(&t, bytes, size);
+    vit_string_add_bytes(&t, bytes, size);
     vit_protobuf_message(&g->constants, GRAPH_INITIALIZER, &t);
 }
 

@@ -16,9 +16,9 @@ typedef struct vit_onnx_value {
 } vit_onnx_value;
 
 typedef struct vit_onnx_nodes {
-    vit_text nodes, constants; /* fields of a GraphProto; `failed`: memory ran out */
-    const char *scope;         /* what names of values begin with: "", "blocks.0." */
-    size_t count;              /* nodes */
+    vit_string nodes, constants; /* fields of a GraphProto; `failed`: memory ran out */
+    const char *scope;           /* what names of values begin with: "", "blocks.0." */
+    size_t count;                /* nodes */
     struct {
         char name[80];
     } known[64]; /* the constants that were added */
@@ -75,7 +75,7 @@ vit_onnx_value vit_onnx_reshape(vit_onnx_nodes *g, vit_onnx_value x, size_t coun
                                 const int64_t *shape);
 
 /* A TensorProto up to its elements, `size` bytes, which the caller writes after it. */
-void vit_onnx_tensor_head(vit_text *t, const char *name, int type, const size_t *shape, size_t dims,
-                          size_t size);
+void vit_onnx_tensor_head(vit_string *t, const char *name, int type, const size_t *shape,
+                          size_t dims, size_t size);
 
 #endif

@@ -17,15 +17,15 @@ static vit_status take(vit_model_file *m, vit_label_list *n, const char *name, v
 }
 
 vit_status vit_labels_set_imagenet(vit_model_file *m, vit_error *error) {
-    vit_text text = {0};
+    vit_string text = {0};
     vit_label_list n = {0};
     for (size_t i = 0; vit_imagenet_labels[i]; i++)
-        vit_text_add(&text, "%s", vit_imagenet_labels[i]);
+        vit_string_add(&text, "%s", vit_imagenet_labels[i]);
     vit_status status =
         text.failed ? vit_fail_memory(error, "ImageNet's names", text.length)
                     : vit_label_list_lines(&n, text.text, text.length, "imagenet-1k", error);
     if (status == VIT_OK) status = take(m, &n, "imagenet-1k", error);
-    vit_text_free(&text);
+    vit_string_free(&text);
     vit_free(n.labels);
     return status;
 }

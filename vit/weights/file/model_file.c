@@ -280,13 +280,13 @@ void vit_model_file_clear(vit_model_file *m) {
 /* ---- writing ---- */
 
 char *vit_model_file_labels(const vit_model_file *m) {
-    vit_text t = {0};
+    vit_string t = {0};
     for (size_t i = 0; i < m->config.classes; i++) {
-        vit_text_add(&t, i ? ", " : "[");
-        vit_text_add_json(&t, m->labels[i]);
+        vit_string_add(&t, i ? ", " : "[");
+        vit_string_add_json(&t, m->labels[i]);
     }
-    vit_text_add(&t, "]");
-    if (t.failed) vit_text_free(&t);
+    vit_string_add(&t, "]");
+    if (t.failed) vit_string_free(&t);
     return t.text;
 }
 

@@ -8,7 +8,7 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/parameters.h"
 #include "vit/model/resample_positions.h"
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include "vit/tensors/tensors.h"
 #include "vit/text/tokenizer.h"
 #include "vit/text/vocabulary.h"
@@ -29,7 +29,7 @@ typedef struct vit_model_file {
     vit_scoring scoring;
     /* Of published models that write texts; not written: */
     vit_tokenizer tokenizer; /* in place of the vocabularies; count 0: there is none */
-    vit_writing writing;     /* from generation_config.json; beams 0: unspecified */
+    vit_generation writing;  /* from generation_config.json; beams 0: unspecified */
 } vit_model_file;
 
 /* Whether it is a checkpoint of a training: a model file with more tensors. */

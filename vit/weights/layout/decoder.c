@@ -244,7 +244,7 @@ static vit_status read_ids(vit_stack *c, const key_sources *s, const vit_stack *
 }
 
 /* The greatest length, START included. If nothing is declared, the library writes 20 tokens. */
-static vit_status read_length(vit_writing *w, const vit_stack *c, const key_sources *s,
+static vit_status read_length(vit_generation *w, const vit_stack *c, const key_sources *s,
                               vit_error *error) {
     size_t length = 0, more = 0;
     vit_status status = vit_read_size(&length, &s->d, where(s, "max_length"), "max_length", error);
@@ -255,7 +255,7 @@ static vit_status read_length(vit_writing *w, const vit_stack *c, const key_sour
     return status;
 }
 
-static vit_status read_stopping(vit_writing *w, const key_sources *s, vit_error *error) {
+static vit_status read_stopping(vit_generation *w, const key_sources *s, vit_error *error) {
     static const char key[] = "early_stopping";
     const json_t *object = where(s, key), *value = json_object_get(object, key);
     const char *text = json_string_value(value);
@@ -270,8 +270,9 @@ static vit_status read_stopping(vit_writing *w, const key_sources *s, vit_error 
 }
 
 static vit_status read_writing(vit_decoder_facts *out, const key_sources *s, vit_error *error) {
-    vit_writing *w = &out->writing;
-    *w = (vit_writing){.beams = 1, .length_penalty = 1, .end = out->decoder.end, .temperature = 1};
+    vit_generation *w = &out->writing;
+    *w = (vit_generation){
+        .beams = 1, .length_penalty = 1, .end = out->decoder.end, .temperature = 1};
     vit_status status = refuse_others(s, error);
     if (status == VIT_OK) status = read_length(w, &out->decoder, s, error);
     if (status == VIT_OK)

@@ -3,14 +3,14 @@
 #ifndef VIT_WEIGHTS_LAYOUT_DECODER_H
 #define VIT_WEIGHTS_LAYOUT_DECODER_H
 
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/layout/layout.h"
 
 typedef struct vit_decoder_facts {
     vit_stack decoder;
     bool ties; /* without a head in the file, the head's weight is the table of ids */
-    vit_writing writing;
+    vit_generation writing;
     const char *layout; /* the name of the layout of the decoder's tensors */
 } vit_decoder_facts;
 

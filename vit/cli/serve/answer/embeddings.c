@@ -13,11 +13,11 @@ static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, 
     vit_json_text(json, "object", "embedding");
     vit_json_count(json, "index", i);
     if (as_base64) {
-        vit_text text = {0};
-        vit_text_add_base64(&text, features, width * sizeof *features);
+        vit_string text = {0};
+        vit_string_add_base64(&text, features, width * sizeof *features);
         vit_json_text(json, "embedding", text.failed ? "" : text.text);
         json->line.failed |= text.failed;
-        vit_text_free(&text);
+        vit_string_free(&text);
     } else {
         vit_json_open(json, "embedding", '[');
         for (size_t k = 0; k < width; k++) vit_json_g9(json, NULL, features[k]);
@@ -38,7 +38,7 @@ static void add_list(vit_json_out *json, const serve_answers *a, bool as_base64)
     vit_json_count(json, "total_tokens", 0);
     vit_json_close(json, '}');
     vit_json_close(json, '}');
-    vit_text_add(&json->line, "\n");
+    vit_string_add(&json->line, "\n");
 }
 
 static void answer(serve_request *request, json_t *object, serve_reply *reply) {

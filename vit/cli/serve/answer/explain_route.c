@@ -202,8 +202,8 @@ static bool make_map(question *q, const vit_picture *picture) {
 /* The picture as the network saw it, to be shown under the map. */
 static void add_input(vit_json_out *json, const question *q) {
     const size_t shape[] = {q->model->info.height, q->model->info.width, q->model->info.channels};
-    vit_text data = {0};
-    vit_text_add_base64(&data, q->pixels, q->model->pixels);
+    vit_string data = {0};
+    vit_string_add_base64(&data, q->pixels, q->model->pixels);
     vit_json_open(json, "input", '{');
     vit_json_open(json, "shape", '[');
     for (size_t i = 0; i < 3; i++) vit_json_count(json, NULL, shape[i]);
@@ -211,7 +211,7 @@ static void add_input(vit_json_out *json, const question *q) {
     vit_json_text(json, "data", data.failed ? "" : data.text);
     vit_json_close(json, '}');
     json->line.failed |= data.failed;
-    vit_text_free(&data);
+    vit_string_free(&data);
 }
 
 static void write_map(const question *q, const char *name) {
@@ -242,7 +242,7 @@ static void write_map(const question *q, const char *name) {
     vit_json_close(&json, ']');
     if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
     vit_json_close(&json, '}');
-    vit_text_add(&json.line, "\n");
+    vit_string_add(&json.line, "\n");
     q->reply->body = json.line;
 }
 

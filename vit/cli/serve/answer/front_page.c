@@ -12,7 +12,7 @@ static const char policy[] = "default-src 'none'; script-src 'self'; style-src '
 static void reply_lines(serve_reply *reply, const char *type, const char *const *lines) {
     reply->type = type;
     reply->policy = policy;
-    for (; *lines; lines++) vit_text_add(&reply->body, "%s", *lines);
+    for (; *lines; lines++) vit_string_add(&reply->body, "%s", *lines);
 }
 
 void serve_page(serve_request *request, serve_reply *reply) {

@@ -7,7 +7,7 @@
 
 static void end_object(vit_json_out *json, serve_reply *reply) {
     vit_json_close(json, '}');
-    vit_text_add(&json->line, "\n");
+    vit_string_add(&json->line, "\n");
     reply->body = json->line;
 }
 
@@ -127,6 +127,6 @@ void serve_v2_index(serve_request *request, serve_reply *reply) {
         vit_json_close(&json, '}');
     }
     vit_json_close(&json, ']');
-    vit_text_add(&json.line, "\n");
+    vit_string_add(&json.line, "\n");
     reply->body = json.line;
 }

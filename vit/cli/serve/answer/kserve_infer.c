@@ -65,7 +65,7 @@ typedef struct inference {
     wish wishes[SERVE_OUTPUT_COUNT];
     size_t wish_count;
     vit_json_out json;
-    vit_text tail; /* binary data of the answer */
+    vit_string tail; /* binary data of the answer */
 } inference;
 
 /* ---- outputs that are asked for ---- */
@@ -367,20 +367,20 @@ static void add_classes(inference *f, serve_answers *a, const wish *w, size_t to
         vit_top_k(row, a->model->info.classes, top, a->best);
         for (size_t k = 0; k < top; k++) {
             char number[32];
-            vit_text text = {0};
-            vit_text_add(&text, "%s:%zu:%s", vit_format_float(number, row[a->best[k]]), a->best[k],
-                         vit_model_label(a->model->model, a->best[k]));
+            vit_string text = {0};
+            vit_string_add(&text, "%s:%zu:%s", vit_format_float(number, row[a->best[k]]),
+                           a->best[k], vit_model_label(a->model->model, a->best[k]));
             const size_t n = text.length;
             const char length[4] = {(char)n, (char)(n >> 8), (char)(n >> 16), (char)(n >> 24)};
             if (text.failed) {
                 f->json.line.failed = true;
             } else if (w->is_binary) {
-                vit_text_add_bytes(&f->tail, length, sizeof length);
-                vit_text_add_bytes(&f->tail, text.text, n);
+                vit_string_add_bytes(&f->tail, length, sizeof length);
+                vit_string_add_bytes(&f->tail, text.text, n);
             } else {
                 vit_json_text(&f->json, NULL, text.text);
             }
-            vit_text_free(&text);
+            vit_string_free(&text);
         }
     }
 }
@@ -400,7 +400,7 @@ static void add_output(inference *f, serve_answers *a, const wish *w) {
     for (size_t i = 0; top == 0 && i < a->count; i++) {
         const float *row = row_of(a, w->output, i);
         if (w->is_binary)
-            vit_text_add_bytes(&f->tail, (const char *)row, width * sizeof *row);
+            vit_string_add_bytes(&f->tail, (const char *)row, width * sizeof *row);
         else
             for (size_t k = 0; k < width; k++) vit_json_g9(&f->json, NULL, row[k]);
     }
@@ -427,11 +427,11 @@ static void write_answer(inference *f, serve_answers *a) {
     if (f->tail.length > 0) {
         f->reply->json_size = f->json.line.length;
         f->reply->type = "application/octet-stream";
-        vit_text_add_bytes(&f->json.line, f->tail.text, f->tail.length);
+        vit_string_add_bytes(&f->json.line, f->tail.text, f->tail.length);
     }
     f->json.line.failed |= f->tail.failed;
     f->reply->body = f->json.line;
-    vit_text_free(&f->tail);
+    vit_string_free(&f->tail);
 }
 
 void serve_v2_infer(serve_request *request, serve_reply *reply) {

@@ -27,7 +27,7 @@ static size_t string_length(const char *text, size_t size) {
     return size;
 }
 
-size_t serve_take_numbers(vit_text *out, const char *body, size_t size) {
+size_t serve_take_numbers(vit_string *out, const char *body, size_t size) {
     size_t values = 1, after = 0, short_until = 0, patience = 4 * size;
     for (size_t i = 0; i < size; i++) {
         if (body[i] == '"') {
@@ -41,12 +41,12 @@ size_t serve_take_numbers(vit_text *out, const char *body, size_t size) {
             short_until = i + length;
             continue;
         }
-        vit_text_add_bytes(out, body + after, i - after);
-        vit_text_add(out, "{\"numbers\": [%zu, %zu]}", i, length);
+        vit_string_add_bytes(out, body + after, i - after);
+        vit_string_add(out, "{\"numbers\": [%zu, %zu]}", i, length);
         i += length - 1;
         after = i + 1;
     }
-    if (after > 0) vit_text_add_bytes(out, body + after, size - after);
+    if (after > 0) vit_string_add_bytes(out, body + after, size - after);
     return values;
 }
 

@@ -11,7 +11,7 @@ enum { SERVE_MOST_VALUES = 100000 };
 /* *out, which is empty, becomes the body with {"numbers": [OFFSET, SIZE]} in place of each long
  * array of numbers, nested or not, which stands at that place of the body; it stays empty if there
  * is none. The body need not be valid JSON. Returns how many other values there are, at most. */
-size_t serve_take_numbers(vit_text *out, const char *body, size_t size);
+size_t serve_take_numbers(vit_string *out, const char *body, size_t size);
 
 /* Reads the numbers of an array in order, and gives each to `put`. False: the text is no array of
  * numbers, or `put` has returned false. */

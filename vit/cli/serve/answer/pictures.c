@@ -94,7 +94,7 @@ bool serve_read_pictures(serve_pictures *out, const serve_request *request, serv
 json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *reply) {
     json_t *object;
     vit_error error;
-    vit_text rest = {0};
+    vit_string rest = {0};
     const char *body = size == 0 ? "" : (const char *)request->body;
     serve_gate_enter(&request->server->gate);
     const bool is_small = serve_take_numbers(&rest, body, size) <= SERVE_MOST_VALUES;
@@ -104,7 +104,7 @@ json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *
         status = vit_json_parse(&object, rest.length > 0 ? rest.text : body,
                                 rest.length > 0 ? rest.length : size, "the body", &error);
     serve_gate_leave(&request->server->gate);
-    vit_text_free(&rest);
+    vit_string_free(&rest);
     if (status == VIT_OK && is_small) return object;
     if (status == VIT_OK)
         serve_fail(reply, 413, "the body has more than %d values besides long arrays of numbers",

@@ -56,7 +56,7 @@ static void answer(serve_request *request, serve_pictures *sent, const answer_fo
             for (size_t i = 0; i < a.count; i++)
                 form->add(&json, &a, i, sent->pictures[i].name, form);
             if (sent->is_list) vit_json_close(&json, ']');
-            vit_text_add(&json.line, "\n");
+            vit_string_add(&json.line, "\n");
             reply->body = json.line;
         }
         serve_answers_free(&a, request->server);

@@ -15,7 +15,7 @@ void serve_health(serve_request *request, serve_reply *reply) {
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "status", "ok");
     vit_json_close(&json, '}');
-    vit_text_add(&json.line, "\n");
+    vit_string_add(&json.line, "\n");
     reply->body = json.line;
 }
 

@@ -122,120 +122,120 @@ void serve_metrics_refused(serve_metrics *m) {
 
 /* ---- the text ---- */
 
-static void head(vit_text *out, const char *name, const char *type, const char *help) {
-    vit_text_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+static void head(vit_string *out, const char *name, const char *type, const char *help) {
+    vit_string_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* The value of a label, where a backslash, a quote and a line end are escaped. */
-static void add_label(vit_text *out, const char *name, const char *value) {
-    vit_text_add(out, "%s=\"", name);
+static void add_label(vit_string *out, const char *name, const char *value) {
+    vit_string_add(out, "%s=\"", name);
     for (; *value != '\0'; value++) {
         if (*value == '\n')
-            vit_text_add(out, "\\n");
+            vit_string_add(out, "\\n");
         else
-            vit_text_add(out, "%s%c", *value == '"' || *value == '\\' ? "\\" : "", *value);
+            vit_string_add(out, "%s%c", *value == '"' || *value == '\\' ? "\\" : "", *value);
     }
-    vit_text_add(out, "\"");
+    vit_string_add(out, "\"");
 }
 
 /* labels: the text within the braces, the same on all lines. */
-static void add_histogram(vit_text *out, const char *name, const char *labels, const histogram *h,
+static void add_histogram(vit_string *out, const char *name, const char *labels, const histogram *h,
                           const double *bounds, size_t count) {
     char number[32];
     uint64_t below = 0;
     for (size_t i = 0; i <= count; i++) {
         below += h->buckets[i];
-        vit_text_add(out, "%s_bucket{%s,le=\"%s\"} %llu\n", name, labels,
-                     i < count ? vit_format_double(number, bounds[i]) : "+Inf",
-                     (unsigned long long)below);
+        vit_string_add(out, "%s_bucket{%s,le=\"%s\"} %llu\n", name, labels,
+                       i < count ? vit_format_double(number, bounds[i]) : "+Inf",
+                       (unsigned long long)below);
     }
-    vit_text_add(out, "%s_sum{%s} %s\n", name, labels, vit_format_double(number, h->sum));
-    vit_text_add(out, "%s_count{%s} %llu\n", name, labels, (unsigned long long)h->count);
+    vit_string_add(out, "%s_sum{%s} %s\n", name, labels, vit_format_double(number, h->sum));
+    vit_string_add(out, "%s_count{%s} %llu\n", name, labels, (unsigned long long)h->count);
 }
 
-static void write_routes(const serve_metrics *m, vit_text *out) {
+static void write_routes(const serve_metrics *m, vit_string *out) {
     head(out, "vit_requests_total", "counter", "Requests answered, by route and status.");
     for (size_t r = 0; r < m->route_count; r++) {
         for (unsigned s = 0; s < STATUSES; s++) {
             if (m->routes[r].statuses[s] > 0)
-                vit_text_add(out, "vit_requests_total{route=\"%s\",status=\"%u\"} %llu\n",
-                             m->route_names[r], s, (unsigned long long)m->routes[r].statuses[s]);
+                vit_string_add(out, "vit_requests_total{route=\"%s\",status=\"%u\"} %llu\n",
+                               m->route_names[r], s, (unsigned long long)m->routes[r].statuses[s]);
         }
     }
     head(out, "vit_request_seconds", "histogram",
          "From the first line of a request to its answer, by route.");
     for (size_t r = 0; r < m->route_count; r++) {
-        vit_text labels = {0};
+        vit_string labels = {0};
         if (m->routes[r].seconds.count == 0) continue;
         add_label(&labels, "route", m->route_names[r]);
         if (!labels.failed)
             add_histogram(out, "vit_request_seconds", labels.text, &m->routes[r].seconds,
                           seconds_bounds, SECONDS_BOUNDS);
-        vit_text_free(&labels);
+        vit_string_free(&labels);
     }
 }
 
-static void write_stages(const serve_metrics *m, vit_text *out) {
+static void write_stages(const serve_metrics *m, vit_string *out) {
     head(out, "vit_stage_seconds", "histogram",
          "Decoding a picture, waiting for a turn, computing, by model.");
     for (size_t i = 0; i < m->model_count; i++) {
         for (size_t s = 0; s < SERVE_STAGE_COUNT; s++) {
-            vit_text labels = {0};
+            vit_string labels = {0};
             add_label(&labels, "model", m->model_names[i]);
-            vit_text_add(&labels, ",");
+            vit_string_add(&labels, ",");
             add_label(&labels, "stage", stage_names[s]);
             if (!labels.failed)
                 add_histogram(out, "vit_stage_seconds", labels.text, &m->models[i].stages[s],
                               seconds_bounds, SECONDS_BOUNDS);
-            vit_text_free(&labels);
+            vit_string_free(&labels);
         }
     }
 }
 
-static void write_models(const serve_metrics *m, vit_text *out) {
+static void write_models(const serve_metrics *m, vit_string *out) {
     static const char *const names[] = {"vit_pictures_total", "vit_pictures_failed_total"};
     static const char *const helps[] = {"Pictures computed, by model.",
                                         "Pictures that could not be read, by model."};
     for (size_t k = 0; k < 2; k++) {
         head(out, names[k], "counter", helps[k]);
         for (size_t i = 0; i < m->model_count; i++) {
-            vit_text_add(out, "%s{", names[k]);
+            vit_string_add(out, "%s{", names[k]);
             add_label(out, "model", m->model_names[i]);
-            vit_text_add(
+            vit_string_add(
                 out, "} %llu\n",
                 (unsigned long long)(k == 0 ? m->models[i].pictures : m->models[i].failed));
         }
     }
     head(out, "vit_batch_pictures", "histogram", "Pictures computed together, by model.");
     for (size_t i = 0; i < m->model_count; i++) {
-        vit_text labels = {0};
+        vit_string labels = {0};
         add_label(&labels, "model", m->model_names[i]);
         if (!labels.failed)
             add_histogram(out, "vit_batch_pictures", labels.text, &m->models[i].batches,
                           batch_bounds, BATCH_BOUNDS);
-        vit_text_free(&labels);
+        vit_string_free(&labels);
     }
 }
 
-static void write_server(const serve_metrics *m, const serve_gauges *g, vit_text *out) {
+static void write_server(const serve_metrics *m, const serve_gauges *g, vit_string *out) {
     char number[32];
     head(out, "vit_reloads_total", "counter", "Models read again, by result.");
-    vit_text_add(out, "vit_reloads_total{result=\"failed\"} %llu\n",
-                 (unsigned long long)m->reloads[0]);
-    vit_text_add(out, "vit_reloads_total{result=\"succeeded\"} %llu\n",
-                 (unsigned long long)m->reloads[1]);
+    vit_string_add(out, "vit_reloads_total{result=\"failed\"} %llu\n",
+                   (unsigned long long)m->reloads[0]);
+    vit_string_add(out, "vit_reloads_total{result=\"succeeded\"} %llu\n",
+                   (unsigned long long)m->reloads[1]);
     head(out, "vit_connections_refused_total", "counter",
          "Connections refused, as there were too many.");
-    vit_text_add(out, "vit_connections_refused_total %llu\n", (unsigned long long)m->refused);
+    vit_string_add(out, "vit_connections_refused_total %llu\n", (unsigned long long)m->refused);
     head(out, "vit_connections", "gauge", "Connections that are open.");
-    vit_text_add(out, "vit_connections %zu\n", g->connections);
+    vit_string_add(out, "vit_connections %zu\n", g->connections);
     head(out, "vit_queue_pictures", "gauge", "Pictures that wait for their turn.");
-    vit_text_add(out, "vit_queue_pictures %zu\n", g->waiting);
+    vit_string_add(out, "vit_queue_pictures %zu\n", g->waiting);
     head(out, "vit_uptime_seconds", "gauge", "Since the server began.");
-    vit_text_add(out, "vit_uptime_seconds %s\n", vit_format_double(number, g->uptime));
+    vit_string_add(out, "vit_uptime_seconds %s\n", vit_format_double(number, g->uptime));
 }
 
-void serve_metrics_write(serve_metrics *m, const serve_gauges *gauges, vit_text *out) {
+void serve_metrics_write(serve_metrics *m, const serve_gauges *gauges, vit_string *out) {
     pthread_mutex_lock(&m->lock);
     write_routes(m, out);
     write_models(m, out);

@@ -37,6 +37,6 @@ typedef struct serve_gauges {
 } serve_gauges;
 
 /* Appends the text. */
-void serve_metrics_write(serve_metrics *metrics, const serve_gauges *gauges, vit_text *out);
+void serve_metrics_write(serve_metrics *metrics, const serve_gauges *gauges, vit_string *out);
 
 #endif

@@ -113,8 +113,8 @@ static char *name_of(const char *path) {
 static vit_status add_named(serve_models *models, const char *text, vit_error *error) {
     const char *equals = strchr(text, '=');
     const bool is_named = equals && vit_path_look(text) == VIT_PATH_NONE;
-    vit_text name = {0};
-    if (is_named) vit_text_add_bytes(&name, text, (size_t)(equals - text));
+    vit_string name = {0};
+    if (is_named) vit_string_add_bytes(&name, text, (size_t)(equals - text));
     if (is_named && name.length == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--model: \"%s\" has nothing before '=', expected NAME=FILE", text);
@@ -130,7 +130,7 @@ static vit_status add_named(serve_models *models, const char *text, vit_error *e
     if (status == VIT_OK)
         status = add_entry(models, is_named ? vit_strdup(name.text) : name_of(text), path, shipped,
                            error);
-    vit_text_free(&name);
+    vit_string_free(&name);
     return status;
 }
 

@@ -1,13 +1,13 @@
-#include "vit/model/run/write.h"
+#include "vit/model/run/generate.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/model/run/search.h"
 #include <string.h>
 
-struct vit_text_writer {
+struct vit_generator {
     const vit_network *network;
     vit_network decoder; /* its second stack */
-    vit_writing how;
+    vit_generation how;
     const vit_kernels *kernels;
     int threads;
     size_t samples, rows; /* texts at most; rows: with all their beams */
@@ -20,15 +20,15 @@ struct vit_text_writer {
 
 /* ---- options ---- */
 
-vit_writing vit_writing_default(const vit_config *c) {
-    return (vit_writing){.beams = 1,
-                         .length = c->decoder.length + 1,
-                         .length_penalty = 1,
-                         .end = c->decoder.end,
-                         .temperature = 1};
+vit_generation vit_generation_default(const vit_config *c) {
+    return (vit_generation){.beams = 1,
+                            .length = c->decoder.length + 1,
+                            .length_penalty = 1,
+                            .end = c->decoder.end,
+                            .temperature = 1};
 }
 
-vit_status vit_writing_check(const vit_writing *w, const vit_config *c, vit_error *error) {
+vit_status vit_generation_check(const vit_generation *w, const vit_config *c, vit_error *error) {
     if (w->beams < 1 || w->beams > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu beams, expected 1 to 64", w->beams);
     if (w->length < 2 || w->length > c->decoder.length + 1)
@@ -49,7 +49,7 @@ vit_status vit_writing_check(const vit_writing *w, const vit_config *c, vit_erro
 
 /* ---- memory ---- */
 
-static vit_block_cache *carve_caches(vit_arena *arena, const vit_text_writer *w) {
+static vit_block_cache *carve_caches(vit_arena *arena, const vit_generator *w) {
     const vit_config *c = &w->decoder.config;
     const size_t floats = w->rows * w->how.length * 2 * vit_config_attention_dim(c);
     vit_block_cache *caches = vit_arena_take(arena, c->depth * sizeof *caches);
@@ -61,7 +61,7 @@ static vit_block_cache *carve_caches(vit_arena *arena, const vit_text_writer *w)
 }
 
 static void carve(vit_arena *arena, void *context) {
-    vit_text_writer *w = context;
+    vit_generator *w = context;
     const vit_config *c = &w->network->config, *d = &w->decoder.config;
     const size_t cross = w->samples * vit_config_tokens(c) * 2 * vit_config_attention_dim(d);
     vit_state_carve_writer(&w->state, arena, c, w->samples, w->rows, w->how.length, w->threads);
@@ -79,21 +79,21 @@ static void carve(vit_arena *arena, void *context) {
     }
 }
 
-vit_status vit_text_writer_new(vit_text_writer **out, const vit_network *network,
-                               const vit_writing *writing, const vit_kernels *kernels, int threads,
-                               size_t samples, vit_error *error) {
+vit_status vit_generator_new(vit_generator **out, const vit_network *network,
+                             const vit_generation *writing, const vit_kernels *kernels, int threads,
+                             size_t samples, vit_error *error) {
     *out = NULL;
-    vit_status status = vit_writing_check(writing, &network->config, error);
+    vit_status status = vit_generation_check(writing, &network->config, error);
     if (status != VIT_OK) return status;
-    vit_text_writer *w = vit_alloc(1, sizeof *w);
+    vit_generator *w = vit_alloc(1, sizeof *w);
     if (!w) return vit_fail_memory(error, "a writer", sizeof *w);
-    *w = (vit_text_writer){.network = network,
-                           .decoder = vit_network_decoder(network),
-                           .how = *writing,
-                           .kernels = kernels,
-                           .threads = threads,
-                           .samples = samples,
-                           .rows = samples * writing->beams};
+    *w = (vit_generator){.network = network,
+                         .decoder = vit_network_decoder(network),
+                         .how = *writing,
+                         .kernels = kernels,
+                         .threads = threads,
+                         .samples = samples,
+                         .rows = samples * writing->beams};
     status = vit_arena_fit(&w->arena, carve, w, "writing texts", error);
     if (status == VIT_OK)
         *out = w;
@@ -102,7 +102,7 @@ vit_status vit_text_writer_new(vit_text_writer **out, const vit_network *network
     return status;
 }
 
-void vit_text_writer_free(vit_text_writer *w) {
+void vit_generator_free(vit_generator *w) {
     if (!w) return;
     vit_arena_free(&w->arena);
     vit_free(w);
@@ -112,7 +112,7 @@ void vit_text_writer_free(vit_text_writer *w) {
 
 /* The decoder's next batch: a row for each running beam, its last token. Beam b of sample i has
  * slot i * beams + b in the caches. */
-static void list_rows(vit_text_writer *w, size_t count) {
+static void list_rows(vit_generator *w, size_t count) {
     vit_state *d = w->state.decoder;
     const vit_config *c = &w->decoder.config;
     const size_t tokens = vit_config_tokens(&w->network->config);
@@ -123,7 +123,8 @@ static void list_rows(vit_text_writer *w, size_t count) {
         for (size_t b = 0; b < s->runs && !s->done; b++) {
             const size_t row = d->batch++, slot = i * w->how.beams + b;
             d->text.ids[row] = s->running[b].ids[s->length - 1];
-            d->text.positions[row] = vit_text_position(c, d->text.ids[row], s->length - 1);
+            d->text.positions[row] =
+                vit_token_embedding_position(c, d->text.ids[row], s->length - 1);
             d->text.spans[row] = (vit_attention_span){row, 1, slot * w->how.length, s->length};
             d->text.cross_spans[row] =
                 (vit_attention_span){row, 1, sources ? sources[i].query : i * tokens,
@@ -133,7 +134,7 @@ static void list_rows(vit_text_writer *w, size_t count) {
 }
 
 /* Each beam of the sample gets the keys and values of the beam that it continues. */
-static void move_beams(vit_text_writer *w, size_t sample) {
+static void move_beams(vit_generator *w, size_t sample) {
     const vit_search *s = &w->searches[sample];
     const size_t row = 2 * vit_config_attention_dim(&w->decoder.config), text = w->how.length * row;
     for (size_t i = 0; i < w->decoder.config.depth; i++) {
@@ -147,7 +148,7 @@ static void move_beams(vit_text_writer *w, size_t sample) {
 }
 
 /* Chooses the next token of every text that is not done. */
-static void take_step(vit_text_writer *w, size_t count) {
+static void take_step(vit_generator *w, size_t count) {
     const float *logits = w->state.decoder->head.logits;
     for (size_t i = 0; i < count; i++) {
         vit_search *s = &w->searches[i];
@@ -162,14 +163,14 @@ static void take_step(vit_text_writer *w, size_t count) {
 }
 
 typedef struct job {
-    vit_text_writer *writer;
+    vit_generator *writer;
     const float *images;
     size_t count;
 } job;
 
 static void run(void *context) {
     const job *j = context;
-    vit_text_writer *w = j->writer;
+    vit_generator *w = j->writer;
     vit_state *s = &w->state;
     const vit_exec exec = vit_network_exec(w->network, s, w->kernels, w->threads);
     vit_network_encode(w->network, &exec, s, j->images, j->count);
@@ -185,8 +186,8 @@ static void run(void *context) {
     }
 }
 
-void vit_write(vit_text_writer *w, vit_written *out, const float *images, const vit_ids *sources,
-               size_t count, uint32_t number) {
+void vit_generate(vit_generator *w, vit_generated *out, const float *images, const vit_ids *sources,
+                  size_t count, uint32_t number) {
     job j = {w, images, count};
     w->state.texts = sources;
     for (size_t i = 0; i < count; i++)
