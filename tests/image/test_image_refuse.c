@@ -29,21 +29,38 @@ static const char *const fixtures[] = {
     "image_rgb.png",  "image_palette.png", "image_420_restart.jpg", "image_progressive.jpg",
     "image_grey.jpg", "image_cmyk.jpg",    "image_overflow.jpg"};
 
+/* Whether the file's first `size` bytes are read, which must give the whole picture then. */
+static bool is_read(const vit_bytes *file, size_t size, uint32_t whole) {
+    vit_image image;
+    vit_error error = {0};
+    uint8_t *prefix = vit_alloc(size, 1); /* so that reading on is seen */
+    memcpy(prefix, file->data, size);
+    const bool read = vit_image_decode(&image, prefix, size, "some.file", &error) == VIT_OK;
+    if (read) {
+        assert_int_equal(picture_crc(&image), whole);
+    } else {
+        assert_ptr_equal(strstr(error.message, "some.file: "), error.message);
+        assert_null(image.pixels);
+    }
+    vit_image_free(&image);
+    vit_free(prefix);
+    return read;
+}
+
+/* Without the end marker of a JPEG, and the last byte before it, all blocks may still be there. */
 static void refuses_every_prefix(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
         vit_bytes file = read_fixture(fixtures[i]);
-        for (size_t size = 0; size < file.size; size++) {
-            vit_image image;
-            vit_error error = {0};
-            uint8_t *prefix = vit_alloc(size, 1); /* so that reading on is seen */
-            memcpy(prefix, file.data, size);
-            if (vit_image_decode(&image, prefix, size, "some.file", &error) == VIT_OK)
+        vit_image image;
+        vit_error error;
+        const bool is_whole =
+            vit_image_decode(&image, file.data, file.size, fixtures[i], &error) == VIT_OK;
+        const uint32_t whole = is_whole ? picture_crc(&image) : 0;
+        vit_image_free(&image);
+        for (size_t size = 0; size < file.size; size++)
+            if (is_read(&file, size, whole) && (size + 3 < file.size || strstr(fixtures[i], "png")))
                 fail_msg("%s cut to %zu bytes was read", fixtures[i], size);
-            assert_ptr_equal(strstr(error.message, "some.file: "), error.message);
-            assert_null(image.pixels);
-            vit_free(prefix);
-        }
         vit_free(file.data);
     }
 }
@@ -363,15 +380,14 @@ static void limits_the_number_of_scans(void **state) {
     vit_bytes file = read_fixture("image_progressive.jpg");
     /* One bit more of the DC coefficients of 20 blocks. */
     const uint8_t scan[] = {0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0x10, 0, 0, 0, 0};
-    size_t end = file.size - 2, more = 101 * sizeof scan;
+    size_t last = file.size, more = 101 * sizeof scan;
     uint8_t *bytes = vit_realloc(file.data, file.size, file.size + more, 1);
     assert_non_null(bytes);
-    for (size_t i = 0; i < 101; i++) {
-        memcpy(bytes + end, scan, sizeof scan);
-        end += sizeof scan;
-    }
-    memcpy(bytes + end, "\xff\xd9", 2);
-    assert_refused(bytes, end + 2, VIT_ERROR_FORMAT, "more than 100 scans");
+    do last--;
+    while (memcmp(bytes + last, "\xff\xda", 2) != 0);
+    memmove(bytes + last + more, bytes + last, file.size - last);
+    for (size_t i = 0; i < 101; i++) memcpy(bytes + last + i * sizeof scan, scan, sizeof scan);
+    assert_refused(bytes, file.size + more, VIT_ERROR_FORMAT, "more than 100 scans");
     vit_free(bytes);
 }
 

@@ -17,15 +17,17 @@
 #endif
 
 /* JPEG (ITU-T T.81) by libjpeg-turbo, "the library". It repairs damaged files and warns; here every
- * warning that a part of the picture was made up ends the decoding. */
+ * warning that a part of the picture was made up ends the decoding. A picture is whole when all its
+ * blocks were there. What comes after the last one is not read: left-over bytes, what a camera's
+ * maker wrote, an end marker or none. */
 
 enum {
     /* The usual encoders write progressive files of 10 scans. Each scan costs a pass over the
      * picture, however few bytes it has, so their number is limited. */
     MAX_SCANS = 100,
 
-    /* Bytes that may come between the end of a scan and the next marker, as some encoders pad
-     * there. More are data of the picture, left over because the decoder lost its place. */
+    /* Bytes that may be left over before a restart marker, as some encoders pad there. More are
+     * data of the picture: the decoder lost its place. */
     MAX_STRAY = 16,
 
     /* So many zero bytes in a row are not data of a picture (see zeros_are_a_hole). */
@@ -43,11 +45,13 @@ typedef struct vit_jpeg {
     jmp_buf stop;        /* where a call of the library continues that found an error */
     vit_status status;   /* the error then */
     bool has_scan;       /* the header was read up to the first scan */
+    bool is_over;        /* all bytes of the file were read */
     bool is_started;     /* rows can be read */
     bool has_scans;      /* there are several scans */
     bool knows_holes;    /* runs of zeros mean that data are missing */
     unsigned seen;       /* bit i: a scan had component i */
     const uint8_t *data; /* of the first scan */
+    const uint8_t *end;  /* of the file */
     size_t size;         /* of the file */
     size_t left, width;  /* the columns that rows have */
     JSAMPARRAY ink;      /* a row of CMYK; NULL: the picture is not CMYK */
@@ -71,6 +75,12 @@ static vit_status unsupported(const jpeg_file *f, const char *what) {
                     "%s: this is %s; baseline and progressive JPEG with 8 bits a sample is read: "
                     "save it again as one of these or as a PNG",
                     f->name, what);
+}
+
+static vit_status truncated(const jpeg_file *f) {
+    return vit_fail(f->error, VIT_ERROR_FORMAT,
+                    "%s: truncated JPEG: it ends after %zu bytes, before its picture does", f->name,
+                    f->size);
 }
 
 static vit_status refuse_size(const jpeg_file *f) {
@@ -126,16 +136,14 @@ static vit_status refuse(jpeg_file *f) {
     case JERR_UNKNOWN_MARKER:
         return first == MARKER_JPEG_LS ? unsupported(f, "a JPEG-LS") : refuse_as_told(f);
     case JWRN_JPEG_EOF:
-        return vit_fail(f->error, VIT_ERROR_FORMAT,
-                        "%s: truncated JPEG: it ends after %zu bytes without an end-of-image "
-                        "marker",
-                        f->name, f->size);
+        return truncated(f);
     case JWRN_HIT_MARKER:
+        if (f->is_over) return truncated(f);
         return corrupt(f, "the data of a scan end before its picture does");
     case JWRN_EXTRANEOUS_DATA:
         return vit_fail(f->error, VIT_ERROR_FORMAT,
-                        "%s: corrupt JPEG: %d bytes of a scan are left over where its picture ends",
-                        f->name, first);
+                        "%s: corrupt JPEG: %d bytes are left over before a restart marker", f->name,
+                        first);
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
         return corrupt(f, "its data have an invalid code");
@@ -155,16 +163,25 @@ static _Noreturn void stop(j_common_ptr library) {
     longjmp(f->stop, 1);
 }
 
+static bool is_restart(int marker) {
+    return marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7;
+}
+
 /* Called for messages; level < 0: a warning. Warnings other than these only mean that a file is
- * unusual. */
+ * unusual. At the end of the file the library goes on as if an end marker stood there, and warns
+ * with JWRN_HIT_MARKER if a block is missing; of arithmetic code it cannot know. */
 static void on_message(j_common_ptr library, int level) {
-    const jpeg_file *f = library->client_data;
+    jpeg_file *f = library->client_data;
+    const int *numbers = f->reports.msg_parm.i;
     if (level >= 0) return;
     switch (f->reports.msg_code) {
     case JWRN_EXTRANEOUS_DATA:
-        if (!f->has_scan || f->reports.msg_parm.i[0] <= MAX_STRAY) return;
+        if (!is_restart(numbers[1]) || numbers[0] <= MAX_STRAY) return;
         stop(library);
     case JWRN_JPEG_EOF:
+        f->is_over = true;
+        if (f->has_scan && !f->library.arith_code) return;
+        stop(library);
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
@@ -235,12 +252,14 @@ static vit_status read_scans(jpeg_file *f) {
     library->buffered_image = TRUE;
     jpeg_start_decompress(library);
     for (; event != JPEG_REACHED_EOI; event = jpeg_consume_input(library)) {
+        if (event == JPEG_SCAN_COMPLETED && is_complete(f)) break;
         if (event != JPEG_REACHED_SOS) continue;
         if (library->input_scan_number > MAX_SCANS) return corrupt(f, "it has more than 100 scans");
         for (int i = 0; i < library->comps_in_scan; i++)
             f->seen |= 1U << library->cur_comp_info[i]->component_index;
     }
-    if (!is_complete(f)) return corrupt(f, "some of its scans are missing");
+    if (!is_complete(f))
+        return f->is_over ? truncated(f) : corrupt(f, "some of its scans are missing");
     jpeg_start_output(library, library->input_scan_number);
     return VIT_OK;
 }
@@ -314,12 +333,10 @@ static vit_status narrow(jpeg_file *f, size_t left, size_t width) {
     return VIT_OK;
 }
 
-/* After the last row: reads up to the end-of-image marker. */
-static vit_status end(jpeg_file *f) {
-    struct jpeg_decompress_struct *library = &f->library;
-    if (f->has_scans) jpeg_finish_output(library);
-    jpeg_finish_decompress(library);
-    if (f->knows_holes && has_hole(f->data, (size_t)(library->src->next_input_byte - f->data)))
+/* After the last row. */
+static vit_status end(const jpeg_file *f) {
+    const uint8_t *after = f->is_over ? f->end : f->library.src->next_input_byte;
+    if (f->knows_holes && has_hole(f->data, (size_t)(after - f->data)))
         return corrupt(f, "a part of its data is lost: there are zeros in its place");
     return VIT_OK;
 }
@@ -342,6 +359,7 @@ vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes
     jpeg_file *f = *out = vit_alloc(1, sizeof *f);
     if (!f) return vit_fail_memory(error, name, sizeof *f);
     f->size = size;
+    f->end = bytes + size;
     f->name = name;
     f->error = error;
     f->library.err = jpeg_std_error(&f->reports);
