@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 static void assert_refused(const void *bytes, size_t size, vit_status expected,
                            const char *reason) {
@@ -196,7 +197,7 @@ static void refuses_misplaced_png_chunks(void **state) {
          {{"PLTE", "abc", 3}, {"IDAT", "pixels", 0}},
          VIT_ERROR_FORMAT,
          "color 1, the palette 1"},
-        {0, {{"IDAT", "no zlib", 7}}, VIT_ERROR_FORMAT, "compressed pixels are corrupt"},
+        {0, {{"IDAT", "no zlib", 7}}, VIT_ERROR_FORMAT, "compressed pixels are damaged"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         png_begin(&png, 1, 1, 8, cases[i].color, 0);
@@ -222,26 +223,70 @@ static void refuses_png_without_its_header(void **state) {
     assert_png_refused(&png, VIT_ERROR_FORMAT, "first chunk is IEND, expected IHDR");
 }
 
-/* 64 MB of zeros in 64 kB, for 16 x 16 pixels; too few rows; a filter that does not exist. */
+/* Too few rows; a filter that does not exist. */
 static void refuses_png_data_of_the_wrong_size(void **state) {
     (void)state;
     static png_builder png;
-    size_t size = (size_t)64 << 20;
-    uint8_t *zeros = vit_alloc(size, 1);
-    png_begin(&png, 16, 16, 8, 0, 0);
-    png_data(&png, zeros, size);
-    assert_png_refused(&png, VIT_ERROR_FORMAT, "far more than the picture needs");
+    uint8_t zeros[16 * 17] = {0};
     png_begin(&png, 16, 16, 8, 0, 0);
     png_data(&png, zeros, 15 * 17);
-    assert_png_refused(&png, VIT_ERROR_FORMAT, "compressed pixels are corrupt");
+    assert_png_refused(&png, VIT_ERROR_FORMAT, "compressed pixels end too early");
     png_begin(&png, 16, 16, 8, 0, 1);
     png_data(&png, zeros, 16 * 17);
-    assert_png_refused(&png, VIT_ERROR_FORMAT, "compressed pixels are corrupt");
+    assert_png_refused(&png, VIT_ERROR_FORMAT, "compressed pixels end too early");
     zeros[17] = 5;
     png_begin(&png, 16, 16, 8, 0, 0);
     png_data(&png, zeros, 16 * 17);
     assert_png_refused(&png, VIT_ERROR_FORMAT, "compressed pixels are corrupt");
-    vit_free(zeros);
+}
+
+/* The pixels of a picture of side x side, and `more` bytes, in IDAT chunks of `part` bytes without
+ * the last `cut` ones; bytes of the checksum are changed by `mask`. */
+static vit_status decode_tail(size_t side, size_t more, size_t part, size_t cut, uint8_t mask,
+                              vit_error *error) {
+    const size_t row = side + 1;
+    static png_builder png;
+    vit_image image;
+    uint8_t *raw = vit_alloc(side * row + more, 1);
+    uLongf size = compressBound((uLong)(side * row + more));
+    uint8_t *packed = vit_alloc(size, 1);
+    for (size_t i = 0; i < side * row; i++) raw[i] = i % row ? (uint8_t)(i / 7) : 0;
+    assert_int_equal(compress(packed, &size, raw, (uLong)(side * row + more)), Z_OK);
+    for (size_t i = 1; i <= 4; i++) packed[size - i] ^= mask;
+    size -= cut;
+    png_begin(&png, (uint32_t)side, (uint32_t)side, 8, 0, 0);
+    for (size_t at = 0; at < size; at += part)
+        png_chunk(&png, "IDAT", packed + at, size - at < part ? size - at : part);
+    png_chunk(&png, "IEND", NULL, 0);
+    const vit_status status = vit_image_decode(&image, png.bytes, png.size, "some.file", error);
+    for (size_t y = 0; y < side && status == VIT_OK; y++)
+        assert_memory_equal(image.pixels + y * side, raw + y * row + 1, side);
+    vit_image_free(&image);
+    vit_free(raw);
+    vit_free(packed);
+    return status;
+}
+
+/* Pillow reads pictures whose data lack the checksum or go on after the pixels, and refuses those
+ * with a wrong checksum. */
+static void checks_the_sum_of_png_pixels(void **state) {
+    (void)state;
+    static const struct { size_t side, part; } cases[] = {{300, 1 << 20}, {300, 1000}, {20, 1}};
+    vit_error error = {0};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t cut = 0; cut < 5; cut++)
+            assert_int_equal(decode_tail(cases[i].side, 0, cases[i].part, cut, 0, &error), VIT_OK);
+        assert_int_equal(decode_tail(cases[i].side, 1, cases[i].part, 0, 0, &error), VIT_OK);
+        assert_int_equal(
+            decode_tail(cases[i].side, (size_t)16 << 20, (size_t)1 << 20, 0, 1, &error), VIT_OK);
+        assert_int_equal(decode_tail(cases[i].side, 0, cases[i].part, 0, 1, &error),
+                         VIT_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, "some.file: corrupt PNG: "));
+        assert_non_null(strstr(error.message, "another checksum (Adler-32)"));
+        assert_int_equal(decode_tail(cases[i].side, 0, cases[i].part, 20, 0, &error),
+                         VIT_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, "compressed pixels end too early"));
+    }
 }
 
 /* ---- JPEG ---- */
@@ -438,6 +483,7 @@ int main(void) {
         cmocka_unit_test(refuses_misplaced_png_chunks),
         cmocka_unit_test(refuses_png_without_its_header),
         cmocka_unit_test(refuses_png_data_of_the_wrong_size),
+        cmocka_unit_test(checks_the_sum_of_png_pixels),
         cmocka_unit_test(refuses_changed_jpeg_segments),
         cmocka_unit_test(refuses_impossible_huffman_tables),
         cmocka_unit_test(refuses_misplaced_jpeg_segments),

@@ -2,7 +2,8 @@
  *
  * JPEG: libjpeg-turbo decodes; jpeg.c sets its limits and refuses files that it would repair.
  * PNG: stb_image decodes. It ignores checksums and trusts the size that a file claims, so
- * png_check.c checks the file first, and stb_image may allocate a limited amount only.
+ * png_check.c checks the file first, png.c decompresses the pixels with zlib, which checks them,
+ * and stb_image may allocate a limited amount only.
  */
 #ifndef VIT_IMAGE_CODEC_CODECS_H
 #define VIT_IMAGE_CODEC_CODECS_H
@@ -70,8 +71,8 @@ vit_status vit_jpeg_open(vit_jpeg **out, vit_image *header, const uint8_t *bytes
 /* As vit_image_narrow. */
 vit_status vit_jpeg_narrow(vit_jpeg *jpeg, size_t *left, size_t *width, vit_error *error);
 
-/* rows = the next `count` rows, which must exist. With the last row the file is checked to its end,
- * so only then is it known to be complete. After an error it can only be closed. */
+/* rows = the next `count` rows, which must exist. Only after the last row it is
+ * known that the picture is complete. After an error it can only be closed. */
 vit_status vit_jpeg_rows(vit_jpeg *jpeg, uint8_t *rows, size_t count, vit_error *error);
 void vit_jpeg_close(vit_jpeg *jpeg); /* takes NULL */
 

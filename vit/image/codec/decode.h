@@ -12,8 +12,8 @@
 /* Decodes a picture, with the channels that it has: 16-bit samples become 8-bit ones by >> 8,
  * palettes become RGB or RGBA. out->orientation is set, but the pixels are not rotated; invalid
  * EXIF data are ignored. Messages call the file `name`. Errors: FORMAT for corrupt or truncated
- * files (bytes after the end of the picture are tolerated), UNSUPPORTED for other formats and for
- * JPEG with other than 8 bits per sample, MEMORY.
+ * files (bytes after the last of the picture are not looked at), UNSUPPORTED for other formats and
+ * for JPEG with other than 8 bits per sample, MEMORY.
  *
  * JPEG with four components (CMYK, YCCK) becomes RGB as by Pillow's convert("RGB"). If data for a
  * part of the picture are missing, the JPEG is corrupt, even if the decoder could fill the gap.
