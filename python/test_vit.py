@@ -1,7 +1,9 @@
 """Tests of the package; tests/project/python.sh runs them against build/lib/libvit.so."""
 import gc
+import multiprocessing
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,17 @@ def drawn(count, seed=3):
     labels = [vit._lib.vit_draw_digit(images[i].ctypes.data_as(
         vit.ctypes.POINTER(vit.ctypes.c_uint8)), seed, i) for i in range(count)]
     return images, np.array(labels)
+
+
+def inherit(model):
+    """In a worker of multiprocessing: the model of its parent."""
+    drawn_logits.model = model
+
+
+def drawn_logits(model=None):
+    images, _ = drawn(64)
+    model = model or drawn_logits.model
+    return model.logits([np.repeat(np.repeat(one, 4, 0), 4, 1) for one in images]).tobytes()
 
 
 class TestVit(unittest.TestCase):
@@ -225,6 +238,17 @@ class TestVit(unittest.TestCase):
         for one in got:
             np.testing.assert_array_equal(one, want)
         self.assertEqual(len(got), 4)
+
+    def test_children_of_fork(self):
+        want = drawn_logits(self.model)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if drawn_logits(self.model) == want else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        with multiprocessing.get_context("fork").Pool(2, inherit, [self.model]) as pool:
+            got = pool.map_async(drawn_logits, [None] * 4).get(timeout=60)
+        self.assertEqual(got, [want] * 4)
 
     def test_models_are_freed(self):
         for _ in range(3):

@@ -1,14 +1,20 @@
 /* How many threads work, whatever OpenMP is told in the environment. It reads that once, when a
- * process starts: so this program starts itself again, and says then what it would use. */
-#define _GNU_SOURCE /* sched_getcpu */
+ * process starts: so this program starts itself again, and says then what it would use. And that
+ * work is done where no thread can be started, and in children of fork. */
+#define _GNU_SOURCE /* sched_getcpu, setgroups */
 #include "vit/base/parallel.h"
+#include <grp.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -83,17 +89,122 @@ static int places_used(void) {
     return count;
 }
 
+/* ---- no threads ---- */
+
+enum { TASKS = 100 };
+
+static void count_task(size_t index, int thread, void *context) {
+    (void)thread;
+    ((int *)context)[index]++;
+}
+
+static void count_twice(void *context) {
+    vit_parallel(4, TASKS, count_task, context);
+    vit_parallel(3, TASKS, count_task, context);
+}
+
+/* Whether each task of 4 threads is done once, in a team and without one. */
+static bool all_is_done(void) {
+    int done[TASKS] = {0};
+    vit_parallel(4, TASKS, count_task, done);
+    vit_with_team(4, count_twice, done);
+    for (size_t i = 0; i < TASKS; i++)
+        if (done[i] != 3) return false;
+    return true;
+}
+
+/* Sets a limit of this process. That of processes does not hold for root, who becomes nobody. */
+static bool limit(int resource, rlim_t most) {
+    const struct rlimit limits = {most, most};
+    if (setrlimit((__rlimit_resource_t)resource, &limits) != 0) return false;
+    if (getuid() != 0) return true;
+    return setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0;
+}
+
+/* What a process without room for a thread answers: the threads it can have, or 0 if its work was
+ * not done. */
+static int limited(int resource, rlim_t most) {
+    if (!limit(resource, most)) return -1;
+    const int had = vit_threads_to_be_had(4);
+    return all_is_done() ? had : 0;
+}
+
+static void test_no_process_to_be_had(void **state) {
+    (void)state;
+    assert_int_equal(ask("", "processes"), 1);
+}
+
+static void test_no_memory_for_a_thread(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* sanitizers need terabytes of addresses */
+#endif
+    assert_int_equal(ask("", "memory"), 1);
+}
+
+/* The exit status of a child that computes; it may take as long as the alarm. */
+static int child_computes(void) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        _exit(vit_threads_to_be_had(4) == 4 && all_is_done() ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void fork_in_a_team(void *context) {
+    *(int *)context = child_computes();
+}
+
+static void test_children_of_fork_compute(void **state) {
+    (void)state;
+    int status = -1;
+    assert_int_equal(child_computes(), 0);
+    assert_true(all_is_done());
+    assert_int_equal(child_computes(), 0);
+    vit_with_team(4, fork_in_a_team, &status);
+    assert_int_equal(status, 0);
+    assert_true(all_is_done());
+}
+
+/* The host's OpenMP is ours, too. */
+static void test_children_of_a_host_with_openmp_compute(void **state) {
+    (void)state;
+    assert_int_equal(ask("", "host"), 0);
+}
+
+static int host_computes(void) {
+    int counts[4] = {0};
+#pragma omp parallel for num_threads(4)
+    for (int i = 0; i < 4; i++) counts[i]++;
+    return counts[0] == 1 ? child_computes() : -1;
+}
+
+static int answer(const char *question) {
+    if (strcmp(question, "most") == 0) return vit_threads_most();
+    if (strcmp(question, "places") == 0) return places_used();
+    if (strcmp(question, "processes") == 0) return limited(RLIMIT_NPROC, 1);
+    if (strcmp(question, "memory") == 0) return limited(RLIMIT_AS, 1 << 20); /* less than it has */
+    if (strcmp(question, "host") == 0) return host_computes();
+    return vit_threads_default();
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) {
-        printf("%d\n", strcmp(argv[1], "most") == 0     ? vit_threads_most()
-                       : strcmp(argv[1], "places") == 0 ? places_used()
-                                                        : vit_threads_default());
+        printf("%d\n", answer(argv[1]));
         return 0;
     }
     self = argv[0];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound_threads_are_as_many),
         cmocka_unit_test(test_omp_num_threads_is_the_default),
+        cmocka_unit_test(test_no_process_to_be_had),
+        cmocka_unit_test(test_no_memory_for_a_thread),
+        cmocka_unit_test(test_children_of_fork_compute),
+        cmocka_unit_test(test_children_of_a_host_with_openmp_compute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,29 @@ def few_descriptors():
         check("few descriptors: goes on", until(lambda: answered(s, small)))
 
 
+def few_processes():
+    """Idle connections hold all threads but one or two when a picture comes: it lives."""
+    limited = os.path.join(work, "limited")
+    with open(limited, "w") as f:
+        f.write("#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups prlimit "
+                "--nproc=8 '%s' \"$@\"\n" % serving.SERVE)
+    os.chmod(limited, 0o755)
+    model = os.path.abspath("models/mnist.safetensors")
+    tried = os.geteuid() == 0 and subprocess.run(
+        [limited, "--version"], cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not tried or tried.returncode != 0:
+        check("few processes # SKIP it takes root, setpriv, and a user nobody who may read", True)
+        return
+    for idle in range(5):
+        with Server("--model", "mnist=" + model, program=limited, cwd="/") as s:
+            held = [socket.create_connection(("127.0.0.1", s.port), SECONDS) for _ in range(idle)]
+            answered(s, grey_png(2000, 2000))
+            check("few processes: it lives", s.process.poll() is None, (idle, s.said()))
+            for c in held:
+                c.close()
+            check("few processes: it answers", until(lambda: answered(s, small)), s.said())
+
+
 def little_memory():
     """Bodies and pictures for which there is no memory are refused, and the next ones answered."""
     with Server("--max-body", "60000000", "--max-pixels", "1000000000",
@@ -399,6 +422,7 @@ else:
     # Each has a server of its own and mostly waits: side by side.
     lanes = [[together, reloaded, full_queue],
              [lambda: misbehaved(80), few_descriptors] + [little_memory] * (not sanitized),
+             [few_processes],
              [lambda: soak(1000), long_maps], [unread_log, heavy_json]]
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
         for done in [pool.submit(lambda lane=lane: [part() for part in lane]) for lane in lanes]:

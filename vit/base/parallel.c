@@ -6,7 +6,9 @@
 #include "vit/base/sys.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 /* A thread begins with its share of the indices, so that consecutive operators find the same rows
  * in its cache, and then helps with the shares of the others. */
@@ -66,6 +68,99 @@ static void wait_for(const atomic_size_t *place, size_t value) {
     }
 }
 
+/* ---- regions: some threads that do a part of something at the same time ---- */
+
+/* What each of `size` threads does, numbered from 0, the caller. */
+typedef void region_part(void *context, int thread, int size);
+
+/* OpenMP ends the process if it cannot start a thread or has no memory, and in a child of fork it
+ * waits for threads that only the parent has. Where that could happen, threads are our own: as many
+ * as can be started. */
+typedef struct region {
+    region_part *part;
+    void *context;
+    atomic_size_t size; /* 0: not yet known */
+} region;
+
+typedef struct member {
+    region *region;
+    int thread;
+    pthread_t id;
+} member;
+
+static void *join_in(void *context) {
+    const member *m = context;
+    size_t size;
+    for (size_t polls = 0; (size = atomic_load(&m->region->size)) == 0; polls++)
+        if (polls > SPINS) vit_yield();
+    m->region->part(m->region->context, m->thread, (int)size);
+    return NULL;
+}
+
+#define MOST_MEMBERS 1024
+
+/* A region of our own threads, at most `threads`; returns how many there were, 1 or more. */
+static int run_own(int threads, region_part *part, void *context) {
+    region r = {.part = part, .context = context};
+    member others[MOST_MEMBERS];
+    int size = 1;
+    while (size < threads && size <= MOST_MEMBERS) {
+        member *m = &others[size - 1];
+        *m = (member){.region = &r, .thread = size};
+        if (pthread_create(&m->id, NULL, join_in, m) != 0) break;
+        size++;
+    }
+    atomic_store(&r.size, (size_t)size);
+    part(context, 0, size);
+    for (int i = 1; i < size; i++) pthread_join(others[i - 1].id, NULL);
+    return size;
+}
+
+static void do_nothing(void *context, int thread, int size) {
+    (void)context, (void)thread, (void)size;
+}
+
+int vit_threads_to_be_had(int wanted) {
+    return run_own(wanted, do_nothing, NULL);
+}
+
+/* Set in the children of fork: the pool of OpenMP is the parent's. */
+static atomic_bool is_forked;
+
+/* The threads that OpenMP keeps for this one after its last region. */
+static _Thread_local int kept_by_openmp;
+
+/* Between a trial and OpenMP's own start of its threads others may start some, too, such as a
+ * server its connections: as many must be left. */
+#define LEFT_FOR_OTHERS 8
+
+/* Whether OpenMP can have `threads` threads, and the little memory that it needs. */
+static bool openmp_is_safe(int threads) {
+    struct rlimit memory;
+    if (atomic_load_explicit(&is_forked, memory_order_relaxed)) return false;
+    if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) return false;
+    const int kept = omp_in_parallel() ? 1 : kept_by_openmp; /* it keeps none between inner ones */
+    if (threads <= kept) return true;
+    const int tried = threads + LEFT_FOR_OTHERS;
+    return vit_threads_to_be_had(tried) == tried;
+}
+
+/* Does the parts of at most `threads` threads, and returns when all have ended. */
+static void run_region(int threads, region_part *part, void *context) {
+    if (omp_get_active_level() >= omp_get_max_active_levels()) {
+        part(context, 0, 1); /* in a region of the host, which has no regions within */
+    } else if (openmp_is_safe(threads)) {
+#pragma omp parallel num_threads(threads) proc_bind(spread)
+        {
+            const int thread = omp_get_thread_num(), size = omp_get_num_threads();
+            if (thread == 0) kept_by_openmp = size;
+            part(context, thread, size);
+        }
+    } else {
+        run_own(threads, part, context);
+    }
+}
+
 /* ---- teams ---- */
 
 /* The threads of a team stay in one parallel region, where they wait for work from its leader. */
@@ -77,6 +172,16 @@ typedef struct team {
 
 /* The team that this thread leads, while the team waits for work. */
 static _Thread_local team *idle_team;
+
+static void forget_threads(void) {
+    atomic_store(&is_forked, true);
+    idle_team = NULL;
+}
+
+/* When the library is loaded, as the host may use the same OpenMP, and fork, before it calls us. */
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(NULL, NULL, forget_threads);
+}
 
 static void give_out(team *t, work *w) {
     t->work = w;
@@ -99,25 +204,38 @@ static void lead(team *t, work *w) {
     idle_team = t;
 }
 
+typedef struct team_call {
+    team team;
+    vit_team_body *body;
+    void *context;
+} team_call;
+
+static void team_part(void *context, int thread, int size) {
+    team_call *c = context;
+    if (thread > 0) {
+        follow(&c->team, thread);
+        return;
+    }
+    c->team.size = (size_t)size;
+    idle_team = &c->team;
+    c->body(c->context);
+    idle_team = NULL;
+    give_out(&c->team, NULL);
+}
+
 void vit_with_team(int threads, vit_team_body *body, void *context) {
     if (threads <= 1 || idle_team) {
         body(context);
         return;
     }
-    team t = {0};
-#pragma omp parallel num_threads(threads) proc_bind(spread)
-    {
-        const int thread = omp_get_thread_num();
-        if (thread > 0) {
-            follow(&t, thread);
-        } else {
-            t.size = (size_t)omp_get_num_threads();
-            idle_team = &t;
-            body(context);
-            idle_team = NULL;
-            give_out(&t, NULL);
-        }
-    }
+    team_call c = {.body = body, .context = context};
+    run_region(threads, team_part, &c);
+}
+
+static void work_part(void *context, int thread, int size) {
+    work *w = context;
+    run_work(w, thread);
+    wait_for(&w->arrived, (size_t)size);
 }
 
 void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
@@ -135,11 +253,7 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
         lead(t, &w);
         return;
     }
-#pragma omp parallel num_threads(threads) proc_bind(spread)
-    {
-        run_work(&w, omp_get_thread_num());
-        wait_for(&w.arrived, (size_t)omp_get_num_threads());
-    }
+    run_region(threads, work_part, &w);
 }
 
 /* ---- how many ---- */

@@ -3,7 +3,12 @@
  * The threads are OpenMP's, so that OMP_NUM_THREADS and the settings of the host apply to them, but
  * they wait for each other in our own way. OpenMP's barriers spin for milliseconds; if the thread
  * that is waited for needs the same processor, spinning keeps it from running, a hundred times in
- * the answer for one picture. */
+ * the answer for one picture.
+ *
+ * OpenMP cannot report that there are no threads or no memory: it ends the process. And after fork
+ * its threads are missing in the child. So threads are our own in a child of fork, under a limit of
+ * the address space (RLIMIT_AS), and when a trial shows that too few can be started; then they are
+ * as many as there are, if need be the calling thread alone. Results do not depend on it. */
 #ifndef VIT_BASE_PARALLEL_H
 #define VIT_BASE_PARALLEL_H
 
@@ -24,6 +29,10 @@ void vit_with_team(int threads, vit_team_body *body, void *context);
 /* The most threads that can have a processor each: vit_cpu_count, or the processors of the places
  * that OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY bind threads to. */
 int vit_threads_most(void);
+
+/* How many of `wanted` threads, this one among them, can be started now; 1 or more. It starts them
+ * to find out, which takes some ten microseconds for each. */
+int vit_threads_to_be_had(int wanted);
 
 /* The default number of threads: the same, or OMP_NUM_THREADS if that is smaller. */
 int vit_threads_default(void);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "vit/base/cpu.h"
+#include "vit/base/parallel.h"
 
 /* If a program is started with a standard stream closed, a file that it opens takes the stream's
  * descriptor, and messages would be printed into that file. So the descriptor is taken first,
@@ -120,6 +121,26 @@ static int check_cpu(const vit_command *command) {
     return vit_say_usage(command, error.message);
 }
 
+/* Says if a program that computes on several threads cannot have them. */
+static void check_threads(const vit_command *command, const void *settings) {
+    const vit_option *option = NULL;
+    for (size_t i = 0; i < command->option_count && !option; i++)
+        if (command->options[i].name && strcmp(command->options[i].name, "threads") == 0)
+            option = &command->options[i];
+    if (!option) return;
+    const uint64_t asked = *(const uint64_t *)((const char *)settings + option->offset);
+    const int most = asked > 0 ? vit_threads_most() : vit_threads_default();
+    const int wanted = asked > 0 && asked < (uint64_t)most ? (int)asked : most;
+    const int had = vit_threads_to_be_had(wanted);
+    char sentence[160];
+    if (had >= wanted) return;
+    snprintf(sentence, sizeof sentence,
+             "note: of %d threads only %d can be started, within the limits of processes and "
+             "memory (ulimit -u, ulimit -v): it only takes longer",
+             wanted, had);
+    vit_say(command, sentence);
+}
+
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
                        int *exit_status) {
     vit_error error;
@@ -143,6 +164,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
         break;
     }
     *exit_status = check_cpu(command);
+    if (*exit_status == VIT_EXIT_OK) check_threads(command, settings);
     return *exit_status == VIT_EXIT_OK;
 }
 
