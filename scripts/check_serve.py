@@ -1,17 +1,23 @@
-"""Asks a vit-serve through real clients: tritonclient, Prometheus' parser, requests. Run by
-scripts/check-serve."""
+"""Asks a vit-serve through real clients: tritonclient, kserve, huggingface_hub, Prometheus' parser,
+requests. Run by scripts/check-serve."""
+import asyncio
+import base64
+import json
 import os
 import sys
 import tempfile
 
 import numpy as np
 import requests
+from huggingface_hub import InferenceClient
+from kserve import InferInput, InferRequest
+from kserve.inference_client import InferenceRESTClient, RESTConfig
 import tritonclient.http as triton
 from prometheus_client.parser import text_string_to_metric_families
 
-sys.path.insert(0, "tests/support")
+sys.path.insert(0, "tests/serve")
 import serving
-from serving import Server, check, draw
+from serving import Server, check, classify, draw
 
 
 def infer(client, binary, data):
@@ -33,7 +39,7 @@ def by_triton(s, data):
     index = client.get_model_repository_index()
     check("repository index", "mnist" in [m["name"] for m in index], index)
     answers = [infer(client, binary, data) for binary in (True, False)]
-    for name, shape in (("logits", (3, 10)), ("probabilities", (3, 10)), ("features", (3, 64))):
+    for name, shape in (("logits", (3, 10)), ("probabilities", (3, 10)), ("features", (3, 96))):
         a, b = (answer.as_numpy(name) for answer in answers)
         check("%s, binary and as JSON" % name,
               a.shape == shape and a.dtype == np.float32 and np.array_equal(a, b), (a, b))
@@ -70,6 +76,38 @@ def by_triton(s, data):
                              for w in waiting))
 
 
+async def by_kserve(s, path, data):
+    """KServe's client, in both of its protocols."""
+    v1 = InferenceRESTClient(RESTConfig(protocol="v1"))
+    check("kserve V1: model ready", await v1.is_model_ready(s.url, "mnist"))
+    coded = base64.b64encode(data).decode()
+    got = await v1.infer(s.url, {"instances": [{"image": {"b64": coded}}]}, "mnist")
+    wanted = json.loads(classify(path))["predictions"]
+    check("kserve V1: predictions", got["predictions"][0]["predictions"] == wanted, got)
+    v2 = InferenceRESTClient(RESTConfig(protocol="v2"))
+    check("kserve V2: live, ready", await v2.is_server_live(s.url) and
+          await v2.is_server_ready(s.url) and await v2.is_model_ready(s.url, "mnist"))
+    rows = []
+    for binary in True, False:
+        sent = InferInput("pixels", [1, 28, 28, 1], "UINT8")
+        sent.set_data_from_numpy(np.arange(784, dtype=np.uint8).reshape(1, 28, 28, 1),
+                                 binary_data=binary)
+        got = await v2.infer(s.url, InferRequest("mnist", [sent]), "mnist")
+        rows.append(got.outputs[0].as_numpy())
+    check("kserve V2: binary and as JSON", rows[0].shape == (1, 10) and np.array_equal(*rows), rows)
+
+
+def by_hugging_face(s, path):
+    client = InferenceClient()
+    wanted = json.loads(classify(path, "--top", "5"))["predictions"]
+    got = client.image_classification(path, model=s.url + "/models/mnist")
+    check("huggingface_hub", [(g.label, g.score) for g in got] ==
+          [(w["label"], w["probability"]) for w in wanted], got)
+    got = client.image_classification(path, model=s.url + "/models/mnist", top_k=10,
+                                      function_to_apply="sigmoid")
+    check("huggingface_hub: top_k, sigmoid", len(got) == 10 and sum(g.score for g in got) != 1, got)
+
+
 def by_prometheus(s):
     families = {f.name: f for f in text_string_to_metric_families(
         requests.get(s.url + "/metrics", timeout=10).text)}
@@ -89,5 +127,7 @@ with tempfile.TemporaryDirectory() as work, Server() as server:
     paths = [draw(work, i) for i in range(3)]
     by_triton(server, [open(p, "rb").read() for p in paths])
     by_requests(server, paths)
+    asyncio.run(by_kserve(server, paths[0], open(paths[0], "rb").read()))
+    by_hugging_face(server, paths[0])
     by_prometheus(server)
 serving.end()

@@ -19,27 +19,19 @@ static serve_server server = {
     .body = 1 << 20, .pixels = 10000, .pictures = 4, .bodies = 1 << 22, .top = 3};
 static char path[256], type[256], length[32]; /* of the request that is answered */
 
-const char *serve_header(const serve_request *request, const char *name) {
-    (void)request;
-    if (strcmp(name, "Content-Type") == 0) return *type != '\0' ? type : NULL;
-    if (strcmp(name, "Inference-Header-Content-Length") == 0)
-        return *length != '\0' ? length : NULL;
-    return NULL;
-}
-
-const char *serve_argument(const serve_request *request, const char *name) {
-    static char value[256];
-    (void)request;
-    const char *at = strchr(path, '?');
-    for (; at != NULL; at = strchr(at, '&')) {
-        const size_t name_length = strcspn(++at, "=&");
-        if (strlen(name) != name_length || strncmp(at, name, name_length) != 0) continue;
-        at += name_length + (at[name_length] == '=');
-        memcpy(value, at, strcspn(at, "&"));
-        value[strcspn(at, "&")] = '\0';
-        return value;
+/* The arguments in `path`, which is cut into them. */
+static void read_arguments(serve_request *request) {
+    char *at = strchr(path, '?');
+    while (at != NULL && request->argument_count < SERVE_MOST_ARGUMENTS) {
+        *at++ = '\0';
+        char *end = strchr(at, '&'), *value = at + strcspn(at, "=&");
+        const bool has_value = *value == '=';
+        if (has_value) *value++ = '\0';
+        request->arguments[request->argument_count].name = at;
+        request->arguments[request->argument_count++].value = has_value ? value : "";
+        at = end;
     }
-    return NULL;
+    if (at != NULL) *at = '\0';
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
@@ -92,14 +84,15 @@ static void check(const serve_reply *reply) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     serve_request request = {.server = &server, .method = "POST"};
     serve_reply reply = {.status = 200, .type = "application/json"};
-    char plain[sizeof path];
     take_line(path, sizeof path, &data, &size);
     take_line(type, sizeof type, &data, &size);
     take_line(length, sizeof length, &data, &size);
-    memcpy(plain, path, sizeof plain);
-    plain[strcspn(plain, "?")] = '\0';
-    const serve_route *route = serve_route_find(plain, request.model);
+    read_arguments(&request);
+    const serve_route *route = serve_route_find(path, "POST", request.model, request.version);
     if (route == NULL) return 0;
+    request.content_type = *type != '\0' ? type : NULL;
+    request.json_length = *length != '\0' ? length : NULL;
+    request.options = route->arguments;
     if (request.model[0] != '\0' && !serve_models_has(server.models, request.model)) return 0;
     uint8_t *body = malloc(size > 0 ? size : 1); /* of its exact length */
     if (body == NULL) return 0;

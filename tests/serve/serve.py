@@ -134,7 +134,7 @@ def forms(s):
             ("without an end", named + b"; filename=y\r\n\r\nz", "ends within a part"),
             ("without a part", b"--b--\r\n", "no picture"),
             ("without its boundary", b"hello", "does not begin"),
-            ("of text", named + b"\r\n\r\nz\r\n--b--", "no file"),
+            ("of text", named + b"\r\n\r\nz\r\n--b--", "no picture"),
             ("without names", b"--b\r\n\r\nz\r\n--b--", "Content-Disposition")):
         got = s.json("POST", "/predictions/mnist", body,
                      {"Content-Type": "multipart/form-data; boundary=b"})
@@ -327,7 +327,7 @@ def refusals(s):
     refused(404, "there is nothing here", "GET", "/../../etc/passwd")
     refused(404, "there is nothing here", "GET", "/predictions/mnist/../mnist")
     refused(404, 'no model is called "absent"', "POST", "/predictions/absent", data[0])
-    refused(404, "there is nothing", "POST", "/predictions/models%2Fmnist.safetensors", data[0])
+    refused(404, "no model is called", "POST", "/predictions/models%2Fmnist.safetensors", data[0])
     refused(404, "no model is called", "POST", "/predictions/mnist.safetensors", data[0])
     refused(405, "GET is not answered here", "GET", "/predictions/mnist")
     refused(400, "a body is not expected", "GET", "/health", b"x")

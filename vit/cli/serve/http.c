@@ -21,6 +21,7 @@ typedef struct exchange {
     struct MHD_Connection *connection;
     serve_connection *peer;
     const serve_route *route; /* NULL: the path has none */
+    char allow[64];           /* the methods of the path */
     uint8_t *body;
     size_t size, capacity;
     bool is_old;                              /* HTTP/1.0 */
@@ -198,7 +199,9 @@ static bool take_authority(const serve_guard *guard, const char **path) {
 
 static bool check_address(exchange *x, const char *path, serve_reply *reply) {
     const bool is_ours = take_authority(&x->request.server->guard, &path);
-    x->route = serve_route_find(path, x->request.model);
+    x->route = serve_route_find(path, x->request.method, x->request.model, x->request.version);
+    if (x->route) serve_route_methods(x->route, x->allow, sizeof x->allow);
+    x->request.options = x->route ? x->route->arguments : NULL;
     if (!is_ours)
         serve_fail(reply, 403, "\"%.80s\" is not an address of this server", x->entry.path);
     else if (x->has_zero)
@@ -222,13 +225,18 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
                    origin);
     } else if (strcmp(x->request.method, "OPTIONS") == 0) {
         reply->status = 204; /* a browser asks this before a page of another site may ask (CORS) */
-        reply->allow = x->route ? x->route->methods : NULL;
+        reply->allow = x->route ? x->allow : NULL;
     } else if (!is_open && !serve_key_allowed(guard, header(x, "Authorization"))) {
         serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
     } else {
         return true;
     }
     return false;
+}
+
+/* TorchServe's clients call the first version 1.0, the others' 1. */
+static bool is_our_version(const char *version) {
+    return strcmp(version, "1") == 0 || strcmp(version, "1.0") == 0;
 }
 
 static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
@@ -238,12 +246,15 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
         serve_fail(reply, 404, "there is nothing here");
     } else if (!serve_route_takes(x->route, x->request.method)) {
         serve_fail(reply, 405, "%.16s is not answered here", x->request.method);
-        reply->allow = x->route->methods;
+        reply->allow = x->allow;
     } else if (x->request.model[0] != '\0' &&
                !serve_models_has(x->request.server->models, x->request.model)) {
         serve_fail(reply, 404,
                    "no model is called \"%s\": GET /v2/models names those that are served",
                    x->request.model);
+    } else if (x->request.version[0] != '\0' && !is_our_version(x->request.version)) {
+        serve_fail(reply, 404, "%s has no version \"%.32s\": the one version is 1",
+                   x->request.model, x->request.version);
     } else if (encoding && strcasecmp(encoding, "identity") != 0) {
         serve_fail(reply, 415, "Content-Encoding: a body is expected as it is");
     } else if (has_body && (x->route->how & SERVE_BODY) == 0) {
@@ -408,8 +419,8 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     x->entry.model = x->request.model;
     x->entry.pictures = x->request.pictures;
     x->entry.is_cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
-    const size_t route = !x->route ? serve_route_count : (size_t)(x->route - serve_routes);
-    serve_metrics_request(server->metrics, route, x->entry.status, x->entry.seconds);
+    serve_metrics_request(server->metrics, serve_route_place(x->route), x->entry.status,
+                          x->entry.seconds);
     serve_log_request(server->log, &x->entry);
     atomic_fetch_sub(&server->held, x->capacity);
     vit_free(x->body);

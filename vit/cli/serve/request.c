@@ -15,9 +15,42 @@ const char *serve_argument(const serve_request *request, const char *name) {
     return NULL;
 }
 
+bool serve_take_field(serve_request *r, const char *name, const void *value, size_t size,
+                      serve_reply *reply) {
+    const char *known = NULL, *given = serve_argument(r, name);
+    for (size_t i = 0; r->options && r->options[i] && !known; i++)
+        if (strcmp(r->options[i], name) == 0) known = r->options[i];
+    if (!known || size == 0) return true;
+    if (memchr(value, '\0', size)) {
+        serve_fail(reply, 400, "%s: the field has a zero byte", name);
+        return false;
+    }
+    if (given && (strlen(given) != size || memcmp(given, value, size) != 0)) {
+        serve_fail(reply, 400, "%s is given twice, as \"%.32s\" and \"%.*s\"", name, given,
+                   size < 32 ? (int)size : 32, (const char *)value);
+        return false;
+    }
+    if (given) return true;
+    if (size >= SERVE_FIELDS_MAX - r->fields_size || r->argument_count == SERVE_MOST_ARGUMENTS) {
+        serve_fail(reply, 413, "%s: the fields of the form are too long", name);
+        return false;
+    }
+    char *copy = r->fields + r->fields_size;
+    memcpy(copy, value, size);
+    copy[size] = '\0';
+    r->fields_size += size + 1;
+    r->arguments[r->argument_count].name = known;
+    r->arguments[r->argument_count++].value = copy;
+    return true;
+}
+
 bool serve_is_json(const serve_request *request) {
     const char *type = request->content_type;
-    return type && strncasecmp(type, "application/json", 16) == 0;
+    size_t at = 0;
+    while (at < request->size && request->body[at] != '\0' && strchr(" \t\r\n", request->body[at]))
+        at++;
+    return (type && strncasecmp(type, "application/json", 16) == 0) ||
+           (at < request->size && request->body[at] == '{');
 }
 
 /* ---- replies that are errors ---- */

@@ -5,7 +5,7 @@
 #include "vit/base/text.h"
 #include "vit/cli/serve/server.h"
 
-enum { SERVE_NAME_MAX = 255, SERVE_MOST_ARGUMENTS = 32 };
+enum { SERVE_NAME_MAX = 255, SERVE_MOST_ARGUMENTS = 32, SERVE_FIELDS_MAX = 1024 };
 
 typedef struct serve_request {
     serve_server *server;
@@ -15,9 +15,13 @@ typedef struct serve_request {
     struct {
         const char *name, *value; /* value "": the argument has none */
     } arguments[SERVE_MOST_ARGUMENTS];
-    size_t argument_count;          /* what follows '?' */
-    char model[SERVE_NAME_MAX + 1]; /* name from the path; "": there is none */
-    const uint8_t *body;            /* [size] */
+    size_t argument_count;         /* what follows '?', then fields of a form */
+    const char *const *options;    /* names of such fields, as in serve_route */
+    char fields[SERVE_FIELDS_MAX]; /* [fields_size]: their values */
+    size_t fields_size;
+    char model[SERVE_NAME_MAX + 1];   /* name from the path; "": there is none */
+    char version[SERVE_NAME_MAX + 1]; /* the same of its version */
+    const uint8_t *body;              /* [size] */
     size_t size;
     size_t pictures; /* of the request, for the log; set by the handler */
 } serve_request;
@@ -37,7 +41,12 @@ typedef struct serve_reply {
 /* The value of an argument after '?'; NULL: it is not there. */
 const char *serve_argument(const serve_request *request, const char *name);
 
-/* Whether the body is said to be JSON. */
+/* Takes a field of a form as if it followed '?'; an empty one, or one that the route does not know,
+ * is passed over. False: `reply` is an error. */
+bool serve_take_field(serve_request *request, const char *name, const void *value, size_t size,
+                      serve_reply *reply);
+
+/* Whether the body is JSON: it is said to be, or begins with a brace, which no picture does. */
 bool serve_is_json(const serve_request *request);
 
 /* Sets the reply to {"error": SENTENCE} with that status. */
@@ -51,6 +60,10 @@ void serve_fail_with(serve_reply *reply, const vit_error *error);
 /* The same for an error of a computation, after the picture was read: FORMAT is then a fault of the
  * model file, 500. */
 void serve_fail_computed(serve_reply *reply, const vit_error *error);
+
+/* An empty job takes its turn in the queue like a picture: if answers hang, so does this one.
+ * False: `reply` is an error. */
+bool serve_queue_moves(serve_server *server, serve_reply *reply);
 
 /* Replies 503 for a job that was not done. */
 void serve_fail_turn(serve_reply *reply, serve_turn turn);

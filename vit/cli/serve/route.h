@@ -13,18 +13,26 @@ enum {
 
 typedef struct serve_route {
     const char *methods; /* "POST, PUT" */
-    const char *path;    /* '*' stands for a name without '/', the first one for the model's name */
+    const char *path;    /* '*' stands for a name without '/': the model's, then its version's */
     serve_handler *handler;
     unsigned how;                 /* SERVE_OPEN | SERVE_BODY */
-    const char *const *arguments; /* after '?', ended by NULL; others are refused. NULL: none
-                                     is looked at */
+    const char *const *arguments; /* after '?', and the fields of a form with these names, ended by
+                                     NULL; others after '?' are refused. NULL: none is looked at */
 } serve_route;
 
 extern const serve_route serve_routes[];
 extern const size_t serve_route_count;
 
-/* The route of a path, or NULL; model [SERVE_NAME_MAX + 1] becomes the name in it, or "". */
-const serve_route *serve_route_find(const char *path, char *model);
+/* The route of a path that takes the method, else one of that path, else NULL. model and version,
+ * each [SERVE_NAME_MAX + 1], become the first and the second name in the path, or "". */
+const serve_route *serve_route_find(const char *path, const char *method, char *model,
+                                    char *version);
+
+/* The index of the first route with that path; serve_route_count for NULL. */
+size_t serve_route_place(const serve_route *route);
+
+/* out [size]: the methods of all routes with that path, "GET, HEAD, POST". */
+void serve_route_methods(const serve_route *route, char *out, size_t size);
 
 /* An argument of the request that the route does not know; NULL: there is none. *near: the known
  * one that is most similar, or NULL. */
@@ -39,7 +47,9 @@ bool serve_route_takes(const serve_route *route, const char *method);
 serve_handler serve_page, serve_page_style, serve_page_script;
 serve_handler serve_health, serve_metrics_page;
 serve_handler serve_predictions, serve_hugging_face, serve_embeddings, serve_explain;
-serve_handler serve_v2, serve_v2_live, serve_v2_models, serve_v2_index;
+serve_handler serve_ping, serve_torchserve_models, serve_torchserve_model;
+serve_handler serve_v1_models, serve_v1_model, serve_v1_predict;
+serve_handler serve_v2, serve_v2_live, serve_v2_ready, serve_v2_models, serve_v2_index;
 serve_handler serve_v2_model, serve_v2_model_ready, serve_v2_infer;
 
 #endif

@@ -44,9 +44,11 @@ static void add_list(vit_json_out *json, const serve_answers *a, bool as_base64)
 static void answer(serve_request *request, json_t *object, serve_reply *reply) {
     const json_t *model = json_object_get(object, "model");
     const json_t *format = json_object_get(object, "encoding_format");
+    const bool has_model = model && !json_is_null(model),
+               has_format = format && !json_is_null(format);
     const char *name =
-        model ? json_string_value(model) : serve_models_name(request->server->models, 0);
-    const char *encoding = format ? json_string_value(format) : "float";
+        has_model ? json_string_value(model) : serve_models_name(request->server->models, 0);
+    const char *encoding = has_format ? json_string_value(format) : "float";
     serve_pictures sent;
     serve_answers a;
     if (!name || strlen(name) > SERVE_NAME_MAX) {
@@ -75,7 +77,7 @@ static void answer(serve_request *request, json_t *object, serve_reply *reply) {
 }
 
 /* The body is {"input": "data:image/png;base64,..." or a list of them, "model": NAME}; without
- * "model" the first one answers. */
+ * "model" the first one answers; null stands for what is left out. */
 void serve_embeddings(serve_request *request, serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
     if (!object) return;

@@ -23,9 +23,10 @@ typedef struct question {
 /* ---- options ---- */
 
 /* word: the value of a key, a word or a whole number; "", which no option accepts, for any other
- * value. False: there is none. */
+ * value. False: there is none, or null. */
 static bool find_word(const question *q, const char *key, char *word, size_t size) {
     const json_t *value = q->object ? json_object_get(q->object, key) : NULL;
+    if (json_is_null(value)) value = NULL;
     const char *text = q->object ? NULL : serve_argument(q->request, key);
     word[0] = '\0';
     if (json_is_integer(value))

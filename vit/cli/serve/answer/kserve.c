@@ -1,5 +1,6 @@
-/* The V2 inference protocol of KServe and Triton: which models there are, and what their inputs and
- * outputs are. infer.c computes. */
+/* What the other servers' clients ask before they send a picture: which models there are, whether
+ * they are ready, and what their inputs and outputs are. The protocols are V1 and V2 of KServe (V2
+ * is Triton's as well) and TorchServe's. predict.c and kserve_infer.c compute. */
 #include <string.h>
 
 #include "vit/cli/serve/answer/kserve.h"
@@ -30,6 +31,15 @@ void serve_v2_live(serve_request *request, serve_reply *reply) {
     (void)request;
     vit_json_open(&json, NULL, '{');
     vit_json_raw(&json, "live", "true");
+    end_object(&json, reply);
+}
+
+void serve_v2_ready(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    if (!serve_queue_moves(request->server, reply)) return;
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "status", "ok");
+    vit_json_raw(&json, "ready", "true");
     end_object(&json, reply);
 }
 
@@ -126,6 +136,64 @@ void serve_v2_index(serve_request *request, serve_reply *reply) {
         vit_json_text(&json, "state", "READY");
         vit_json_close(&json, '}');
     }
+    vit_json_close(&json, ']');
+    vit_string_add(&json.line, "\n");
+    reply->body = json.line;
+}
+
+/* ---- KServe's V1 protocol ---- */
+
+void serve_v1_models(serve_request *request, serve_reply *reply) {
+    serve_models *models = request->server->models;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_open(&json, "models", '[');
+    for (size_t i = 0; i < serve_models_count(models); i++)
+        vit_json_text(&json, NULL, serve_models_name(models, i));
+    vit_json_close(&json, ']');
+    end_object(&json, reply);
+}
+
+void serve_v1_model(serve_request *request, serve_reply *reply) {
+    serve_v2_model_ready(request, reply);
+}
+
+/* ---- TorchServe ---- */
+
+void serve_torchserve_models(serve_request *request, serve_reply *reply) {
+    serve_models *models = request->server->models;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_open(&json, "models", '[');
+    for (size_t i = 0; i < serve_models_count(models); i++) {
+        vit_json_open(&json, NULL, '{');
+        vit_json_text(&json, "modelName", serve_models_name(models, i));
+        vit_json_text(&json, "modelUrl", serve_models_name(models, i));
+        vit_json_close(&json, '}');
+    }
+    vit_json_close(&json, ']');
+    end_object(&json, reply);
+}
+
+/* A list, as there may be several versions. */
+void serve_torchserve_model(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '[');
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "modelName", request->model);
+    vit_json_text(&json, "modelVersion", "1.0");
+    vit_json_text(&json, "modelUrl", request->model);
+    vit_json_text(&json, "runtime", "vit-serve " VIT_VERSION);
+    vit_json_count(&json, "minWorkers", 1);
+    vit_json_count(&json, "maxWorkers", 1);
+    vit_json_bool(&json, "loadedAtStartup", true);
+    vit_json_open(&json, "workers", '[');
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "id", "1");
+    vit_json_text(&json, "status", "READY");
+    vit_json_close(&json, '}');
+    vit_json_close(&json, ']');
+    vit_json_close(&json, '}');
     vit_json_close(&json, ']');
     vit_string_add(&json.line, "\n");
     reply->body = json.line;

@@ -1,41 +1,15 @@
 /* POST /v2/models/MODEL/infer: tensors in, tensors out, as JSON or as binary data after it. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/kserve.h"
-#include "vit/cli/serve/answer/numbers.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
 
-const char *const serve_input_names[] = {"pictures", "pixels", "pixel_values"};
-const char *const serve_input_types[] = {"BYTES", "UINT8", "FP32"};
-VIT_CHECK_ROWS(serve_input_names, SERVE_INPUT_COUNT);
-VIT_CHECK_ROWS(serve_input_types, SERVE_INPUT_COUNT);
 const char *const serve_output_names[] = {"logits", "probabilities", "features"};
 VIT_CHECK_ROWS(serve_output_names, SERVE_OUTPUT_COUNT);
-
-size_t serve_input_shape(const serve_model *m, serve_input input, size_t *shape) {
-    switch (input) {
-    case SERVE_INPUT_PICTURES:
-    case SERVE_INPUT_COUNT:
-        return 0;
-    case SERVE_INPUT_PIXELS:
-        shape[0] = m->info.height;
-        shape[1] = m->info.width;
-        shape[2] = m->info.channels;
-        return 3;
-    case SERVE_INPUT_VALUES:
-        shape[0] = m->info.channels;
-        shape[1] = m->info.height;
-        shape[2] = m->info.width;
-        return 3;
-    }
-    return 0;
-}
 
 size_t serve_output_width(const serve_model *model, serve_output output) {
     switch (output) {
@@ -79,12 +53,16 @@ static bool read_wish(inference *f, const json_t *output, bool is_binary) {
     const char *name = json_string_value(json_object_get(output, "name"));
     const json_t *parameters = json_object_get(output, "parameters");
     const json_t *classes = json_object_get(parameters, "classification");
+    const bool is_ranked = classes && !json_is_null(classes);
     wish w = {.output = SERVE_OUTPUT_COUNT,
               .is_binary = read_flag(parameters, "binary_data", is_binary)};
     for (size_t i = 0; name && i < SERVE_OUTPUT_COUNT; i++)
         if (strcmp(name, serve_output_names[i]) == 0) w.output = (serve_output)i;
-    if (json_is_integer(classes) && json_integer_value(classes) > 0)
-        w.classes = (size_t)json_integer_value(classes);
+    if (is_ranked && (!json_is_integer(classes) || json_integer_value(classes) < 1)) {
+        serve_fail(f->reply, 400, "\"classification\": expected a whole number from 1");
+        return false;
+    }
+    w.classes = is_ranked ? (size_t)json_integer_value(classes) : 0;
     if (w.output == SERVE_OUTPUT_COUNT || f->wish_count == SERVE_OUTPUT_COUNT) {
         serve_fail(f->reply, 400,
                    "output \"%.64s\": expected logits, probabilities and features, each once",
@@ -128,8 +106,8 @@ typedef struct sent_input {
 static bool take_binary(inference *f, sent_input *in) {
     const json_t *parameters = json_object_get(in->json, "parameters");
     const json_t *said = json_object_get(parameters, "binary_data_size");
-    in->is_binary = said;
-    if (!said) return true;
+    in->is_binary = said && !json_is_null(said);
+    if (!in->is_binary) return true;
     if (!json_is_integer(said) || json_integer_value(said) < 0 ||
         (uint64_t)json_integer_value(said) > f->binary_size) {
         serve_fail(f->reply, 400, "\"binary_data_size\": the body has %zu bytes behind its JSON",
@@ -166,8 +144,20 @@ static bool read_bytes(inference *f, serve_pictures *out, const uint8_t *data, s
     return out->count > 0;
 }
 
+/* Appends the values of nested arrays. */
+static void flatten(json_t *out, json_t *value) {
+    if (!json_is_array(value)) json_array_append(out, value);
+    for (size_t i = 0; i < json_array_size(value); i++) flatten(out, json_array_get(value, i));
+}
+
 static bool answer_pictures(inference *f, const sent_input *in, bool features, serve_answers *a) {
     serve_pictures sent;
+    json_t *data = json_object_get(in->json, "data");
+    if (json_is_array(json_array_get(data, 0))) {
+        json_t *flat = json_array();
+        flatten(flat, data);
+        json_object_set_new(in->json, "data", flat);
+    }
     if (in->is_binary ? !read_bytes(f, &sent, in->data, in->size)
                       : !serve_read_strings(&sent, f->request, in->json, "data", f->reply))
         return false;
@@ -184,39 +174,17 @@ static bool answer_pictures(inference *f, const sent_input *in, bool features, s
 
 /* ---- pixels ---- */
 
-/* The numbers of an input. */
-typedef struct numbers {
-    uint8_t *bytes;   /* [count]: whole numbers 0 .. 255; or NULL, then */
-    float *values;    /* [count] */
-    size_t count, at; /* at: the number of those that were put so far */
-} numbers;
-
-static bool put(void *context, double number, bool is_whole) {
-    numbers *n = context;
-    if (n->at == n->count) return false;
-    if (!n->bytes) {
-        if (!(fabs(number) <= FLT_MAX)) return false;
-        n->values[n->at++] = (float)number;
-    } else {
-        if (!is_whole || number < 0 || number > 255) return false;
-        n->bytes[n->at++] = (uint8_t)number;
+/* Whether nested arrays have the shape of a tensor: all its sides, or all but those of 1. */
+static bool is_nested_as(const serve_shape *nested, const json_t *shape) {
+    size_t at = 0;
+    for (size_t i = 0; i < json_array_size(shape); i++) {
+        const size_t side = (size_t)json_integer_value(json_array_get(shape, i));
+        while (at < nested->dims && nested->sides[at] == 1) at++;
+        if (side == 1) continue;
+        if (at == nested->dims || nested->sides[at++] != side) return false;
     }
-    return true;
-}
-
-/* Puts all numbers of nested lists, in order; long ones have stayed in the body. */
-static bool flatten(numbers *n, const serve_request *request, const json_t *value) {
-    const json_t *place = json_object_get(value, "numbers");
-    if (place) {
-        const size_t from = (size_t)json_integer_value(json_array_get(place, 0));
-        const size_t size = (size_t)json_integer_value(json_array_get(place, 1));
-        return from <= request->size && size <= request->size - from &&
-               serve_read_numbers((const char *)request->body + from, size, put, n);
-    }
-    if (json_is_number(value)) return put(n, json_number_value(value), json_is_integer(value));
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!flatten(n, request, json_array_get(value, i))) return false;
-    return json_is_array(value);
+    while (at < nested->dims && nested->sides[at] == 1) at++;
+    return at == nested->dims;
 }
 
 /* n of the shape [n, ...] of this input; 0: it is another shape. */
@@ -232,82 +200,57 @@ static size_t count_of(const serve_model *m, serve_input input, const json_t *sh
     return (size_t)count;
 }
 
-/* Reads the numbers of an input; n->count is set. */
-static bool read_numbers(inference *f, const sent_input *in, numbers *n) {
+/* Reads the numbers of an input: flat, or nested as its shape says. */
+static bool read_numbers(inference *f, const sent_input *in, serve_tensor *t) {
     const char *name = serve_input_names[in->input];
-    const size_t size = n->count * (!n->bytes ? sizeof *n->values : 1);
+    const size_t bytes = t->size * (t->bytes ? 1 : sizeof *t->values);
+    serve_shape nested;
     if (in->is_binary) {
-        if (in->size != size) {
+        if (in->size != bytes) {
             serve_fail(f->reply, 400, "\"%s\": %zu bytes, its shape says %zu", name, in->size,
-                       size);
+                       bytes);
             return false;
         }
-        memcpy(!n->bytes ? (void *)n->values : n->bytes, in->data, size);
-    } else if (!flatten(n, f->request, json_object_get(in->json, "data")) || n->at != n->count) {
-        serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, n->count,
-                   n->bytes ? "whole numbers, 0 to 255" : "numbers that are finite as FP32");
+        memcpy(t->bytes ? (void *)t->bytes : t->values, in->data, bytes);
+    } else if (!serve_tensor_put(t, f->request, json_object_get(in->json, "data"), &nested) ||
+               t->at != t->size) {
+        serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, t->size,
+                   serve_tensor_expected(t));
+        return false;
+    } else if (nested.dims > 1 && !is_nested_as(&nested, json_object_get(in->json, "shape"))) {
+        char text[128];
+        vit_shape_text(text, nested.sides, nested.dims);
+        serve_fail(f->reply, 400, "\"%s\": \"data\" is nested as %s, which is not its shape", name,
+                   text);
         return false;
     }
-    for (size_t i = 0; !n->bytes && i < n->count; i++) {
-        if (isfinite(n->values[i])) continue;
+    for (size_t i = 0; t->values && i < t->size; i++) {
+        if (isfinite(t->values[i])) continue;
         serve_fail(f->reply, 400, "\"%s\": value %zu is not finite", name, i);
         return false;
     }
     return true;
 }
 
-/* out [count][height][width][channels] = values [count][channels][height][width] */
-static void put_channels_last(float *out, const float *values, const vit_model_info *info,
-                              size_t count) {
-    const size_t pixels = info->height * info->width;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < pixels; k++) {
-            for (size_t c = 0; c < info->channels; c++)
-                *out++ = values[(i * info->channels + c) * pixels + k];
-        }
-    }
-}
-
-/* Takes ownership of the reference to the model. */
-static bool compute_numbers(inference *f, const sent_input *in, serve_model *m, size_t count,
-                            bool features, serve_answers *a) {
-    const bool is_float = in->input == SERVE_INPUT_VALUES;
-    const size_t expected = count * m->pixels;
-    uint8_t *bytes = is_float ? NULL : vit_alloc_unset(expected, 1);
-    float *values = is_float ? vit_alloc_unset(expected, 2 * sizeof *values) : NULL;
-    numbers n = {.bytes = bytes, .values = values, .count = expected};
-    bool fine = bytes || values;
-    if (!fine) serve_fail(f->reply, 503, "no memory for the pictures: try again later");
-    fine = fine && read_numbers(f, in, &n);
-    if (fine) {
-        serve_job job = {.model = m, .images = bytes, .count = count, .normalised = is_float};
-        if (is_float) {
-            put_channels_last(values + expected, values, &m->info, count);
-            job.images = values + expected;
-        }
-        fine = serve_answer_prepared(a, f->request, &job, features, f->reply);
-    } else {
-        serve_model_release(f->request->server->models, m);
-    }
-    vit_free(bytes);
-    vit_free(values);
-    return fine;
-}
-
 static bool answer_pixels(inference *f, const sent_input *in, bool features, serve_answers *a) {
-    serve_model *m = serve_model_take(f->request->server->models, f->request->model);
+    serve_models *models = f->request->server->models;
+    serve_model *m = serve_model_take(models, f->request->model);
     const size_t count = count_of(m, in->input, json_object_get(in->json, "shape"));
-    const size_t most = f->request->server->pictures;
+    serve_tensor tensor = {0};
     size_t shape[3] = {0};
-    if (count > 0 && count <= most) return compute_numbers(f, in, m, count, features, a);
+    bool fine = count > 0;
     serve_input_shape(m, in->input, shape);
-    if (count == 0)
+    if (!fine)
         serve_fail(f->reply, 400, "\"%s\": expected the shape [n, %zu, %zu, %zu]",
                    serve_input_names[in->input], shape[0], shape[1], shape[2]);
+    fine = fine && serve_tensor_new(&tensor, f->request, m, in->input, count, f->reply) &&
+           read_numbers(f, in, &tensor);
+    if (fine)
+        fine = serve_answer_tensor(a, f->request, &tensor, m, features, f->reply);
     else
-        serve_fail(f->reply, 413, "more than %zu pictures in a request", most);
-    serve_model_release(f->request->server->models, m);
-    return false;
+        serve_model_release(models, m);
+    serve_tensor_free(&tensor);
+    return fine;
 }
 
 static bool answer_input(inference *f, serve_answers *a) {

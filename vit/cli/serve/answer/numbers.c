@@ -68,31 +68,62 @@ static size_t read_number(double *number, bool *is_whole, const char *text, size
     return vit_parse_double(word, number) ? length : 0;
 }
 
-bool serve_read_numbers(const char *text, size_t size,
+/* Where in nested arrays the reader is. */
+typedef struct nest {
+    size_t depth, counts[SERVE_MOST_DIMS]; /* [depth]: values so far of each array that is open */
+    serve_shape *shape;                    /* dims: the depth of all numbers, 0 before the first */
+    bool is_known[SERVE_MOST_DIMS];        /* a side: an array of it has ended */
+} nest;
+
+static bool open_array(nest *n) {
+    if (n->depth == SERVE_MOST_DIMS) return false;
+    if (n->depth > 0) n->counts[n->depth - 1]++;
+    n->counts[n->depth++] = 0;
+    return true;
+}
+
+static bool close_array(nest *n) {
+    const size_t i = --n->depth;
+    const bool is_same = !n->is_known[i] || n->shape->sides[i] == n->counts[i];
+    n->shape->sides[i] = n->counts[i];
+    n->is_known[i] = true;
+    return is_same;
+}
+
+static bool count_number(nest *n) {
+    if (n->shape->dims == 0) n->shape->dims = n->depth;
+    n->counts[n->depth - 1]++;
+    return n->depth == n->shape->dims;
+}
+
+bool serve_read_numbers(const char *text, size_t size, serve_shape *shape,
                         bool (*put)(void *context, double number, bool is_whole), void *context) {
-    size_t depth = 0;
+    nest n = {.shape = shape};
     bool may_begin = true, may_end = false; /* a value; the array */
+    *shape = (serve_shape){0};
     for (size_t i = 0; i < size;) {
         double number;
         bool is_whole;
         if (strchr(" \t\r\n", text[i])) {
             i++;
         } else if (text[i] == '[' && may_begin) {
-            depth++, i++;
+            if (!open_array(&n)) return false;
+            i++;
             may_end = true;
-        } else if (text[i] == ']' && may_end && depth > 0) {
-            depth--, i++;
+        } else if (text[i] == ']' && may_end && n.depth > 0) {
+            if (!close_array(&n)) return false;
+            i++;
             may_begin = false;
-        } else if (text[i] == ',' && !may_begin && depth > 0) {
+        } else if (text[i] == ',' && !may_begin && n.depth > 0) {
             i++;
             may_begin = true, may_end = false;
         } else {
             const size_t length =
-                may_begin && depth > 0 ? read_number(&number, &is_whole, text + i, size - i) : 0;
-            if (length == 0 || !put(context, number, is_whole)) return false;
+                may_begin && n.depth > 0 ? read_number(&number, &is_whole, text + i, size - i) : 0;
+            if (length == 0 || !count_number(&n) || !put(context, number, is_whole)) return false;
             i += length;
             may_begin = false, may_end = true;
         }
     }
-    return depth == 0 && !may_begin;
+    return n.depth == 0 && !may_begin;
 }

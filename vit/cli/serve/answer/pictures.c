@@ -54,7 +54,7 @@ bool serve_add_picture(serve_pictures *p, const serve_request *request, const ch
 
 /* ---- forms ---- */
 
-static bool read_form(serve_pictures *out, const serve_request *request, const char *type,
+static bool read_form(serve_pictures *out, serve_request *request, const char *type,
                       serve_reply *reply) {
     serve_multipart form;
     serve_part part;
@@ -64,22 +64,21 @@ static bool read_form(serve_pictures *out, const serve_request *request, const c
     while (status == VIT_OK && fine) {
         status = serve_multipart_next(&form, &part, &found, &error);
         if (status != VIT_OK || !found) break;
-        if (part.file[0] == '\0') {
-            serve_fail(reply, 400, "part \"%s\" of the form is no file", part.name);
-            fine = false;
-        } else {
-            fine = serve_add_picture(out, request, part.file, part.data, part.size, NULL, reply);
-        }
+        fine = part.file[0] == '\0'
+                   ? serve_take_field(request, part.name, part.data, part.size, reply)
+                   : serve_add_picture(out, request, part.file, part.data, part.size, NULL, reply);
     }
     if (fine && status != VIT_OK) serve_fail_with(reply, &error);
     if (fine && status == VIT_OK && out->count == 0) {
-        serve_fail(reply, 400, "the form holds no picture");
+        serve_fail(reply, 400,
+                   "the form holds no picture: expected a part with a file's name, as curl -F "
+                   "data=@FILE sends it");
         fine = false;
     }
     return fine && status == VIT_OK;
 }
 
-bool serve_read_pictures(serve_pictures *out, const serve_request *request, serve_reply *reply) {
+bool serve_read_pictures(serve_pictures *out, serve_request *request, serve_reply *reply) {
     const char *type = request->content_type;
     *out = (serve_pictures){.is_list = serve_is_multipart(type)};
     const bool fine = out->is_list ? read_form(out, request, type, reply)
@@ -114,12 +113,11 @@ json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *
     return NULL;
 }
 
-static bool read_string(serve_pictures *out, const serve_request *request, const json_t *value,
-                        const char *key, serve_reply *reply) {
+bool serve_add_string(serve_pictures *out, const serve_request *request, const json_t *value,
+                      const char *key, serve_reply *reply) {
     char name[64];
     vit_error error;
     vit_bytes bytes;
-    if (json_is_object(value)) value = json_object_get(value, "image");
     if (!json_is_string(value)) {
         serve_fail(reply, 400, "\"%s\": expected pictures as base64 or as data URLs", key);
         return false;
@@ -131,6 +129,12 @@ static bool read_string(serve_pictures *out, const serve_request *request, const
     }
     snprintf(name, sizeof name, "%s %zu", key, out->count);
     return serve_add_picture(out, request, name, bytes.data, bytes.size, bytes.data, reply);
+}
+
+static bool read_string(serve_pictures *out, const serve_request *request, const json_t *value,
+                        const char *key, serve_reply *reply) {
+    return serve_add_string(
+        out, request, json_is_object(value) ? json_object_get(value, "image") : value, key, reply);
 }
 
 bool serve_read_strings(serve_pictures *out, const serve_request *request, json_t *object,

@@ -1,9 +1,10 @@
-/* Classes of pictures, for the clients of TorchServe and of Hugging Face. */
-#include "vit/cli/parts/answers.h"
-#include "vit/cli/serve/answer/classify.h"
-#include "vit/cli/serve/answer/pictures.h"
-#include "vit/cli/serve/route.h"
+/* Classes of pictures, for the clients of TorchServe, of KServe's V1 protocol, and of Hugging Face.
+ */
 #include <strings.h>
+
+#include "vit/cli/parts/answers.h"
+#include "vit/cli/serve/answer/instances.h"
+#include "vit/cli/serve/route.h"
 
 /* *top: K of the argument ?NAME=K. False: `reply` is an error. */
 static bool read_top(size_t *top, const serve_request *request, const char *name, size_t otherwise,
@@ -38,33 +39,80 @@ static bool has_classes(const serve_answers *a, serve_reply *reply) {
 
 /* What picture i is answered with. */
 typedef struct answer_form {
-    size_t top;          /* classes, at most */
-    bool logits;         /* all of them as well */
+    size_t top;   /* classes, at most */
+    bool logits;  /* all of them as well */
+    bool is_list; /* of answers, in "predictions" if it is wrapped */
+    bool is_wrapped;
     vit_scoring scoring; /* COUNT: the model's */
     void (*add)(vit_json_out *json, serve_answers *a, size_t i, const char *name,
                 const struct answer_form *form);
 } answer_form;
+
+/* Writes the answers to pictures of these names; NULL: "instances N". */
+static void write(serve_answers *a, const serve_pictures *named, const answer_form *form,
+                  serve_reply *reply) {
+    vit_json_out json = {0};
+    char name[64];
+    if (form->is_wrapped) vit_json_open(&json, NULL, '{');
+    if (form->is_list) vit_json_open(&json, form->is_wrapped ? "predictions" : NULL, '[');
+    for (size_t i = 0; i < a->count; i++) {
+        snprintf(name, sizeof name, "instances %zu", i);
+        form->add(&json, a, i, named ? named->pictures[i].name : name, form);
+    }
+    if (form->is_list) vit_json_close(&json, ']');
+    if (form->is_wrapped) vit_json_close(&json, '}');
+    vit_string_add(&json.line, "\n");
+    reply->body = json.line;
+}
 
 /* Answers pictures that were sent, and frees them. */
 static void answer(serve_request *request, serve_pictures *sent, const answer_form *form,
                    serve_reply *reply) {
     serve_answers a;
     if (serve_answer_pictures(&a, request, request->model, sent, false, reply)) {
-        vit_json_out json = {0};
-        if (has_classes(&a, reply)) {
-            if (sent->is_list) vit_json_open(&json, NULL, '[');
-            for (size_t i = 0; i < a.count; i++)
-                form->add(&json, &a, i, sent->pictures[i].name, form);
-            if (sent->is_list) vit_json_close(&json, ']');
-            vit_string_add(&json.line, "\n");
-            reply->body = json.line;
-        }
+        if (has_classes(&a, reply)) write(&a, sent, form, reply);
         serve_answers_free(&a, request->server);
     }
     serve_pictures_free(sent);
 }
 
-/* ---- TorchServe ---- */
+/* The same of arrays of numbers; takes ownership of the reference to the model. */
+static void answer_tensor(serve_request *request, const serve_tensor *tensor, serve_model *model,
+                          const answer_form *form, serve_reply *reply) {
+    serve_answers a;
+    if (!serve_answer_tensor(&a, request, tensor, model, false, reply)) return;
+    if (has_classes(&a, reply)) write(&a, NULL, form, reply);
+    serve_answers_free(&a, request->server);
+}
+
+/* ---- options in JSON, where null stands for what is left out ---- */
+
+static bool is_given(const json_t *value) {
+    return value && !json_is_null(value);
+}
+
+static bool read_json_top(size_t *top, const json_t *parameters, const char *key,
+                          serve_reply *reply) {
+    const json_t *value = json_object_get(parameters, key);
+    if (!is_given(value)) return true;
+    if (!json_is_integer(value) || json_integer_value(value) < 1) {
+        serve_fail(reply, 400, "\"%s\": expected a whole number from 1", key);
+        return false;
+    }
+    *top = (size_t)json_integer_value(value);
+    return true;
+}
+
+static bool read_json_flag(bool *flag, const json_t *parameters, const char *key,
+                           serve_reply *reply) {
+    const json_t *value = json_object_get(parameters, key);
+    if (!is_given(value)) return true;
+    if (!json_is_boolean(value)) serve_fail(reply, 400, "\"%s\": expected true or false", key);
+    *flag = json_is_true(value);
+    return json_is_boolean(value);
+}
+
+/* ---- TorchServe, and KServe's V1 protocol ---- */
 
 /* The object that vit-classify --json prints. */
 static void add_object(vit_json_out *json, serve_answers *a, size_t i, const char *name,
@@ -83,12 +131,60 @@ static void add_object(vit_json_out *json, serve_answers *a, size_t i, const cha
     vit_answer_add_json(json, &answered);
 }
 
+/* {"instances": [PICTURE, ...]}, as KServe's V1 clients send it, or {"data": PICTURE}, as
+ * TorchServe's do (instances.h); and "parameters": {"top": K, "logits": true}. */
+static void predict_json(serve_request *request, json_t *object, answer_form *form,
+                         serve_reply *reply) {
+    const json_t *list = json_object_get(object, "instances"),
+                 *parameters = json_object_get(object, "parameters");
+    serve_instances sent;
+    form->is_list = form->is_wrapped = list;
+    if (!read_json_top(&form->top, parameters, "top", reply) ||
+        !read_json_flag(&form->logits, parameters, "logits", reply))
+        return;
+    serve_model *model = serve_model_take(request->server->models, request->model);
+    if (!serve_read_instances(&sent, request, model, list ? list : object, list, reply)) {
+        serve_model_release(request->server->models, model);
+    } else if (sent.tensor.count > 0) {
+        answer_tensor(request, &sent.tensor, model, form, reply);
+        serve_tensor_free(&sent.tensor);
+    } else {
+        serve_model_release(request->server->models, model);
+        answer(request, &sent.files, form, reply);
+    }
+}
+
+static bool read_options(answer_form *form, const serve_request *request, serve_reply *reply) {
+    form->logits = serve_argument(request, "logits");
+    return read_top(&form->top, request, "top", request->server->top, reply);
+}
+
 void serve_predictions(serve_request *request, serve_reply *reply) {
-    serve_pictures sent;
-    answer_form form = {.logits = serve_argument(request, "logits"), .add = add_object};
-    if (read_top(&form.top, request, "top", request->server->top, reply) &&
-        serve_read_pictures(&sent, request, reply))
+    const bool is_json = serve_is_json(request);
+    answer_form form = {.add = add_object};
+    serve_pictures sent = {0};
+    json_t *object = is_json ? serve_read_json(request, request->size, reply) : NULL;
+    if (is_json ? !object : !serve_read_pictures(&sent, request, reply)) return;
+    form.is_list = sent.is_list;
+    if (!read_options(&form, request, reply))
+        serve_pictures_free(&sent);
+    else if (is_json)
+        predict_json(request, object, &form, reply);
+    else
         answer(request, &sent, &form, reply);
+    json_decref(object);
+}
+
+/* POST /v1/models/MODEL:predict */
+void serve_v1_predict(serve_request *request, serve_reply *reply) {
+    answer_form form = {.add = add_object};
+    json_t *object = serve_read_json(request, request->size, reply);
+    if (!object) return;
+    if (!json_object_get(object, "instances"))
+        serve_fail(reply, 400, "expected {\"instances\": [...]}, a list of pictures");
+    else if (read_options(&form, request, reply))
+        predict_json(request, object, &form, reply);
+    json_decref(object);
 }
 
 /* ---- Hugging Face ---- */
@@ -126,19 +222,15 @@ static bool read_function(vit_scoring *scoring, const char *text, serve_reply *r
 }
 
 /* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K, "function_to_apply":
- * F}}; null stands for what is left out. */
+ * F}}. */
 static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_request *request,
                         serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
     if (!object) return false;
     const json_t *parameters = json_object_get(object, "parameters"),
-                 *top = json_object_get(parameters, "top_k"),
                  *function = json_object_get(parameters, "function_to_apply");
-    const bool has_top = top && !json_is_null(top), is_named = function && !json_is_null(function);
-    bool fine = !has_top || (json_is_integer(top) && json_integer_value(top) > 0);
-    if (has_top && fine) form->top = (size_t)json_integer_value(top);
-    if (!fine) serve_fail(reply, 400, "\"top_k\": expected a whole number from 1");
-    if (fine && is_named && !json_is_string(function)) {
+    bool fine = read_json_top(&form->top, parameters, "top_k", reply);
+    if (fine && is_given(function) && !json_is_string(function)) {
         serve_fail(reply, 400, "\"function_to_apply\": expected softmax, sigmoid or none");
         fine = false;
     }
@@ -149,12 +241,16 @@ static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_req
 }
 
 void serve_hugging_face(serve_request *request, serve_reply *reply) {
-    serve_pictures sent;
+    serve_pictures sent = {0};
+    const bool is_json = serve_is_json(request);
     answer_form form = {.add = add_scores, .scoring = VIT_SCORING_COUNT};
-    if (!read_top(&form.top, request, "top_k", 5, reply) ||
-        !read_function(&form.scoring, serve_argument(request, "function_to_apply"), reply))
-        return;
-    if (serve_is_json(request) ? read_inputs(&sent, &form, request, reply)
-                               : serve_read_pictures(&sent, request, reply))
+    bool fine = is_json || serve_read_pictures(&sent, request, reply);
+    fine = fine && read_top(&form.top, request, "top_k", 5, reply) &&
+           read_function(&form.scoring, serve_argument(request, "function_to_apply"), reply) &&
+           (!is_json || read_inputs(&sent, &form, request, reply));
+    form.is_list = sent.is_list;
+    if (fine)
         answer(request, &sent, &form, reply);
+    else
+        serve_pictures_free(&sent);
 }

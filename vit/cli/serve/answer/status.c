@@ -3,20 +3,30 @@
 #include "vit/cli/parts/json_out.h"
 #include "vit/cli/serve/route.h"
 
-/* An empty job takes its turn in the queue like a picture: if answers hang, so does this one. */
-void serve_health(serve_request *request, serve_reply *reply) {
+bool serve_queue_moves(serve_server *server, serve_reply *reply) {
     serve_job job = {0};
-    const serve_turn turn = serve_queue_do(request->server->queue, &job);
-    if (turn != SERVE_TURN_DONE) {
-        serve_fail_turn(reply, turn);
-        return;
-    }
+    const serve_turn turn = serve_queue_do(server->queue, &job);
+    serve_fail_turn(reply, turn);
+    return turn == SERVE_TURN_DONE;
+}
+
+static void say_health(serve_request *request, serve_reply *reply, const char *health) {
     vit_json_out json = {0};
+    if (!serve_queue_moves(request->server, reply)) return;
     vit_json_open(&json, NULL, '{');
-    vit_json_text(&json, "status", "ok");
+    vit_json_text(&json, "status", health);
     vit_json_close(&json, '}');
     vit_string_add(&json.line, "\n");
     reply->body = json.line;
+}
+
+void serve_health(serve_request *request, serve_reply *reply) {
+    say_health(request, reply, "ok");
+}
+
+/* TorchServe's. */
+void serve_ping(serve_request *request, serve_reply *reply) {
+    say_health(request, reply, "Healthy");
 }
 
 void serve_metrics_page(serve_request *request, serve_reply *reply) {

@@ -1,0 +1,232 @@
+"""vit-serve as the clients of KServe (V1, V2), TorchServe and Hugging Face ask it, and what their
+servers would answer; called by serve-routes.sh. scripts/check-serve has those clients themselves."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import serving
+from serving import Server, check, classify, draw
+
+work = tempfile.mkdtemp()
+pictures = [draw(work, i) for i in range(3)]
+data = [open(p, "rb").read() for p in pictures]
+coded = [base64.b64encode(d).decode() for d in data]
+os.environ.pop("VIT_MODELS", None)
+JSON = {"Content-Type": "application/json"}
+
+LEVELS = [[(7 * i + 3 * j) % 256 for i in range(28)] for j in range(28)]  # rows of pixels
+VALUES = [[(v / 255 - .1307) / .3081 for v in row] for row in LEVELS]
+
+
+def wanted(i, *options):
+    return json.loads(classify(pictures[i], *options))["predictions"]
+
+
+def whole(i):
+    """The object of vit-classify for a picture in JSON."""
+    return {**json.loads(classify(pictures[i])), "file": "instances 0"}
+
+
+def post(s, path, value, headers=JSON):
+    return s.json("POST", path, json.dumps(value) if not isinstance(value, bytes) else value,
+                  headers)
+
+
+def refused(s, path, value, status, text):
+    got = post(s, path, value)
+    check("%s: %d, %s" % (path, status, text), got[0] == status and text in got[1]["error"], got)
+
+
+def v1(s):
+    """KServe's V1 protocol."""
+    path = "/v1/models/mnist:predict"
+    names = s.json("GET", "/v1/models")[1]["models"]
+    check("/v1/models", names[0] == "mnist" and "cifar10" in names, names)
+    check("/v1/models/mnist",
+          s.json("GET", "/v1/models/mnist") == (200, {"name": "mnist", "ready": True}))
+    check("of a model that is not there", s.ask("GET", "/v1/models/x")[0] == 404 and
+          post(s, "/v1/models/x:predict", {"instances": [coded[0]]})[0] == 404)
+    for name, picture in (("b64", {"b64": coded[0]}), ("a string", coded[0]),
+                          ("image_bytes", {"image_bytes": {"b64": coded[0]}, "key": "1"}),
+                          ("data", {"data": coded[0]}), ("data URL", "data:image/png;base64," +
+                                                         coded[0])):
+        got = post(s, path, {"instances": [picture]})
+        check("V1: " + name, got == (200, {"predictions": [whole(0)]}), got)
+    got = post(s, path, {"instances": [{"b64": c} for c in coded], "parameters": {"top": 1}})
+    check("V1: several, with an option", got[0] == 200 and
+          [p["predictions"] for p in got[1]["predictions"]] ==
+          [wanted(i, "--top", "1") for i in range(3)], got)
+    got = post(s, path, {"instances": [{"b64": coded[0]}, {"b64": "aGVsbG8="}]})
+    check("V1: one of two that is no picture", got[0] == 200 and
+          got[1]["predictions"][0]["predictions"] == wanted(0) and
+          "error" in got[1]["predictions"][1], got)
+    for name, body in (("an instance that is none", {"instances": [{"input": coded[0]}]}),
+                       ("no list", {"instances": coded[0]}), ("an empty list", {"instances": []}),
+                       ("no instances", {"inputs": coded[0]})):
+        got = post(s, path, body)
+        check("V1: " + name, got[0] == 400 and "error" in got[1], got)
+    refused(s, path, {"instances": [coded[0]] * 65}, 413, "more than 64")
+    refused(s, path, {"instances": [LEVELS] * 65}, 413, "more than 64")
+
+
+def arrays(s):
+    """Arrays of numbers in JSON: short ones and long ones are read in two ways."""
+    path = "/v1/models/mnist:predict?logits=1"
+
+    def logits(value):
+        status, got = post(s, path, value)
+        return [p["logits"] for p in got["predictions"]] if status == 200 else got
+
+    infer = post(s, "/v2/models/mnist/infer", {
+        "inputs": [{"name": "pixels", "datatype": "UINT8", "shape": [1, 28, 28, 1],
+                    "data": sum(LEVELS, [])}], "outputs": [{"name": "logits"}]})
+    truth = infer[1]["outputs"][0]["data"]
+    last = [[[v] for v in row] for row in LEVELS]
+    for name, value in (("[height, width]", [LEVELS] * 2),
+                        ("[height, width, 1]", [last, last]),
+                        ("named pixels", [{"pixels": LEVELS}] * 2)):
+        got = logits({"instances": value})
+        check("pixels: " + name, got == [truth, truth], (got, truth))
+    values = post(s, "/v2/models/mnist/infer", {
+        "inputs": [{"name": "pixel_values", "datatype": "FP32", "shape": [1, 1, 28, 28],
+                    "data": sum(VALUES, [])}], "outputs": [{"name": "logits"}]})
+    truth = values[1]["outputs"][0]["data"]
+    for name, value in (("[1, height, width]", [[VALUES]]),
+                        ("named pixel_values", [{"pixel_values": [VALUES]}]),
+                        ("TorchServe's data", [{"data": [VALUES]}])):
+        got = logits({"instances": value})
+        check("values: " + name, got == [truth], (got, truth))
+    for name, value, text in (
+            ("fractions as pixels", [VALUES], "whole numbers, 0 to 255"),
+            ("pixels in the order of values", [[LEVELS]], "[height, width, channels]"),
+            ("another size", [LEVELS[:27]], "shape [27, 28]: expected [28, 28, 1]"),
+            ("rows of several lengths", [LEVELS[:27] + [[1]]], "rows of the same length"),
+            ("numbers alone", [1, 2, 3], "neither base64 nor an array"),
+            ("files and arrays", [coded[0], LEVELS], "both files and arrays"),
+            ("pixels and values", [{"data": LEVELS}, {"data": [VALUES]}], "both pixels and")):
+        refused(s, path, {"instances": value}, 400, text)
+    small = json.loads("[" + ",".join(["[" + ",".join(["0"] * 28) + "]"] * 28) + "]")
+    got = post(s, "/v1/models/mnist:predict", {"instances": [small]})
+    check("named pixel_values, whole numbers may be far from 0",
+          post(s, path, {"instances": [{"pixel_values": [LEVELS]}]})[0] == 200 and got[0] == 200)
+    with Server("--model", "tiny=tests/fixtures/published/hf_wrapped") as t:
+        rows = [[[8 * i, 16 * j, 5] for i in range(32)] for j in range(16)]
+        first = [[[p[c] / 255 / .5 - 1 for p in row] for row in rows] for c in range(3)]
+        got = [post(t, "/v1/models/tiny:predict?logits=1", {"instances": [v]})[1]["predictions"][0]
+               ["logits"] for v in (rows, first)]
+        check("colours, in both orders", max(abs(a - b) for a, b in zip(*got)) < 1e-4, got)
+
+
+def torchserve(s):
+    check("/ping", s.json("GET", "/ping") == (200, {"status": "Healthy"}))
+    models = s.json("GET", "/models")[1]["models"]
+    check("/models", models[0]["modelName"] == "mnist", models)
+    for path in "/models/mnist", "/models/mnist/1.0":
+        got = s.json("GET", path)
+        check("GET " + path, got[0] == 200 and got[1][0]["modelVersion"] == "1.0" and
+              got[1][0]["workers"][0]["status"] == "READY", got)
+    check("GET /models/x", s.ask("GET", "/models/x")[0] == 404)
+    got = s.ask("DELETE", "/models/mnist")
+    check("DELETE: the methods of both routes",
+          got[0] == 405 and got[1]["Allow"] == "POST, GET, HEAD", got)
+    bytes_of = classify(pictures[0])
+    for version in "1", "1.0":
+        got = s.ask("POST", "/predictions/mnist/" + version, data[0])
+        check("version " + version, got[0] == 200 and got[2] == bytes_of, got)
+    got = s.json("POST", "/predictions/mnist/2.0", data[0])
+    check("version 2.0", got[0] == 404 and 'no version "2.0"' in got[1]["error"], got)
+    check("V2's version 7", s.ask("GET", "/v2/models/mnist/versions/7")[0] == 404)
+    for name, body in (("data", {"data": coded[0]}), ("body", {"body": coded[0]}),
+                       ("null", {"data": coded[0], "parameters": {"top": None, "logits": None}})):
+        for headers in JSON, {}:  # as with curl -d, which says nothing of JSON
+            got = post(s, "/predictions/mnist", body, headers)
+            check("TorchServe's {%s: base64}" % name, got == (200, whole(0)), got)
+    got = post(s, "/predictions/mnist?top=2", {"instances": [{"data": c} for c in coded[:2]]})
+    check("TorchServe's instances", got[0] == 200 and
+          [p["predictions"] for p in got[1]["predictions"]] ==
+          [wanted(i, "--top", "2") for i in range(2)], got)
+    refused(s, "/predictions/mnist", {"picture": coded[0]}, 400, "without \"b64\"")
+
+
+def forms(s):
+    """Fields beside the picture."""
+    def curl(path, *fields):
+        run = ["curl", "-sS", s.url + path]
+        for f in fields:
+            run += ["-F", f]
+        return json.loads(subprocess.run(run, stdout=subprocess.PIPE, check=True).stdout)
+    file = "data=@" + pictures[0]
+    got = curl("/predictions/mnist", "user=me", file, "top=1", "note=")
+    check("a form's options are read, other fields passed over",
+          got[0]["predictions"] == wanted(0, "--top", "1"), got)
+    got = curl("/models/mnist", "function_to_apply=sigmoid", file, "top_k=10", "top=1")
+    check("by the names of their route", len(got[0]) == 10 and
+          sum(p["score"] for p in got[0]) != 1, got)
+    got = curl("/v1/explain", "method=rollout", file)
+    check("a map's method", got.get("method") == "rollout", got)
+    for path, fields, text in (
+            ("/predictions/mnist", [file, "top=x"], "top=x"),
+            ("/predictions/mnist?top=3", [file, "top=4"], "given twice"),
+            ("/models/mnist", [file, "function_to_apply=relu"], "expected softmax"),
+            ("/predictions/mnist", ["top=3"], "no picture"),
+            ("/predictions/mnist", [file, "top=" + "1" * 2000], "too long")):
+        got = curl(path, *fields)
+        check("%s %s: %s" % (path, fields[-1][:20], text), text in got.get("error", ""), got)
+    check("the same twice", "predictions" in curl("/predictions/mnist?top=3", file, "top=3")[0])
+
+
+def nothing_given(s):
+    """null for an option."""
+    got = post(s, "/models/mnist", {"inputs": coded[0], "parameters": {
+        "top_k": None, "function_to_apply": None}})
+    check("null: Hugging Face", got[0] == 200 and len(got[1]) == 5, got)
+    got = post(s, "/models/mnist", {"inputs": coded[0], "parameters": None})
+    check("null: all parameters", got[0] == 200, got)
+    got = post(s, "/v1/embeddings", {"input": coded[0], "model": None, "encoding_format": None})
+    check("null: embeddings", got[0] == 200 and got[1]["model"] == "mnist", got)
+    got = post(s, "/v1/explain", {"image": coded[0], "model": None, "method": None, "class": None,
+                                  "layer": None, "head": None, "query": None, "steps": None,
+                                  "pixels": None})
+    check("null: a map", got[0] == 200 and got[1]["method"] == "relevance" and
+          "input" not in got[1], got)
+
+
+def v2(s):
+    def infer(data, shape=(2,), **more):
+        return post(s, "/v2/models/mnist/infer", {"inputs": [
+            {"name": "pictures", "datatype": "BYTES", "shape": list(shape), "data": data,
+             "parameters": {"binary_data_size": None}}], "parameters": None, **more})
+    flat, nested = infer(coded[:2]), infer([[c] for c in coded[:2]], (2, 1))
+    check("V2: nested pictures", nested[0] == 200 and nested == flat, nested)
+    for value in "2", 0, -1, 1.5:
+        got = infer(coded[:2], outputs=[{"name": "logits", "parameters":
+                                         {"classification": value}}])
+        check("V2: classification %r" % value, got[0] == 400, got)
+
+    def pixels(values, shape):
+        return post(s, "/v2/models/mnist/infer", {"inputs": [
+            {"name": "pixels", "datatype": "UINT8", "shape": shape, "data": values}]})
+    one = pixels(sum(LEVELS, []), [1, 28, 28, 1])
+    for name, values in (("[28, 28]", LEVELS), ("[1, 28, 28]", [LEVELS]),
+                         ("[1, 28, 28, 1]", [[[[v] for v in row] for row in LEVELS]])):
+        check("V2: pixels nested as " + name, pixels(values, [1, 28, 28, 1]) == one)
+    got = pixels([sum(LEVELS, [])[:392], sum(LEVELS, [])[392:]], [1, 28, 28, 1])
+    check("V2: nested otherwise than its shape", got[0] == 400 and "nested as" in got[1]["error"],
+          got)
+    check("V2: ready", s.json("GET", "/v2/health/ready")[1]["ready"] is True)
+
+
+with Server() as server:
+    v1(server)
+    arrays(server)
+    torchserve(server)
+    forms(server)
+    nothing_given(server)
+    v2(server)
+    counted = server.metrics()  # parse_metrics refuses a series that is there twice
+    check("metrics of routes with one path", any("/models/*\"" in k for k in counted), counted)
+shutil.rmtree(work)
+serving.end()

@@ -1,0 +1,156 @@
+#include "vit/cli/serve/answer/instances.h"
+
+#include <string.h>
+
+void serve_instances_free(serve_instances *in) {
+    serve_pictures_free(&in->files);
+    serve_tensor_free(&in->tensor);
+}
+
+typedef struct reader {
+    serve_instances *out;
+    const serve_request *request;
+    const serve_model *model;
+    size_t count; /* of the list */
+    serve_reply *reply;
+} reader;
+
+/* Takes a value out of objects such as {"data": ...} and {"image": {"b64": ...}}; *key: the last
+ * key; NULL: an object without a known one. */
+static const json_t *unwrap(const json_t *value, const char **key) {
+    static const char *const keys[] = {"b64",         "data",   "body",        "image",
+                                       "image_bytes", "pixels", "pixel_values"};
+    const size_t count = sizeof keys / sizeof keys[0];
+    for (int depth = 0; depth < 3 && json_is_object(value); depth++) {
+        size_t k = 0;
+        if (json_object_get(value, "numbers")) break; /* an array that has stayed in the body */
+        while (k < count && !json_object_get(value, keys[k])) k++;
+        if (k == count) return NULL;
+        *key = keys[k];
+        value = json_object_get(value, keys[k]);
+    }
+    return value;
+}
+
+/* ---- arrays ---- */
+
+static bool has_sides(const size_t *sides, size_t dims, const size_t *shape) {
+    for (size_t i = 0; i < dims; i++)
+        if (sides[i] != shape[i]) return false;
+    return true;
+}
+
+/* What an array of these sides is; COUNT: none, or either. `key` may name it. */
+static serve_input input_of(const serve_model *m, const size_t *sides, size_t dims,
+                            const char *key) {
+    size_t pixels[3] = {0}, values[3] = {0};
+    if (dims == 4 && sides[0] == 1) sides++, dims--;
+    serve_input_shape(m, SERVE_INPUT_PIXELS, pixels);
+    serve_input_shape(m, SERVE_INPUT_VALUES, values);
+    const bool are_pixels = strcmp(key, "pixel_values") != 0 && has_sides(sides, dims, pixels) &&
+                            (dims == 3 || (dims == 2 && pixels[2] == 1));
+    const bool are_values =
+        strcmp(key, "pixels") != 0 && has_sides(sides, dims, values) && dims == 3;
+    if (are_pixels == are_values) return SERVE_INPUT_COUNT;
+    return are_pixels ? SERVE_INPUT_PIXELS : SERVE_INPUT_VALUES;
+}
+
+static bool refuse_shape(const reader *r, const size_t *sides, size_t dims) {
+    char text[128];
+    const vit_model_info *info = &r->model->info;
+    vit_shape_text(text, sides, dims);
+    serve_fail(r->reply, 400,
+               "an array of shape %s: expected [%zu, %zu, %zu], pixels from 0 to 255, or [%zu, "
+               "%zu, %zu], normalised; or a file as base64, which is prepared here",
+               text, info->height, info->width, info->channels, info->channels, info->height,
+               info->width);
+    return false;
+}
+
+/* Whether values that nobody called "pixel_values" may be normalised ones: whole numbers far from 0
+ * are pixels in the wrong order. */
+static bool may_be_values(const serve_tensor *t, const char *key) {
+    enum { FAR = 16 };
+    return t->bytes || t->has_fraction || t->largest <= FAR || strcmp(key, "pixel_values") == 0;
+}
+
+/* An array of `count` pictures, whose sides begin at shape->sides[first]. */
+static bool add_array(const reader *r, const json_t *value, const char *key, size_t count,
+                      const serve_shape *shape, size_t first) {
+    serve_tensor *t = &r->out->tensor;
+    serve_shape same;
+    const size_t *sides = shape->sides + first, dims = shape->dims - first;
+    const serve_input input = input_of(r->model, sides, dims, key);
+    if (input == SERVE_INPUT_COUNT) return refuse_shape(r, sides, dims);
+    if (t->count == 0 && !serve_tensor_new(t, r->request, r->model, input, count, r->reply))
+        return false;
+    if (t->input != input) {
+        serve_fail(r->reply, 400, "both pixels and normalised values, expected one of them");
+        return false;
+    }
+    if (!serve_tensor_put(t, r->request, value, &same)) {
+        serve_fail(r->reply, 400, "\"%s\": expected %s", serve_input_names[input],
+                   serve_tensor_expected(t));
+        return false;
+    }
+    if (may_be_values(t, key)) return true;
+    serve_fail(r->reply, 400,
+               "whole numbers up to %g in the order [channels, height, width], which is that of "
+               "normalised values: send pixels as [height, width, channels], or name the array "
+               "\"pixel_values\"",
+               (double)t->largest);
+    return false;
+}
+
+/* ---- the list ---- */
+
+static bool add(const reader *r, const json_t *value) {
+    const char *key = "";
+    serve_shape shape;
+    const json_t *picture = unwrap(value, &key);
+    const bool is_text = json_is_string(picture);
+    if (!picture) {
+        serve_fail(r->reply, 400,
+                   "a picture is an object without \"b64\", \"data\", \"body\", \"image\", "
+                   "\"image_bytes\", \"pixels\" or \"pixel_values\"");
+    } else if (!is_text && !serve_array_shape(&shape, r->request, picture)) {
+        serve_fail(r->reply, 400,
+                   "a picture is neither base64 nor an array of numbers with rows of the same "
+                   "length");
+    } else if (is_text ? r->out->tensor.count > 0 : r->out->files.count > 0) {
+        serve_fail(r->reply, 400, "both files and arrays, expected one of them");
+    } else if (is_text) {
+        return serve_add_string(&r->out->files, r->request, picture, "instances", r->reply);
+    } else {
+        return add_array(r, picture, key, r->count, &shape, 0);
+    }
+    return false;
+}
+
+bool serve_read_instances(serve_instances *out, const serve_request *request,
+                          const serve_model *model, const json_t *value, bool is_list,
+                          serve_reply *reply) {
+    serve_shape shape = {0};
+    *out = (serve_instances){.files = {.is_list = is_list}};
+    const reader r = {.out = out,
+                      .request = request,
+                      .model = model,
+                      .count = is_list ? json_array_size(value) : 1,
+                      .reply = reply};
+    bool fine = true;
+    if (!is_list) {
+        fine = add(&r, value);
+    } else if (serve_array_shape(&shape, request, value) && shape.dims > 1) {
+        fine = add_array(&r, value, "", shape.sides[0], &shape, 1);
+    } else if (json_object_get(value, "numbers")) {
+        fine = add(&r, value); /* a long array, which has no shape: says so */
+    } else {
+        for (size_t i = 0; i < r.count && fine; i++) fine = add(&r, json_array_get(value, i));
+        if (fine && r.count == 0) {
+            serve_fail(reply, 400, "\"instances\": expected a list of pictures");
+            fine = false;
+        }
+    }
+    if (!fine) serve_instances_free(out);
+    return fine;
+}
