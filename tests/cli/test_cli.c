@@ -14,11 +14,11 @@
 
 #include "tests/support/scratch.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/json_out.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/name_list.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/progress.h"
+#include "vit/formats/json_out.h"
 
 /* ---- JSON ---- */
 
@@ -42,7 +42,7 @@ static void write_line(FILE *file) {
     vit_json_close(&json, ']');
     vit_json_close(&json, '}');
     assert_true(vit_json_end_line(&json, file));
-    assert_null(json.line.text);
+    assert_null(json.text.text);
 }
 
 static void test_json_line(void **state) {

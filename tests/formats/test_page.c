@@ -1,10 +1,12 @@
-/* Pages: templates, JSON within a script, base64 (the vectors of RFC 4648), and PNG, read back by
- * our own decoder. */
+/* Pages: templates, JSON and JSON within a script, base64 (the vectors of RFC 4648), and PNG, read
+ * back by our own decoder. */
 #include "vit/explain/explain_page.h"
+#include "vit/formats/json_out.h"
 #include "vit/formats/page.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/codec/png_write.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -49,6 +51,46 @@ static void json_cannot_end_a_script(void **state) {
     vit_string_add_script_json(&t, "{\"a\": \"</script><!--\"}");
     assert_string_equal(t.text, "{\"a\": \"\\u003c/script>\\u003c!--\"}");
     vit_string_free(&t);
+}
+
+/* The same values on one line, without spaces, and with lines of their own. */
+static void add_values(vit_json_out *json, bool lines) {
+    const size_t counts[] = {1, 2, 3};
+    const float floats[] = {.1f, INFINITY};
+    const char *const texts[] = {"a\"", NULL};
+    (lines ? vit_json_open_lines : vit_json_open)(json, NULL, '{');
+    vit_json_counts(json, "counts", counts, 3);
+    (lines ? vit_json_open_lines : vit_json_open)(json, "in", '{');
+    vit_json_floats(json, "floats", floats, 2);
+    vit_json_texts(json, "texts", texts, 2);
+    vit_json_close(json, '}');
+    vit_json_open_lines(json, "none", '[');
+    vit_json_close(json, ']');
+    vit_json_fixed(json, "fixed", 2.0 / 3, 2);
+    vit_json_base64(json, "bytes", "foob", 4);
+    vit_json_close(json, '}');
+}
+
+static void json_has_three_forms(void **state) {
+    (void)state;
+    static const char *const want[] = {
+        "{\"counts\": [1, 2, 3], \"in\": {\"floats\": [0.1, null], \"texts\": [\"a\\\"\", null]}, "
+        "\"none\": [], \"fixed\": 0.67, \"bytes\": \"Zm9vYg==\"}",
+        "{\"counts\":[1,2,3],\"in\":{\"floats\":[0.1,null],\"texts\":[\"a\\\"\",null]},"
+        "\"none\":[],\"fixed\":0.67,\"bytes\":\"Zm9vYg==\"}",
+        "{\n  \"counts\": [1, 2, 3],\n  \"in\": {\n    \"floats\": [0.1, null],\n"
+        "    \"texts\": [\"a\\\"\", null]\n  },\n  \"none\": [],\n  \"fixed\": 0.67,\n"
+        "  \"bytes\": \"Zm9vYg==\"\n}"};
+    for (size_t i = 0; i < 3; i++) {
+        vit_json_out json = {.compact = i == 1};
+        add_values(&json, i == 2);
+        char *text = vit_json_take(&json);
+        assert_string_equal(text, want[i]);
+        vit_free(text);
+    }
+    vit_json_out json = {0};
+    vit_json_raw(&json, NULL, NULL); /* no memory */
+    assert_null(vit_json_take(&json));
 }
 
 static void png_reads_back(void **state) {
@@ -133,6 +175,7 @@ int main(void) {
         cmocka_unit_test(base64_is_rfc_4648s),
         cmocka_unit_test(places_are_filled),
         cmocka_unit_test(json_cannot_end_a_script),
+        cmocka_unit_test(json_has_three_forms),
         cmocka_unit_test(png_reads_back),
         cmocka_unit_test(no_png_of_nothing),
         cmocka_unit_test(png_without_memory),

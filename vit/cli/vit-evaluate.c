@@ -4,10 +4,10 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/csv.h"
-#include "vit/cli/parts/json_out.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
+#include "vit/formats/json_out.h"
 #include "vit/formats/npy.h"
 #include "vit/texts.h"
 

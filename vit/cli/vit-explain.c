@@ -330,9 +330,7 @@ static void add_curve(vit_json_out *json, const char *name, const float *curve, 
                       double area) {
     vit_json_open(json, name, '{');
     vit_json_number(json, "area", area);
-    vit_json_open(json, "curve", '[');
-    for (size_t i = 0; i < points; i++) vit_json_g9(json, NULL, curve[i]);
-    vit_json_close(json, ']');
+    vit_json_g9s(json, "curve", curve, points);
     vit_json_close(json, '}');
 }
 
@@ -346,19 +344,10 @@ static void add_json(vit_json_out *json, const explainer *e, const char *name, v
     vit_json_count(json, "class", map->class_index);
     vit_json_text(json, "label", vit_model_label(e->model, map->class_index));
     vit_json_number(json, "probability", map->probability);
-    vit_json_open(json, "grid", '[');
-    vit_json_count(json, NULL, map->rows);
-    vit_json_count(json, NULL, map->columns);
-    vit_json_close(json, ']');
+    vit_json_counts(json, "grid", (const size_t[]){map->rows, map->columns}, 2);
     for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
-    if (!grid) {
-        vit_json_open(json, "shape", '[');
-        for (size_t i = 0; i < map->dims; i++) vit_json_count(json, NULL, map->shape[i]);
-        vit_json_close(json, ']');
-    }
-    vit_json_open(json, "map", '[');
-    for (size_t i = 0; i < count; i++) vit_json_g9(json, NULL, map->values[i]);
-    vit_json_close(json, ']');
+    if (!grid) vit_json_counts(json, "shape", map->shape, map->dims);
+    vit_json_g9s(json, "map", map->values, count);
     vit_json_open(json, "outliers", '[');
     for (size_t i = 0; i < map->rows * map->columns; i++)
         if (map->outliers[i]) vit_json_count(json, NULL, i);
@@ -404,12 +393,12 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
     }
     for (size_t i = 0; i < e->method_count; i++) {
         add_json(&json, e, name, e->methods[i], &maps[i], &curves[i]);
-        vit_string_add(&json.line, "\n");
+        vit_string_add(&json.text, "\n");
         json.comma = false;
     }
-    if (json.line.failed) status = vit_fail_memory(error, "a map", 0);
-    if (status == VIT_OK) status = vit_write_file(out, json.line.text, json.line.length, error);
-    vit_string_free(&json.line);
+    if (json.text.failed) status = vit_fail_memory(error, "a map", 0);
+    if (status == VIT_OK) status = vit_write_file(out, json.text.text, json.text.length, error);
+    vit_string_free(&json.text);
     return status;
 }
 

@@ -89,9 +89,7 @@ static vit_status add_tensor_json(vit_json_out *json, subject *s, size_t index) 
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "name", t.name);
     vit_json_text(json, "type", t.type);
-    vit_json_open(json, "shape", '[');
-    for (size_t i = 0; i < t.dims; i++) vit_json_count(json, NULL, t.shape[i]);
-    vit_json_close(json, ']');
+    vit_json_counts(json, "shape", t.shape, t.dims);
     if (status == VIT_OK) {
         vit_json_number(json, "min", m.min);
         vit_json_number(json, "max", m.max);

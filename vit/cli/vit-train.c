@@ -394,12 +394,8 @@ static bool print_search(const settings *s, const vit_lr_search *found) {
         vit_json_text(&json, "event", "find-lr");
         vit_json_number(&json, "suggested", suggested);
         vit_json_number(&json, "preset", found->preset);
-        vit_json_open(&json, "lr", '[');
-        for (size_t i = 0; i < found->count; i++) vit_json_number(&json, NULL, found->lr[i]);
-        vit_json_close(&json, ']');
-        vit_json_open(&json, "loss", '[');
-        for (size_t i = 0; i < found->count; i++) vit_json_number(&json, NULL, found->loss[i]);
-        vit_json_close(&json, ']');
+        vit_json_numbers(&json, "lr", found->lr, found->count);
+        vit_json_numbers(&json, "loss", found->loss, found->count);
         vit_json_close(&json, '}');
         return vit_print_json(&command, &json);
     }

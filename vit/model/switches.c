@@ -1,6 +1,8 @@
 #include "vit/model/switches.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
+#include "vit/formats/json_out.h"
+#include "vit/model/layout_bits.h"
 #include <string.h>
 
 /* ---- the names of values, and what they are ---- */
@@ -8,11 +10,6 @@
 const char *const vit_target_names[] = {"timm", "hf",      "torchvision", "npz",
                                         "onnx", "pytorch", NULL};
 VIT_CHECK_ROWS(vit_target_names, VIT_TARGET_COUNT + 1);
-
-/* The layouts that lack a value. */
-enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
-enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };
-enum { ALL = TIMM | HF | TORCHVISION | NPZ };
 
 const vit_stem_row vit_stems[] = {
     {.name = "linear", .pictures = true},
@@ -308,41 +305,38 @@ vit_status vit_config_read(vit_config *config, const char *json, const char *nam
     return status;
 }
 
-static void write_value(vit_string *t, const vit_switch *row, const vit_stack *stack) {
+static void write_value(vit_json_out *json, const vit_switch *row, const vit_stack *stack) {
     const double value = vit_switch_get(row, stack);
-    char number[32];
-    vit_string_add(t, "%s\"%s\": ", t->text[t->length - 1] == '{' ? "" : ", ", row->key);
-    if (row->kind == VIT_FIELD_SIZE) vit_string_add(t, "%zu", *size_at(row, stack));
-    if (row->kind == VIT_FIELD_DOUBLE) vit_string_add(t, "%s", vit_format_double(number, value));
-    if (row->kind == VIT_FIELD_BOOL) vit_string_add(t, "%s", value > 0 ? "true" : "false");
+    if (row->kind == VIT_FIELD_SIZE) vit_json_count(json, row->key, *size_at(row, stack));
+    if (row->kind == VIT_FIELD_DOUBLE) vit_json_number(json, row->key, value);
+    if (row->kind == VIT_FIELD_BOOL) vit_json_bool(json, row->key, value > 0);
     if (row->kind == VIT_FIELD_ENUM)
-        vit_string_add(t, "\"%s\"", vit_switch_name(row, (size_t)value));
+        vit_json_text(json, row->key, vit_switch_name(row, (size_t)value));
 }
 
-static void write_rows(vit_string *t, const rows *r, const vit_stack *stack) {
-    for (size_t i = 0; i < r->count && !t->failed; i++) {
+static void write_rows(vit_json_out *json, const rows *r, const vit_stack *stack) {
+    for (size_t i = 0; i < r->count; i++) {
         const vit_switch *row = r->row[i];
         const double usual = row == &vit_switches[VIT_KEY_class_token]
                                  ? !vit_pools[stack->pool].patches
                                  : row->usual;
         if (!is_side(row) && (i < r->always || vit_switch_get(row, stack) != usual))
-            write_value(t, row, stack);
+            write_value(json, row, stack);
     }
 }
 
 char *vit_config_write(const vit_config *c) {
-    vit_string t = {0};
+    vit_json_out json = {0};
     const rows encoder = encoder_rows(c), decoder = decoder_rows();
-    vit_string_add(&t, "{");
+    vit_json_open(&json, NULL, '{');
     if (vit_config_takes_pictures(c))
-        vit_string_add(&t, "\"image\": [%zu, %zu]", c->height, c->width);
-    write_rows(&t, &encoder, &c->encoder);
+        vit_json_counts(&json, "image", (const size_t[]){c->height, c->width}, 2);
+    write_rows(&json, &encoder, &c->encoder);
     if (vit_config_has_decoder(c)) {
-        vit_string_add(&t, ", \"decoder\": {");
-        write_rows(&t, &decoder, &c->decoder);
-        vit_string_add(&t, "}");
+        vit_json_open(&json, "decoder", '{');
+        write_rows(&json, &decoder, &c->decoder);
+        vit_json_close(&json, '}');
     }
-    vit_string_add(&t, "}");
-    if (t.failed) vit_string_free(&t);
-    return t.text;
+    vit_json_close(&json, '}');
+    return vit_json_take(&json);
 }

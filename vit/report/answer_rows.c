@@ -3,7 +3,6 @@
 #include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/formats/page.h"
 #include "vit/image/codec/png_write.h"
 #include "vit/image/image.h"
 
@@ -95,9 +94,9 @@ typedef struct ranking {
     cell *cells;   /* [cell_count] */
     cell **order;  /* [cell_count], those of wrong answers first, each part sorted by_count */
     size_t cell_count, right;
-    vit_string pictures; /* JSON, of those that are on the page */
-    size_t shown;        /* how many these are */
-    uint8_t *scratch;    /* for vit_record_get */
+    vit_json_out pictures; /* those that are on the page */
+    size_t shown;          /* how many these are */
+    uint8_t *scratch;      /* for vit_record_get */
 } ranking;
 
 static void ranking_free(ranking *c) {
@@ -105,7 +104,7 @@ static void ranking_free(ranking *c) {
     vit_free(c->list);
     vit_free(c->cells);
     vit_free(c->order);
-    vit_string_free(&c->pictures);
+    vit_string_free(&c->pictures.text);
     vit_free(c->scratch);
 }
 
@@ -181,10 +180,10 @@ static vit_status get_picture(vit_image *out, ranking *c, size_t picture, vit_er
 
 /* Adds the picture to those of the page, unless it is there or the page is full. */
 static vit_status show(ranking *c, judged *j, vit_error *error) {
-    char probability[32], truth[32];
+    vit_json_out *json = &c->pictures;
     vit_image image;
     vit_bytes png = {0};
-    if (j->shown > 0 || c->pictures.length > MOST_BYTES) return VIT_OK;
+    if (j->shown > 0 || json->text.length > MOST_BYTES) return VIT_OK;
     vit_status status = get_picture(&image, c, j->picture, error);
     if (status == VIT_OK)
         status =
@@ -192,14 +191,14 @@ static vit_status show(ranking *c, judged *j, vit_error *error) {
     vit_image_free(&image);
     if (status != VIT_OK) return status;
     j->shown = (uint32_t)++c->shown;
-    vit_string_add(&c->pictures,
-                   "%s{\"number\": %zu, \"truth\": %u, \"answer\": %u, \"probability\": %s, "
-                   "\"truth_probability\": %s, \"png\": \"",
-                   c->shown > 1 ? ",\n" : "", record_of(c->answers, j->picture), (unsigned)j->truth,
-                   (unsigned)j->answer, vit_format_fixed(probability, j->probability, 4),
-                   vit_format_fixed(truth, j->truth_probability, 4));
-    vit_string_add_base64(&c->pictures, png.data, png.size);
-    vit_string_add(&c->pictures, "\"}");
+    vit_json_open(json, NULL, '{');
+    vit_json_count(json, "number", record_of(c->answers, j->picture));
+    vit_json_count(json, "truth", j->truth);
+    vit_json_count(json, "answer", j->answer);
+    vit_json_fixed(json, "probability", j->probability, 4);
+    vit_json_fixed(json, "truth_probability", j->truth_probability, 4);
+    vit_json_base64(json, "png", png.data, png.size);
+    vit_json_close(json, '}');
     vit_free(png.data);
     return VIT_OK;
 }
@@ -207,52 +206,51 @@ static vit_status show(ranking *c, judged *j, vit_error *error) {
 /* The worst; then the first picture of every cell, the second of every cell, ... */
 static vit_status show_all(ranking *c, vit_error *error) {
     vit_status status = VIT_OK;
+    vit_json_open_lines(&c->pictures, NULL, '[');
     for (size_t i = 0; i < count_worst(c) && status == VIT_OK; i++)
         status = show(c, c->list[i], error);
     for (size_t turn = 0; turn < OF_A_CELL; turn++)
         for (size_t i = 0; i < c->cell_count && status == VIT_OK; i++)
             if (turn < c->order[i]->count)
                 status = show(c, &c->all[c->order[i]->first + turn], error);
+    vit_json_close(&c->pictures, ']');
     return status;
 }
 
-static void write_cell(vit_string *json, const ranking *c, const cell *at) {
+static void write_cell(vit_json_out *json, const ranking *c, const cell *at) {
     const judged *first = &c->all[at->first];
-    const char *comma = "";
-    vit_string_add(json, "{\"truth\": %u, \"answer\": %u, \"count\": %zu, \"pictures\": [",
-                   (unsigned)first->truth, (unsigned)first->answer, at->count);
+    vit_json_open(json, NULL, '{');
+    vit_json_count(json, "truth", first->truth);
+    vit_json_count(json, "answer", first->answer);
+    vit_json_count(json, "count", at->count);
+    vit_json_open(json, "pictures", '[');
     for (size_t i = 0; i < vit_min(at->count, OF_A_CELL); i++)
-        if (first[i].shown > 0) {
-            vit_string_add(json, "%s%u", comma, (unsigned)first[i].shown - 1);
-            comma = ", ";
-        }
-    vit_string_add(json, "]}");
+        if (first[i].shown > 0) vit_json_count(json, NULL, first[i].shown - 1);
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
 }
 
-vit_status vit_answers_write(vit_string *json, const vit_answers *a, vit_error *error) {
+vit_status vit_answers_write(vit_json_out *json, const vit_answers *a, vit_error *error) {
     ranking c;
     size_t height, width;
     vit_status status = ranking_init(&c, a, error);
     if (status == VIT_OK) status = show_all(&c, error);
     if (status == VIT_OK) {
         shown_size(&height, &width, a->data);
-        vit_string_add(json, "\"answers\": {\"which\": ");
-        vit_string_add_json(json, a->which);
-        vit_string_add(json,
-                       ", \"count\": %zu, \"right\": %zu, \"size\": [%zu, %zu],\n\"cells\": [",
-                       a->count, c.right, height, width);
-        for (size_t i = 0; i < c.cell_count; i++) {
-            if (i > 0) vit_string_add(json, ",\n");
-            write_cell(json, &c, &c.cells[i]);
-        }
-        vit_string_add(json, "],\n\"worst\": [");
+        vit_json_open_lines(json, "answers", '{');
+        vit_json_text(json, "which", a->which);
+        vit_json_count(json, "count", a->count);
+        vit_json_count(json, "right", c.right);
+        vit_json_counts(json, "size", (const size_t[]){height, width}, 2);
+        vit_json_open_lines(json, "cells", '[');
+        for (size_t i = 0; i < c.cell_count; i++) write_cell(json, &c, &c.cells[i]);
+        vit_json_close(json, ']');
+        vit_json_open(json, "worst", '[');
         for (size_t i = 0; i < count_worst(&c); i++)
-            if (c.list[i]->shown > 0)
-                vit_string_add(json, "%s%u", i > 0 ? ", " : "", (unsigned)c.list[i]->shown - 1);
-        vit_string_add(json, "]},\n\"pictures\": [\n");
-        vit_string_add_bytes(json, c.pictures.text, c.pictures.length);
-        vit_string_add(json, "]");
-        json->failed |= c.pictures.failed;
+            if (c.list[i]->shown > 0) vit_json_count(json, NULL, c.list[i]->shown - 1);
+        vit_json_close(json, ']');
+        vit_json_close(json, '}');
+        vit_json_raw(json, "pictures", c.pictures.text.failed ? NULL : c.pictures.text.text);
     }
     ranking_free(&c);
     return status;

@@ -5,7 +5,7 @@
 
 #include "datasets/dataset.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
+#include "vit/formats/json_out.h"
 
 typedef struct vit_answers {
     const char *which; /* the pictures in a few words: "the 10,000 test pictures" */
@@ -17,7 +17,7 @@ typedef struct vit_answers {
     double temperature;  /* probabilities are softmax(logits / temperature) */
 } vit_answers;
 
-/* Appends two members of a JSON object:
+/* Adds two members to a JSON object:
  *   "answers": {"which", "count", "right", "size": [height, width], "cells": [{"truth", "answer",
  *     "count", "pictures": [...]}, ...] sorted by (truth, answer), "worst": [...]}
  *   "pictures": [{"number", "truth", "answer", "probability", "truth_probability", "png"}, ...], to
@@ -25,7 +25,7 @@ typedef struct vit_answers {
  * before they are normalised, and at most 96 pixels a side. A cell has up to 12: the wrong answers
  * of the highest probability, the right ones of the lowest; all together take at most 3 MB. Errors:
  * MEMORY, those of reading a record. */
-vit_status vit_answers_write(vit_string *json, const vit_answers *answers, vit_error *error);
+vit_status vit_answers_write(vit_json_out *json, const vit_answers *answers, vit_error *error);
 
 /* Several pictures side by side in one PNG. */
 typedef struct vit_sheet {

@@ -2,6 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
 #include "vit/formats/page.h"
 
 #include <math.h>
@@ -23,140 +24,136 @@ VIT_CHECK_ROWS(states, VIT_REPORT_STATE_COUNT);
 
 /* ---- writing ---- */
 
-static void add_number(vit_string *t, double value) {
-    char text[32];
-    vit_string_add(t, "%s", isfinite(value) ? vit_format_float(text, (float)value) : "null");
+/* A figure, to the digits of a float. */
+static void add_number(vit_json_out *json, const char *key, double value) {
+    vit_json_float(json, key, (float)value);
 }
 
-static void add_title(vit_string *t, const vit_report *r) {
-    vit_string_add(t, "\"title\": {\"preset\": ");
-    vit_string_add_json(t, r->preset);
-    vit_string_add(t, ", \"data\": ");
-    vit_string_add_json(t, r->data);
-    vit_string_add(
-        t,
-        ", \"state\": \"%s\", \"parameters\": %zu, \"classes\": %zu, \"train_images\": %zu, "
-        "\"val_images\": %zu, \"batch\": %zu, \"step\": %llu, \"steps\": %llu, "
-        "\"epochs\": ",
-        states[r->state], r->parameters, r->facts.classes, r->facts.train_images,
-        r->facts.val_images, r->batch, (unsigned long long)r->step,
-        (unsigned long long)r->facts.steps);
-    add_number(t, r->facts.epochs);
-    vit_string_add(t, ", \"test_top1\": ");
-    add_number(t, r->test_top1);
-    vit_string_add(t, "},\n\"labels\": ");
-    for (size_t i = 0; r->labels && i < r->facts.classes; i++) {
-        vit_string_add(t, i > 0 ? ", " : "[");
-        vit_string_add_json(t, r->labels[i]);
-    }
-    vit_string_add(t, r->labels ? "],\n" : "null,\n");
+static void add_title(vit_json_out *json, const vit_report *r) {
+    vit_json_open(json, "title", '{');
+    vit_json_text(json, "preset", r->preset);
+    vit_json_text(json, "data", r->data);
+    vit_json_text(json, "state", states[r->state]);
+    vit_json_count(json, "parameters", r->parameters);
+    vit_json_count(json, "classes", r->facts.classes);
+    vit_json_count(json, "train_images", r->facts.train_images);
+    vit_json_count(json, "val_images", r->facts.val_images);
+    vit_json_count(json, "batch", r->batch);
+    vit_json_count(json, "step", r->step);
+    vit_json_count(json, "steps", r->facts.steps);
+    add_number(json, "epochs", r->facts.epochs);
+    add_number(json, "test_top1", r->test_top1);
+    vit_json_close(json, '}');
+    if (r->labels)
+        vit_json_texts(json, "labels", r->labels, r->facts.classes);
+    else
+        vit_json_raw(json, "labels", "null");
 }
 
-/* "name": [...], one field of each of `count` structures of `size` bytes: a uint64_t (whole) or a
- * double, `offset` bytes from their beginning. */
-static void add_column(vit_string *t, const char *name, const void *rows, size_t count, size_t size,
-                       size_t offset, bool whole) {
-    vit_string_add(t, "\"%s\": [", name);
-    for (size_t i = 0; i < count; i++) {
-        const char *at = (const char *)rows + i * size + offset;
-        if (i > 0) vit_string_add(t, ", ");
-        if (whole) {
-            uint64_t value;
-            memcpy(&value, at, sizeof value);
-            vit_string_add(t, "%llu", (unsigned long long)value);
-        } else {
+/* A column of a table of points: a field, uint64_t (whole) or double, `offset` bytes from the
+ * beginning of each. */
+typedef struct report_column {
+    const char *name;
+    size_t offset;
+    bool whole;
+} report_column;
+
+static void add_table(vit_json_out *json, const char *name, const report_column *columns,
+                      size_t width, const void *rows, size_t count, size_t size) {
+    vit_json_open_lines(json, name, '{');
+    for (size_t k = 0; k < width; k++) {
+        vit_json_open(json, columns[k].name, '[');
+        for (size_t i = 0; i < count; i++) {
+            const char *at = (const char *)rows + i * size + columns[k].offset;
+            uint64_t number;
             double value;
+            memcpy(&number, at, sizeof number);
             memcpy(&value, at, sizeof value);
-            add_number(t, value);
+            if (columns[k].whole)
+                vit_json_count(json, NULL, number);
+            else
+                add_number(json, NULL, value);
         }
+        vit_json_close(json, ']');
     }
-    vit_string_add(t, "]");
+    vit_json_close(json, '}');
 }
 
 /* The rates, which depend on the machine, have a line of their own. */
-static void add_curves(vit_string *t, const vit_training_curves *c) {
-    static const struct {
-        const char *name;
-        size_t offset;
-        bool whole;
-    } points[] = {{"step", offsetof(vit_point, step), true},
-                  {"steps", offsetof(vit_point, steps), true},
-                  {"loss", offsetof(vit_point, loss), false},
-                  {"lr", offsetof(vit_point, lr), false},
-                  {"grad_norm", offsetof(vit_point, grad_norm), false},
-                  {"rate", offsetof(vit_point, rate), false}},
-      epochs[] = {{"step", offsetof(vit_epoch_point, step), true},
-                  {"val_top1", offsetof(vit_epoch_point, val_top1), false},
-                  {"val_loss", offsetof(vit_epoch_point, val_loss), false},
-                  {"train_top1", offsetof(vit_epoch_point, train_top1), false},
-                  {"train_loss", offsetof(vit_epoch_point, train_loss), false}};
-    vit_string_add(t, "\"points\": {");
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        if (i > 0) vit_string_add(t, ",\n");
-        add_column(t, points[i].name, c->points, c->point_count, sizeof *c->points,
-                   points[i].offset, points[i].whole);
-    }
-    vit_string_add(t, "},\n\"epochs\": {");
-    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
-        if (i > 0) vit_string_add(t, ",\n");
-        add_column(t, epochs[i].name, c->epochs, c->epoch_count, sizeof *c->epochs,
-                   epochs[i].offset, epochs[i].whole);
-    }
-    vit_string_add(t, "},\n");
+static void add_curves(vit_json_out *json, const vit_training_curves *c) {
+    static const report_column points[] = {{"step", offsetof(vit_point, step), true},
+                                           {"steps", offsetof(vit_point, steps), true},
+                                           {"loss", offsetof(vit_point, loss), false},
+                                           {"lr", offsetof(vit_point, lr), false},
+                                           {"grad_norm", offsetof(vit_point, grad_norm), false},
+                                           {"rate", offsetof(vit_point, rate), false}};
+    static const report_column epochs[] = {
+        {"step", offsetof(vit_epoch_point, step), true},
+        {"val_top1", offsetof(vit_epoch_point, val_top1), false},
+        {"val_loss", offsetof(vit_epoch_point, val_loss), false},
+        {"train_top1", offsetof(vit_epoch_point, train_top1), false},
+        {"train_loss", offsetof(vit_epoch_point, train_loss), false}};
+    add_table(json, "points", points, sizeof points / sizeof *points, c->points, c->point_count,
+              sizeof *c->points);
+    add_table(json, "epochs", epochs, sizeof epochs / sizeof *epochs, c->epochs, c->epoch_count,
+              sizeof *c->epochs);
 }
 
-static void add_advice(vit_string *t, const vit_report *r) {
+static void add_advice(vit_json_out *json, const vit_report *r) {
     vit_advice advice[VIT_FINDING_COUNT];
     const size_t count = vit_advise(advice, &r->facts, r->curves);
-    vit_string_add(t, "\"advice\": [");
+    vit_json_open_lines(json, "advice", '[');
     for (size_t i = 0; i < count; i++) {
-        vit_string_add(t, "%s{\"name\": ", i > 0 ? ",\n" : "");
-        vit_string_add_json(t, vit_finding_name(advice[i].finding));
-        vit_string_add(t, ", \"why\": ");
-        vit_string_add_json(t, advice[i].why);
-        for (size_t k = 0; k < advice[i].try_count; k++) {
-            vit_string_add(t, k > 0 ? ", " : ", \"try\": [");
-            vit_string_add_json(t, advice[i].tries[k]);
-        }
-        vit_string_add(t, "]}");
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "name", vit_finding_name(advice[i].finding));
+        vit_json_text(json, "why", advice[i].why);
+        vit_json_open(json, "try", '[');
+        for (size_t k = 0; k < advice[i].try_count; k++)
+            vit_json_text(json, NULL, advice[i].tries[k]);
+        vit_json_close(json, ']');
+        vit_json_close(json, '}');
     }
-    vit_string_add(t, "],\n");
+    vit_json_close(json, ']');
 }
 
-static vit_status add_data(vit_string *t, const vit_report *r, vit_error *error) {
+static vit_status add_data(vit_json_out *json, const vit_report *r, vit_error *error) {
     vit_status status = VIT_OK;
-    vit_string_add(t, "{");
-    add_title(t, r);
-    add_curves(t, r->curves);
-    add_advice(t, r);
-    if (r->weights)
-        status = vit_weights_write(t, r->weights, error);
-    else
-        vit_string_add(t, "\"filters\": null, \"positions\": null");
-    vit_string_add(t, ",\n");
+    vit_json_open_lines(json, NULL, '{');
+    add_title(json, r);
+    add_curves(json, r->curves);
+    add_advice(json, r);
+    if (r->weights) {
+        status = vit_weights_write(json, r->weights, error);
+    } else {
+        vit_json_raw(json, "filters", "null");
+        vit_json_raw(json, "positions", "null");
+    }
     if (status != VIT_OK) return status;
-    if (r->answers && r->answers->count > 0)
-        status = vit_answers_write(t, r->answers, error);
-    else
-        vit_string_add(t, "\"answers\": null, \"pictures\": []");
-    vit_string_add(t, "}\n");
+    if (r->answers && r->answers->count > 0) {
+        status = vit_answers_write(json, r->answers, error);
+    } else {
+        vit_json_raw(json, "answers", "null");
+        vit_json_raw(json, "pictures", "[]");
+    }
+    vit_json_close(json, '}');
     return status;
 }
 
 vit_status vit_report_write(const char *path, const vit_report *report, vit_error *error) {
-    vit_string data = {0}, safe = {0}, page = {0};
-    vit_status status = add_data(&data, report, error);
-    if (status == VIT_OK && !data.failed) {
-        vit_string_add_script_json(&safe, data.text);
+    vit_json_out json = {0};
+    vit_string safe = {0}, page = {0};
+    vit_status status = add_data(&json, report, error);
+    if (status == VIT_OK && !json.text.failed) {
+        vit_string_add_script_json(&safe, json.text.text);
         const vit_page_part parts[] = {{"style", vit_report_css, NULL},
                                        {"script", vit_report_js, NULL},
                                        {"data", NULL, safe.failed ? "" : safe.text}};
         vit_string_add_page(&page, vit_report_html, parts, sizeof parts / sizeof *parts);
     }
-    if (status == VIT_OK && (data.failed || safe.failed || page.failed))
+    if (status == VIT_OK && (json.text.failed || safe.failed || page.failed))
         status = vit_fail_memory(error, "the report", page.length);
     if (status == VIT_OK) status = vit_write_file(path, page.text, page.length, error);
-    vit_string_free(&data);
+    vit_string_free(&json.text);
     vit_string_free(&safe);
     vit_string_free(&page);
     return status;

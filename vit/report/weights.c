@@ -1,7 +1,6 @@
 #include "vit/report/weights.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/formats/page.h"
 #include "vit/image/codec/png_write.h"
 #include "vit/model/fixed_positions.h"
 
@@ -115,21 +114,23 @@ vit_status vit_filters_new(vit_filters *out, const vit_shown_weights *weights, v
     return status;
 }
 
-static vit_status write_filters(vit_string *json, const vit_shown_weights *weights,
+static vit_status write_filters(vit_json_out *json, const vit_shown_weights *weights,
                                 vit_error *error) {
     vit_filters f;
     const vit_status status = vit_filters_new(&f, weights, error);
     if (status != VIT_OK) return status;
     if (!f.sheet.png.data) {
-        vit_string_add(json, "\"filters\": null");
+        vit_json_raw(json, "filters", "null");
         return VIT_OK;
     }
-    vit_string_add(json,
-                   "\"filters\": {\"width\": %zu, \"height\": %zu, \"size\": %zu, \"count\": %zu, "
-                   "\"of\": %zu, \"png\": \"",
-                   f.sheet.width, f.sheet.height, f.size, f.count, f.of);
-    vit_string_add_base64(json, f.sheet.png.data, f.sheet.png.size);
-    vit_string_add(json, "\"}");
+    vit_json_open(json, "filters", '{');
+    vit_json_count(json, "width", f.sheet.width);
+    vit_json_count(json, "height", f.sheet.height);
+    vit_json_count(json, "size", f.size);
+    vit_json_count(json, "count", f.count);
+    vit_json_count(json, "of", f.of);
+    vit_json_base64(json, "png", f.sheet.png.data, f.sheet.png.size);
+    vit_json_close(json, '}');
     vit_free(f.sheet.png.data);
     return VIT_OK;
 }
@@ -153,17 +154,17 @@ static void compare_rows(uint8_t *cosines, const float *rows, size_t n, size_t d
         }
 }
 
-static vit_status write_positions(vit_string *json, const vit_shown_weights *w, vit_error *error) {
+static vit_status write_positions(vit_json_out *json, const vit_shown_weights *w,
+                                  vit_error *error) {
     const vit_config *c = w->config;
     const size_t n = vit_config_patches(c), first = vit_config_positions(c) - n;
     const vit_parameter *p = vit_table_find(w->table, "pos_embed");
     float *fixed = NULL;
-    vit_string_add(json, "\"positions\": ");
     vit_status status = p ? VIT_OK : vit_positions_new(&fixed, c, error);
     const float *rows = p && p->offset != VIT_ONLY_PACKED ? w->values + p->offset : fixed;
     if (status != VIT_OK) return status;
     if (!rows || n > MOST_POSITIONS) {
-        vit_string_add(json, "null");
+        vit_json_raw(json, "positions", "null");
     } else {
         uint8_t *cosines = vit_alloc(n, n);
         if (!cosines) {
@@ -171,19 +172,19 @@ static vit_status write_positions(vit_string *json, const vit_shown_weights *w, 
             return vit_fail_memory(error, "the similarity of positions", n * n);
         }
         compare_rows(cosines, rows + first * c->dim, n, c->dim);
-        vit_string_add(json, "{\"rows\": %zu, \"columns\": %zu, \"cosine\": \"",
-                       c->height / c->patch, c->width / c->patch);
-        vit_string_add_base64(json, cosines, n * n);
-        vit_string_add(json, "\"}");
+        vit_json_open(json, "positions", '{');
+        vit_json_count(json, "rows", c->height / c->patch);
+        vit_json_count(json, "columns", c->width / c->patch);
+        vit_json_base64(json, "cosine", cosines, n * n);
+        vit_json_close(json, '}');
         vit_free(cosines);
     }
     vit_free(fixed);
     return VIT_OK;
 }
 
-vit_status vit_weights_write(vit_string *json, const vit_shown_weights *weights, vit_error *error) {
-    vit_status status = write_filters(json, weights, error);
-    vit_string_add(json, ",\n");
-    if (status == VIT_OK) status = write_positions(json, weights, error);
-    return status;
+vit_status vit_weights_write(vit_json_out *json, const vit_shown_weights *weights,
+                             vit_error *error) {
+    const vit_status status = write_filters(json, weights, error);
+    return status == VIT_OK ? write_positions(json, weights, error) : status;
 }

@@ -25,9 +25,10 @@ typedef struct vit_filters {
  * is freed by vit_free. Errors: MEMORY. */
 vit_status vit_filters_new(vit_filters *out, const vit_shown_weights *weights, vit_error *error);
 
-/* Appends two members of a JSON object: "filters": {"png", "width", "height", "size", "count",
+/* Adds two members to a JSON object: "filters": {"png", "width", "height", "size", "count",
  * "of"} and "positions": {"rows", "columns", "cosine": base64 of [N][N] bytes, 127.5 (cosine + 1)};
  * each is null if there are none, "positions" also for more than 784. Errors: MEMORY. */
-vit_status vit_weights_write(vit_string *json, const vit_shown_weights *weights, vit_error *error);
+vit_status vit_weights_write(vit_json_out *json, const vit_shown_weights *weights,
+                             vit_error *error);
 
 #endif

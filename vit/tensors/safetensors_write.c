@@ -1,4 +1,4 @@
-#include "vit/base/text.h"
+#include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"
 #include "vit/tensors/safetensors.h"
 
@@ -9,7 +9,7 @@
 typedef struct plan {
     const vit_tensor **order;
     size_t count, data_size;
-    vit_string header;
+    vit_json_out header;
 } plan;
 
 static size_t tensor_bytes(const vit_tensor *t) {
@@ -102,30 +102,28 @@ static vit_status plan_metadata(plan *p, const vit_metadata *metadata, size_t co
     for (size_t i = 0; i < count; i++) pairs[i] = metadata[i];
     pairs[count] = (vit_metadata){"format", "pt"};
     qsort(pairs, count + 1, sizeof *pairs, vit_compare_keys);
-    vit_string_add(&p->header, "{\"__metadata__\":{");
+    p->header.compact = true;
+    vit_json_open(&p->header, NULL, '{');
+    vit_json_open(&p->header, "__metadata__", '{');
     for (size_t i = 0; i <= count && status == VIT_OK; i++) {
         if (i > 0 && vit_compare_keys(&pairs[i - 1], &pairs[i]) == 0)
             status = vit_fail(error, VIT_ERROR_ARGUMENT,
                               "two metadata have the key '%s', expected each key once (\"format\" "
                               "is added by the writer)",
                               vit_name_text(key, pairs[i].key));
-        vit_string_add(&p->header, "%s", i > 0 ? "," : "");
-        vit_string_add_json(&p->header, pairs[i].key);
-        vit_string_add(&p->header, ":");
-        vit_string_add_json(&p->header, pairs[i].value);
+        vit_json_text(&p->header, pairs[i].key, pairs[i].value);
     }
-    vit_string_add(&p->header, "}");
+    vit_json_close(&p->header, '}');
     vit_free(pairs);
     return status;
 }
 
-static void plan_entry(vit_string *header, const vit_tensor *t, size_t begin) {
-    vit_string_add(header, ",");
-    vit_string_add_json(header, t->name);
-    vit_string_add(header, ":{\"dtype\":\"%s\",\"shape\":[", vit_dtype_name(t->dtype));
-    for (size_t i = 0; i < t->dims; i++)
-        vit_string_add(header, "%s%zu", i > 0 ? "," : "", t->shape[i]);
-    vit_string_add(header, "],\"data_offsets\":[%zu,%zu]}", begin, begin + tensor_bytes(t));
+static void plan_entry(vit_json_out *header, const vit_tensor *t, size_t begin) {
+    vit_json_open(header, t->name, '{');
+    vit_json_text(header, "dtype", vit_dtype_name(t->dtype));
+    vit_json_counts(header, "shape", t->shape, t->dims);
+    vit_json_counts(header, "data_offsets", (const size_t[]){begin, begin + tensor_bytes(t)}, 2);
+    vit_json_close(header, '}');
 }
 
 static vit_status plan_make(plan *p, const vit_tensor *tensors, size_t count,
@@ -138,19 +136,19 @@ static vit_status plan_make(plan *p, const vit_tensor *tensors, size_t count,
         plan_entry(&p->header, p->order[i], begin);
         begin += tensor_bytes(p->order[i]);
     }
-    vit_string_add(&p->header, "}");
-    vit_string_add(&p->header, "%*s", (int)(7 - (p->header.length + 7) % 8), "");
-    if (p->header.failed) return vit_fail_memory(error, "the header", p->header.length);
-    if (p->header.length > VIT_SAFETENSORS_MAX_HEADER)
+    vit_json_close(&p->header, '}');
+    vit_string_add(&p->header.text, "%*s", (int)(7 - (p->header.text.length + 7) % 8), "");
+    if (p->header.text.failed) return vit_fail_memory(error, "the header", p->header.text.length);
+    if (p->header.text.length > VIT_SAFETENSORS_MAX_HEADER)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "names and metadata need a header of %zu bytes, expected at most %u",
-                        p->header.length, VIT_SAFETENSORS_MAX_HEADER);
+                        p->header.text.length, VIT_SAFETENSORS_MAX_HEADER);
     return VIT_OK;
 }
 
 static void plan_free(plan *p) {
     vit_free(p->order);
-    vit_string_free(&p->header);
+    vit_string_free(&p->header.text);
 }
 
 /* ---- output ---- */
@@ -159,9 +157,10 @@ typedef vit_status put_bytes(void *to, const void *data, size_t size, vit_error 
 
 static vit_status emit(const plan *p, put_bytes *put, void *to, vit_error *error) {
     uint8_t length[8];
-    for (size_t i = 0; i < 8; i++) length[i] = (uint8_t)((uint64_t)p->header.length >> (8 * i));
+    for (size_t i = 0; i < 8; i++)
+        length[i] = (uint8_t)((uint64_t)p->header.text.length >> (8 * i));
     vit_status status = put(to, length, sizeof length, error);
-    if (status == VIT_OK) status = put(to, p->header.text, p->header.length, error);
+    if (status == VIT_OK) status = put(to, p->header.text.text, p->header.text.length, error);
     for (size_t i = 0; i < p->count && status == VIT_OK; i++)
         if (p->order[i]->count > 0)
             status = put(to, p->order[i]->data, tensor_bytes(p->order[i]), error);
@@ -187,7 +186,7 @@ vit_status vit_safetensors_encode(vit_bytes *out, const vit_tensor *tensors, siz
     plan p = {0};
     vit_status status = plan_make(&p, tensors, count, metadata, metadata_count, error);
     if (status != VIT_OK) goto done;
-    size_t size = 8 + p.header.length + p.data_size;
+    size_t size = 8 + p.header.text.length + p.data_size;
     out->data = vit_alloc(size, 1);
     if (!out->data) {
         status = vit_fail_memory(error, "a safetensors file", size);

@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,15 +209,13 @@ char *vit_vocabulary_decode(const vit_vocabulary *v, const uint32_t *ids, size_t
 /* ---- JSON ---- */
 
 char *vit_vocabulary_write(const vit_vocabulary *v) {
-    vit_string t = {0};
-    vit_string_add(&t, "{\"signs\": \"%s\", \"texts\": [", sign_names[v->signs]);
-    for (size_t i = VIT_ID_FIRST; i < v->count; i++) {
-        if (i > VIT_ID_FIRST) vit_string_add(&t, ", ");
-        vit_string_add_json(&t, v->texts[i]);
-    }
-    vit_string_add(&t, "]}");
-    if (t.failed) vit_string_free(&t);
-    return t.text;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "signs", sign_names[v->signs]);
+    vit_json_texts(&json, "texts", (const char *const *)v->texts + VIT_ID_FIRST,
+                   v->count - VIT_ID_FIRST);
+    vit_json_close(&json, '}');
+    return vit_json_take(&json);
 }
 
 /* Checks that the texts are signs in the order of their bytes, as looking them up needs it. */

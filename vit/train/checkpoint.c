@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"
 #include "vit/tensors/checksum.h"
 #include "vit/tensors/safetensors.h"
@@ -355,20 +356,18 @@ vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *i
         {"loss_sum", VIT_FIELD_DOUBLE, &(h)->loss_sum, NULL},           \
         {"loss_steps", VIT_FIELD_SIZE, &(h)->loss_steps, NULL},
 
-static vit_string write_history(const vit_history *history) {
+static char *write_history(const vit_history *history) {
     vit_history h = *history;
     const vit_field fields[] = {HISTORY_FIELDS(&h)};
-    vit_string t = {0};
-    char number[32];
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        vit_string_add(&t, "%s\"%s\": ", i > 0 ? ", " : "{", fields[i].key);
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].kind == VIT_FIELD_SIZE)
-            vit_string_add(&t, "%zu", *(size_t *)fields[i].value);
+            vit_json_count(&json, fields[i].key, *(size_t *)fields[i].value);
         else
-            vit_string_add(&t, "%s", vit_format_double(number, *(double *)fields[i].value));
-    }
-    vit_string_add(&t, "}");
-    return t;
+            vit_json_number(&json, fields[i].key, *(double *)fields[i].value);
+    vit_json_close(&json, '}');
+    return vit_json_take(&json);
 }
 
 static vit_status read_history(vit_history *out, const vit_checkpoint *c, vit_error *error) {
@@ -468,16 +467,13 @@ static vit_status write_tensors(const char *path, const vit_tensor *tensors, siz
     vit_metadata metadata[KEYS + MODEL_KEYS];
     char number[32], hex[65];
     size_t entries = 0;
-    vit_string remembered = write_history(history);
-    if (remembered.failed) {
-        vit_string_free(&remembered);
-        return vit_fail_memory(error, "the history", 0);
-    }
+    char *remembered = write_history(history);
+    if (!remembered) return vit_fail_memory(error, "the history", 0);
     snprintf(number, sizeof number, "%llu", (unsigned long long)step);
     for (size_t i = 0; i < PARTS; i++)
         if (i != TEACHER || *p->text[i]) metadata[entries++] = (vit_metadata){keys[i], p->text[i]};
     metadata[entries++] = (vit_metadata){keys[STEP], number};
-    metadata[entries++] = (vit_metadata){keys[HISTORY], remembered.text};
+    metadata[entries++] = (vit_metadata){keys[HISTORY], remembered};
     vit_metadata *checksum = &metadata[entries++];
     *checksum = (vit_metadata){keys[CHECKSUM], vit_checksum_zeros};
     for (size_t i = 0; i < MODEL_KEYS; i++)
@@ -486,7 +482,7 @@ static vit_status write_tensors(const char *path, const vit_tensor *tensors, siz
     checksum->value = hex;
     if (status == VIT_OK)
         status = vit_safetensors_write(path, tensors, count, metadata, entries, error);
-    vit_string_free(&remembered);
+    vit_free(remembered);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json_out.h"
 #include "vit/train/measure/score.h"
 #include "vit/train/run.h"
 #include <math.h>
@@ -14,28 +15,30 @@
 
 /* Nothing in it depends on time, path, host or threads. */
 char *vit_run_recipe(const vit_run *run) {
-    vit_string t = {0};
+    vit_json_out json = {0};
     char *recipe = vit_recipe_write(&run->preset.recipe);
-    vit_string_add(&t, "{\"preset\": ");
-    vit_string_add_json(&t, run->preset.name);
-    vit_string_add(&t, ", \"data\": ");
-    vit_string_add_json(&t, run->data.name);
-    vit_string_add(&t, ", \"data_sha256\": \"%s\", ", run->data.checksum);
-    if (run->data.joined) vit_string_add(&t, "\"joined_sha256\": \"%s\", ", run->data.joined + 1);
-    if (run->start.sha256[0]) vit_string_add(&t, "\"init_sha256\": \"%s\", ", run->start.sha256);
-    if (run->teacher.sha256[0])
-        vit_string_add(&t, "\"teacher_sha256\": \"%s\", ", run->teacher.sha256);
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "preset", run->preset.name);
+    vit_json_text(&json, "data", run->data.name);
+    vit_json_text(&json, "data_sha256", run->data.checksum);
+    if (run->data.joined) vit_json_text(&json, "joined_sha256", run->data.joined + 1);
+    if (run->start.sha256[0]) vit_json_text(&json, "init_sha256", run->start.sha256);
+    if (run->teacher.sha256[0]) vit_json_text(&json, "teacher_sha256", run->teacher.sha256);
     if (run->options->keep_best && run->history.best_step > 0)
-        vit_string_add(&t, "\"best_step\": %zu, ", run->history.best_step);
-    if (run->history.extended_at > 0)
-        vit_string_add(&t, "\"extended\": {\"at_step\": %zu, \"from_steps\": %zu}, ",
-                       run->history.extended_at, run->history.extended_from);
-    vit_string_add(&t, "\"seed\": %llu, \"steps\": %llu, \"schedule_steps\": %llu, \"train\": %s}",
-                   (unsigned long long)run->options->seed, (unsigned long long)vit_run_step(run),
-                   (unsigned long long)run->plan.schedule, recipe ? recipe : "");
-    if (t.failed || !recipe) vit_string_free(&t);
+        vit_json_count(&json, "best_step", run->history.best_step);
+    if (run->history.extended_at > 0) {
+        vit_json_open(&json, "extended", '{');
+        vit_json_count(&json, "at_step", run->history.extended_at);
+        vit_json_count(&json, "from_steps", run->history.extended_from);
+        vit_json_close(&json, '}');
+    }
+    vit_json_count(&json, "seed", run->options->seed);
+    vit_json_count(&json, "steps", vit_run_step(run));
+    vit_json_count(&json, "schedule_steps", run->plan.schedule);
+    vit_json_raw(&json, "train", recipe);
+    vit_json_close(&json, '}');
     vit_free(recipe);
-    return t.text;
+    return vit_json_take(&json);
 }
 
 static void add_operation(vit_preprocessing *p, vit_operation operation) {

@@ -4,6 +4,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json_out.h"
 #include "vit/tensors/checksum.h"
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/file/labels.h"
@@ -158,16 +159,12 @@ static char *origin(const vit_binding *b, const vit_configs *c) {
     const json_t *list = json_object_get(c->object, "architectures");
     const json_t *name =
         list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
-    vit_string t = {0};
-    vit_string_add(&t, "{\"layout\": ");
-    vit_string_add_json(&t, b->layout->name);
-    if (json_is_string(name)) {
-        vit_string_add(&t, ", \"architecture\": ");
-        vit_string_add_json(&t, json_string_value(name));
-    }
-    vit_string_add(&t, "}");
-    if (t.failed) vit_string_free(&t);
-    return t.text;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "layout", b->layout->name);
+    if (json_is_string(name)) vit_json_text(&json, "architecture", json_string_value(name));
+    vit_json_close(&json, '}');
+    return vit_json_take(&json);
 }
 
 /* The labels of the config, or ImageNet's where the classes are known to be those. */

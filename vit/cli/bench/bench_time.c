@@ -2,6 +2,7 @@
 #include "vit/base/text.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/cli/parts/program.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,39 +56,36 @@ static double loader_share(const bench *b, const bench_line *l) {
     return l->loader / (l->seconds * b->threads);
 }
 
-/* Adds `, "key": value`, with null for 0. */
-static void add_number(vit_string *t, const char *key, double value, int digits) {
-    char number[32];
-    vit_string_add(t, ", \"%s\": %s", key,
-                   value > 0 ? vit_format_fixed(number, value, digits) : "null");
+/* null for 0 */
+static void add_number(vit_json_out *json, const char *key, double value, int digits) {
+    vit_json_fixed(json, key, value > 0 ? value : NAN, digits);
 }
 
 static void print_json(const bench *b, const bench_line *l) {
-    char brand[64], gflops[32];
-    vit_string t = {0};
+    char brand[64];
+    vit_json_out json = {0};
     vit_cpu_brand(brand, sizeof brand);
-    vit_string_add(&t, "{\"what\": \"%s\", \"model\": ", l->what);
-    vit_string_add_json(&t, b->preset.name);
-    vit_string_add(&t, ", \"shape\": ");
-    vit_string_add_json(&t, l->detail);
-    vit_string_add(&t, ", \"batch\": %zu, \"precision\": \"%s\", \"threads\": %d, ", b->batch,
-                   vit_precision_names[b->precision], b->threads);
-    vit_string_add(&t, "\"cpu\": \"%s\", \"processor\": ", vit_cpu_name(b->kernels->cpu));
-    vit_string_add_json(&t, brand);
-    add_number(&t, "ms", l->seconds * 1e3, 6);
-    add_number(&t, "images_per_second", (double)l->images / l->seconds, 1);
-    vit_string_add(&t, ", \"gflops\": %s", vit_format_fixed(gflops, l->flop / l->seconds / 1e9, 2));
-    add_number(&t, "peak_gflops", b->peak, 1);
-    add_number(&t, "bytes", l->bytes, 0);
-    add_number(&t, "gbytes_per_second", l->bytes / l->seconds / 1e9, 4);
-    add_number(&t, "loader_ms", l->loader * 1e3, 5);
-    add_number(&t, "loader_share", loader_share(b, l), 5);
-    add_number(&t, "answers", l->answers, 3);
-    add_number(&t, "resident_mib", resident_mib(), 1);
-    vit_string_add(&t, "}");
-    puts(t.failed ? "{\"error\": \"out of memory\"}" : t.text);
-    vit_string_free(&t);
-    fflush(stdout);
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "what", l->what);
+    vit_json_text(&json, "model", b->preset.name);
+    vit_json_text(&json, "shape", l->detail);
+    vit_json_count(&json, "batch", b->batch);
+    vit_json_text(&json, "precision", vit_precision_names[b->precision]);
+    vit_json_count(&json, "threads", (uint64_t)b->threads);
+    vit_json_text(&json, "cpu", vit_cpu_name(b->kernels->cpu));
+    vit_json_text(&json, "processor", brand);
+    add_number(&json, "ms", l->seconds * 1e3, 6);
+    add_number(&json, "images_per_second", (double)l->images / l->seconds, 1);
+    vit_json_fixed(&json, "gflops", l->flop / l->seconds / 1e9, 2);
+    add_number(&json, "peak_gflops", b->peak, 1);
+    add_number(&json, "bytes", l->bytes, 0);
+    add_number(&json, "gbytes_per_second", l->bytes / l->seconds / 1e9, 4);
+    add_number(&json, "loader_ms", l->loader * 1e3, 5);
+    add_number(&json, "loader_share", loader_share(b, l), 5);
+    add_number(&json, "answers", l->answers, 3);
+    add_number(&json, "resident_mib", resident_mib(), 1);
+    vit_json_close(&json, '}');
+    vit_json_end_line(&json, stdout); /* what is lost is found at the end of the program */
 }
 
 void bench_print(const bench *b, const bench_line *l) {

@@ -79,12 +79,6 @@ static bool close_object(const vit_command *command, vit_json_out *json, const v
     return vit_print_json(command, json);
 }
 
-static void add_floats(vit_json_out *json, const char *key, const float *values, size_t count) {
-    vit_json_open(json, key, '[');
-    for (size_t i = 0; i < count; i++) vit_json_g9(json, NULL, values[i]);
-    vit_json_close(json, ']');
-}
-
 void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
     open_object(json, a);
     if (!a->failure) {
@@ -100,7 +94,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         vit_json_close(json, ']');
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
         if (a->warning) vit_json_text(json, "warning", a->warning);
-        if (a->logits) add_floats(json, "logits", a->logits, a->classes);
+        if (a->logits) vit_json_g9s(json, "logits", a->logits, a->classes);
     }
     vit_json_close(json, '}');
 }
@@ -114,7 +108,7 @@ bool vit_answer_json(const vit_command *command, const vit_answered *a) {
 bool vit_answer_embedding(const vit_command *command, const vit_answered *a) {
     vit_json_out json = {0};
     open_object(&json, a);
-    if (!a->failure) add_floats(&json, "embedding", a->features, a->width);
+    if (!a->failure) vit_json_g9s(&json, "embedding", a->features, a->width);
     return close_object(command, &json, a);
 }
 

@@ -60,8 +60,18 @@ bool vit_print(const vit_command *command, vit_string *text) {
 }
 
 bool vit_print_json(const vit_command *command, vit_json_out *json) {
-    vit_string_add(&json->line, "\n");
-    return vit_print(command, &json->line);
+    vit_string_add(&json->text, "\n");
+    return vit_print(command, &json->text);
+}
+
+bool vit_json_end_line(vit_json_out *json, FILE *stream) {
+    vit_string_add(&json->text, "\n");
+    bool fine = !json->text.failed;
+    fine = fine && fwrite(json->text.text, 1, json->text.length, stream) == json->text.length;
+    fine = fflush(stream) == 0 && fine;
+    vit_string_free(&json->text);
+    *json = (vit_json_out){0};
+    return fine;
 }
 
 void vit_say(const vit_command *command, const char *sentence) {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "vit/cli/parts/json_out.h"
 #include "vit/cli/parts/options.h"
+#include "vit/formats/json_out.h"
 
 enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
 
@@ -103,6 +103,10 @@ bool vit_print(const vit_command *command, vit_string *text);
 
 /* The same for a line of JSON, which it ends. */
 bool vit_print_json(const vit_command *command, vit_json_out *json);
+
+/* Ends the line, writes and flushes it, and frees it; false if it could not be written, or there
+ * was no memory. */
+bool vit_json_end_line(vit_json_out *json, FILE *stream);
 
 /* Returns the exit status of main: failed, with a message, if standard output could not be written.
  */

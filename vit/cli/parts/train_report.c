@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/json_out.h"
+#include "vit/formats/json_out.h"
 
 /* The name of an event in JSON; NULL for events that are not written as JSON. */
 static const char *event_name(vit_event_kind kind) {
@@ -192,8 +192,8 @@ static void log_note(vit_train_report *report, const vit_event *event) {
     vit_json_close(&json, '}');
     errno = 0;
     if (!report->started) {
-        vit_string_add(&report->early, "%s\n", json.line.failed ? "" : json.line.text);
-        vit_string_free(&json.line);
+        vit_string_add(&report->early, "%s\n", json.text.failed ? "" : json.text.text);
+        vit_string_free(&json.text);
     } else if (!vit_json_end_line(&json, report->log)) {
         report_log_failure(report, errno);
     }

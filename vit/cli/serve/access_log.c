@@ -96,12 +96,12 @@ void serve_log_request(serve_log log, const serve_entry *e) {
     case SERVE_LOG_COUNT:
         return;
     case SERVE_LOG_TEXT:
-        add_text(&json.line, e, time);
+        add_text(&json.text, e, time);
         break;
     case SERVE_LOG_JSON:
         add_json(&json, e, time);
         break;
     }
-    vit_string_add(&json.line, "\n");
-    write_line(&json.line);
+    vit_string_add(&json.text, "\n");
+    write_line(&json.text);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "vit/cli/parts/json_out.h"
+#include "vit/formats/json_out.h"
 
 /* ---- what was asked ---- */
 
@@ -60,11 +60,11 @@ static void reply_error(serve_reply *reply, unsigned status, const char *sentenc
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "error", sentence);
     vit_json_close(&json, '}');
-    vit_string_add(&json.line, "\n");
+    vit_string_add(&json.text, "\n");
     vit_string_free(&reply->body);
     reply->status = status;
     reply->type = "application/json";
-    reply->body = json.line;
+    reply->body = json.text;
     if (status == 429 || status == 503) reply->retry_after = 1;
 }
 

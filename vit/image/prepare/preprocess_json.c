@@ -1,6 +1,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json_out.h"
 #include "vit/image/pixels.h"
 #include "vit/image/prepare/preprocess.h"
 
@@ -279,39 +280,32 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
     return status;
 }
 
-static void write_triple(vit_string *t, const char *key, const float triple[3]) {
-    size_t count = triple[0] == triple[1] && triple[1] == triple[2] ? 1 : 3;
-    vit_string_add(t, ", \"%s\": [", key);
-    for (size_t i = 0; i < count; i++) {
-        char number[32];
-        vit_string_add(t, "%s%s", i ? ", " : "", vit_format_float(number, triple[i]));
+static void write_triple(vit_json_out *json, const char *key, const float triple[3]) {
+    vit_json_floats(json, key, triple, triple[0] == triple[1] && triple[1] == triple[2] ? 1 : 3);
+}
+
+static void write_resize(vit_json_out *json, const vit_operation *op) {
+    if (op->shorter) {
+        vit_json_count(json, "shorter", op->shorter);
+    } else {
+        vit_json_count(json, "height", op->height);
+        vit_json_count(json, "width", op->width);
+        if (op->fit != VIT_FIT_STRETCH) vit_json_text(json, "fit", fits[op->fit]);
     }
-    vit_string_add(t, "]");
-}
-
-static void write_resize(vit_string *t, const vit_operation *op) {
-    char number[32];
-    if (op->shorter)
-        vit_string_add(t, ", \"shorter\": %zu", op->shorter);
-    else
-        vit_string_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
-    if (!op->shorter && op->fit != VIT_FIT_STRETCH)
-        vit_string_add(t, ", \"fit\": \"%s\"", fits[op->fit]);
-    vit_string_add(t, ", \"filter\": \"%s\"", vit_filter_names[op->filter]);
+    vit_json_text(json, "filter", vit_filter_names[op->filter]);
     if (op->arithmetic != VIT_ARITHMETIC_PILLOW)
-        vit_string_add(t, ", \"arithmetic\": \"%s\"", vit_arithmetic_names[op->arithmetic]);
-    if (op->crop_share > 0)
-        vit_string_add(t, ", \"crop_share\": %s", vit_format_double(number, op->crop_share));
+        vit_json_text(json, "arithmetic", vit_arithmetic_names[op->arithmetic]);
+    if (op->crop_share > 0) vit_json_number(json, "crop_share", op->crop_share);
 }
 
-static void write_background(vit_string *t, const vit_operation *op) {
-    vit_string_add(t, ", \"background\": [%d, %d, %d]", op->background[0], op->background[1],
-                   op->background[2]);
+static void write_background(vit_json_out *json, const vit_operation *op) {
+    const uint8_t *b = op->background;
+    vit_json_counts(json, "background", (const size_t[]){b[0], b[1], b[2]}, 3);
 }
 
-static void write_operation(vit_string *t, const vit_operation *op) {
-    char number[32];
-    vit_string_add(t, "{\"op\": \"%s\"", known[op->kind].name);
+static void write_operation(vit_json_out *json, const vit_operation *op) {
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "op", known[op->kind].name);
     switch (op->kind) {
     case VIT_OP_GREY:
     case VIT_OP_RGB:
@@ -319,37 +313,32 @@ static void write_operation(vit_string *t, const vit_operation *op) {
     case VIT_OP_DIGIT:
         break;
     case VIT_OP_RESIZE:
-        write_resize(t, op);
+        write_resize(json, op);
         break;
     case VIT_OP_CENTER_CROP:
-        vit_string_add(t, ", \"height\": %zu, \"width\": %zu", op->height, op->width);
+        vit_json_count(json, "height", op->height);
+        vit_json_count(json, "width", op->width);
         if (op->rounding != VIT_ROUNDING_EVEN)
-            vit_string_add(t, ", \"rounding\": \"%s\"", roundings[op->rounding]);
-        if (op->background[0] || op->background[1] || op->background[2]) write_background(t, op);
+            vit_json_text(json, "rounding", roundings[op->rounding]);
+        if (op->background[0] || op->background[1] || op->background[2]) write_background(json, op);
         break;
     case VIT_OP_COMPOSITE:
-        write_background(t, op);
+        write_background(json, op);
         break;
     case VIT_OP_NORMALIZE:
-        write_triple(t, "mean", op->mean);
-        write_triple(t, "std", op->std);
-        if (op->rescale > 0)
-            vit_string_add(t, ", \"rescale\": %s", vit_format_double(number, op->rescale));
-        if (op->fused) vit_string_add(t, ", \"fused\": true");
+        write_triple(json, "mean", op->mean);
+        write_triple(json, "std", op->std);
+        if (op->rescale > 0) vit_json_number(json, "rescale", op->rescale);
+        if (op->fused) vit_json_bool(json, "fused", true);
         break;
     }
-    vit_string_add(t, "}");
+    vit_json_close(json, '}');
 }
 
 char *vit_preprocessing_write(const vit_preprocessing *p) {
-    vit_string text = {0};
-    vit_string_add(&text, "[");
-    for (size_t i = 0; i < p->count; i++) {
-        if (i) vit_string_add(&text, ", ");
-        write_operation(&text, &p->operations[i]);
-    }
-    vit_string_add(&text, "]");
-    if (!text.failed) return text.text;
-    vit_string_free(&text);
-    return NULL;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < p->count; i++) write_operation(&json, &p->operations[i]);
+    vit_json_close(&json, ']');
+    return vit_json_take(&json);
 }

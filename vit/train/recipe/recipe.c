@@ -3,6 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
 #include "vit/ops/precision.h"
 #include <math.h>
 #include <string.h>
@@ -201,41 +202,33 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
 }
 
 /* Writes a choice unless it is the first of its values, the default. */
-static void add_choice(vit_string *t, const char *key, const char *const *names, int value) {
-    if (value > 0) vit_string_add(t, ", \"%s\": \"%s\"", key, names[value]);
+static void add_choice(vit_json_out *json, const char *key, const char *const *names, int value) {
+    if (value > 0) vit_json_text(json, key, names[value]);
 }
 
 char *vit_recipe_write(const vit_recipe *recipe) {
     vit_recipe copy = *recipe;
-    vit_string t = {0};
-    vit_string_add(&t, "{\"batch\": %zu, \"shift\": %zu, \"flip\": %s", recipe->batch,
-                   recipe->augment.shift, recipe->augment.flip ? "true" : "false");
-    for (size_t i = 0; i < NUMBERS; i++) {
-        char value[32];
-        if (numbers[i].rare && *number_at(&copy, i) == numbers[i].usual) continue;
-        vit_string_add(&t, ", \"%s\": %s", numbers[i].key,
-                       vit_format_double(value, *number_at(&copy, i)));
-    }
-    add_choice(&t, "schedule", schedules, (int)recipe->schedule);
-    add_choice(&t, "optimizer", optimizers, (int)recipe->optimizer);
-    add_choice(&t, "edges", edges, (int)recipe->augment.edges);
-    add_choice(&t, "policy", policies, (int)recipe->policy);
-    if (recipe->flip_alternates) vit_string_add(&t, ", \"flip_alternates\": true");
-    if (recipe->balance) vit_string_add(&t, ", \"balance\": true");
-    if (recipe->val >= 0) {
-        char value[32];
-        vit_string_add(&t, ", \"val\": %s", vit_format_double(value, recipe->val));
-    }
-    if (recipe->repeats != 1) vit_string_add(&t, ", \"repeats\": %zu", recipe->repeats);
-    add_choice(&t, "precision", vit_precision_names, (int)recipe->precision);
-    if (recipe->freeze > 0) vit_string_add(&t, ", \"freeze\": %zu", recipe->freeze);
-    if (recipe->layer_decay != 1) {
-        char value[32];
-        vit_string_add(&t, ", \"layer_decay\": %s", vit_format_double(value, recipe->layer_decay));
-    }
-    vit_string_add(&t, "}");
-    if (t.failed) vit_string_free(&t);
-    return t.text;
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_count(&json, "batch", recipe->batch);
+    vit_json_count(&json, "shift", recipe->augment.shift);
+    vit_json_bool(&json, "flip", recipe->augment.flip);
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (!numbers[i].rare || *number_at(&copy, i) != numbers[i].usual)
+            vit_json_number(&json, numbers[i].key, *number_at(&copy, i));
+    add_choice(&json, "schedule", schedules, (int)recipe->schedule);
+    add_choice(&json, "optimizer", optimizers, (int)recipe->optimizer);
+    add_choice(&json, "edges", edges, (int)recipe->augment.edges);
+    add_choice(&json, "policy", policies, (int)recipe->policy);
+    if (recipe->flip_alternates) vit_json_bool(&json, "flip_alternates", true);
+    if (recipe->balance) vit_json_bool(&json, "balance", true);
+    if (recipe->val >= 0) vit_json_number(&json, "val", recipe->val);
+    if (recipe->repeats != 1) vit_json_count(&json, "repeats", recipe->repeats);
+    add_choice(&json, "precision", vit_precision_names, (int)recipe->precision);
+    if (recipe->freeze > 0) vit_json_count(&json, "freeze", recipe->freeze);
+    if (recipe->layer_decay != 1) vit_json_number(&json, "layer_decay", recipe->layer_decay);
+    vit_json_close(&json, '}');
+    return vit_json_take(&json);
 }
 
 double vit_learning_rate(double lr, uint64_t warmup, uint64_t step, uint64_t steps) {

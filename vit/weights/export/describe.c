@@ -2,35 +2,42 @@
 #include "vit/weights/export/describe.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json_out.h"
 #include "vit/image/prepare/preprocess.h"
+#include "vit/model/layout_bits.h"
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 /* Appends a sentence to the list, after "; " unless it is the first. */
 static void add_sentence(vit_string *list, const char *sentence) {
     vit_string_add(list, "%s%s", list->length > 0 ? "; " : "", sentence);
 }
 
-/* "[0.5, 0.25]", one number a channel, in the shortest digits */
-static void add_numbers(vit_string *t, const float *numbers, size_t count) {
-    char number[32];
-    for (size_t i = 0; i < count; i++)
-        vit_string_add(t, "%s%s", i > 0 ? ", " : "[", vit_format_float(number, numbers[i]));
-    vit_string_add(t, "]");
+/* What a library's JSON file says: an object with a line a key, and its end. */
+static void begin(vit_json_out *json) {
+    vit_json_open_lines(json, NULL, '{');
 }
 
-/* `,\n  "key": json`; frees json, which is NULL if there was no memory. */
-static void add_list(vit_string *t, const char *key, char *json) {
-    t->failed = t->failed || !json;
-    vit_string_add(t, ",\n  \"%s\": %s", key, json ? json : "");
-    vit_free(json);
+static vit_string end(vit_json_out *json) {
+    vit_json_close(json, '}');
+    vit_string_add(&json->text, "\n");
+    return json->text;
+}
+
+/* "key": json, which is freed. */
+static void add_written(vit_json_out *json, const char *key, char *written) {
+    vit_json_raw(json, key, written);
+    vit_free(written);
+}
+
+static void add_size(vit_json_out *json, const char *key, size_t height, size_t width) {
+    vit_json_open(json, key, '{');
+    vit_json_count(json, "height", height);
+    vit_json_count(json, "width", width);
+    vit_json_close(json, '}');
 }
 
 /* ---- what a layout cannot express ---- */
-
-enum { TIMM = 1 << VIT_TARGET_TIMM, HF = 1 << VIT_TARGET_HF };
-enum { TORCHVISION = 1 << VIT_TARGET_TORCHVISION, NPZ = 1 << VIT_TARGET_NPZ };
-enum { ALL = TIMM | HF | TORCHVISION | NPZ };
 
 /* Whether the switch's value is another than the default, and one of `layouts` lacks it. */
 static bool is_lacking(const vit_switch *row, const vit_config *c, unsigned layouts) {
@@ -209,9 +216,17 @@ static void find_pictures(pictures *p, vit_description *d, vit_target target,
 }
 
 /* Our own list of operations, where the library's words cannot express all of it. */
-static void add_own_pictures(vit_string *t, const vit_description *d, const vit_model_file *m) {
+static void add_own_pictures(vit_json_out *json, const vit_description *d,
+                             const vit_model_file *m) {
     if (d->reasons.length > 0 || d->notes.length > 0)
-        add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+        add_written(json, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+}
+
+/* Both lists have a number a channel. */
+static void add_normalize(vit_json_out *json, const pictures *p, const vit_config *c,
+                          const char *mean, const char *std) {
+    vit_json_floats(json, mean, p->normalize->mean, c->channels);
+    vit_json_floats(json, std, p->normalize->std, c->channels);
 }
 
 /* ---- Hugging Face: ViT and DeiT ---- */
@@ -224,93 +239,88 @@ static const unsigned filters[] = {
 VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
 static void add_config(vit_description *d, const vit_model_file *m) {
-    vit_string *t = &d->config;
+    vit_json_out json = {0};
     const vit_config *c = &m->config;
     const bool is_distilled = vit_pools[c->pool].dist;
-    char number[32];
-    vit_string_add(t, "{\n  \"architectures\": [\"%s\"],\n  \"model_type\": \"%s\",\n",
-                   is_distilled ? "DeiTForImageClassificationWithTeacher"
-                                : "ViTForImageClassification",
-                   is_distilled ? "deit" : "vit");
-    vit_string_add(t, "  \"hidden_size\": %zu,\n  \"num_hidden_layers\": %zu,\n", c->dim, c->depth);
-    vit_string_add(t, "  \"num_attention_heads\": %zu,\n  \"intermediate_size\": %zu,\n", c->heads,
-                   c->mlp);
-    vit_string_add(t, "  \"hidden_act\": \"%s\",\n  \"layer_norm_eps\": %s,\n",
-                   vit_activations[c->activation].hf, vit_format_double(number, c->norm_eps));
-    vit_string_add(t,
-                   "  \"hidden_dropout_prob\": 0.0,\n  \"attention_probs_dropout_prob\": 0.0,\n");
-    if (c->height == c->width)
-        vit_string_add(t, "  \"image_size\": %zu,\n", c->height);
-    else
-        vit_string_add(t, "  \"image_size\": [%zu, %zu],\n", c->height, c->width);
-    vit_string_add(t, "  \"patch_size\": %zu,\n  \"num_channels\": %zu,\n  \"qkv_bias\": %s,\n",
-                   c->patch, c->channels, c->qkv_bias ? "true" : "false");
+    const char *const class =
+        is_distilled ? "DeiTForImageClassificationWithTeacher" : "ViTForImageClassification";
     const char *const problem_types[] = {
         [VIT_SCORING_SIGMOID] = "multi_label_classification", [VIT_SCORING_NONE] = "regression"};
     VIT_CHECK_ROWS(problem_types, VIT_SCORING_COUNT);
-    if (problem_types[m->scoring])
-        vit_string_add(t, "  \"problem_type\": \"%s\",\n", problem_types[m->scoring]);
-    vit_string_add(t, "  \"id2label\": {"); /* no "label2id": two classes may have the same name */
+    begin(&json);
+    vit_json_texts(&json, "architectures", &class, 1);
+    vit_json_text(&json, "model_type", is_distilled ? "deit" : "vit");
+    vit_json_count(&json, "hidden_size", c->dim);
+    vit_json_count(&json, "num_hidden_layers", c->depth);
+    vit_json_count(&json, "num_attention_heads", c->heads);
+    vit_json_count(&json, "intermediate_size", c->mlp);
+    vit_json_text(&json, "hidden_act", vit_activations[c->activation].hf);
+    vit_json_number(&json, "layer_norm_eps", c->norm_eps);
+    vit_json_raw(&json, "hidden_dropout_prob", "0.0");
+    vit_json_raw(&json, "attention_probs_dropout_prob", "0.0");
+    if (c->height == c->width)
+        vit_json_count(&json, "image_size", c->height);
+    else
+        vit_json_counts(&json, "image_size", (const size_t[]){c->height, c->width}, 2);
+    vit_json_count(&json, "patch_size", c->patch);
+    vit_json_count(&json, "num_channels", c->channels);
+    vit_json_bool(&json, "qkv_bias", c->qkv_bias);
+    if (problem_types[m->scoring]) vit_json_text(&json, "problem_type", problem_types[m->scoring]);
+    vit_json_open(&json, "id2label", '{'); /* no "label2id": two classes may have the same name */
     for (size_t i = 0; i < c->classes; i++) {
-        vit_string_add(t, "%s\"%zu\": ", i > 0 ? ", " : "", i);
-        if (m->labels)
-            vit_string_add_json(t, m->labels[i]);
-        else
-            vit_string_add(t, "\"LABEL_%zu\"", i);
+        char number[32], name[32];
+        snprintf(number, sizeof number, "%zu", i);
+        snprintf(name, sizeof name, "LABEL_%zu", i);
+        vit_json_text(&json, number, m->labels ? m->labels[i] : name);
     }
-    vit_string_add(t, "}");
-    add_own_pictures(t, d, m);
-    vit_string_add(t, "\n}\n");
+    vit_json_close(&json, '}');
+    add_own_pictures(&json, d, m);
+    d->config = end(&json);
 }
 
 /* ViT's processor only squashes pictures, DeiT's squashes and crops, BiT's keeps the shape and
  * crops. */
-static void add_resize(vit_string *t, const pictures *p, const vit_config *c) {
+static void add_resize(vit_json_out *json, const pictures *p, const vit_config *c) {
     const vit_operation all = {.height = c->height, .width = c->width};
     const vit_operation *r = p->resize ? p->resize : &all;
     const bool is_shorter = r->shorter > 0, crops = p->crop;
-    const char *name = is_shorter ? "BitImageProcessor"
-                       : crops    ? "DeiTImageProcessor"
-                                  : "ViTImageProcessor";
-    vit_string_add(t, "  \"image_processor_type\": \"%s%s\",\n  \"do_resize\": true,\n", name,
-                   hf_endings[r->arithmetic]);
-    if (is_shorter)
-        vit_string_add(t, "  \"size\": {\"shortest_edge\": %zu},\n", r->shorter);
-    else
-        vit_string_add(t, "  \"size\": {\"height\": %zu, \"width\": %zu},\n", r->height, r->width);
-    vit_string_add(t, "  \"resample\": %u,\n", filters[r->filter]);
-    if (crops)
-        vit_string_add(t,
-                       "  \"do_center_crop\": true,\n"
-                       "  \"crop_size\": {\"height\": %zu, \"width\": %zu},\n",
-                       c->height, c->width);
-}
-
-static void add_processor(vit_string *t, const vit_model_file *m, const pictures *p) {
-    char number[32];
-    const vit_operation *n = p->normalize;
-    vit_string_add(t, "{\n");
-    add_resize(t, p, &m->config);
-    vit_string_add(t, "  \"do_rescale\": true,\n  \"rescale_factor\": %s,\n",
-                   vit_format_double(number, n->rescale > 0 ? n->rescale : 1 / 255.0));
-    vit_string_add(t, "  \"do_normalize\": true,\n  \"image_mean\": ");
-    add_numbers(t, n->mean, m->config.channels);
-    vit_string_add(t, ",\n  \"image_std\": ");
-    add_numbers(t, n->std, m->config.channels);
-    vit_string_add(t, "\n}\n");
+    char name[64];
+    snprintf(name, sizeof name, "%sImageProcessor%s",
+             is_shorter ? "Bit"
+             : crops    ? "DeiT"
+                        : "ViT",
+             hf_endings[r->arithmetic]);
+    vit_json_text(json, "image_processor_type", name);
+    vit_json_bool(json, "do_resize", true);
+    if (is_shorter) {
+        vit_json_open(json, "size", '{');
+        vit_json_count(json, "shortest_edge", r->shorter);
+        vit_json_close(json, '}');
+    } else {
+        add_size(json, "size", r->height, r->width);
+    }
+    vit_json_count(json, "resample", filters[r->filter]);
+    if (crops) {
+        vit_json_bool(json, "do_center_crop", true);
+        add_size(json, "crop_size", c->height, c->width);
+    }
 }
 
 /* config.json and preprocessor_config.json */
 static void describe_hf(vit_description *d, const vit_model_file *m, const pictures *p) {
+    vit_json_out json = {0};
+    const vit_operation *n = p->normalize;
     add_config(d, m);
-    add_processor(&d->processor, m, p);
+    begin(&json);
+    add_resize(&json, p, &m->config);
+    vit_json_bool(&json, "do_rescale", true);
+    vit_json_number(&json, "rescale_factor", n->rescale > 0 ? n->rescale : 1 / 255.0);
+    vit_json_bool(&json, "do_normalize", true);
+    add_normalize(&json, p, &m->config, "image_mean", "image_std");
+    d->processor = end(&json);
 }
 
 /* ---- timm and torchvision ---- */
-
-static const char *truth(bool value) {
-    return value ? "true" : "false";
-}
 
 /* The architecture's name decides which class of network and of MLP timm builds; the arguments
  * decide all else. */
@@ -332,37 +342,37 @@ static double mlp_ratio(const vit_config *c) {
     return ratio;
 }
 
-static void add_timm_arguments(vit_string *t, const vit_config *c) {
-    char number[32];
-    vit_string_add(t, "  \"model_args\": {\n    \"img_size\": [%zu, %zu],\n", c->height, c->width);
-    vit_string_add(t, "    \"patch_size\": %zu,\n    \"in_chans\": %zu,\n", c->patch, c->channels);
-    vit_string_add(t, "    \"embed_dim\": %zu,\n    \"depth\": %zu,\n    \"num_heads\": %zu,\n",
-                   c->dim, c->depth, c->heads);
-    vit_string_add(t, "    \"mlp_ratio\": %s,\n", vit_format_double(number, mlp_ratio(c)));
-    vit_string_add(t, "    \"qkv_bias\": %s", truth(c->qkv_bias));
+static void add_timm_arguments(vit_json_out *json, const vit_config *c) {
+    vit_json_open_lines(json, "model_args", '{');
+    vit_json_counts(json, "img_size", (const size_t[]){c->height, c->width}, 2);
+    vit_json_count(json, "patch_size", c->patch);
+    vit_json_count(json, "in_chans", c->channels);
+    vit_json_count(json, "embed_dim", c->dim);
+    vit_json_count(json, "depth", c->depth);
+    vit_json_count(json, "num_heads", c->heads);
+    vit_json_number(json, "mlp_ratio", mlp_ratio(c));
+    vit_json_bool(json, "qkv_bias", c->qkv_bias);
     if (!vit_pools[c->pool].dist) {
-        vit_string_add(t, ",\n    \"global_pool\": \"%s\",\n    \"class_token\": %s", pool_name(c),
-                       truth(c->class_token));
-        if (vit_pools[c->pool].choice)
-            vit_string_add(t, ",\n    \"fc_norm\": %s", truth(!vit_config_norms_tokens(c)));
-        vit_string_add(t, ",\n    \"init_values\": %s", c->layer_scale ? "1e-05" : "null");
+        vit_json_text(json, "global_pool", pool_name(c));
+        vit_json_bool(json, "class_token", c->class_token);
+        if (vit_pools[c->pool].choice) vit_json_bool(json, "fc_norm", !vit_config_norms_tokens(c));
+        vit_json_raw(json, "init_values", c->layer_scale ? "1e-05" : "null");
     }
-    if (!c->prefix_positions) vit_string_add(t, ",\n    \"no_embed_class\": true");
+    if (!c->prefix_positions) vit_json_bool(json, "no_embed_class", true);
     for (size_t i = 0; i < VIT_KEYS; i++) {
         const vit_switch *row = &vit_switches[i];
         const bool written = !row->rare || i == VIT_KEY_class_token;
         const double value = vit_switch_get(row, &c->encoder);
         if (written || !row->timm || row->timm[0] == '!' || value == row->usual) continue;
-        vit_string_add(t, ",\n    \"%s\": ", row->timm);
         if (row->kind == VIT_FIELD_BOOL)
-            vit_string_add(t, "%s", truth(value > 0));
+            vit_json_bool(json, row->timm, value > 0);
         else
-            vit_string_add(t, "%s", vit_format_double(number, value));
+            vit_json_number(json, row->timm, value);
     }
-    if (!c->final_norm) vit_string_add(t, ",\n    \"final_norm\": false");
+    if (!c->final_norm) vit_json_bool(json, "final_norm", false);
     if (c->activation != (c->gated ? VIT_SILU : VIT_GELU))
-        vit_string_add(t, ",\n    \"act_layer\": \"%s\"", vit_activations[c->activation].timm);
-    vit_string_add(t, "\n  },\n");
+        vit_json_text(json, "act_layer", vit_activations[c->activation].timm);
+    vit_json_close(json, '}');
 }
 
 static const char *crop_mode(const pictures *p) {
@@ -371,59 +381,61 @@ static const char *crop_mode(const pictures *p) {
     return p->squashes ? "squash" : modes[p->resize ? p->resize->fit : VIT_FIT_STRETCH];
 }
 
-static void add_timm_pictures(vit_string *t, const vit_config *c, const pictures *p) {
-    char number[32];
-    const vit_operation *n = p->normalize;
-    vit_string_add(t, "  \"pretrained_cfg\": {\n    \"input_size\": [%zu, %zu, %zu],\n",
-                   c->channels, c->height, c->width);
-    vit_string_add(t, "    \"fixed_input_size\": true,\n");
+static void add_timm_pictures(vit_json_out *json, const vit_config *c, const pictures *p) {
+    vit_json_open_lines(json, "pretrained_cfg", '{');
+    vit_json_counts(json, "input_size", (const size_t[]){c->channels, c->height, c->width}, 3);
+    vit_json_bool(json, "fixed_input_size", true);
     if (p->resize) {
-        vit_string_add(t, "    \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
-        vit_string_add(t, "    \"crop_pct\": %s,\n    \"crop_mode\": \"%s\",\n",
-                       vit_format_double(number, p->share), crop_mode(p));
+        vit_json_text(json, "interpolation", vit_filter_names[p->resize->filter]);
+        vit_json_number(json, "crop_pct", p->share);
+        vit_json_text(json, "crop_mode", crop_mode(p));
     }
-    vit_string_add(t, "    \"mean\": ");
-    add_numbers(t, n->mean, c->channels);
-    vit_string_add(t, ",\n    \"std\": ");
-    add_numbers(t, n->std, c->channels);
-    vit_string_add(t, ",\n    \"num_classes\": %zu,\n    \"first_conv\": \"patch_embed.proj\",\n",
-                   c->classes);
-    vit_string_add(t, "    \"classifier\": %s\n  }",
-                   vit_pools[c->pool].dist ? "[\"head\", \"head_dist\"]" : "\"head\"");
+    add_normalize(json, p, c, "mean", "std");
+    vit_json_count(json, "num_classes", c->classes);
+    vit_json_text(json, "first_conv", "patch_embed.proj");
+    if (vit_pools[c->pool].dist)
+        vit_json_texts(json, "classifier", (const char *const[]){"head", "head_dist"}, 2);
+    else
+        vit_json_text(json, "classifier", "head");
+    vit_json_close(json, '}');
+}
+
+/* The end of both libraries' config.json. */
+static void add_labels(vit_description *d, vit_json_out *json, const vit_model_file *m) {
+    if (m->labels) add_written(json, "label_names", vit_model_file_labels(m));
+    add_own_pictures(json, d, m);
+    d->config = end(json);
 }
 
 /* config.json with "architecture", "model_args" and "pretrained_cfg" */
 static void describe_timm(vit_description *d, const vit_model_file *m, const pictures *p) {
-    vit_string *t = &d->config;
+    vit_json_out json = {0};
     const vit_config *c = &m->config;
-    vit_string_add(t, "{\n  \"architecture\": \"%s\",\n  \"num_classes\": %zu,\n", architecture(c),
-                   c->classes);
-    vit_string_add(t, "  \"num_features\": %zu,\n  \"global_pool\": \"%s\",\n", c->dim,
-                   pool_name(c));
-    add_timm_arguments(t, c);
-    add_timm_pictures(t, c, p);
-    if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
-    add_own_pictures(t, d, m);
-    vit_string_add(t, "\n}\n");
+    begin(&json);
+    vit_json_text(&json, "architecture", architecture(c));
+    vit_json_count(&json, "num_classes", c->classes);
+    vit_json_count(&json, "num_features", c->dim);
+    vit_json_text(&json, "global_pool", pool_name(c));
+    add_timm_arguments(&json, c);
+    add_timm_pictures(&json, c, p);
+    add_labels(d, &json, m);
 }
 
 /* torchvision has no config of its own; this is the one that vit_read_torchvision_config reads. */
 static void describe_torchvision(vit_description *d, const vit_model_file *m, const pictures *p) {
-    vit_string *t = &d->config;
+    vit_json_out json = {0};
     const vit_config *c = &m->config;
-    vit_string_add(t, "{\n  \"architecture\": \"torchvision\",\n  \"num_heads\": %zu,\n", c->heads);
-    if (p->resize) {
-        vit_string_add(t, "  \"resize\": %zu,\n  \"crop\": %zu,\n",
-                       p->resize->shorter > 0 ? p->resize->shorter : p->resize->height, c->height);
-        vit_string_add(t, "  \"interpolation\": \"%s\",\n", vit_filter_names[p->resize->filter]);
+    const vit_operation *r = p->resize;
+    begin(&json);
+    vit_json_text(&json, "architecture", "torchvision");
+    vit_json_count(&json, "num_heads", c->heads);
+    if (r) {
+        vit_json_count(&json, "resize", r->shorter > 0 ? r->shorter : r->height);
+        vit_json_count(&json, "crop", c->height);
+        vit_json_text(&json, "interpolation", vit_filter_names[r->filter]);
     }
-    vit_string_add(t, "  \"mean\": ");
-    add_numbers(t, p->normalize->mean, c->channels);
-    vit_string_add(t, ",\n  \"std\": ");
-    add_numbers(t, p->normalize->std, c->channels);
-    if (m->labels) add_list(t, "label_names", vit_model_file_labels(m));
-    add_own_pictures(t, d, m);
-    vit_string_add(t, "\n}\n");
+    add_normalize(&json, p, c, "mean", "std");
+    add_labels(d, &json, m);
 }
 
 /* ---- a PyTorch class of our own ---- */
@@ -433,14 +445,12 @@ extern const char
 
 /* config.json in our own form, and model.py */
 static void describe_pytorch(vit_description *d, const vit_model_file *m) {
-    vit_string *t = &d->config;
-    char *config = vit_config_write(&m->config);
-    t->failed = !config;
-    vit_string_add(t, "{\n  \"model\": %s", config ? config : "");
-    vit_free(config);
-    add_list(t, "preprocessing", vit_preprocessing_write(&m->preprocessing));
-    if (m->labels) add_list(t, "labels", vit_model_file_labels(m));
-    vit_string_add(t, "\n}\n");
+    vit_json_out json = {0};
+    begin(&json);
+    add_written(&json, "model", vit_config_write(&m->config));
+    add_written(&json, "preprocessing", vit_preprocessing_write(&m->preprocessing));
+    if (m->labels) add_written(&json, "labels", vit_model_file_labels(m));
+    d->config = end(&json);
     for (size_t i = 0; vit_pytorch_model[i]; i++)
         vit_string_add(&d->module, "%s", vit_pytorch_model[i]);
 }

@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
 #include "vit/tensors/safetensors.h"
 #include <string.h>
 
@@ -280,14 +281,9 @@ void vit_model_file_clear(vit_model_file *m) {
 /* ---- writing ---- */
 
 char *vit_model_file_labels(const vit_model_file *m) {
-    vit_string t = {0};
-    for (size_t i = 0; i < m->config.classes; i++) {
-        vit_string_add(&t, i ? ", " : "[");
-        vit_string_add_json(&t, m->labels[i]);
-    }
-    vit_string_add(&t, "]");
-    if (t.failed) vit_string_free(&t);
-    return t.text;
+    vit_json_out json = {0};
+    vit_json_texts(&json, NULL, (const char *const *)m->labels, m->config.classes);
+    return vit_json_take(&json);
 }
 
 static char *vocabulary_text(const vit_vocabulary *v) {

@@ -3,8 +3,8 @@
 #ifndef VIT_CLI_SERVE_ANSWER_CLASSIFY_H
 #define VIT_CLI_SERVE_ANSWER_CLASSIFY_H
 
-#include "vit/cli/parts/json_out.h"
 #include "vit/cli/serve/answer/pictures.h"
+#include "vit/formats/json_out.h"
 
 typedef struct serve_answers {
     serve_model *model;

@@ -12,17 +12,10 @@ static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, 
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "object", "embedding");
     vit_json_count(json, "index", i);
-    if (as_base64) {
-        vit_string text = {0};
-        vit_string_add_base64(&text, features, width * sizeof *features);
-        vit_json_text(json, "embedding", text.failed ? "" : text.text);
-        json->line.failed |= text.failed;
-        vit_string_free(&text);
-    } else {
-        vit_json_open(json, "embedding", '[');
-        for (size_t k = 0; k < width; k++) vit_json_g9(json, NULL, features[k]);
-        vit_json_close(json, ']');
-    }
+    if (as_base64)
+        vit_json_base64(json, "embedding", features, width * sizeof *features);
+    else
+        vit_json_g9s(json, "embedding", features, width);
     vit_json_close(json, '}');
 }
 
@@ -38,7 +31,7 @@ static void add_list(vit_json_out *json, const serve_answers *a, bool as_base64)
     vit_json_count(json, "total_tokens", 0);
     vit_json_close(json, '}');
     vit_json_close(json, '}');
-    vit_string_add(&json->line, "\n");
+    vit_string_add(&json->text, "\n");
 }
 
 static void answer(serve_request *request, json_t *object, serve_reply *reply) {
@@ -69,7 +62,7 @@ static void answer(serve_request *request, json_t *object, serve_reply *reply) {
             serve_fail_with(reply, &a.answers[failed].error);
         } else {
             add_list(&json, &a, strcmp(encoding, "base64") == 0);
-            reply->body = json.line;
+            reply->body = json.text;
         }
         serve_answers_free(&a, request->server);
     }

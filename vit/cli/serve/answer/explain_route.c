@@ -203,16 +203,10 @@ static bool make_map(question *q, const vit_picture *picture) {
 /* The picture as the network saw it, to be shown under the map. */
 static void add_input(vit_json_out *json, const question *q) {
     const size_t shape[] = {q->model->info.height, q->model->info.width, q->model->info.channels};
-    vit_string data = {0};
-    vit_string_add_base64(&data, q->pixels, q->model->pixels);
     vit_json_open(json, "input", '{');
-    vit_json_open(json, "shape", '[');
-    for (size_t i = 0; i < 3; i++) vit_json_count(json, NULL, shape[i]);
-    vit_json_close(json, ']');
-    vit_json_text(json, "data", data.failed ? "" : data.text);
+    vit_json_counts(json, "shape", shape, 3);
+    vit_json_base64(json, "data", q->pixels, q->model->pixels);
     vit_json_close(json, '}');
-    json->line.failed |= data.failed;
-    vit_string_free(&data);
 }
 
 static void write_map(const question *q, const char *name) {
@@ -227,24 +221,17 @@ static void write_map(const question *q, const char *name) {
     vit_json_count(&json, "class", map->class_index);
     vit_json_text(&json, "label", vit_model_label(q->model->model, map->class_index));
     vit_json_number(&json, "probability", map->probability);
-    vit_json_open(&json, "grid", '[');
-    vit_json_count(&json, NULL, map->rows);
-    vit_json_count(&json, NULL, map->columns);
-    vit_json_close(&json, ']');
-    vit_json_open(&json, "shape", '[');
-    for (size_t i = 0; i < map->dims; i++) vit_json_count(&json, NULL, map->shape[i]);
-    vit_json_close(&json, ']');
-    vit_json_open(&json, "map", '[');
-    for (size_t i = 0; i < count; i++) vit_json_g9(&json, NULL, map->values[i]);
-    vit_json_close(&json, ']');
+    vit_json_counts(&json, "grid", (const size_t[]){map->rows, map->columns}, 2);
+    vit_json_counts(&json, "shape", map->shape, map->dims);
+    vit_json_g9s(&json, "map", map->values, count);
     vit_json_open(&json, "outliers", '[');
     for (size_t i = 0; map->outliers && i < map->rows * map->columns; i++)
         if (map->outliers[i]) vit_json_count(&json, NULL, i);
     vit_json_close(&json, ']');
     if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
     vit_json_close(&json, '}');
-    vit_string_add(&json.line, "\n");
-    q->reply->body = json.line;
+    vit_string_add(&json.text, "\n");
+    q->reply->body = json.text;
 }
 
 /* The body is {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query",

@@ -8,8 +8,8 @@
 
 static void end_object(vit_json_out *json, serve_reply *reply) {
     vit_json_close(json, '}');
-    vit_string_add(&json->line, "\n");
-    reply->body = json->line;
+    vit_string_add(&json->text, "\n");
+    reply->body = json->text;
 }
 
 void serve_v2(serve_request *request, serve_reply *reply) {
@@ -137,8 +137,8 @@ void serve_v2_index(serve_request *request, serve_reply *reply) {
         vit_json_close(&json, '}');
     }
     vit_json_close(&json, ']');
-    vit_string_add(&json.line, "\n");
-    reply->body = json.line;
+    vit_string_add(&json.text, "\n");
+    reply->body = json.text;
 }
 
 /* ---- KServe's V1 protocol ---- */
@@ -195,6 +195,6 @@ void serve_torchserve_model(serve_request *request, serve_reply *reply) {
     vit_json_close(&json, ']');
     vit_json_close(&json, '}');
     vit_json_close(&json, ']');
-    vit_string_add(&json.line, "\n");
-    reply->body = json.line;
+    vit_string_add(&json.text, "\n");
+    reply->body = json.text;
 }

@@ -316,7 +316,7 @@ static void add_classes(inference *f, serve_answers *a, const wish *w, size_t to
             const size_t n = text.length;
             const char length[4] = {(char)n, (char)(n >> 8), (char)(n >> 16), (char)(n >> 24)};
             if (text.failed) {
-                f->json.line.failed = true;
+                f->json.text.failed = true;
             } else if (w->is_binary) {
                 vit_string_add_bytes(&f->tail, length, sizeof length);
                 vit_string_add_bytes(&f->tail, text.text, n);
@@ -334,10 +334,7 @@ static void add_output(inference *f, serve_answers *a, const wish *w) {
     vit_json_open(&f->json, NULL, '{');
     vit_json_text(&f->json, "name", serve_output_names[w->output]);
     vit_json_text(&f->json, "datatype", top > 0 ? "BYTES" : "FP32");
-    vit_json_open(&f->json, "shape", '[');
-    vit_json_count(&f->json, NULL, a->count);
-    vit_json_count(&f->json, NULL, top > 0 ? top : width);
-    vit_json_close(&f->json, ']');
+    vit_json_counts(&f->json, "shape", (const size_t[]){a->count, top > 0 ? top : width}, 2);
     if (!w->is_binary) vit_json_open(&f->json, "data", '[');
     if (top > 0) add_classes(f, a, w, top);
     for (size_t i = 0; top == 0 && i < a->count; i++) {
@@ -368,12 +365,12 @@ static void write_answer(inference *f, serve_answers *a) {
     vit_json_close(&f->json, ']');
     vit_json_close(&f->json, '}');
     if (f->tail.length > 0) {
-        f->reply->json_size = f->json.line.length;
+        f->reply->json_size = f->json.text.length;
         f->reply->type = "application/octet-stream";
-        vit_string_add_bytes(&f->json.line, f->tail.text, f->tail.length);
+        vit_string_add_bytes(&f->json.text, f->tail.text, f->tail.length);
     }
-    f->json.line.failed |= f->tail.failed;
-    f->reply->body = f->json.line;
+    f->json.text.failed |= f->tail.failed;
+    f->reply->body = f->json.text;
     vit_string_free(&f->tail);
 }
 

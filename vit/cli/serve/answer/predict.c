@@ -61,8 +61,8 @@ static void write(serve_answers *a, const serve_pictures *named, const answer_fo
     }
     if (form->is_list) vit_json_close(&json, ']');
     if (form->is_wrapped) vit_json_close(&json, '}');
-    vit_string_add(&json.line, "\n");
-    reply->body = json.line;
+    vit_string_add(&json.text, "\n");
+    reply->body = json.text;
 }
 
 /* Answers pictures that were sent, and frees them. */

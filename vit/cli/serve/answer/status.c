@@ -1,7 +1,7 @@
 /* What the server says about itself. */
 #include "vit/base/sys.h"
-#include "vit/cli/parts/json_out.h"
 #include "vit/cli/serve/route.h"
+#include "vit/formats/json_out.h"
 
 bool serve_queue_moves(serve_server *server, serve_reply *reply) {
     serve_job job = {0};
@@ -16,8 +16,8 @@ static void say_health(serve_request *request, serve_reply *reply, const char *h
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "status", health);
     vit_json_close(&json, '}');
-    vit_string_add(&json.line, "\n");
-    reply->body = json.line;
+    vit_string_add(&json.text, "\n");
+    reply->body = json.text;
 }
 
 void serve_health(serve_request *request, serve_reply *reply) {
