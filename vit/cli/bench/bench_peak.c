@@ -18,18 +18,20 @@ typedef void probe(uint64_t rounds);
 #define STEP(x) __asm__ volatile("vfmadd231ps %1, %1, %0" : "+v"(x) : "v"(y))
 #define PAIR_STEP(x) __asm__ volatile("vdpbf16ps %1, %1, %0" : "+v"(x) : "v"(y))
 #define TWELVE(step, x) \
-    step(x[0]);         \
-    step(x[1]);         \
-    step(x[2]);         \
-    step(x[3]);         \
-    step(x[4]);         \
-    step(x[5]);         \
-    step(x[6]);         \
-    step(x[7]);         \
-    step(x[8]);         \
-    step(x[9]);         \
-    step(x[10]);        \
-    step(x[11])
+    do {                \
+        step(x[0]);     \
+        step(x[1]);     \
+        step(x[2]);     \
+        step(x[3]);     \
+        step(x[4]);     \
+        step(x[5]);     \
+        step(x[6]);     \
+        step(x[7]);     \
+        step(x[8]);     \
+        step(x[9]);     \
+        step(x[10]);    \
+        step(x[11]);    \
+    } while (0)
 
 __attribute__((target("avx512f"))) static void probe_avx512(uint64_t rounds) {
     const __m512 y = _mm512_set1_ps(.5f);
@@ -57,7 +59,9 @@ __attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
     const __m256 y = _mm256_set1_ps(.5f);
     __m256 a[12];
     TWELVE(SET, a);
-    for (uint64_t n = 0; n < rounds; n++) TWELVE(STEP, a);
+    for (uint64_t n = 0; n < rounds; n++) {
+        TWELVE(STEP, a);
+    }
 }
 #endif
 
