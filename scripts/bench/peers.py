@@ -90,7 +90,7 @@ def run_ours(row, threads, directory=None, cpu=None):
     command = our_command(row, threads, directory)
     environment = dict(os.environ, VIT_CPU=cpu) if cpu else None
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
-    if done.returncode == 1 and row.precision != "f32":
+    if done.returncode == 2 and row.precision != "f32":
         return None
     if done.returncode != 0:
         sys.exit(f"bench-peers: failed with status {done.returncode}: {' '.join(command)}")
